@@ -1,0 +1,113 @@
+"""How hot loops are compiled, and the arithmetic they share.
+
+Every loop is a module-level function under :func:`jit`: compiled when first called, kept on disk
+(``cache=True``), free of the GIL. ``NUMBA_DISABLE_JIT=1`` turns the same source into its own
+reference implementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Sums may be reordered and contracted (that is what makes a dot product vectorise); NaN and
+# infinity keep their meaning, so a loop stays right even where a caller forgot to refuse them.
+_FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def jit(function: F) -> F:
+    """Compile a hot loop whose sums may be reordered."""
+    compiled: F = numba.njit(cache=True, nogil=True, fastmath=_FASTMATH)(function)
+    return compiled
+
+
+# sin(πr)/r and cos(πr) as polynomials in r², |r| ≤ 1/2: minimax for float32, Taylor for float64.
+_S0, _S1, _S2, _S3, _S4 = (
+    np.float32(c)
+    for c in (3.14159258003, -5.16770687833, 2.55003136721, -0.59804511227, 0.07722000447)
+)
+_C1, _C2, _C3, _C4, _C5 = (
+    np.float32(c)
+    for c in (-4.93480215608, 4.05870959954, -1.33521610183, 0.23495390927, -0.02442066991)
+)
+_SIN64 = (
+    3.141592653589793, -5.16771278004997, 2.550164039877345, -0.5992645293207921,
+    0.08214588661112823, -0.00737043094571435, 0.0004663028057676125, -2.1915353447830216e-05,
+    7.952054001475513e-07, -2.2948428997269873e-08, 5.392664662608128e-10,
+)  # fmt: skip
+_COS64 = (
+    1.0, -4.934802200544679, 4.058712126416768, -1.3352627688545895, 0.23533063035889312,
+    -0.02580689139001406, 0.0019295743094039231, -0.00010463810492484571, 4.303069587032947e-06,
+    -1.3878952462213771e-07, 3.604730797462501e-09,
+)  # fmt: skip
+_ONE, _TWO = np.float32(1.0), np.float32(2.0)
+
+
+@jit
+def _sincos32(u, scale, cos, sin):
+    k = np.float32(scale)
+    for j in range(u.shape[0]):
+        r = u[j] - np.rint(u[j])
+        r2 = r * r
+        s = ((((_S4 * r2 + _S3) * r2 + _S2) * r2 + _S1) * r2 + _S0) * r
+        c = ((((_C5 * r2 + _C4) * r2 + _C3) * r2 + _C2) * r2 + _C1) * r2 + _ONE
+        cos[j] = k * (_ONE - _TWO * s * s)
+        sin[j] = k * (_TWO * s * c)
+
+
+@jit
+def _sincos64(u, scale, cos, sin):
+    for j in range(u.shape[0]):
+        r = u[j] - np.rint(u[j])
+        r2 = r * r
+        s, c = _SIN64[10], _COS64[10]
+        for i in range(9, -1, -1):
+            s = s * r2 + _SIN64[i]
+            c = c * r2 + _COS64[i]
+        s *= r
+        cos[j] = scale * (1.0 - 2.0 * s * s)
+        sin[j] = scale * (2.0 * s * c)
+
+
+@jit
+def sincos_turns(u, scale, cos, sin):
+    """Write ``scale * cos(2πu)`` and ``scale * sin(2πu)`` for angles ``u`` in turns.
+
+    Branch-free, so it vectorises: r = u - rint(u) is exact; with the half angle h = πr in
+    [-π/2, π/2], cos 2h = 1 - 2 sin²h and sin 2h = 2 sin h cos h. Absolute error beside the
+    rounding of ``u`` itself: below 8e-7 in float32, below 1e-15 in float64.
+    """
+    if u.itemsize == 4:
+        _sincos32(u, scale, cos, sin)
+    else:
+        _sincos64(u, scale, cos, sin)
+
+
+@jit
+def sincos_block(angles, scale, Z):
+    """Write the features ``scale * [cos, sin](2π angles)`` of a block into Z (n, 2D)."""
+    D = angles.shape[1]
+    for t in range(angles.shape[0]):
+        sincos_turns(angles[t], scale, Z[t, :D], Z[t, D:])
+
+
+@jit
+def dot(u, v):
+    """Inner product of two vectors, accumulated in their own precision."""
+    total = u[0] * v[0]
+    for j in range(1, u.shape[0]):
+        total += u[j] * v[j]
+    return total
+
+
+@jit
+def axpy(a, u, v):
+    """v ← v + a·u, in the precision of v."""
+    b = u.dtype.type(a)
+    for j in range(u.shape[0]):
+        v[j] += b * u[j]

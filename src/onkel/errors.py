@@ -1,0 +1,52 @@
+"""Errors that say where: file, row, column and value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["DataError", "ModelFileError"]
+
+
+class DataError(ValueError):
+    """A row, a column or a file that cannot be learned from.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong and what would be right.
+    source : str, optional
+        File, table or query the row comes from.
+    row : int, optional
+        Row counted from 0, within the stream (or within the block for arrays).
+    column : str or int, optional
+        Name or number of the column.
+    value : object, optional
+        What stands there.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        row: int | None = None,
+        column: str | int | None = None,
+        value: Any = None,
+    ) -> None:
+        self.message = message
+        self.source = source
+        self.row = row
+        self.column = column
+        self.value = value
+        where = []
+        if source is not None:
+            where.append(str(source))
+        if row is not None:
+            where.append(f"row {row}")
+        if column is not None:
+            where.append(f"column {column!r}")
+        super().__init__(f"{', '.join(where)}: {message}" if where else message)
+
+
+class ModelFileError(ValueError):
+    """A model file that is truncated, altered, or not one of onkel's."""

@@ -1,0 +1,190 @@
+"""What all estimators share: checking rows, driving the model, giving out and taking state."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from onkel.errors import DataError
+from onkel.estimators.components import params_from_state, params_to_state
+from onkel.losses import parse_loss
+from onkel.maps import FeatureMap
+from onkel.models.explicit import ExplicitModel
+from onkel.rules import Rule
+
+__all__ = ["OnlineEstimator", "first_error", "required_target"]
+
+
+def required_target(estimator: BaseEstimator, y: Any) -> Any:
+    """y; ValueError where it was left out."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
+            "is None."
+        )
+    return y
+
+
+def first_error(*errors: DataError | None) -> DataError | None:
+    """The error of the earliest row."""
+    found = [error for error in errors if error is not None]
+    return min(found, key=lambda error: error.row or 0) if found else None
+
+
+class OnlineEstimator(BaseEstimator):
+    """A learner that takes rows in order, each predicted before it is learned."""
+
+    _task: str
+    _losses: tuple[str, ...]
+
+    # ---- what a named learner says ---------------------------------------------------------------
+
+    def _make_map(self) -> FeatureMap:
+        raise NotImplementedError(f"{type(self).__name__} names no map")
+
+    def _make_rule(self) -> Rule:
+        raise NotImplementedError(f"{type(self).__name__} names no rule")
+
+    # ---- the model -------------------------------------------------------------------------------
+
+    def _start(self, d: int, n_outputs: int) -> None:
+        """Check all parameters and begin with f = 0 over rows of d columns."""
+        if self.dtype not in ("float32", "float64"):
+            raise ValueError(f"dtype={self.dtype!r} must be 'float32' or 'float64'")
+        epsilon = getattr(self, "epsilon", 0.0)
+        if isinstance(epsilon, str) or not 0.0 <= epsilon < np.inf:
+            raise ValueError(f"epsilon={epsilon!r} must be a number of at least 0")
+        rule = clone(self._make_rule())
+        name = rule.loss_name(self.loss, self._task)
+        loss = parse_loss(name, self._losses)
+        feature_map = clone(self._make_map())
+        if getattr(feature_map, "random_state", 0) is None:
+            feature_map.set_params(random_state=getattr(self, "random_state", None))
+        feature_map.start(d, self.dtype)
+        self.map_ = feature_map
+        self.model_ = ExplicitModel(feature_map, rule, loss, epsilon, n_outputs)
+        self.n_rows_ = 0
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, (K, m): one row for binary and regression."""
+        check_is_fitted(self)
+        return self.model_.coef
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes of everything the model holds."""
+        check_is_fitted(self)
+        return _nbytes(self.model_.get_state())
+
+    # ---- checking --------------------------------------------------------------------------------
+
+    def _check_X(self, X: Any, reset: bool) -> Any:
+        """X as a C-contiguous array or CSR of the learner's dtype; values are not looked at."""
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+        )
+        with np.errstate(over="ignore"):
+            return X.astype(self.dtype, copy=False)
+
+    def _column(self, j: int) -> str | int:
+        names = getattr(self, "feature_names_in_", None)
+        return j if names is None else str(names[j])
+
+    def _bad_value(self, X: Any) -> DataError | None:
+        """The first NaN or infinity of X, or None."""
+        values = X.data if hasattr(X, "indptr") else X
+        if np.isfinite(values).all():
+            return None
+        if hasattr(X, "indptr"):
+            k = int(np.flatnonzero(~np.isfinite(X.data))[0])
+            row, j = int(np.searchsorted(X.indptr, k, side="right")) - 1, int(X.indices[k])
+            value = X.data[k]
+        else:
+            row, j = (int(i[0]) for i in np.nonzero(~np.isfinite(X)))
+            value = X[row, j]
+        what = "NaN" if np.isnan(value) else "infinity (inf, or too large for the dtype)"
+        return DataError(
+            f"X contains {what}; every value must be a finite number",
+            row=row,
+            column=self._column(j),
+            value=float(value),
+        )
+
+    def _check_scoring(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = self._check_X(X, reset=False)
+        error = self._bad_value(X)
+        if error is not None:
+            raise error
+        return X
+
+    def _check_weight(self, sample_weight: Any, X: Any) -> np.ndarray:
+        if sample_weight is None:
+            return np.ones(X.shape[0])
+        return _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+
+    # ---- state -----------------------------------------------------------------------------------
+
+    def _fitted_state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {"n_features_in": self.n_features_in_, "n_rows": self.n_rows_}
+        if hasattr(self, "feature_names_in_"):
+            state["feature_names_in"] = [str(name) for name in self.feature_names_in_]
+        state["seed"] = self.map_.seed_
+        state["model"] = self.model_.get_state()
+        return state
+
+    def _set_fitted_state(self, state: dict[str, Any]) -> None:
+        self.n_features_in_ = state["n_features_in"]
+        if "feature_names_in" in state:
+            self.feature_names_in_ = np.array(state["feature_names_in"], dtype=object)
+        self._start(self.n_features_in_, state["model"]["n_outputs"])
+        self.map_.seed_ = state["seed"]
+        self.model_.set_state(state["model"])
+        self.n_rows_ = state["n_rows"]
+
+    def get_state(self) -> dict[str, Any]:
+        """Everything, as a nested dict of arrays and plain values; see :meth:`from_state`."""
+        state: dict[str, Any] = {"params": params_to_state(self)}
+        if hasattr(self, "model_"):
+            state["fitted"] = self._fitted_state()
+        return state
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """A learner that goes on bit for bit where the one of :meth:`get_state` stood."""
+        estimator = cls(**params_from_state(state["params"]))
+        if "fitted" in state:
+            estimator._set_fitted_state(state["fitted"])
+        return estimator
+
+    def save(self, path: Any) -> None:
+        """Write the learner to one file, atomically; :func:`onkel.load` reads it."""
+        from onkel.persistence import save
+
+        save(self, path)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+
+def _nbytes(state: Any) -> int:
+    if isinstance(state, dict):
+        return sum(map(_nbytes, state.values()))
+    return int(state.nbytes) if isinstance(state, np.ndarray) else 0

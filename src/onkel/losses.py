@@ -1,0 +1,148 @@
+"""Losses: what a prediction costs, and in which direction the outputs should move.
+
+One function, :func:`evaluate`, serves all tasks. With one output (binary and regression) the label
+``y`` is -1, +1 or a real number and ``p[0]`` the score; with K outputs ``y`` is the class code
+0..K-1 and ``p`` the K scores. It returns the loss and writes ``c = -∂loss/∂p``: the direction in
+which the outputs move, so that every rule is ``f ← a·f + b·c·κ(x, ·)``.
+
+==================== =============================== ==========================================
+name                 one output                      K outputs
+==================== =============================== ==========================================
+hinge                max(0, 1 - y p)                 max(0, 1 - (p_y - max_{s≠y} p_s))
+squared_hinge        max(0, 1 - y p)²                the square of the same
+logistic             log(1 + exp(-y p))              softmax: -log(exp p_y / Σ exp p_k)
+perceptron           max(0, -y p), moves on mistakes max(0, max_{s≠y} p_s - p_y), on mistakes
+squared              (y - p)²/2 where |y - p| > ε
+absolute             \\|y - p\\|
+epsilon_insensitive  max(0, \\|y - p\\| - ε)
+==================== =============================== ==========================================
+
+A score of exactly 0 predicts +1, and of equal scores the first class is predicted: both are
+decisions, so the perceptron moves only where they are wrong (the convention of the LSOKL programs).
+"""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+
+import numpy as np
+
+from onkel._jit import jit
+
+__all__ = ["CLASSIFICATION", "PROBABILISTIC", "REGRESSION", "Loss", "evaluate", "parse_loss"]
+
+
+class Loss(IntEnum):
+    """The losses by number, as the compiled loops know them."""
+
+    HINGE = 0
+    SQUARED_HINGE = 1
+    LOGISTIC = 2
+    PERCEPTRON = 3
+    SQUARED = 4
+    ABSOLUTE = 5
+    EPSILON_INSENSITIVE = 6
+
+
+CLASSIFICATION = ("hinge", "squared_hinge", "logistic", "perceptron")
+REGRESSION = ("squared", "absolute", "epsilon_insensitive")
+PROBABILISTIC = ("logistic",)
+_ALIASES = {
+    "softmax": "logistic",
+    "log_loss": "logistic",
+    "l1": "absolute",
+    "l2": "squared",
+    "squared_error": "squared",
+}
+
+
+def parse_loss(loss: str, allowed: tuple[str, ...]) -> Loss:
+    """The :class:`Loss` of a name; ValueError with the allowed names otherwise."""
+    name = _ALIASES.get(loss, loss) if isinstance(loss, str) else loss
+    if name not in allowed:
+        raise ValueError(f"loss={loss!r} is not one of {', '.join(map(repr, allowed))}")
+    return Loss[name.upper()]
+
+
+@jit
+def _one_output(loss, p, y, epsilon, c):
+    """Loss and direction with one output."""
+    value = 0.0
+    move = 0.0
+    if loss <= Loss.PERCEPTRON:
+        margin = y * p
+        if loss == Loss.LOGISTIC:
+            # exp of a non-positive number only: no overflow for any margin
+            e = math.exp(-abs(margin))
+            value = math.log1p(e) + max(0.0, -margin)
+            move = y * (e if margin > 0.0 else 1.0) / (1.0 + e)
+        elif loss == Loss.PERCEPTRON:
+            if (p >= 0.0) != (y > 0.0):
+                value, move = max(0.0, -margin), y
+        elif margin < 1.0:
+            value, move = 1.0 - margin, y
+            if loss == Loss.SQUARED_HINGE:
+                value, move = value * value, 2.0 * value * y
+    else:
+        delta = y - p
+        size = abs(delta)
+        if loss == Loss.ABSOLUTE:
+            value, move = size, np.sign(delta)
+        elif size > epsilon:
+            if loss == Loss.SQUARED:
+                value, move = 0.5 * delta * delta, delta
+            else:
+                value, move = size - epsilon, np.sign(delta)
+    c[0] = move
+    return value
+
+
+@jit
+def _softmax(p, k, c):
+    """Softmax loss of class k; c = onehot(k) - softmax(p)."""
+    top = p[0]
+    for j in range(1, p.shape[0]):
+        top = max(top, p[j])
+    total = 0.0
+    for j in range(p.shape[0]):
+        c[j] = math.exp(p[j] - top)
+        total += c[j]
+    for j in range(p.shape[0]):
+        c[j] = -c[j] / total
+    c[k] += 1.0
+    return math.log(total) - (p[k] - top)
+
+
+@jit
+def _many_outputs(loss, p, k, c):
+    """Loss and direction with K outputs: the true class k against the best wrong one."""
+    if loss == Loss.LOGISTIC:
+        return _softmax(p, k, c)
+    rival = -1
+    for j in range(p.shape[0]):
+        c[j] = 0.0
+        if j != k and (rival < 0 or p[j] > p[rival]):
+            rival = j
+    margin = p[k] - p[rival]
+    value = 0.0
+    move = 0.0
+    if loss == Loss.PERCEPTRON:
+        # of equal scores the first class is the one predicted
+        if margin < 0.0 or (margin == 0.0 and rival < k):
+            value, move = -margin, 1.0
+    elif margin < 1.0:
+        value, move = 1.0 - margin, 1.0
+        if loss == Loss.SQUARED_HINGE:
+            value, move = value * value, 2.0 * value
+    c[k] = move
+    c[rival] = -move
+    return value
+
+
+@jit
+def evaluate(loss, p, y, epsilon, c):
+    """Loss of the scores ``p`` (K,) for label ``y``; writes c = -∂loss/∂p (K,)."""
+    if p.shape[0] == 1:
+        return _one_output(loss, p[0], y, epsilon, c)
+    return _many_outputs(loss, p, int(y), c)

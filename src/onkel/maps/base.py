@@ -1,0 +1,123 @@
+"""What every feature map is: a scikit-learn transformer that an explicit model can drive.
+
+The model asks three things of a map: ``warmup_rows()``, how many first rows it must see;
+``fit_first(X)``, fit on them (again and again while they come in); ``features(X)``, the block's
+features. A map that changes with the loss says so (``learns``, ``grows``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+__all__ = ["FeatureMap", "draw_seed"]
+
+
+def draw_seed(random_state: Any) -> int:
+    """A seed for NumPy's generator: an int stands for itself, anything else is drawn from."""
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """z(x): a finite feature vector for each row."""
+
+    name: str
+    #: True when the map itself moves by the gradient of the loss (RRF)
+    learns = False
+
+    # ---- what a model drives -------------------------------------------------------------------
+
+    @property
+    def grows(self) -> bool:
+        """True while the map waits for the learner's first support vectors (NOGD)."""
+        return False
+
+    def start(self, d: int, dtype: Any) -> None:
+        """Check the parameters and begin for rows of d columns."""
+        self.n_features_in_ = d
+        self.dtype_ = np.dtype(dtype)
+        self.seed_ = draw_seed(getattr(self, "random_state", 0))
+
+    def warmup_rows(self) -> int:
+        """How many first rows the map is fitted on; 0 when it needs none."""
+        return 0
+
+    def fit_first(self, X: np.ndarray) -> None:
+        """Fit on the rows that came first, X (n, d) with n up to ``warmup_rows()``."""
+
+    @property
+    def n_features_out_(self) -> int:
+        """Number of features m."""
+        raise NotImplementedError(f"{type(self).__name__} has no n_features_out_")
+
+    def features(self, X: Any) -> np.ndarray:
+        """Features (n, m), C-contiguous, of checked rows X (n, d), dense or CSR."""
+        raise NotImplementedError(f"{type(self).__name__} has no features()")
+
+    def get_state(self) -> dict[str, Any]:
+        """What was fitted, as named arrays and scalars."""
+        return {}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`, after :meth:`start`."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_features_out_
+
+    # ---- scikit-learn --------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> FeatureMap:
+        """Fit on the rows X (n, d), dense or CSR; y is ignored."""
+        X = self._checked(X, reset=True)
+        self.start(X.shape[1], X.dtype)
+        self.fit_first(_dense(X))
+        self.n_rows_seen_ = X.shape[0]
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> FeatureMap:
+        """Take more rows: they refine the fit until ``warmup_rows()`` have come, then change nothing.
+
+        The result does not depend on how the rows are cut into blocks.
+        """
+        first = not hasattr(self, "n_rows_seen_")
+        X = self._checked(X, reset=first)
+        if first:
+            self.start(X.shape[1], X.dtype)
+            self.n_rows_seen_ = 0
+            self._first_rows = np.empty((0, X.shape[1]), self.dtype_)
+        missing = max(self.warmup_rows(), 1) - self.n_rows_seen_
+        if missing > 0:
+            self._first_rows = np.concatenate([self._first_rows, _dense(X[:missing])])
+            self.fit_first(self._first_rows)
+        self.n_rows_seen_ += X.shape[0]
+        if missing <= X.shape[0]:
+            self._first_rows = self._first_rows[:0]
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Features (n, m) of the rows X (n, d)."""
+        check_is_fitted(self)
+        return self.features(self._checked(X, reset=False))
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        X = validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
+        )
+        return X if reset or not hasattr(self, "dtype_") else X.astype(self.dtype_, copy=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _dense(X: Any) -> np.ndarray:
+    return X.toarray() if hasattr(X, "toarray") else X

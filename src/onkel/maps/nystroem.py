@@ -1,0 +1,183 @@
+"""Nyström features: the kernel seen through a few landmarks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from onkel.kernels import Kernel, make_kernel
+from onkel.maps.bandwidth import check_gamma, fit_gamma
+from onkel.maps.base import FeatureMap
+from onkel.maps.fourier import check_count
+
+__all__ = ["NystroemFeatures"]
+
+# Eigenvalues below this share of the largest are noise: Λ^-½ would blow them up.
+_RELATIVE_RANK = {4: 1e-6, 8: 1e-10}
+
+
+class NystroemFeatures(FeatureMap):
+    """z(x) = Λ^-½ Vᵀ κ(S, x), with V Λ Vᵀ the k leading eigenpairs of κ(S, S).
+
+    z(x)·z(x') is κ(x, x') exactly for landmarks (at full rank) and its projection onto their span
+    elsewhere. The cost of a row is O(B·d + B·k). Takes any kernel, also one without a spectrum.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        Number of landmarks B ≥ 1; with given landmarks, theirs is used.
+    rank : int or None, default=None
+        Number of eigenpairs k ≤ B kept; None for all that are numerically there.
+    kernel : str or Kernel, default="gaussian"
+    gamma : float or {"median", "scale"}, default="median"
+    landmarks : {"first", "random", "support"} or array of shape (B, d), default="first"
+        "first": the first B rows. "random": a seeded draw among the first ``n_warmup`` rows (as a
+        plain transformer: among all rows given to ``fit``). "support": the learner's first B
+        support vectors, as NOGD does; the learner works in the kernel's own space until it has
+        them, and carries its weights over.
+    n_warmup : int, default=256
+        Rows that a heuristic for gamma, or the draw of landmarks, looks at.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    landmarks_ : ndarray of shape (B, d)
+    projection_ : ndarray of shape (B, k)
+        V Λ^-½: features are ``κ(X, landmarks_) @ projection_``.
+    gamma_ : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onkel.maps import NystroemFeatures
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> Z = NystroemFeatures(50, gamma=0.5).fit_transform(X)
+    >>> K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
+    >>> bool(np.allclose(Z @ Z.T, K, atol=1e-6))
+    True
+
+    Notes
+    -----
+    Source: Williams & Seeger 2001; Lu et al. 2016, Algorithm 2 (NOGD).
+    """
+
+    name = "nystroem"
+
+    def __init__(
+        self,
+        budget: int = 100,
+        rank: int | None = None,
+        kernel: str | Kernel = "gaussian",
+        gamma: float | str = "median",
+        landmarks: Any = "first",
+        n_warmup: int = 256,
+        random_state: Any = None,
+    ) -> None:
+        self.budget = budget
+        self.rank = rank
+        self.kernel = kernel
+        self.gamma = gamma
+        self.landmarks = landmarks
+        self.n_warmup = n_warmup
+        self.random_state = random_state
+
+    # ---- what a model drives -------------------------------------------------------------------
+
+    @property
+    def grows(self) -> bool:
+        return self._picked("support") and not hasattr(self, "projection_")
+
+    def _picked(self, how: str) -> bool:
+        return isinstance(self.landmarks, str) and self.landmarks == how
+
+    def start(self, d: int, dtype: Any) -> None:
+        check_count(self, "budget")
+        check_count(self, "n_warmup", least=2)
+        check_gamma(self.gamma)
+        if self.rank is not None and check_count(self, "rank") > self.budget:
+            raise ValueError(f"rank={self.rank} must be at most budget={self.budget}")
+        if isinstance(self.landmarks, str):
+            if self.landmarks not in ("first", "random", "support"):
+                raise ValueError(
+                    f"landmarks={self.landmarks!r} must be 'first', 'random', 'support' or an array"
+                )
+        elif np.ndim(self.landmarks) != 2 or np.shape(self.landmarks)[1] != d:
+            raise ValueError(
+                f"landmarks of shape {np.shape(self.landmarks)} must have the rows' {d} columns"
+            )
+        super().start(d, dtype)
+
+    def warmup_rows(self) -> int:
+        needed = self.n_warmup if isinstance(self.gamma, str) else 0
+        if self._picked("first"):
+            needed = max(needed, self.budget)
+        elif self._picked("random"):
+            needed = max(self.n_warmup, self.budget)
+        return needed
+
+    def fit_first(self, X: np.ndarray) -> None:
+        self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
+        if self._picked("support"):
+            return
+        if self._picked("first"):
+            S = X[: self.budget]
+        elif self._picked("random"):
+            rng = np.random.default_rng(self.seed_)
+            S = X[np.sort(rng.permutation(len(X))[: self.budget])]
+        else:
+            S = np.asarray(self.landmarks)
+        self.set_landmarks(S)
+
+    def set_landmarks(self, S: np.ndarray) -> np.ndarray:
+        """Use the landmarks S (B, d); returns V Λ^½ (B, k), which takes coefficients to weights."""
+        self.landmarks_ = np.array(S, dtype=self.dtype_, order="C")
+        wide = self.landmarks_.astype(np.float64)
+        values, vectors = eigh(make_kernel(self.kernel).gram(wide, wide, self.gamma_))
+        keep = len(values) if self.rank is None else min(self.rank, len(values))
+        values, vectors = values[::-1][:keep], vectors[:, ::-1][:, :keep]
+        solid = values > _RELATIVE_RANK[self.dtype_.itemsize] * max(values[0], 0.0)
+        values, vectors = values[solid], vectors[:, solid]
+        self.projection_ = (vectors / np.sqrt(values)).astype(self.dtype_)
+        return vectors * np.sqrt(values)
+
+    def kernel_rows(self, X: Any, S: np.ndarray) -> np.ndarray:
+        """κ(X, S), shape (n, m)."""
+        return make_kernel(self.kernel).gram(X, S, self.gamma_)
+
+    def kernel_diagonal(self, X: Any) -> np.ndarray:
+        """κ(x, x) of each row."""
+        return make_kernel(self.kernel).diagonal(X, self.gamma_)
+
+    @property
+    def n_features_out_(self) -> int:
+        return int(self.projection_.shape[1])
+
+    def features(self, X: Any) -> np.ndarray:
+        return np.ascontiguousarray(self.kernel_rows(X, self.landmarks_) @ self.projection_)
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def get_state(self) -> dict[str, Any]:
+        """What was fitted, as named arrays and scalars."""
+        state: dict[str, Any] = {"gamma": self.gamma_}
+        if hasattr(self, "projection_"):
+            state |= {"landmarks": self.landmarks_, "projection": self.projection_}
+        return state
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`, after :meth:`start`."""
+        self.gamma_ = state["gamma"]
+        if "projection" in state:
+            self.landmarks_, self.projection_ = state["landmarks"], state["projection"]
+
+    def fit(self, X: Any, y: Any = None) -> NystroemFeatures:
+        """Fit on the rows X (n, d), dense or CSR; y is ignored."""
+        if self._picked("support"):
+            raise ValueError(
+                "landmarks='support' are the support vectors of a learner: use the map inside one, "
+                "or landmarks='first', 'random' or an array"
+            )
+        super().fit(X, y)
+        return self

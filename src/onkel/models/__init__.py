@@ -1,0 +1,1 @@
+"""The representations of f and the loops that move it."""

@@ -1,0 +1,225 @@
+"""The explicit representation: weights over a feature map, moved row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.losses import Loss
+from onkel.maps.base import FeatureMap
+from onkel.maps.nystroem import NystroemFeatures
+from onkel.models import loops
+from onkel.models.threads import one_blas_thread
+from onkel.models.warmup import Warmup
+from onkel.rules.base import Rule, RuleKind
+
+__all__ = ["ExplicitModel"]
+
+# Features of a sub-block are to stay in a core's second-level cache while its rows are walked.
+_CACHE_BYTES = 1 << 20
+_MOST_ROWS, _FEWEST_ROWS = 512, 16
+
+
+class ExplicitModel:
+    """f_k(x) = w_k · z(x) for K outputs: a map, a rule and a loss, with all their state.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        Started for the data's columns; the model drives and owns it.
+    rule : Rule
+    loss : Loss
+    epsilon : float
+        Half-width of the tube in which a regression row is not learned.
+    n_outputs : int
+        1 for binary and regression, else the number of classes.
+    """
+
+    def __init__(
+        self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
+    ) -> None:
+        self.map = feature_map
+        self.rule = rule
+        self.loss = int(loss)
+        self.epsilon = float(epsilon)
+        self.par = rule.parameters()
+        if feature_map.grows and rule.kind == RuleKind.ADAGRAD:
+            raise ValueError(
+                "rule 'adagrad' keeps a number per weight and cannot learn in the kernel's space "
+                "while landmarks='support' are gathered; use landmarks='first'"
+            )
+        self.n_outputs = n_outputs
+        rows = feature_map.warmup_rows()
+        self.warmup = Warmup(rows) if rows else None
+        if self.warmup is None:
+            self.map.fit_first(np.empty((0, feature_map.n_features_in_), feature_map.dtype_))
+            self._reset()
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def _reset(self) -> None:
+        """f = 0 over the map as it is now."""
+        growing = self.map.grows
+        m = self.map.budget if growing else self.map.n_features_out_  # type: ignore[attr-defined]
+        dtype = self.map.dtype_
+        self.W = np.zeros((self.n_outputs, m), dtype)
+        adaptive = self.rule.kind == RuleKind.ADAGRAD
+        self.H = np.zeros((self.n_outputs, m) if adaptive else (0, 0), dtype)
+        self.state = np.zeros(loops.N_STATE)
+        self.state[loops.SCALE] = 1.0
+        self.support = np.empty((0, self.map.n_features_in_), dtype)
+
+    @property
+    def ready(self) -> bool:
+        """False before the first row of a map that is fitted on first rows."""
+        return hasattr(self, "W")
+
+    @property
+    def coef(self) -> np.ndarray:
+        """Weights (K, m), or coefficients of the support set (K, |S|) while it grows."""
+        W = self.W[:, : len(self.support)] if self.map.grows else self.W
+        return W * self.W.dtype.type(self.state[loops.SCALE])
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
+        out: dict[str, Any] = {"n_outputs": self.n_outputs}
+        if self.ready:
+            out |= {"W": self.W, "H": self.H, "state": self.state, "support": self.support}
+            out["map"] = self.map.get_state()
+        if self.warmup is not None:
+            out["warmup"] = self.warmup.get_state()
+        return out
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take the state of a model of the same map, rule and loss."""
+        self.n_outputs = state["n_outputs"]
+        if "W" in state:
+            self.map.set_state(state["map"])
+            for name in ("W", "H", "state", "support"):
+                setattr(self, name, np.array(state[name]))
+        self.warmup = Warmup.from_state(state["warmup"]) if "warmup" in state else None
+
+    def add_output(self, position: int) -> None:
+        """Make room for a class with zero scores at ``position``.
+
+        One output f (two classes) becomes three: -f/2, f/2 and the new one, whose differences,
+        and so whose decisions and margins, are those of f.
+        """
+        if self.ready:
+            for name in ("W", "H"):
+                A = getattr(self, name)
+                if self.n_outputs == 1:
+                    A = np.concatenate([-0.5 * A, 0.5 * A]) if name == "W" else np.tile(A, (2, 1))
+                if A.shape[1]:
+                    A = np.insert(A, position, 0, axis=0)
+                setattr(self, name, np.ascontiguousarray(A.astype(self.map.dtype_, copy=False)))
+            if self.n_outputs == 1:
+                # ‖-f/2‖² + ‖f/2‖²
+                self.state[loops.SQUARED_NORM] *= 0.5
+        if self.warmup is not None:
+            self.warmup.add_class(position, from_signs=self.n_outputs == 1)
+        self.n_outputs = 3 if self.n_outputs == 1 else self.n_outputs + 1
+
+    # ---- prediction ----------------------------------------------------------------------------
+
+    def scores(self, X: Any) -> np.ndarray:
+        """f(x) of each row, (n, K) in float64."""
+        out = np.zeros((X.shape[0], self.n_outputs))
+        if self.ready:
+            coef = self.coef
+            if coef.shape[1] == 0:
+                return out
+            with one_blas_thread(X.shape[0]):
+                for a, b in self._sub_blocks(X.shape[0]):
+                    out[a:b] = self._features(X[a:b]) @ coef.T
+        return out
+
+    def _features(self, X: Any) -> np.ndarray:
+        if self.map.grows:
+            return self.map.kernel_rows(X, self.support)  # type: ignore[attr-defined,no-any-return]
+        return self.map.features(X)
+
+    def _sub_blocks(self, n: int) -> list[tuple[int, int]]:
+        width = max(self.W.shape[1], self.map.n_features_in_) * self.map.dtype_.itemsize
+        rows = min(max(_CACHE_BYTES // width, _FEWEST_ROWS), _MOST_ROWS)
+        return [(a, min(a + rows, n)) for a in range(0, n, rows)]
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn the rows in order; returns the scores (n, K) before each was learned.
+
+        ``y`` float64: -1 and +1 (K = 1), class codes (K > 2), or targets; ``weight`` float64 ≥ 0.
+        """
+        P = np.zeros((X.shape[0], self.n_outputs))
+        done = 0
+        with one_blas_thread(X.shape[0]):
+            while self.warmup is not None and done < X.shape[0]:
+                done = self._warm_up(X, y, weight, P, done)
+            if done < X.shape[0]:
+                self._walk(X[done:], y[done:], weight[done:], P[done:])
+        return P
+
+    def _warm_up(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray, a: int) -> int:
+        """Learn rows from a to the next refit with the provisional map, then refit and replay."""
+        assert self.warmup is not None
+        b, learnable = self.warmup.until_refit(weight, a)
+        if self.ready:
+            self._walk(X[a:b], y[a:b], weight[a:b], P[a:b])
+        rows = X[a:b]
+        self.warmup.keep(rows.toarray() if hasattr(rows, "toarray") else rows, y[a:b], weight[a:b])
+        if learnable:
+            first, labels, weights = self.warmup.rows()
+            self.map.fit_first(first)
+            self._reset()
+            self._walk(first, labels, weights, np.zeros((len(first), self.n_outputs)))
+            if self.warmup.complete:
+                self.warmup = None
+        return b
+
+    def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        for a, b in self._sub_blocks(X.shape[0]):
+            if self.map.grows:
+                a += self._grow(X[a:b], y[a:b], weight[a:b], P[a:b])
+            if a < b:
+                self._walk_block(X[a:b], y[a:b], weight[a:b], P[a:b])
+
+    def _walk_block(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        common = (self.W, self.H, self.state, self.loss, self.epsilon, int(self.rule.kind))
+        if self.map.learns:
+            dense = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X)
+            m: Any = self.map
+            widths = (m.noise_, m.log_width_, m.learning_rate)
+            loops.learn_reparameterized(dense, y, weight, *widths, *common, self.par, P)
+        else:
+            loops.learn_block(self.map.features(X), y, weight, *common, self.par, P)
+
+    def _grow(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> int:
+        """Kernel learning until the support set is full; returns the rows done."""
+        m: NystroemFeatures = self.map  # type: ignore[assignment]
+        size, n = len(self.support), X.shape[0]
+        dense = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X)
+        panel = np.zeros((n, m.budget + n), m.dtype_)
+        if size:
+            panel[:, :size] = m.kernel_rows(dense, self.support)
+        panel[:, m.budget :] = m.kernel_rows(dense, dense)
+        index = np.arange(m.budget)
+        q = np.asarray(m.kernel_diagonal(dense), dtype=np.float64)
+        done, new_size = loops.grow_block(
+            panel, q, size, index, y, weight,
+            self.W, self.state, self.loss, self.epsilon, int(self.rule.kind), self.par, P,
+        )  # fmt: skip
+        added = dense[index[size:new_size] - m.budget]
+        self.support = np.concatenate([self.support, added])
+        if done < n:
+            self._freeze_support(m)
+        return int(done)
+
+    def _freeze_support(self, m: NystroemFeatures) -> None:
+        """From coefficients α over the support set to weights w₀ = α V Λ^½ over its features."""
+        alpha = self.coef.astype(np.float64)
+        self.W = np.ascontiguousarray((alpha @ m.set_landmarks(self.support)).astype(m.dtype_))
+        self.support = self.support[:0]
+        self.state[loops.SCALE] = 1.0
+        self.state[loops.SQUARED_NORM] = float(np.sum(self.W.astype(np.float64) ** 2))

@@ -1,0 +1,74 @@
+"""The first rows of a stream, kept until what is fitted on them stands.
+
+A bandwidth or landmarks fitted on the first N rows must not depend on how the stream was cut into
+blocks, and the rows must be predicted before they are learned all the same. So the fit is redone
+after rows 1, 2, 4, 8, ... and N, each time on all rows so far, and the model is rebuilt by
+replaying them in order: a provisional model that is the real one at every power of two, for at
+most twice the work of the warm-up.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Warmup"]
+
+
+class Warmup:
+    """Rows with positive weight, kept until there are ``n_rows`` of them."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = n_rows
+        self._kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self.count = 0
+
+    @property
+    def complete(self) -> bool:
+        """True when all rows of the warm-up have come."""
+        return self.count >= self.n_rows
+
+    def until_refit(self, weight: np.ndarray, start: int) -> tuple[int, bool]:
+        """End of the rows from ``start`` to the next refit, and whether the refit is reached."""
+        next_fit = 1
+        while next_fit <= self.count:
+            next_fit *= 2
+        missing = min(next_fit, self.n_rows) - self.count
+        counted = np.flatnonzero(weight[start:] > 0.0)
+        if counted.size < missing:
+            return len(weight), False
+        return start + int(counted[missing - 1]) + 1, True
+
+    def keep(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        """Keep the rows that count."""
+        used = weight > 0.0
+        self._kept.append((np.array(X[used]), y[used].copy(), weight[used].copy()))
+        self.count += int(np.count_nonzero(used))
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All rows kept: X (n, d), y (n,), weight (n,)."""
+        X, y, weight = (np.concatenate(part) for part in zip(*self._kept, strict=True))
+        self._kept = [(X, y, weight)]
+        return X, y, weight
+
+    def add_class(self, position: int, from_signs: bool) -> None:
+        """Recode the labels for a class put in at ``position``; ``from_signs``: they were ±1."""
+        for i, (X, y, weight) in enumerate(self._kept):
+            codes = (y > 0.0).astype(np.float64) if from_signs else y
+            self._kept[i] = (X, codes + (codes >= position), weight)
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and scalars."""
+        state: dict[str, Any] = {"n_rows": self.n_rows}
+        if self._kept:
+            state["X"], state["y"], state["weight"] = self.rows()
+        return state
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Warmup:
+        """The inverse of :meth:`get_state`."""
+        warmup = cls(state["n_rows"])
+        if "X" in state:
+            warmup.keep(state["X"], state["y"], state["weight"])
+        return warmup

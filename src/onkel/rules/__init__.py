@@ -1,0 +1,33 @@
+"""Rules: how f moves after a row."""
+
+from onkel.rules.adaptive import AdaGrad
+from onkel.rules.base import Rule, RuleKind
+from onkel.rules.gradient import Gradient, Pegasos, Perceptron, ProjectedGradient
+from onkel.rules.passive_aggressive import PassiveAggressive
+
+__all__ = [
+    "RULES",
+    "AdaGrad",
+    "Gradient",
+    "PassiveAggressive",
+    "Pegasos",
+    "Perceptron",
+    "ProjectedGradient",
+    "Rule",
+    "RuleKind",
+    "make_rule",
+]
+
+RULES: dict[str, type[Rule]] = {
+    rule.name: rule
+    for rule in (Gradient, ProjectedGradient, Pegasos, Perceptron, PassiveAggressive, AdaGrad)
+}
+
+
+def make_rule(rule: str | Rule) -> Rule:
+    """A rule object from a name or an object."""
+    if isinstance(rule, Rule):
+        return rule
+    if rule not in RULES:
+        raise ValueError(f"rule={rule!r} is not one of {', '.join(map(repr, RULES))}")
+    return RULES[rule]()

@@ -1,0 +1,63 @@
+"""Adaptive rules: a step size per weight (AdaGrad)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from onkel._jit import jit
+from onkel.rules.base import ALPHA, ETA, Rule, RuleKind, non_negative, positive
+
+__all__ = ["AdaGrad", "adagrad_move"]
+
+# Added to the root of the accumulated squares, so that a first gradient of 0 divides by something.
+_FLOOR = 1e-8
+
+
+@jit
+def adagrad_move(par, weight, z, c, W, H):
+    """g = α w - c z;  H ← H + g²;  w ← w - η g/√H, for each output that moves."""
+    eta, alpha = par[ETA], par[ALPHA]
+    moved = False
+    for k in range(W.shape[0]):
+        if c[k] == 0.0 and alpha == 0.0:
+            continue
+        moved = True
+        pull = W.dtype.type(weight * c[k])
+        decay = W.dtype.type(alpha)
+        step = W.dtype.type(eta)
+        floor = W.dtype.type(_FLOOR)
+        for j in range(z.shape[0]):
+            g = decay * W[k, j] - pull * z[j]
+            H[k, j] += g * g
+            W[k, j] -= step * g / (math.sqrt(H[k, j]) + floor)
+    return moved
+
+
+class AdaGrad(Rule):
+    """Diagonal adaptive gradient: ``H ← H + g²``, ``w ← w - η g/√H``, per weight.
+
+    Parameters
+    ----------
+    learning_rate : float, default=0.1
+        η > 0.
+    alpha : float, default=0.0
+        L2 penalty on the weights.
+
+    Notes
+    -----
+    Source: Duchi, Hazan & Singer 2011, Figure 1 (diagonal). The state is one number per weight,
+    so the rule needs an explicit map.
+    """
+
+    name = "adagrad"
+    kind = RuleKind.ADAGRAD
+
+    def __init__(self, learning_rate: float = 0.1, alpha: float = 0.0) -> None:
+        self.learning_rate = learning_rate
+        self.alpha = alpha
+
+    def parameters(self) -> np.ndarray:
+        eta, alpha = positive(self, "learning_rate"), non_negative(self, "alpha")
+        return np.array([eta, 0.0, alpha, 0.0])
