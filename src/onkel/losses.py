@@ -1,8 +1,8 @@
 """Losses: what a prediction costs, and in which direction the outputs should move.
 
 One function, :func:`evaluate`, serves all tasks. With one output (binary and regression) the label
-``y`` is -1, +1 or a real number and ``p[0]`` the score; with K outputs ``y`` is the class code
-0..K-1 and ``p`` the K scores. It returns the loss and writes ``c = -∂loss/∂p``: the direction in
+``y`` is -1, +1 or a real number and p the score; with K outputs ``y`` is the class code 0..K-1 and
+p the K scores. It returns the loss and writes ``c = -∂loss/∂p``: the direction in
 which the outputs move, so that every rule is ``f ← a·f + b·c·κ(x, ·)``.
 
 ==================== =============================== ==========================================
@@ -28,7 +28,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from onkel._jit import jit
+from onkel._jit import jit, jit_inline
 
 __all__ = ["CLASSIFICATION", "PROBABILISTIC", "REGRESSION", "Loss", "evaluate", "parse_loss"]
 
@@ -65,7 +65,7 @@ def parse_loss(loss: str, allowed: tuple[str, ...]) -> Loss:
     return Loss[name.upper()]
 
 
-@jit
+@jit_inline
 def _one_output(loss, p, y, epsilon, c):
     """Loss and direction with one output."""
     value = 0.0
@@ -99,32 +99,32 @@ def _one_output(loss, p, y, epsilon, c):
 
 
 @jit
-def _softmax(p, k, c):
+def _softmax(P, t, k, c):
     """Softmax loss of class k; c = onehot(k) - softmax(p)."""
-    top = p[0]
-    for j in range(1, p.shape[0]):
-        top = max(top, p[j])
+    top = P[t, 0]
+    for j in range(1, P.shape[1]):
+        top = max(top, P[t, j])
     total = 0.0
-    for j in range(p.shape[0]):
-        c[j] = math.exp(p[j] - top)
+    for j in range(P.shape[1]):
+        c[j] = math.exp(P[t, j] - top)
         total += c[j]
-    for j in range(p.shape[0]):
+    for j in range(P.shape[1]):
         c[j] = -c[j] / total
     c[k] += 1.0
-    return math.log(total) - (p[k] - top)
+    return math.log(total) - (P[t, k] - top)
 
 
 @jit
-def _many_outputs(loss, p, k, c):
+def _many_outputs(loss, P, t, k, c):
     """Loss and direction with K outputs: the true class k against the best wrong one."""
     if loss == Loss.LOGISTIC:
-        return _softmax(p, k, c)
+        return _softmax(P, t, k, c)
     rival = -1
-    for j in range(p.shape[0]):
+    for j in range(P.shape[1]):
         c[j] = 0.0
-        if j != k and (rival < 0 or p[j] > p[rival]):
+        if j != k and (rival < 0 or P[t, j] > P[t, rival]):
             rival = j
-    margin = p[k] - p[rival]
+    margin = P[t, k] - P[t, rival]
     value = 0.0
     move = 0.0
     if loss == Loss.PERCEPTRON:
@@ -140,9 +140,9 @@ def _many_outputs(loss, p, k, c):
     return value
 
 
-@jit
-def evaluate(loss, p, y, epsilon, c):
-    """Loss of the scores ``p`` (K,) for label ``y``; writes c = -∂loss/∂p (K,)."""
-    if p.shape[0] == 1:
-        return _one_output(loss, p[0], y, epsilon, c)
-    return _many_outputs(loss, p, int(y), c)
+@jit_inline
+def evaluate(loss, P, t, y, epsilon, c):
+    """Loss of the scores in row t of P (n, K) for label y; writes c = -∂loss/∂p (K,)."""
+    if P.shape[1] == 1:
+        return _one_output(loss, P[t, 0], y, epsilon, c)
+    return _many_outputs(loss, P, t, int(y), c)

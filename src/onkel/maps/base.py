@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-__all__ = ["FeatureMap", "draw_seed"]
+__all__ = ["FeatureMap", "as_dense", "draw_seed"]
 
 
 def draw_seed(random_state: Any) -> int:
@@ -22,6 +22,11 @@ def draw_seed(random_state: Any) -> int:
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def as_dense(X: Any) -> np.ndarray:
+    """Rows as a C-contiguous array, CSR or not."""
+    return np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X)
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -56,8 +61,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Number of features m."""
         raise NotImplementedError(f"{type(self).__name__} has no n_features_out_")
 
-    def features(self, X: Any) -> np.ndarray:
-        """Features (n, m), C-contiguous, of checked rows X (n, d), dense or CSR."""
+    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+        """Features (n, m), C-contiguous, of checked rows X (n, d), dense or CSR; ``out`` may be used."""
         raise NotImplementedError(f"{type(self).__name__} has no features()")
 
     def get_state(self) -> dict[str, Any]:
@@ -77,8 +82,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Fit on the rows X (n, d), dense or CSR; y is ignored."""
         X = self._checked(X, reset=True)
         self.start(X.shape[1], X.dtype)
-        self.fit_first(_dense(X))
+        self.fit_first(as_dense(X))
         self.n_rows_seen_ = X.shape[0]
+        # too few rows for the fit to stand: a later partial_fit goes on from them
+        few = X.shape[0] < self.warmup_rows()
+        self._first_rows = as_dense(X if few else X[:0]).copy()
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> FeatureMap:
@@ -94,7 +102,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             self._first_rows = np.empty((0, X.shape[1]), self.dtype_)
         missing = max(self.warmup_rows(), 1) - self.n_rows_seen_
         if missing > 0:
-            self._first_rows = np.concatenate([self._first_rows, _dense(X[:missing])])
+            self._first_rows = np.concatenate([self._first_rows, as_dense(X[:missing])])
             self.fit_first(self._first_rows)
         self.n_rows_seen_ += X.shape[0]
         if missing <= X.shape[0]:
@@ -117,7 +125,3 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _dense(X: Any) -> np.ndarray:
-    return X.toarray() if hasattr(X, "toarray") else X

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from onkel._jit import sincos_block
+from onkel._workspace import scratch
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
 
-__all__ = ["FourierFeatures", "check_count"]
+__all__ = ["FourierFeatures", "check_count", "fourier_features"]
 
 
 def check_count(owner: object, name: str, least: int = 1) -> int:
@@ -21,6 +22,18 @@ def check_count(owner: object, name: str, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
     return int(value)
+
+
+def fourier_features(X: Any, turns: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    """[cos, sin](2π X·turns)/√D, shape (n, 2D), for frequencies ``turns`` (d, D) in turns."""
+    n, D = X.shape[0], turns.shape[1]
+    Z = np.empty((n, 2 * D), turns.dtype) if out is None else out
+    if isinstance(X, np.ndarray):
+        angles = np.matmul(X, turns, out=scratch("angles", (n, D), turns.dtype))
+    else:
+        angles = np.asarray(X @ turns)
+    sincos_block(angles, 1.0 / math.sqrt(D), Z)
+    return Z
 
 
 class FourierFeatures(FeatureMap):
@@ -117,11 +130,8 @@ class FourierFeatures(FeatureMap):
     def n_features_out_(self) -> int:
         return 2 * self.n_components
 
-    def features(self, X: Any) -> np.ndarray:
-        angles = np.asarray(X @ self._turns)
-        Z = np.empty((X.shape[0], 2 * angles.shape[1]), self.dtype_)
-        sincos_block(angles, 1.0 / math.sqrt(self.n_components), Z)
-        return Z
+    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+        return fourier_features(X, self._turns, out)
 
     def get_state(self) -> dict[str, Any]:
         """What was fitted, as named arrays and scalars."""

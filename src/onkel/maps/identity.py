@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.maps.base import FeatureMap, _dense
+from onkel.maps.base import FeatureMap, as_dense
 
 __all__ = ["IdentityFeatures"]
 
@@ -36,9 +36,9 @@ class IdentityFeatures(FeatureMap):
     def n_features_out_(self) -> int:
         return self.n_features_in_ + bool(self.fit_intercept)
 
-    def features(self, X: Any) -> np.ndarray:
-        Z = np.empty((X.shape[0], self.n_features_out_), self.dtype_)
-        Z[:, : X.shape[1]] = _dense(X)
+    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+        Z = np.empty((X.shape[0], self.n_features_out_), self.dtype_) if out is None else out
+        Z[:, : X.shape[1]] = as_dense(X)
         if self.fit_intercept:
             Z[:, -1] = 1.0
         return Z

@@ -154,8 +154,9 @@ class NystroemFeatures(FeatureMap):
     def n_features_out_(self) -> int:
         return int(self.projection_.shape[1])
 
-    def features(self, X: Any) -> np.ndarray:
-        return np.ascontiguousarray(self.kernel_rows(X, self.landmarks_) @ self.projection_)
+    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+        K = self.kernel_rows(X, self.landmarks_)
+        return np.matmul(K, self.projection_, out=out)
 
     # ---- state ---------------------------------------------------------------------------------
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from onkel._jit import sincos_block
 from onkel.kernels import Gaussian
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
-from onkel.maps.fourier import check_count
+from onkel.maps.fourier import check_count, fourier_features
 from onkel.rules.base import non_negative
 
 __all__ = ["ReparameterizedFeatures"]
@@ -92,12 +91,9 @@ class ReparameterizedFeatures(FeatureMap):
     def n_features_out_(self) -> int:
         return 2 * self.n_components
 
-    def features(self, X: Any) -> np.ndarray:
+    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         width = (np.exp(self.log_width_) / (2.0 * math.pi))[:, None]
-        angles = np.asarray(X @ (width * self.noise_).astype(self.dtype_))
-        Z = np.empty((X.shape[0], self.n_features_out_), self.dtype_)
-        sincos_block(angles, 1.0 / math.sqrt(self.n_components), Z)
-        return Z
+        return fourier_features(X, (width * self.noise_).astype(self.dtype_), out)
 
     def get_state(self) -> dict[str, Any]:
         """What was fitted and learned, as named arrays."""

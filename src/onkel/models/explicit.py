@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from onkel._workspace import scratch
 from onkel.losses import Loss
-from onkel.maps.base import FeatureMap
+from onkel.maps.base import FeatureMap, as_dense
 from onkel.maps.nystroem import NystroemFeatures
 from onkel.models import loops
 from onkel.models.threads import one_blas_thread
@@ -138,7 +139,7 @@ class ExplicitModel:
     def _features(self, X: Any) -> np.ndarray:
         if self.map.grows:
             return self.map.kernel_rows(X, self.support)  # type: ignore[attr-defined,no-any-return]
-        return self.map.features(X)
+        return self._block_features(X)
 
     def _sub_blocks(self, n: int) -> list[tuple[int, int]]:
         width = max(self.W.shape[1], self.map.n_features_in_) * self.map.dtype_.itemsize
@@ -167,8 +168,7 @@ class ExplicitModel:
         b, learnable = self.warmup.until_refit(weight, a)
         if self.ready:
             self._walk(X[a:b], y[a:b], weight[a:b], P[a:b])
-        rows = X[a:b]
-        self.warmup.keep(rows.toarray() if hasattr(rows, "toarray") else rows, y[a:b], weight[a:b])
+        self.warmup.keep(as_dense(X[a:b]), y[a:b], weight[a:b])
         if learnable:
             first, labels, weights = self.warmup.rows()
             self.map.fit_first(first)
@@ -186,35 +186,52 @@ class ExplicitModel:
                 self._walk_block(X[a:b], y[a:b], weight[a:b], P[a:b])
 
     def _walk_block(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        common = (self.W, self.H, self.state, self.loss, self.epsilon, int(self.rule.kind))
         if self.map.learns:
-            dense = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X)
             m: Any = self.map
-            widths = (m.noise_, m.log_width_, m.learning_rate)
-            loops.learn_reparameterized(dense, y, weight, *widths, *common, self.par, P)
+            widths = (m.noise_, m.log_width_, float(m.learning_rate))
+            loops.learn_reparameterized(
+                as_dense(X), y, weight, *widths, self.W, self.H, *self._how(), P
+            )
         else:
-            loops.learn_block(self.map.features(X), y, weight, *common, self.par, P)
+            Z = self._block_features(X)
+            loops.learn_block(Z, y, weight, self.W, self.H, *self._how(), P)
+
+    def _block_features(self, X: Any) -> np.ndarray:
+        shape = (X.shape[0], self.W.shape[1])
+        return self.map.features(X, scratch("features", shape, self.map.dtype_))
+
+    def _how(self) -> tuple[Any, ...]:
+        """The arguments of every loop that say how f moves."""
+        return self.state, self.loss, self.epsilon, int(self.rule.kind), self.par
 
     def _grow(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> int:
         """Kernel learning until the support set is full; returns the rows done."""
         m: NystroemFeatures = self.map  # type: ignore[assignment]
-        size, n = len(self.support), X.shape[0]
-        dense = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X)
+        rows = as_dense(X)
+        size, n = len(self.support), len(rows)
         panel = np.zeros((n, m.budget + n), m.dtype_)
         if size:
-            panel[:, :size] = m.kernel_rows(dense, self.support)
-        panel[:, m.budget :] = m.kernel_rows(dense, dense)
+            panel[:, :size] = m.kernel_rows(rows, self.support)
+        panel[:, m.budget :] = m.kernel_rows(rows, rows)
         index = np.arange(m.budget)
-        q = np.asarray(m.kernel_diagonal(dense), dtype=np.float64)
+        q = np.asarray(m.kernel_diagonal(rows), dtype=np.float64)
         done, new_size = loops.grow_block(
-            panel, q, size, index, y, weight,
-            self.W, self.state, self.loss, self.epsilon, int(self.rule.kind), self.par, P,
-        )  # fmt: skip
-        added = dense[index[size:new_size] - m.budget]
+            panel, q, size, index, y, weight, self.W, *self._how(), P
+        )
+        added = rows[index[size:new_size] - m.budget]
         self.support = np.concatenate([self.support, added])
-        if done < n:
-            self._freeze_support(m)
-        return int(done)
+        if done == n:
+            return n
+        self._freeze_support(m)
+        # the row that found the set full was scored by the kernel model and is learned over its
+        # features: what the authors' program does, to the digit
+        Z = np.ascontiguousarray(m.features(rows[: done + 1]))
+        c = np.empty(self.n_outputs)
+        loops.learn_row(
+            Z, done, -1.0, y[done], weight[done], self.W, self.H, *self._how(), P, c
+        )
+        self._refresh_norm()
+        return int(done) + 1
 
     def _freeze_support(self, m: NystroemFeatures) -> None:
         """From coefficients α over the support set to weights w₀ = α V Λ^½ over its features."""
@@ -222,4 +239,7 @@ class ExplicitModel:
         self.W = np.ascontiguousarray((alpha @ m.set_landmarks(self.support)).astype(m.dtype_))
         self.support = self.support[:0]
         self.state[loops.SCALE] = 1.0
-        self.state[loops.SQUARED_NORM] = float(np.sum(self.W.astype(np.float64) ** 2))
+        self._refresh_norm()
+
+    def _refresh_norm(self) -> None:
+        self.state[loops.SQUARED_NORM] = float(np.sum(self.coef.astype(np.float64) ** 2))

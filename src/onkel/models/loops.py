@@ -12,14 +12,23 @@ import math
 
 import numpy as np
 
-from onkel._jit import axpy, dot, jit, sincos_turns
+from onkel._jit import axpy, dot, jit, jit_inline, sincos_turns
 from onkel.losses import evaluate
 from onkel.rules.adaptive import adagrad_move
 from onkel.rules.base import ALPHA, RADIUS, RuleKind
 from onkel.rules.gradient import gradient_step
 from onkel.rules.passive_aggressive import passive_aggressive_step
 
-__all__ = ["N_STATE", "SCALE", "SQUARED_NORM", "T", "grow_block", "learn_block"]
+__all__ = [
+    "N_STATE",
+    "SCALE",
+    "SQUARED_NORM",
+    "T",
+    "grow_block",
+    "learn_block",
+    "learn_reparameterized",
+    "learn_row",
+]
 
 # Places in the state vector: rows learned, common factor of W, ‖f‖² (kept where f is projected).
 T, SCALE, SQUARED_NORM = 0, 1, 2
@@ -32,7 +41,7 @@ _WIDEST = 20.0
 _TURN = 1.0 / (2.0 * math.pi)
 
 
-@jit
+@jit_inline
 def rescale(W, a, state):
     """f ← a·f."""
     scale = state[SCALE] * a
@@ -45,7 +54,7 @@ def rescale(W, a, state):
     state[SCALE] = scale
 
 
-@jit
+@jit_inline
 def _project(W, radius, state):
     """f ← min(1, U/‖f‖) f."""
     if state[SQUARED_NORM] > radius * radius:
@@ -53,23 +62,23 @@ def _project(W, radius, state):
         state[SQUARED_NORM] = radius * radius
 
 
-@jit
-def update(z, q, weight, value, W, H, state, rule, par, p, c):
-    """Move f after one row by the rule; True where W changed by more than a factor.
+@jit_inline
+def update(Z, t, q, weight, value, W, H, state, rule, par, P, c):
+    """Move f after row t by the rule; True where W changed by more than a factor.
 
     ``q`` is κ(x, x), or negative for ‖z‖², computed only where the rule reads it.
     """
     if rule == RuleKind.ADAGRAD:
-        return adagrad_move(par, weight, z, c, W, H)
+        return adagrad_move(par, weight, Z, t, c, W, H)
     c2 = 0.0
     cp = 0.0
     for k in range(c.shape[0]):
         c2 += c[k] * c[k]
-        cp += c[k] * p[k]
+        cp += c[k] * P[t, k]
     if c2 == 0.0 and par[ALPHA] == 0.0:
         return False
     if q < 0.0 and (rule == RuleKind.PASSIVE_AGGRESSIVE or par[RADIUS] > 0.0):
-        q = float(dot(z, z))
+        q = float(dot(Z, t, Z, t))
     if rule == RuleKind.GRADIENT:
         a, b = gradient_step(par, state[T], weight)
     else:
@@ -79,18 +88,26 @@ def update(z, q, weight, value, W, H, state, rule, par, p, c):
     if c2 > 0.0:
         for k in range(c.shape[0]):
             if c[k] != 0.0:
-                axpy(b * c[k] / state[SCALE], z, W[k])
+                axpy(b * c[k] / state[SCALE], Z, t, W, k)
     if par[RADIUS] > 0.0:
         state[SQUARED_NORM] = a * a * state[SQUARED_NORM] + 2.0 * a * b * cp + b * b * c2 * q
         _project(W, par[RADIUS], state)
     return c2 > 0.0
 
 
-@jit
-def scores(W, z, state, p):
-    """p_k = f_k(x)."""
+@jit_inline
+def scores(W, Z, t, state, P):
+    """p_k = f_k(x) of row t."""
     for k in range(W.shape[0]):
-        p[k] = state[SCALE] * dot(W[k], z)
+        P[t, k] = state[SCALE] * dot(W, k, Z, t)
+
+
+@jit
+def learn_row(Z, t, q, y, weight, W, H, state, loss, epsilon, rule, par, P, c):
+    """Learn row t, which was given the scores P[t]."""
+    state[T] += 1.0
+    value = evaluate(loss, P, t, y, epsilon, c)
+    return update(Z, t, q, weight, value, W, H, state, rule, par, P, c)
 
 
 @jit
@@ -98,12 +115,11 @@ def learn_block(Z, y, weight, W, H, state, loss, epsilon, rule, par, P):
     """Rows of fixed features Z (n, m), in order; P (n, K) gets the scores before each."""
     c = np.empty(W.shape[0])
     for t in range(Z.shape[0]):
-        z, p = Z[t], P[t]
-        scores(W, z, state, p)
+        scores(W, Z, t, state, P)
         if weight[t] > 0.0:
             state[T] += 1.0
-            value = evaluate(loss, p, y[t], epsilon, c)
-            update(z, -1.0, weight[t], value, W, H, state, rule, par, p, c)
+            value = evaluate(loss, P, t, y[t], epsilon, c)
+            update(Z, t, -1.0, weight[t], value, W, H, state, rule, par, P, c)
 
 
 @jit
@@ -112,67 +128,59 @@ def grow_block(panel, q, size, index, y, weight, W, state, loss, epsilon, rule, 
 
     ``panel`` (n, B + n) holds κ between the rows of the block and the B landmark places followed
     by the rows themselves; ``index[j]`` is the column of support vector j, ``W[:, j]`` its
-    coefficients. Stops *before* the first row that would need place B + 1.
+    coefficients. Stops at the first row that would need place B + 1: it is scored, not learned.
     """
-    budget = W.shape[1]
+    n, budget = P.shape[0], W.shape[1]
     c = np.empty(W.shape[0])
-    z = np.zeros(budget, W.dtype)
-    no_rows = np.empty((0, 0), W.dtype)
-    for t in range(panel.shape[0]):
+    Z = np.zeros((n, budget), W.dtype)
+    no_state = np.empty((0, 0), W.dtype)
+    for t in range(n):
         for j in range(size):
-            z[j] = panel[t, index[j]]
-        p = P[t]
-        scores(W, z, state, p)
+            Z[t, j] = panel[t, index[j]]
+        scores(W, Z, t, state, P)
         if weight[t] == 0.0:
             continue
-        value = evaluate(loss, p, y[t], epsilon, c)
-        moves = False
-        for k in range(c.shape[0]):
-            moves = moves or c[k] != 0.0
-        if moves and size == budget:
-            return t, size
-        state[T] += 1.0
-        if moves:
-            # the new vector's own column is all that f moves along
+        value = evaluate(loss, P, t, y[t], epsilon, c)
+        if np.any(c != 0.0):
+            if size == budget:
+                return t, size
+            # f moves along the new vector alone: its features are the unit vector of its place
+            Z[t, :] = 0.0
+            Z[t, size] = 1.0
             index[size] = budget + t
-            unit = np.zeros(budget, W.dtype)
-            unit[size] = 1.0
-            update(unit, q[t], weight[t], value, W, no_rows, state, rule, par, p, c)
             size += 1
-        else:
-            update(z, q[t], weight[t], value, W, no_rows, state, rule, par, p, c)
-    return panel.shape[0], size
+        state[T] += 1.0
+        update(Z, t, q[t], weight[t], value, W, no_state, state, rule, par, P, c)
+    return n, size
 
 
-@jit
-def _features(x, E, width, angles, z):
-    """z = [cos, sin](ω·x)/√D with ω_d = width ∘ e_d."""
-    angles[:] = 0.0
-    for n in range(x.shape[0]):
-        if x[n] != 0.0:
-            axpy(_TURN * width[n] * x[n], E[n], angles)
-    D = E.shape[1]
-    sincos_turns(angles, 1.0 / math.sqrt(D), z[:D], z[D:])
+@jit_inline
+def _angles(X, t, E, width, angles):
+    """Row 0 of ``angles`` ← ω_d·x in turns, with ω_d = width ∘ e_d."""
+    angles[0, :] = 0.0
+    for n in range(X.shape[1]):
+        if X[t, n] != 0.0:
+            axpy(_TURN * width[n] * X[t, n], E, n, angles, 0)
 
 
-@jit
-def _pull_on_angles(W, z, c, scale, v):
+@jit_inline
+def _pull_on_angles(W, Z, c, scale, v):
     """v_d = -∂loss/∂(ω_d·x) = Σ_k c_k (w_{k,D+d} cos - w_{k,d} sin)."""
-    D = v.shape[0]
-    v[:] = 0.0
+    D = v.shape[1]
+    v[0, :] = 0.0
     for k in range(c.shape[0]):
         if c[k] != 0.0:
             b = W.dtype.type(scale * c[k])
             for d in range(D):
-                v[d] += b * (W[k, D + d] * z[d] - W[k, d] * z[D + d])
+                v[0, d] += b * (W[k, D + d] * Z[0, d] - W[k, d] * Z[0, D + d])
 
 
-@jit
-def _learn_widths(x, E, v, eta, log_width, width):
+@jit_inline
+def _learn_widths(X, t, E, v, eta, log_width, width):
     """g_n ← g_n - η_g ∂loss/∂g_n, with ∂(ω_d·x)/∂g_n = width_n x_n e_nd."""
-    for n in range(x.shape[0]):
-        if x[n] != 0.0:
-            g = log_width[n] + eta * width[n] * x[n] * dot(E[n], v)
+    for n in range(X.shape[1]):
+        if X[t, n] != 0.0:
+            g = log_width[n] + eta * width[n] * X[t, n] * dot(E, n, v, 0)
             log_width[n] = min(max(g, -_WIDEST), _WIDEST)
             width[n] = math.exp(log_width[n])
 
@@ -185,16 +193,19 @@ def learn_reparameterized(
     D = E.shape[1]
     width = np.exp(log_width)
     c = np.empty(W.shape[0])
-    angles, v = np.empty(D, W.dtype), np.empty(D, W.dtype)
-    z = np.empty(2 * D, W.dtype)
+    angles, v = np.empty((1, D), W.dtype), np.empty((1, D), W.dtype)
+    Z = np.empty((1, 2 * D), W.dtype)
+    cos, sin, turns = Z[0, :D], Z[0, D:], angles[0]
+    p = np.empty((1, W.shape[0]))
     for t in range(X.shape[0]):
-        x, p = X[t], P[t]
-        _features(x, E, width, angles, z)
-        scores(W, z, state, p)
+        _angles(X, t, E, width, angles)
+        sincos_turns(turns, 1.0 / math.sqrt(D), cos, sin)
+        scores(W, Z, 0, state, p)
+        P[t] = p[0]
         if weight[t] > 0.0:
             state[T] += 1.0
-            value = evaluate(loss, p, y[t], epsilon, c)
+            value = evaluate(loss, p, 0, y[t], epsilon, c)
             # both gradients at the weights before the update
-            _pull_on_angles(W, z, c, state[SCALE], v)
-            if update(z, 1.0, weight[t], value, W, H, state, rule, par, p, c):
-                _learn_widths(x, E, v, eta_gamma * weight[t], log_width, width)
+            _pull_on_angles(W, Z, c, state[SCALE], v)
+            if update(Z, 0, 1.0, weight[t], value, W, H, state, rule, par, p, c):
+                _learn_widths(X, t, E, v, eta_gamma * weight[t], log_width, width)

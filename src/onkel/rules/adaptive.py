@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from onkel._jit import jit
+from onkel._jit import jit_inline
 from onkel.rules.base import ALPHA, ETA, Rule, RuleKind, non_negative, positive
 
 __all__ = ["AdaGrad", "adagrad_move"]
@@ -15,8 +15,8 @@ __all__ = ["AdaGrad", "adagrad_move"]
 _FLOOR = 1e-8
 
 
-@jit
-def adagrad_move(par, weight, z, c, W, H):
+@jit_inline
+def adagrad_move(par, weight, Z, t, c, W, H):
     """g = α w - c z;  H ← H + g²;  w ← w - η g/√H, for each output that moves."""
     eta, alpha = par[ETA], par[ALPHA]
     moved = False
@@ -28,8 +28,8 @@ def adagrad_move(par, weight, z, c, W, H):
         decay = W.dtype.type(alpha)
         step = W.dtype.type(eta)
         floor = W.dtype.type(_FLOOR)
-        for j in range(z.shape[0]):
-            g = decay * W[k, j] - pull * z[j]
+        for j in range(Z.shape[1]):
+            g = decay * W[k, j] - pull * Z[t, j]
             H[k, j] += g * g
             W[k, j] -= step * g / (math.sqrt(H[k, j]) + floor)
     return moved

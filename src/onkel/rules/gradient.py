@@ -7,7 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from onkel._jit import jit
+from onkel._jit import jit_inline
 from onkel.rules.base import ALPHA, ETA, SCHEDULE, Rule, RuleKind, non_negative, positive
 
 __all__ = ["Gradient", "Pegasos", "Perceptron", "ProjectedGradient", "Schedule", "gradient_step"]
@@ -21,7 +21,7 @@ class Schedule(IntEnum):
     INVERSE = 2
 
 
-@jit
+@jit_inline
 def step_size(par, t):
     """η_t of row t = 1, 2, ..."""
     schedule = int(par[SCHEDULE])
@@ -32,7 +32,7 @@ def step_size(par, t):
     return 1.0 / (par[ALPHA] * t)
 
 
-@jit
+@jit_inline
 def gradient_step(par, t, weight):
     """f ← (1 - η_t α) f + η_t c κ(x, ·)."""
     eta = step_size(par, t)

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from onkel._jit import jit
+from onkel._jit import jit_inline
 from onkel.rules.base import ETA, SCHEDULE, Rule, RuleKind, positive
 
 __all__ = ["PassiveAggressive", "Variant", "passive_aggressive_step"]
@@ -20,7 +20,7 @@ class Variant(IntEnum):
     PA_II = 2
 
 
-@jit
+@jit_inline
 def passive_aggressive_step(par, weight, value, c2, q):
     """The least change of f that makes the loss of this row 0, as far as C allows."""
     norm = c2 * q
