@@ -39,7 +39,33 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604
+__all__ = [
+    "ALGORITHMS",
+    "DataError",
+    "ExplicitKernelClassifier",
+    "ExplicitKernelRegressor",
+    "FOGDClassifier",
+    "FOGDRegressor",
+    "FourierFeatures",
+    "IdentityFeatures",
+    "ModelFileError",
+    "NOGDClassifier",
+    "NOGDRegressor",
+    "NystroemFeatures",
+    "OnlineScaler",
+    "PAClassifier",
+    "PARegressor",
+    "RRFClassifier",
+    "RRFRegressor",
+    "ReparameterizedFeatures",
+    "StreamModel",
+    "__version__",
+    "load",
+    "make",
+    "open_stream",
+    "prequential",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

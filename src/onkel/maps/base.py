@@ -62,7 +62,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         raise NotImplementedError(f"{type(self).__name__} has no n_features_out_")
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
-        """Features (n, m), C-contiguous, of checked rows X (n, d), dense or CSR; ``out`` may be used."""
+        """Features (n, m), C-contiguous, of checked rows X (n, d); ``out`` may be used for them."""
         raise NotImplementedError(f"{type(self).__name__} has no features()")
 
     def get_state(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> FeatureMap:
-        """Take more rows: they refine the fit until ``warmup_rows()`` have come, then change nothing.
+        """Take more rows: they refine the fit until ``warmup_rows()`` have come, then nothing.
 
         The result does not depend on how the rows are cut into blocks.
         """

@@ -215,9 +215,7 @@ class ExplicitModel:
         panel[:, m.budget :] = m.kernel_rows(rows, rows)
         index = np.arange(m.budget)
         q = np.asarray(m.kernel_diagonal(rows), dtype=np.float64)
-        done, new_size = loops.grow_block(
-            panel, q, size, index, y, weight, self.W, *self._how(), P
-        )
+        done, new_size = loops.grow_block(panel, q, size, index, y, weight, self.W, *self._how(), P)
         added = rows[index[size:new_size] - m.budget]
         self.support = np.concatenate([self.support, added])
         if done == n:
@@ -227,9 +225,7 @@ class ExplicitModel:
         # features: what the authors' program does, to the digit
         Z = np.ascontiguousarray(m.features(rows[: done + 1]))
         c = np.empty(self.n_outputs)
-        loops.learn_row(
-            Z, done, -1.0, y[done], weight[done], self.W, self.H, *self._how(), P, c
-        )
+        loops.learn_row(Z, done, -1.0, y[done], weight[done], self.W, self.H, *self._how(), P, c)
         self._refresh_norm()
         return int(done) + 1
 

@@ -9,6 +9,8 @@ A model is W (K, m), the weights of K outputs over m features, times ``state[SCA
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +27,7 @@ __all__ = [
     "SQUARED_NORM",
     "T",
     "grow_block",
+    "is_cold",
     "learn_block",
     "learn_reparameterized",
     "learn_row",
@@ -209,3 +212,17 @@ def learn_reparameterized(
             _pull_on_angles(W, Z, c, state[SCALE], v)
             if update(Z, 0, 1.0, weight[t], value, W, H, state, rule, par, p, c):
                 _learn_widths(X, t, E, v, eta_gamma * weight[t], log_width, width)
+
+
+def is_cold() -> bool:
+    """True when numba's cache holds no compiled loop yet: the first run on a machine."""
+    loops = (learn_block, grow_block, learn_reparameterized)
+    if not all(hasattr(loop, "stats") for loop in loops):
+        return False  # the compiler is switched off
+    return not any(map(_on_disk, loops))
+
+
+def _on_disk(loop: Any) -> bool:
+    code = loop.py_func.__code__
+    entry = f"*.{code.co_name}-{code.co_firstlineno}.*.nbi"
+    return any(Path(loop.stats.cache_path).glob(entry))

@@ -65,5 +65,7 @@ class PassiveAggressive(Rule):
     def parameters(self) -> np.ndarray:
         names = [variant.name.replace("_", "-") for variant in Variant]
         if self.variant not in names:
-            raise ValueError(f"variant={self.variant!r} is not one of {', '.join(map(repr, names))}")
+            raise ValueError(
+                f"variant={self.variant!r} is not one of {', '.join(map(repr, names))}"
+            )
         return np.array([positive(self, "C"), Variant(names.index(self.variant)), 0.0, 0.0])

@@ -1,0 +1,26 @@
+"""The streams that are timed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+BLOCK = 4096
+
+
+def nonlinear(n: int, d: int = 22, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """n rows of d standard normal columns (float32) and a nonlinear noisy label in {0, 1}."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d), dtype=np.float32)
+    f = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(n)
+    return X, (f > 0).astype(np.int64)
+
+
+def learn(estimator, X: np.ndarray, y: np.ndarray, block: int = BLOCK) -> float:
+    """Learn the stream strictly online, in blocks; the share of mistakes."""
+    classes = np.unique(y)
+    mistakes = 0
+    for a in range(0, len(y), block):
+        rows, labels = X[a : a + block], y[a : a + block]
+        before = estimator.predict_then_learn(rows, labels, classes=None if a else classes)
+        mistakes += int((before != labels).sum())
+    return mistakes / len(y)

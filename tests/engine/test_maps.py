@@ -1,0 +1,89 @@
+"""Maps as transformers: landmarks, first rows, names, shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from onkel.maps import MAPS, FourierFeatures, IdentityFeatures, NystroemFeatures, make_map
+
+X = np.random.default_rng(0).standard_normal((80, 4))
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_shapes_names_and_dtype(name, dtype):
+    feature_map = make_map(name)
+    Z = feature_map.fit_transform(X.astype(dtype))
+    assert Z.dtype == dtype
+    assert Z.flags.c_contiguous
+    assert Z.shape == (80, len(feature_map.get_feature_names_out()))
+    np.testing.assert_allclose(feature_map.transform(csr_matrix(X.astype(dtype))), Z, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "feature_map",
+    [
+        FourierFeatures(10, n_warmup=30, random_state=0),
+        NystroemFeatures(12, n_warmup=30),
+        NystroemFeatures(12, landmarks="random", n_warmup=30, random_state=0),
+    ],
+)
+def test_partial_fit_does_not_depend_on_the_blocks(feature_map):
+    from sklearn.base import clone
+
+    results = []
+    for cut in (1, 9, 80):
+        copy = clone(feature_map)
+        for a in range(0, 80, cut):
+            copy.partial_fit(X[a : a + cut])
+        results.append(copy.transform(X))
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])
+
+
+def test_nystroem_is_exact_at_its_landmarks():
+    for kernel in ("gaussian", "matern32", "polynomial", "laplacian"):
+        feature_map = NystroemFeatures(kernel=kernel, gamma=0.2, landmarks=X[:30]).fit(X)
+        Z = feature_map.transform(X[:30])
+        np.testing.assert_allclose(Z @ Z.T, feature_map.kernel_rows(X[:30], X[:30]), atol=1e-7)
+
+
+def test_nystroem_rank_keeps_the_leading_eigenpairs():
+    Z = NystroemFeatures(rank=5, gamma=0.2, landmarks=X[:30]).fit_transform(X[:30])
+    K = NystroemFeatures(gamma=0.2, landmarks=X[:30]).fit(X).kernel_rows(X[:30], X[:30])
+    values, V = np.linalg.eigh(K)
+    best = (V[:, -5:] * values[-5:]) @ V[:, -5:].T
+    np.testing.assert_allclose(Z @ Z.T, best, atol=1e-9)
+
+
+def test_nystroem_survives_repeated_landmarks():
+    S = np.concatenate([X[:5], X[:5]])
+    feature_map = NystroemFeatures(gamma=0.2, landmarks=S).fit(X)
+    assert feature_map.n_features_out_ == 5
+    assert np.isfinite(feature_map.transform(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("feature_map", "message"),
+    [
+        (FourierFeatures(0), "n_components=0 must be a whole number of at least 1"),
+        (FourierFeatures(gamma=-1.0), "gamma=-1.0 must be a positive number"),
+        (FourierFeatures(gamma="mean"), "gamma='mean' must be"),
+        (NystroemFeatures(10, rank=11), "rank=11 must be at most budget=10"),
+        (NystroemFeatures(landmarks="last"), "landmarks='last' must be"),
+        (NystroemFeatures(landmarks=np.ones((3, 2))), "must have the rows' 4 columns"),
+        (NystroemFeatures(landmarks="support"), "support vectors of a learner"),
+    ],
+)
+def test_bad_parameters_are_named(feature_map, message):
+    with pytest.raises(ValueError, match=message):
+        feature_map.fit(X)
+
+
+def test_identity_with_and_without_intercept():
+    np.testing.assert_array_equal(IdentityFeatures(False).fit_transform(X), X)
+    assert (IdentityFeatures().fit_transform(X)[:, -1] == 1.0).all()
+    with pytest.raises(ValueError, match="map='fourie' is not one of 'identity'"):
+        make_map("fourie")

@@ -1,0 +1,183 @@
+"""The explicit model: norms, widths, scales, support sets and warm-up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel.losses import Loss
+from onkel.maps import (
+    FourierFeatures,
+    IdentityFeatures,
+    NystroemFeatures,
+    ReparameterizedFeatures,
+)
+from onkel.models import loops
+from onkel.models.explicit import ExplicitModel
+from onkel.rules import AdaGrad, Gradient, PassiveAggressive, Pegasos, ProjectedGradient
+
+
+def model_of(feature_map, rule, loss=Loss.HINGE, n_outputs=1, d=3, epsilon=0.0):
+    feature_map.start(d, "float64")
+    return ExplicitModel(feature_map, rule, loss, epsilon, n_outputs)
+
+
+def stream(n, d=3, n_outputs=1, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    if n_outputs == 1:
+        y = np.where(np.sin(2 * X[:, 0]) + X[:, 1] > 0.0, 1.0, -1.0)
+    else:
+        y = rng.integers(n_outputs, size=n).astype(float)
+    return X, y, np.ones(n)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 4])
+@pytest.mark.parametrize("rule", [ProjectedGradient(radius=1.5), Pegasos(alpha=0.3)])
+def test_norm_recursion_is_the_norm_and_stays_in_the_ball(rule, n_outputs):
+    X, y, w = stream(150, n_outputs=n_outputs)
+    model = model_of(FourierFeatures(20, gamma=0.5, random_state=0), rule, n_outputs=n_outputs)
+    radius = rule.parameters()[3]
+    for t in range(150):
+        model.learn(X[t : t + 1], y[t : t + 1], w[:1])
+        squared = (model.coef**2).sum()
+        assert model.state[loops.SQUARED_NORM] == pytest.approx(squared, rel=1e-9, abs=1e-12)
+        assert squared <= radius**2 * (1 + 1e-12)
+
+
+def test_norm_recursion_over_a_growing_support_set():
+    X, y, w = stream(60)
+    rule = ProjectedGradient(radius=1.2)
+    model = model_of(NystroemFeatures(100, gamma=0.5, landmarks="support"), rule)
+    model.learn(X, y, w)
+    S = model.support
+    assert model.map.grows
+    assert len(S) > 5
+    squared = (model.coef @ model.map.kernel_rows(S, S) @ model.coef.T).item()
+    assert model.state[loops.SQUARED_NORM] == pytest.approx(squared)
+
+
+@pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])
+@pytest.mark.parametrize("n_outputs", [1, 4])
+def test_passive_aggressive_repairs_the_row(variant, n_outputs):
+    X, y, w = stream(40, n_outputs=n_outputs)
+    rule = PassiveAggressive(C=1e12, variant=variant)
+    model = model_of(FourierFeatures(30, gamma=0.5, random_state=0), rule, n_outputs=n_outputs)
+    for t in range(40):
+        before = model.learn(X[t : t + 1], y[t : t + 1], w[:1])[0]
+        p = model.scores(X[t : t + 1])[0]
+        if n_outputs == 1:
+            assert y[t] * p[0] >= 1 - 1e-6
+        else:
+            # the class that was the best wrong one is beaten by 1 now
+            k = int(y[t])
+            rival = max((j for j in range(4) if j != k), key=lambda j: before[j])
+            assert p[k] - p[rival] >= 1 - 1e-6
+
+
+CASES = [
+    *[(loss, 1) for loss in Loss],
+    *[(loss, 4) for loss in (Loss.HINGE, Loss.SQUARED_HINGE, Loss.LOGISTIC, Loss.PERCEPTRON)],
+]
+
+
+@pytest.mark.parametrize(("loss", "n_outputs"), CASES)
+def test_widths_move_along_the_gradient(loss, n_outputs):
+    """One step of RRF from random weights against central differences of the loss."""
+    rng = np.random.default_rng(7)
+    for trial in range(5):
+        feature_map = ReparameterizedFeatures(15, gamma=0.4, learning_rate=1e-3, random_state=trial)
+        model = model_of(feature_map, Gradient(0.25), loss, n_outputs)
+        model.W[:] = rng.standard_normal(model.W.shape)
+        model.state[loops.SCALE] = 0.5
+        x = rng.standard_normal((1, 3))
+        y = float(rng.integers(n_outputs)) if n_outputs > 1 else rng.choice([-1.0, 1.0])
+        start = feature_map.log_width_.copy()
+
+        def value(g, x=x, y=y, model=model, start=start):
+            model.map.log_width_ = g
+            p = model.scores(x)
+            model.map.log_width_ = start.copy()
+            from onkel.losses import evaluate
+
+            return evaluate(int(loss), p, 0, y, 0.0, np.empty(p.shape[1]))
+
+        h = 1e-6
+        slope = [(value(start + h * e) - value(start - h * e)) / (2 * h) for e in np.eye(3)]
+        model.learn(x, np.array([y]), np.ones(1))
+        moved = (feature_map.log_width_ - start) / 1e-3
+        np.testing.assert_allclose(moved, -np.array(slope), rtol=1e-5, atol=1e-7)
+
+
+def test_scale_is_folded_before_it_vanishes():
+    X, y, w = stream(400)
+    model = model_of(IdentityFeatures(), Gradient(0.5, alpha=1.0))
+    expected = np.zeros(4)
+    for x, label in zip(X, y, strict=True):
+        z = np.append(x, 1.0)
+        move = label * (label * (expected @ z) < 1)
+        expected = 0.5 * expected + 0.5 * move * z
+    model.learn(X, y, w)
+    assert model.state[loops.SCALE] >= 1e-6
+    np.testing.assert_allclose(model.coef[0], expected, rtol=1e-9)
+
+
+def test_three_outputs_from_one_keep_its_decisions():
+    X, y, w = stream(200)
+    model = model_of(FourierFeatures(30, gamma=0.5, random_state=0), Gradient(0.5, alpha=0.01))
+    model.learn(X, y, w)
+    before = model.scores(X)[:, 0]
+    model.add_output(1)
+    after = model.scores(X)
+    np.testing.assert_allclose(after[:, 2] - after[:, 0], before, atol=1e-12)
+    assert not after[:, 1].any()
+
+
+def test_first_rows_fix_the_bandwidth_whatever_the_blocks():
+    X, y, w = stream(300)
+    scores = []
+    for cut in (1, 7, 300):
+        model = model_of(FourierFeatures(20, n_warmup=100, random_state=0), Gradient(0.5))
+        scores.append(
+            np.concatenate(
+                [
+                    model.learn(X[a : a + cut], y[a : a + cut], w[a : a + cut])
+                    for a in range(0, 300, cut)
+                ]
+            )
+        )
+        assert model.warmup is None
+        distances = np.sqrt(((X[:100, None] - X[None, :100]) ** 2).sum(-1))
+        median = np.median(distances[np.triu_indices(100, 1)])
+        assert model.map.gamma_ == pytest.approx(0.5 / median**2)
+    np.testing.assert_allclose(scores[0], scores[2], atol=1e-10)
+    np.testing.assert_allclose(scores[1], scores[2], atol=1e-10)
+
+
+def test_support_set_never_exceeds_the_budget_and_becomes_landmarks():
+    X, y, w = stream(500)
+    model = model_of(NystroemFeatures(25, 10, gamma=0.5, landmarks="support"), Gradient(0.5))
+    for t in range(500):
+        model.learn(X[t : t + 1], y[t : t + 1], w[:1])
+        assert len(model.support) <= 25
+    assert not model.map.grows
+    assert model.map.landmarks_.shape == (25, 3)
+    assert model.coef.shape == (1, 10)
+
+
+def test_weights_carry_the_kernel_model_over_at_full_rank():
+    X, y, w = stream(200)
+    model = model_of(NystroemFeatures(20, gamma=0.5, landmarks="support"), Gradient(0.5))
+    t = 0
+    while len(model.support) < 20:
+        model.learn(X[t : t + 1], y[t : t + 1], w[:1])
+        t += 1
+    at_landmarks = model.scores(model.support)
+    support = model.support.copy()
+    model._freeze_support(model.map)
+    np.testing.assert_allclose(model.scores(support), at_landmarks, atol=1e-6)
+
+
+def test_adagrad_needs_an_explicit_map():
+    with pytest.raises(ValueError, match="landmarks='first'"):
+        model_of(NystroemFeatures(5, gamma=0.5, landmarks="support"), AdaGrad())
