@@ -65,6 +65,11 @@ _ROWS = (
         "Nguyen et al. 2017", "Algorithm 1", "RRFClassifier", "RRFRegressor",
     ),
     Algorithm(
+        "krls", "kernel recursive least squares",
+        "squared", "least squares", "explicit", "Nyström (first rows)",
+        "Engel et al. 2004", "over Nyström features", "KernelRLSClassifier", "KernelRLSRegressor",
+    ),
+    Algorithm(
         "pa", "linear passive-aggressive",
         "hinge, ε-insensitive", "passive-aggressive", "explicit", "identity",
         "Crammer et al. 2006", "Figure 1, sections 5, 8", "PAClassifier", "PARegressor",

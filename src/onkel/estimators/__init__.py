@@ -4,6 +4,7 @@ from onkel.estimators.base import OnlineEstimator
 from onkel.estimators.classification import OnlineClassifier
 from onkel.estimators.explicit import ExplicitKernelClassifier, ExplicitKernelRegressor
 from onkel.estimators.fogd import FOGDClassifier, FOGDRegressor
+from onkel.estimators.krls import KernelRLSClassifier, KernelRLSRegressor
 from onkel.estimators.nogd import NOGDClassifier, NOGDRegressor
 from onkel.estimators.pa import PAClassifier, PARegressor
 from onkel.estimators.regression import OnlineRegressor
@@ -14,6 +15,8 @@ __all__ = [
     "ExplicitKernelRegressor",
     "FOGDClassifier",
     "FOGDRegressor",
+    "KernelRLSClassifier",
+    "KernelRLSRegressor",
     "NOGDClassifier",
     "NOGDRegressor",
     "OnlineClassifier",

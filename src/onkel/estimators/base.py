@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from onkel.errors import DataError
+from onkel.estimators.checking import check_rows
 from onkel.estimators.components import params_from_state, params_to_state
 from onkel.losses import parse_loss
 from onkel.maps import FeatureMap
 from onkel.models.explicit import ExplicitModel
 from onkel.rules import Rule
 
-__all__ = ["OnlineEstimator", "first_error", "required_target"]
-
-
-def required_target(estimator: BaseEstimator, y: Any) -> Any:
-    """y; ValueError where it was left out."""
-    if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
-            "is None."
-        )
-    return y
-
-
-def first_error(*errors: DataError | None) -> DataError | None:
-    """The error of the earliest row."""
-    found = [error for error in errors if error is not None]
-    return min(found, key=lambda error: error.row or 0) if found else None
+__all__ = ["OnlineEstimator"]
 
 
 class OnlineEstimator(BaseEstimator):
@@ -59,7 +46,9 @@ class OnlineEstimator(BaseEstimator):
             raise ValueError(f"epsilon={epsilon!r} must be a number of at least 0")
         rule = clone(self._make_rule())
         name = rule.loss_name(self.loss, self._task)
-        loss = parse_loss(name, self._losses)
+        loss = parse_loss(
+            name, self._losses if rule.own_loss is None else tuple(rule.own_loss.values())
+        )
         feature_map = clone(self._make_map())
         if getattr(feature_map, "random_state", 0) is None:
             feature_map.set_params(random_state=getattr(self, "random_state", None))
@@ -82,58 +71,23 @@ class OnlineEstimator(BaseEstimator):
 
     # ---- checking --------------------------------------------------------------------------------
 
-    def _check_X(self, X: Any, reset: bool) -> Any:
-        """X as a C-contiguous array or CSR of the learner's dtype; values are not looked at."""
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-        )
-        with np.errstate(over="ignore"):
-            return X.astype(self.dtype, copy=False)
-
-    def _column(self, j: int) -> str | int:
-        names = getattr(self, "feature_names_in_", None)
-        return j if names is None else str(names[j])
-
-    def _bad_value(self, X: Any) -> DataError | None:
-        """The first NaN or infinity of X, or None."""
-        values = X.data if hasattr(X, "indptr") else X
-        if np.isfinite(values).all():
-            return None
-        if hasattr(X, "indptr"):
-            k = int(np.flatnonzero(~np.isfinite(X.data))[0])
-            row, j = int(np.searchsorted(X.indptr, k, side="right")) - 1, int(X.indices[k])
-            value = X.data[k]
-        else:
-            row, j = (int(i[0]) for i in np.nonzero(~np.isfinite(X)))
-            value = X[row, j]
-        what = "NaN" if np.isnan(value) else "infinity (inf, or too large for the dtype)"
-        return DataError(
-            f"X contains {what}; every value must be a finite number",
-            row=row,
-            column=self._column(j),
-            value=float(value),
-        )
-
     def _check_scoring(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = self._check_X(X, reset=False)
-        error = self._bad_value(X)
+        X, error = check_rows(self, X, reset=False)
         if error is not None:
             raise error
         return X
 
-    def _check_weight(self, sample_weight: Any, X: Any) -> np.ndarray:
-        if sample_weight is None:
-            return np.ones(X.shape[0])
-        return _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
+    @contextmanager
+    def _or_as_before(self) -> Iterator[None]:
+        """Where a start from nothing fails, the learner is what it was."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     # ---- state -----------------------------------------------------------------------------------
 
@@ -155,10 +109,10 @@ class OnlineEstimator(BaseEstimator):
         self.n_rows_ = state["n_rows"]
 
     def get_state(self) -> dict[str, Any]:
-        """Everything, as a nested dict of arrays and plain values; see :meth:`from_state`."""
+        """A copy of everything, as a nested dict of arrays and plain values; see `from_state`."""
         state: dict[str, Any] = {"params": params_to_state(self)}
         if hasattr(self, "model_"):
-            state["fitted"] = self._fitted_state()
+            state["fitted"] = copy.deepcopy(self._fitted_state())
         return state
 
     @classmethod
@@ -166,7 +120,8 @@ class OnlineEstimator(BaseEstimator):
         """A learner that goes on bit for bit where the one of :meth:`get_state` stood."""
         estimator = cls(**params_from_state(state["params"]))
         if "fitted" in state:
-            estimator._set_fitted_state(state["fitted"])
+            # a copy: loops write into the arrays, and a state may be taken up more than once
+            estimator._set_fitted_state(copy.deepcopy(state["fitted"]))
         return estimator
 
     def save(self, path: Any) -> None:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from onkel.errors import DataError
-from onkel.estimators.base import OnlineEstimator, first_error, required_target
-from onkel.losses import CLASSIFICATION, PROBABILISTIC, Loss
+from onkel.estimators.base import OnlineEstimator
+from onkel.estimators.checking import (
+    check_rows,
+    first_error,
+    labels,
+    required_target,
+    same_kind,
+    weights,
+)
+from onkel.losses import CLASSIFICATION, PROBABILISTIC
+from onkel.models.one_row import learn_row
 
 __all__ = ["OnlineClassifier"]
 
@@ -45,9 +53,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         sample_weight : array of shape (n,), optional
             Weights ≥ 0; a row of weight 0 changes nothing.
         """
-        classes = np.unique(self._labels(y)[0])
-        self._learn(X, y, classes, sample_weight, reset=True, whole=True)
-        self.classes_fixed_ = False
+        self._learn(X, y, None, sample_weight, reset=True, whole=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -104,16 +110,25 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         whole: bool = False,
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Scores before learning, with the classes known at the time, segment by segment."""
-        y, label_error = self._labels(y)
-        X = self._check_X(X, reset)
-        if X.shape[0] != len(y):
-            raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
-        weight = self._check_weight(sample_weight, X)
-        error = first_error(self._bad_value(X), label_error)
-        if error is not None and whole:
-            raise error
-        self._start_classes(classes, reset, X.shape[1], y.dtype)
-        stop = X.shape[0] if error is None else error.row
+        with self._or_as_before() if reset else nullcontext():
+            y, label_error = labels(required_target(self, y))
+            X, error = check_rows(self, X, reset)
+            if error is None and X.shape[0] != len(y):
+                raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
+            weight, weight_error = weights(sample_weight, len(y), needed=whole)
+            error = first_error(error, label_error, weight_error)
+            if error is not None and (whole or (reset and error.row == 0)):
+                raise error
+            if reset:
+                self._start_classes(np.unique(y) if whole else classes, X.shape[1], y.dtype)
+                self.classes_fixed_ = classes is not None
+            elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise ValueError(
+                    f"classes={list(classes)!r} differ from those of the first call, "
+                    f"{self.classes_.tolist()!r}"
+                )
+            error = first_error(same_kind(y, self.classes_), error)
+        stop = len(y) if error is None else error.row
         unknown = self._first_unknown(y[:stop], weight[:stop])
         if unknown is not None:
             error, stop = unknown, unknown.row
@@ -122,18 +137,13 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             raise error
         return parts
 
-    def _start_classes(self, classes: Any, reset: bool, d: int, dtype: Any) -> None:
-        if reset:
-            known = np.empty(0, dtype) if classes is None else np.unique(classes)
-            self._start(d, max(len(known), 1) if len(known) != 2 else 1)
-            self.classes_ = known
-            self.classes_fixed_ = classes is not None
-            self.class_counts_ = np.zeros(len(known))
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes={list(classes)!r} differ from those of the first call, "
-                f"{self.classes_.tolist()!r}"
-            )
+    def _start_classes(self, classes: Any, d: int, dtype: Any) -> None:
+        """Begin over rows of d columns with the classes known so far."""
+        known = np.empty(0, dtype) if classes is None else np.unique(classes)
+        self._class_weights(known)
+        self._start(d, 1 if len(known) <= 2 else len(known))
+        self.classes_ = known
+        self.class_counts_ = np.zeros(len(known))
 
     def _first_unknown(self, y: np.ndarray, weight: np.ndarray) -> DataError | None:
         if not self.classes_fixed_:
@@ -152,7 +162,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     def _learn_segments(
         self, X: Any, y: np.ndarray, weight: np.ndarray
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Cut where a class is first seen: its row is predicted without it, then learned with it."""
+        """Cut where a class is first seen: its row is predicted without it, learned with it."""
         parts = []
         done = 0
         while done < X.shape[0]:
@@ -177,11 +187,6 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         return start + int(new[0]) if new.size else len(y)
 
     def _add_class(self, label: Any) -> None:
-        if len(self.classes_) and (label.dtype.kind == "U") != (self.classes_.dtype.kind == "U"):
-            raise ValueError(
-                f"label {_item(label)!r} is of another type than the classes known, "
-                f"{self.classes_.tolist()!r}"
-            )
         position = int(np.searchsorted(self.classes_, label))
         n_known = len(self.classes_)
         dtype = np.result_type(self.classes_, np.asarray(label))
@@ -204,17 +209,34 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         y = 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes.astype(np.float64)
         return self.model_.learn(X, y, weight)
 
+    def _learn_row(self, X: np.ndarray, code: int, weight: float = 1.0) -> None:
+        """Learn the one row of X (1, d), of the learner's dtype, with nothing left to check."""
+        if self.class_weight is not None or len(self.classes_) < 2:
+            self._learn_checked(X, np.array([code]), np.array([weight]))
+            return
+        self.n_rows_ += weight > 0.0
+        y = 2.0 * code - 1.0 if len(self.classes_) == 2 else float(code)
+        learn_row(self.model_, X, y, weight)
+
+    def _class_weights(self, classes: np.ndarray) -> np.ndarray | None:
+        """The weight of each class by ``class_weight``, or None for "balanced"."""
+        table = self.class_weight
+        if isinstance(table, str) and table == "balanced":
+            return None
+        if table is not None and not isinstance(table, dict):
+            raise ValueError(f"class_weight={table!r} must be None, 'balanced' or a dict")
+        values = list((table or {}).values())
+        if not all(isinstance(v, (int, float, np.number)) and 0.0 <= v < np.inf for v in values):
+            raise ValueError(f"class_weight={table!r} must hold numbers of at least 0")
+        return np.array([float((table or {}).get(_item(c), 1.0)) for c in classes])
+
     def _by_class(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Row weights times ``class_weight``; "balanced" by the counts up to each row."""
-        if self.class_weight is None:
+        if self.class_weight is None or not len(self.classes_):
             return weight
-        if isinstance(self.class_weight, dict):
-            table = np.array([float(self.class_weight.get(_item(c), 1.0)) for c in self.classes_])
+        table = self._class_weights(self.classes_)
+        if table is not None:
             return weight * table[codes]
-        if self.class_weight != "balanced":
-            raise ValueError(
-                f"class_weight={self.class_weight!r} must be None, 'balanced' or a dict"
-            )
         onehot = np.zeros((len(codes), len(self.classes_)))
         onehot[np.arange(len(codes)), codes] = weight > 0.0
         counts = self.class_counts_ + np.cumsum(onehot, axis=0)
@@ -262,22 +284,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             return np.stack([1.0 - positive, positive], axis=1)
         return softmax(scores, axis=1)
 
-    # ---- labels and state ------------------------------------------------------------------------
-
-    def _labels(self, y: Any) -> tuple[np.ndarray, DataError | None]:
-        """Labels as an array without objects, and the error of the first that is none."""
-        y = column_or_1d(required_target(self, y), warn=True)
-        error = None
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            row = int(np.flatnonzero(~np.isfinite(y))[0])
-            error = DataError(
-                "y contains NaN or inf; every label must be a class",
-                row=row,
-                column="y",
-                value=float(y[row]),
-            )
-        check_classification_targets(y if error is None else y[: error.row])
-        return np.asarray(y.tolist()) if y.dtype.kind == "O" else y, error
+    # ---- state ------------------------------------------------------------------------
 
     def _fitted_state(self) -> dict[str, Any]:
         state = super()._fitted_state()

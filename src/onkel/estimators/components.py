@@ -44,10 +44,12 @@ def _item(label: Any) -> Any:
 def _decode(value: Any) -> Any:
     if isinstance(value, dict) and "class" in value:
         if value["class"] not in _CLASSES:
-            raise ModelFileError(f"the model uses {value['class']!r}, which this onkel doesn't have")
+            raise ModelFileError(
+                f"the model uses {value['class']!r}, which this onkel doesn't have"
+            )
         return _CLASSES[value["class"]](**params_from_state(value["params"]))
     if isinstance(value, dict) and "pairs" in value:
-        return {label: weight for label, weight in value["pairs"]}
+        return dict(value["pairs"])
     return value
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import column_or_1d
 
-from onkel.errors import DataError
-from onkel.estimators.base import OnlineEstimator, first_error, required_target
+from onkel.estimators.base import OnlineEstimator
+from onkel.estimators.checking import check_rows, first_error, required_target, targets, weights
 from onkel.losses import REGRESSION
+from onkel.models.one_row import learn_row
 
 __all__ = ["OnlineRegressor"]
 
@@ -31,7 +32,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         sample_weight : array of shape (n,), optional
             Weights ≥ 0; a row of weight 0 changes nothing.
         """
-        return self._fit(X, y, sample_weight, reset=True)
+        self._learn(X, y, sample_weight, reset=True, whole=True)
+        return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the rows in order, going on from what was learned.
@@ -41,10 +43,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         DataError
             At the first row with a NaN or an infinity; the rows before it have been learned.
         """
-        return self._fit(X, y, sample_weight, reset=not hasattr(self, "model_"))
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Self:
-        self._learn(X, y, sample_weight, reset, whole=reset)
+        self._learn(X, y, sample_weight, reset=not hasattr(self, "model_"), whole=False)
         return self
 
     def predict_then_learn(
@@ -55,17 +54,18 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, reset: bool, whole: bool) -> np.ndarray:
         """``whole``: nothing is learned from a block with a bad row."""
-        y, target_error = self._targets(y)
-        X = self._check_X(X, reset)
-        if X.shape[0] != len(y):
-            raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
-        weight = self._check_weight(sample_weight, X)
-        error = first_error(self._bad_value(X), target_error)
-        stop = X.shape[0] if error is None else error.row
-        if error is not None and whole:
-            raise error
-        if reset:
-            self._start(X.shape[1], 1)
+        with self._or_as_before() if reset else nullcontext():
+            y, target_error = targets(required_target(self, y))
+            X, error = check_rows(self, X, reset)
+            if error is None and X.shape[0] != len(y):
+                raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
+            weight, weight_error = weights(sample_weight, len(y), needed=whole)
+            error = first_error(error, target_error, weight_error)
+            stop = len(y) if error is None else error.row
+            if error is not None and (whole or (reset and stop == 0)):
+                raise error
+            if reset:
+                self._start(X.shape[1], 1)
         P = self._learn_checked(X[:stop], y[:stop], weight[:stop])
         if error is not None:
             raise error
@@ -76,20 +76,10 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         self.n_rows_ += int(np.count_nonzero(weight))
         return P
 
-    def _targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
-        """Targets as float64, and the error of the first that is not finite."""
-        y = column_or_1d(required_target(self, y), warn=True)
-        try:
-            y = y.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"y must hold numbers: {error}") from error
-        bad = np.flatnonzero(~np.isfinite(y))
-        if bad.size == 0:
-            return y, None
-        row = int(bad[0])
-        what = "NaN" if np.isnan(y[row]) else "infinity (inf)"
-        message = f"y contains {what}; every target must be a finite number"
-        return y, DataError(message, row=row, column="y", value=float(y[row]))
+    def _learn_row(self, X: np.ndarray, y: float, weight: float = 1.0) -> None:
+        """Learn the one row of X (1, d), of the learner's dtype, with nothing left to check."""
+        self.n_rows_ += weight > 0.0
+        learn_row(self.model_, X, y, weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """Values (n,) of the rows X (n, d)."""

@@ -49,7 +49,7 @@ class RRFClassifier(_RRF, OnlineClassifier):
         Number of frequencies D ≥ 1 (2D features).
     gamma : float or {"median", "scale"}, default="median"
         Width at the start, exp(g) = √(2·gamma) for every input; gamma=0.5 is g = 0.
-    learning_rate : float, default=1.0
+    learning_rate : float, default=0.5
         η > 0 of the weights (features are normalised, ‖z‖ = 1).
     learning_rate_gamma : float, default=0.01
         η_g ≥ 0 of the log-widths; 0 keeps them (FOGD).
@@ -89,7 +89,7 @@ class RRFClassifier(_RRF, OnlineClassifier):
         self,
         n_components: int = 100,
         gamma: float | str = "median",
-        learning_rate: float = 1.0,
+        learning_rate: float = 0.5,
         learning_rate_gamma: float = 0.01,
         loss: str = "hinge",
         schedule: str = "constant",

@@ -9,8 +9,8 @@ import numpy as np
 from onkel._workspace import scratch
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap, as_dense
-from onkel.maps.nystroem import NystroemFeatures
-from onkel.models import loops
+from onkel.models import growing, loops
+from onkel.models.recursive import RecursiveLeastSquares
 from onkel.models.threads import one_blas_thread
 from onkel.models.warmup import Warmup
 from onkel.rules.base import Rule, RuleKind
@@ -20,6 +20,8 @@ __all__ = ["ExplicitModel"]
 # Features of a sub-block are to stay in a core's second-level cache while its rows are walked.
 _CACHE_BYTES = 1 << 20
 _MOST_ROWS, _FEWEST_ROWS = 512, 16
+# Least squares: larger blocks cost more in the triangular solves than they save in the products.
+_MOST_ROWS_EXACT = 128
 
 
 class ExplicitModel:
@@ -45,17 +47,29 @@ class ExplicitModel:
         self.loss = int(loss)
         self.epsilon = float(epsilon)
         self.par = rule.parameters()
-        if feature_map.grows and rule.kind == RuleKind.ADAGRAD:
-            raise ValueError(
-                "rule 'adagrad' keeps a number per weight and cannot learn in the kernel's space "
-                "while landmarks='support' are gathered; use landmarks='first'"
-            )
+        self._check_pair()
         self.n_outputs = n_outputs
+        self.matrix: RecursiveLeastSquares | None = None
         rows = feature_map.warmup_rows()
         self.warmup = Warmup(rows) if rows else None
         if self.warmup is None:
             self.map.fit_first(np.empty((0, feature_map.n_features_in_), feature_map.dtype_))
             self._reset()
+
+    def _check_pair(self) -> None:
+        """A rule whose state belongs to features needs features that stay."""
+        if self.rule.kind == RuleKind.GRADIENT or self.rule.kind == RuleKind.PASSIVE_AGGRESSIVE:
+            return
+        if self.map.grows:
+            raise ValueError(
+                f"rule {self.rule.name!r} keeps state by feature and cannot learn in the kernel's "
+                "space while landmarks='support' are gathered; use landmarks='first'"
+            )
+        if self.map.learns and self.rule.kind == RuleKind.LEAST_SQUARES:
+            raise ValueError(
+                f"rule 'least_squares' is exact for features that stay, and map {self.map.name!r} "
+                "moves them; use a gradient rule with it, or another map"
+            )
 
     # ---- state ---------------------------------------------------------------------------------
 
@@ -64,7 +78,10 @@ class ExplicitModel:
         growing = self.map.grows
         m = self.map.budget if growing else self.map.n_features_out_  # type: ignore[attr-defined]
         dtype = self.map.dtype_
-        self.W = np.zeros((self.n_outputs, m), dtype)
+        exact = self.rule.kind == RuleKind.LEAST_SQUARES
+        self.W = np.zeros((self.n_outputs, m), np.float64 if exact else dtype)
+        ridge, forgetting = self.par[:2]
+        self.matrix = RecursiveLeastSquares(m, self.n_outputs, ridge, forgetting) if exact else None
         adaptive = self.rule.kind == RuleKind.ADAGRAD
         self.H = np.zeros((self.n_outputs, m) if adaptive else (0, 0), dtype)
         self.state = np.zeros(loops.N_STATE)
@@ -88,6 +105,8 @@ class ExplicitModel:
         if self.ready:
             out |= {"W": self.W, "H": self.H, "state": self.state, "support": self.support}
             out["map"] = self.map.get_state()
+            if self.matrix is not None:
+                out["matrix"] = self.matrix.get_state()
         if self.warmup is not None:
             out["warmup"] = self.warmup.get_state()
         return out
@@ -97,6 +116,9 @@ class ExplicitModel:
         self.n_outputs = state["n_outputs"]
         if "W" in state:
             self.map.set_state(state["map"])
+            self._reset()
+            if self.matrix is not None:
+                self.matrix.set_state(state["matrix"])
             for name in ("W", "H", "state", "support"):
                 setattr(self, name, np.array(state[name]))
         self.warmup = Warmup.from_state(state["warmup"]) if "warmup" in state else None
@@ -107,7 +129,9 @@ class ExplicitModel:
         One output f (two classes) becomes three: -f/2, f/2 and the new one, whose differences,
         and so whose decisions and margins, are those of f.
         """
-        if self.ready:
+        if self.ready and self.matrix is not None:
+            self.W = self.matrix.add_output(position, self.W)
+        elif self.ready:
             for name in ("W", "H"):
                 A = getattr(self, name)
                 if self.n_outputs == 1:
@@ -143,8 +167,18 @@ class ExplicitModel:
 
     def _sub_blocks(self, n: int) -> list[tuple[int, int]]:
         width = max(self.W.shape[1], self.map.n_features_in_) * self.map.dtype_.itemsize
-        rows = min(max(_CACHE_BYTES // width, _FEWEST_ROWS), _MOST_ROWS)
+        most = _MOST_ROWS if self.matrix is None else _MOST_ROWS_EXACT
+        rows = min(max(_CACHE_BYTES // width, _FEWEST_ROWS), most)
         return [(a, min(a + rows, n)) for a in range(0, n, rows)]
+
+    def variance(self, X: Any) -> np.ndarray:
+        """Predictive variance (n,) of least squares."""
+        if self.matrix is None:
+            return np.full(X.shape[0], np.nan)
+        out = np.empty(X.shape[0])
+        for a, b in self._sub_blocks(X.shape[0]):
+            out[a:b] = self.matrix.variance(self._block_features(X[a:b]))
+        return out
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -181,61 +215,38 @@ class ExplicitModel:
     def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         for a, b in self._sub_blocks(X.shape[0]):
             if self.map.grows:
-                a += self._grow(X[a:b], y[a:b], weight[a:b], P[a:b])
+                a += growing.learn(self, X[a:b], y[a:b], weight[a:b], P[a:b])
             if a < b:
                 self._walk_block(X[a:b], y[a:b], weight[a:b], P[a:b])
 
     def _walk_block(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        if self.map.learns:
+        if self.matrix is not None:
+            P[:] = self.matrix.learn(self._block_features(X), self._targets(y), weight, self.W)
+            self.state[loops.T] += np.count_nonzero(weight)
+        elif self.map.learns:
             m: Any = self.map
             widths = (m.noise_, m.log_width_, float(m.learning_rate))
             loops.learn_reparameterized(
-                as_dense(X), y, weight, *widths, self.W, self.H, *self._how(), P
+                as_dense(X), y, weight, *widths, self.W, self.H, *self.how(), P
             )
         else:
             Z = self._block_features(X)
-            loops.learn_block(Z, y, weight, self.W, self.H, *self._how(), P)
+            loops.learn_block(Z, y, weight, self.W, self.H, *self.how(), P)
+
+    def _targets(self, y: np.ndarray) -> np.ndarray:
+        """Targets (n, K) of least squares: y itself, or the indicators of the classes."""
+        if self.n_outputs == 1:
+            return y[:, None]
+        return (y[:, None] == np.arange(self.n_outputs)).astype(np.float64)
 
     def _block_features(self, X: Any) -> np.ndarray:
         shape = (X.shape[0], self.W.shape[1])
         return self.map.features(X, scratch("features", shape, self.map.dtype_))
 
-    def _how(self) -> tuple[Any, ...]:
+    def how(self) -> tuple[Any, ...]:
         """The arguments of every loop that say how f moves."""
         return self.state, self.loss, self.epsilon, int(self.rule.kind), self.par
 
-    def _grow(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> int:
-        """Kernel learning until the support set is full; returns the rows done."""
-        m: NystroemFeatures = self.map  # type: ignore[assignment]
-        rows = as_dense(X)
-        size, n = len(self.support), len(rows)
-        panel = np.zeros((n, m.budget + n), m.dtype_)
-        if size:
-            panel[:, :size] = m.kernel_rows(rows, self.support)
-        panel[:, m.budget :] = m.kernel_rows(rows, rows)
-        index = np.arange(m.budget)
-        q = np.asarray(m.kernel_diagonal(rows), dtype=np.float64)
-        done, new_size = loops.grow_block(panel, q, size, index, y, weight, self.W, *self._how(), P)
-        added = rows[index[size:new_size] - m.budget]
-        self.support = np.concatenate([self.support, added])
-        if done == n:
-            return n
-        self._freeze_support(m)
-        # the row that found the set full was scored by the kernel model and is learned over its
-        # features: what the authors' program does, to the digit
-        Z = np.ascontiguousarray(m.features(rows[: done + 1]))
-        c = np.empty(self.n_outputs)
-        loops.learn_row(Z, done, -1.0, y[done], weight[done], self.W, self.H, *self._how(), P, c)
-        self._refresh_norm()
-        return int(done) + 1
-
-    def _freeze_support(self, m: NystroemFeatures) -> None:
-        """From coefficients α over the support set to weights w₀ = α V Λ^½ over its features."""
-        alpha = self.coef.astype(np.float64)
-        self.W = np.ascontiguousarray((alpha @ m.set_landmarks(self.support)).astype(m.dtype_))
-        self.support = self.support[:0]
-        self.state[loops.SCALE] = 1.0
-        self._refresh_norm()
-
-    def _refresh_norm(self) -> None:
+    def refresh_norm(self) -> None:
+        """‖f‖² from the weights, where its recursion was interrupted."""
         self.state[loops.SQUARED_NORM] = float(np.sum(self.coef.astype(np.float64) ** 2))

@@ -1,4 +1,4 @@
-"""The scores of a single row, in one compiled call.
+"""One row at a time, by a few compiled calls.
 
 Streams of one row at a time pay for every NumPy call: a block's path costs ten times the
 arithmetic there. The formulas are those of the maps; the tests compare the two.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onkel._jit import axpy, dot, jit, sincos_turns
+from onkel._jit import axpy, jit, sincos_turns
 from onkel.kernels import Gaussian, make_kernel
 from onkel.maps import (
     FourierFeatures,
@@ -19,78 +19,97 @@ from onkel.maps import (
     NystroemFeatures,
     ReparameterizedFeatures,
 )
-from onkel.models.loops import SCALE
+from onkel.models.loops import SCALE, learn_block
 
 if TYPE_CHECKING:
     from onkel.models.explicit import ExplicitModel
 
-__all__ = ["score_row"]
+__all__ = ["learn_row", "score_row"]
 
 _TURN = 1.0 / (2.0 * math.pi)
 
 
 def score_row(model: ExplicitModel, X: np.ndarray) -> np.ndarray:
     """f(x) in float64, (K,), of the one row of X (1, d), of the model's dtype and finite."""
-    m = model.map
     if not model.ready:
         return np.zeros(model.n_outputs)
-    p = np.empty(model.n_outputs)
-    if isinstance(m, FourierFeatures):
-        _fourier(X, m._turns, model.W, model.state, p)
-    elif isinstance(m, ReparameterizedFeatures):
-        _reparameterized(X, m.noise_, m.log_width_, model.W, model.state, p)
-    elif isinstance(m, IdentityFeatures):
-        _identity(X, model.W, model.state, p)
-    elif isinstance(m, NystroemFeatures) and isinstance(make_kernel(m.kernel), Gaussian):
-        if m.grows:
-            _support(X, model.support, m.gamma_, model.W, model.state, p)
-        else:
-            _nystroem(X, m.landmarks_, m.projection_, m.gamma_, model.W, model.state, p)
-    else:
+    Z = _features(model, X)
+    if Z is None:
         return model.scores(X)[0]
+    p = np.empty(model.n_outputs)
+    _weigh(Z, model.W, model.state, p)
     return p
+
+
+def learn_row(model: ExplicitModel, X: np.ndarray, y: float, weight: float) -> None:
+    """Learn the one row of X (1, d), of the model's dtype and finite."""
+    moving = (
+        model.warmup is not None or model.map.grows or model.map.learns or model.matrix is not None
+    )
+    Z = None if moving else _features(model, X)
+    if Z is None:
+        model.learn(X, np.array([y]), np.array([weight]))
+    else:
+        P = np.empty((1, model.n_outputs))
+        numbers = np.array([y, weight])
+        learn_block(Z, numbers[:1], numbers[1:], model.W, model.H, *model.how(), P)
+
+
+def _features(model: ExplicitModel, X: np.ndarray) -> np.ndarray | None:
+    """z(x), (1, m); κ(x, ·) at the support vectors while they are gathered; None: ask the map."""
+    m = model.map
+    if isinstance(m, FourierFeatures):
+        return _fourier(X, m._turns)  # type: ignore[no-any-return]
+    if isinstance(m, ReparameterizedFeatures):
+        return _reparameterized(X, m.noise_, m.log_width_)  # type: ignore[no-any-return]
+    if isinstance(m, IdentityFeatures):
+        return _identity(X, model.W.shape[1])  # type: ignore[no-any-return]
+    if isinstance(m, NystroemFeatures) and isinstance(make_kernel(m.kernel), Gaussian):
+        if m.grows:
+            return _kernel_row(X, model.support, m.gamma_)  # type: ignore[no-any-return]
+        return _nystroem(X, m.landmarks_, m.projection_, m.gamma_)  # type: ignore[no-any-return]
+    return None
 
 
 @jit
 def _weigh(Z, W, state, p):
     for k in range(W.shape[0]):
-        p[k] = state[SCALE] * dot(W, k, Z, 0)
+        total = W.dtype.type(0.0)
+        for j in range(Z.shape[1]):
+            total += W[k, j] * Z[0, j]
+        p[k] = state[SCALE] * total
 
 
 @jit
-def _fourier(X, turns, W, state, p):
+def _fourier(X, turns):
     D = turns.shape[1]
-    angles = np.zeros((1, D), W.dtype)
+    angles = np.zeros((1, D), turns.dtype)
     for n in range(X.shape[1]):
         if X[0, n] != 0.0:
             axpy(X[0, n], turns, n, angles, 0)
-    Z = np.empty((1, 2 * D), W.dtype)
+    Z = np.empty((1, 2 * D), turns.dtype)
     sincos_turns(angles[0], 1.0 / math.sqrt(D), Z[0, :D], Z[0, D:])
-    _weigh(Z, W, state, p)
+    return Z
 
 
 @jit
-def _reparameterized(X, noise, log_width, W, state, p):
+def _reparameterized(X, noise, log_width):
     D = noise.shape[1]
-    angles = np.zeros((1, D), W.dtype)
+    angles = np.zeros((1, D), noise.dtype)
     for n in range(X.shape[1]):
         if X[0, n] != 0.0:
             axpy(_TURN * math.exp(log_width[n]) * X[0, n], noise, n, angles, 0)
-    Z = np.empty((1, 2 * D), W.dtype)
+    Z = np.empty((1, 2 * D), noise.dtype)
     sincos_turns(angles[0], 1.0 / math.sqrt(D), Z[0, :D], Z[0, D:])
-    _weigh(Z, W, state, p)
+    return Z
 
 
 @jit
-def _identity(X, W, state, p):
-    d = X.shape[1]
-    for k in range(W.shape[0]):
-        total = W.dtype.type(0.0)
-        for n in range(d):
-            total += W[k, n] * X[0, n]
-        if W.shape[1] > d:
-            total += W[k, d]
-        p[k] = state[SCALE] * total
+def _identity(X, m):
+    Z = np.ones((1, m), X.dtype)
+    for n in range(X.shape[1]):
+        Z[0, n] = X[0, n]
+    return Z
 
 
 @jit
@@ -106,19 +125,9 @@ def _kernel_row(X, S, gamma):
 
 
 @jit
-def _support(X, S, gamma, W, state, p):
-    z = _kernel_row(X, S, gamma)
-    for k in range(W.shape[0]):
-        total = 0.0
-        for j in range(S.shape[0]):
-            total += W[k, j] * z[0, j]
-        p[k] = state[SCALE] * total
-
-
-@jit
-def _nystroem(X, S, projection, gamma, W, state, p):
+def _nystroem(X, S, projection, gamma):
     kernel = _kernel_row(X, S, gamma)
-    Z = np.zeros((1, W.shape[1]), W.dtype)
+    Z = np.zeros((1, projection.shape[1]), projection.dtype)
     for j in range(S.shape[0]):
         axpy(kernel[0, j], projection, j, Z, 0)
-    _weigh(Z, W, state, p)
+    return Z

@@ -3,12 +3,14 @@
 from onkel.rules.adaptive import AdaGrad
 from onkel.rules.base import Rule, RuleKind
 from onkel.rules.gradient import Gradient, Pegasos, Perceptron, ProjectedGradient
+from onkel.rules.least_squares import LeastSquares
 from onkel.rules.passive_aggressive import PassiveAggressive
 
 __all__ = [
     "RULES",
     "AdaGrad",
     "Gradient",
+    "LeastSquares",
     "PassiveAggressive",
     "Pegasos",
     "Perceptron",
@@ -20,7 +22,15 @@ __all__ = [
 
 RULES: dict[str, type[Rule]] = {
     rule.name: rule
-    for rule in (Gradient, ProjectedGradient, Pegasos, Perceptron, PassiveAggressive, AdaGrad)
+    for rule in (
+        Gradient,
+        ProjectedGradient,
+        Pegasos,
+        Perceptron,
+        PassiveAggressive,
+        AdaGrad,
+        LeastSquares,
+    )
 }
 
 

@@ -16,6 +16,7 @@ class RuleKind(IntEnum):
     GRADIENT = 0
     PASSIVE_AGGRESSIVE = 1
     ADAGRAD = 2
+    LEAST_SQUARES = 3
 
 
 # Places in the parameter vector of a rule. Passive-aggressive keeps its C in ETA and its variant

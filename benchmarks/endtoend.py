@@ -1,0 +1,148 @@
+"""From the file and from the command: ``python -m benchmarks.endtoend [--rows N] [--rounds N]``.
+
+CSV from disk to model against the same rows from memory, one row through River, and how long a
+user waits: for ``import onkel``, for the first row of ``onkel learn`` on a machine that has
+compiled before, and on one that has not.
+"""
+
+from __future__ import annotations
+
+from benchmarks.timing import one_core, seconds  # first: it sets the threads
+
+# isort: split
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.streams import nonlinear
+from onkel import FOGDClassifier, StreamModel, open_stream
+
+ONKEL = [sys.executable, "-m", "onkel.cli"]
+
+
+def goal(target: str, met: bool) -> str:
+    return f"{target} {'ok' if met else 'MISSED'}"
+
+
+def write_csv(path: Path, n: int) -> None:
+    X, y = nonlinear(n)
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
+    pyarrow.csv.write_csv(pa.table(columns), path)
+
+
+def learn_stream(source) -> None:
+    model = StreamModel(FOGDClassifier(400, gamma=1 / 44, random_state=0))
+    for block in open_stream(source, target=None if isinstance(source, tuple) else "y"):
+        model.learn(block)
+
+
+def csv_against_memory(table: Table, folder: Path, n: int, rounds: int) -> None:
+    """FOGD D=400 with standardised inputs, 22 columns."""
+    path = folder / "rows.csv"
+    write_csv(path, n)
+    X, y = nonlinear(n)
+    times = seconds(
+        {"csv": lambda: learn_stream(str(path)), "memory": lambda: learn_stream((X, y))}, rounds
+    )
+    csv, memory = n / times["csv"], n / times["memory"]
+    table.add_row(
+        f"CSV to model, {n:,} rows x 22, FOGD D=400",
+        f"{csv / 1e3:,.0f} k rows/s; from memory {memory / 1e3:,.0f} k ({csv / memory:.2f}x)",
+        goal("at least 0.5x", csv / memory >= 0.5),
+    )
+
+
+def median_of_runs(command: list[str], rounds: int, env: dict[str, str] | None = None) -> float:
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, env=env)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def start_up(table: Table, folder: Path, rounds: int) -> None:
+    """What a user waits for. A stream of 10 rows: all that is left is starting."""
+    bare = median_of_runs([sys.executable, "-c", "pass"], rounds)
+    imported = median_of_runs([sys.executable, "-c", "import onkel"], rounds)
+    table.add_row(
+        "import onkel",
+        f"{imported:.2f} s (bare Python {bare:.2f} s)",
+        goal("0.5 s", imported < 0.5),
+    )
+    few = folder / "few.csv"
+    write_csv(few, 10)
+    learn = [*ONKEL, "learn", str(few), "--target", "y", "--json"]
+    median_of_runs(learn, 1)
+    warm = median_of_runs(learn, rounds)
+    table.add_row(
+        "onkel learn, 10 rows, compiled before", f"{warm:.2f} s", goal("1.5 s", warm < 1.5)
+    )
+    with tempfile.TemporaryDirectory() as cache:
+        env = os.environ | {"NUMBA_CACHE_DIR": cache}
+        start = time.perf_counter()
+        done = subprocess.run(learn, check=True, capture_output=True, env=env, text=True)
+        cold = time.perf_counter() - start
+    said = "compiling" in done.stderr
+    table.add_row(
+        "onkel learn, 10 rows, cold machine",
+        f"{cold:.1f} s, {'says' if said else 'does NOT say'} that it compiles",
+        goal("30 s, says so", cold < 30 and said),
+    )
+
+
+def one_row_through_river(table: Table, rounds: int) -> None:
+    """learn_one and predict_one of one row of 22 columns against River's own linear model."""
+    from river import linear_model
+
+    from onkel.compat.river import RiverClassifier
+
+    X, y = nonlinear(2000)
+    rows = [dict(zip(map(str, range(22)), map(float, x), strict=True)) for x in X]
+
+    def run(model):
+        for x, label in zip(rows, y, strict=True):
+            model.predict_one(x)
+            model.learn_one(x, bool(label))
+
+    times = seconds(
+        {
+            "onkel": lambda: run(RiverClassifier(FOGDClassifier(400, gamma=1 / 44))),
+            "river": lambda: run(linear_model.LogisticRegression()),
+        },
+        rounds,
+    )
+    own, river = times["onkel"] / 2000 * 1e6, times["river"] / 2000 * 1e6
+    table.add_row(
+        "predict_one + learn_one, FOGD D=400",
+        f"{own:.0f} µs; River's LogisticRegression {river:.0f} µs ({own / river:.1f}x)",
+        goal("at most 5x", own / river <= 5),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    one_core()
+    table = Table("what", "measured", "target", title="End to end on one core, medians")
+    with tempfile.TemporaryDirectory() as name:
+        csv_against_memory(table, Path(name), options.rows, options.rounds)
+        start_up(table, Path(name), options.rounds)
+    one_row_through_river(table, options.rounds)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""A nested state of a learner as JSON plus named arrays, and back, without loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["flatten", "unflatten"]
+
+_TAG = "__onkel__"
+"""Key of the small dicts that stand, in the JSON, for what JSON has no word for."""
+
+
+def flatten(state: dict[str, Any]) -> tuple[Any, dict[str, np.ndarray]]:
+    """Split a nested state into a JSON-able tree and its arrays by slash-joined path.
+
+    Parameters
+    ----------
+    state : dict
+        Keys: str without "/". Leaves: arrays, int, float, bool, str, None, NumPy scalars, lists
+        and tuples of these.
+
+    Returns
+    -------
+    tree : dict
+        The state, every array replaced by a reference.
+    arrays : dict of str to ndarray
+        C-contiguous numeric arrays.
+
+    Raises
+    ------
+    TypeError
+        If a leaf is of another kind; the message names its path.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    return _pack(state, "", arrays), arrays
+
+
+def unflatten(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """Put together again what `flatten` split.
+
+    Parameters
+    ----------
+    tree : dict
+        JSON part.
+    arrays : dict of str to ndarray
+        Arrays it refers to.
+
+    Returns
+    -------
+    dict
+        The nested state; its arrays are writable copies in their first memory order.
+    """
+    if isinstance(tree, list):
+        return [unflatten(item, arrays) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if _TAG not in tree:
+        return {key: unflatten(value, arrays) for key, value in tree.items()}
+    kind, value = tree[_TAG], tree["value"]
+    if kind == "array":
+        return np.array(arrays[value], order=tree["order"])
+    if kind == "labels":
+        return np.array(value, dtype=tree["dtype"]).reshape(tree["shape"])
+    if kind == "scalar":
+        return np.dtype(tree["dtype"]).type(value)
+    if kind == "tuple":
+        return tuple(unflatten(item, arrays) for item in value)
+    raise ValueError(f"unknown kind of value {kind!r}")
+
+
+def _pack(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+    if isinstance(value, dict):
+        return {key: _pack(item, _join(path, key), arrays) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return _pack_array(value, path, arrays)
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+        return {_TAG: "scalar", "dtype": value.dtype.str, "value": value.item()}
+    if isinstance(value, list | tuple):
+        items = [_pack(item, _join(path, str(i)), arrays) for i, item in enumerate(value)]
+        return {_TAG: "tuple", "value": items} if isinstance(value, tuple) else items
+    if value is None or isinstance(value, bool | int | float | str):
+        return str(value) if isinstance(value, str) else value
+    raise TypeError(f"state {path!r}: {type(value).__name__} cannot be written to a model file")
+
+
+def _join(path: str, key: Any) -> str:
+    if not isinstance(key, str) or "/" in key or key == _TAG:
+        raise TypeError(f"state {path!r}: key {key!r} is not a name (a string without '/')")
+    return f"{path}/{key}" if path else key
+
+
+def _pack_array(array: np.ndarray, path: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    if array.dtype.kind in "biuf" and array.dtype.isnative:
+        # Memory order is kept: BLAS may round differently on the transpose, and a loaded model
+        # must continue bit for bit.
+        column_major = array.flags.f_contiguous and not array.flags.c_contiguous
+        arrays[path] = np.array(array, order="C")
+        return {_TAG: "array", "order": "F" if column_major else "C", "value": path}
+    labels = [x.item() if isinstance(x, np.generic) else x for x in array.ravel().tolist()]
+    if array.dtype.kind in "OU" and all(isinstance(x, str | int | float | bool) for x in labels):
+        return {
+            _TAG: "labels",
+            "dtype": array.dtype.str,
+            "shape": list(array.shape),
+            "value": labels,
+        }
+    raise TypeError(f"state {path!r}: arrays of {array.dtype} cannot be written to a model file")

@@ -1,0 +1,72 @@
+"""The application: its verbs, and how its errors are told."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from onkel._version import __version__
+from onkel.cli import algorithms, compare, datasets, demo, learn, predict
+
+__all__ = ["app", "main"]
+
+
+class _Verbs(TyperGroup):
+    """Turns what a user can put right into one red line and exit status 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb; ``ONKEL_TRACEBACK=1`` shows where an error comes from."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise
+        except KeyboardInterrupt:
+            from onkel.cli.console import complain
+
+            complain("interrupted")
+            raise typer.Exit(130) from None
+        except (ValueError, OSError) as error:
+            if os.environ.get("ONKEL_TRACEBACK"):
+                raise
+            from onkel.cli.console import fail
+
+            fail(str(error))
+
+
+app = typer.Typer(
+    cls=_Verbs,
+    help="Online kernel learning: nonlinear models from a stream, in one pass, in bounded memory.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(learn.learn)
+app.command()(predict.predict)
+app.command()(compare.compare)
+app.command()(algorithms.algorithms)
+app.command()(demo.demo)
+app.add_typer(datasets.app, name="datasets")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"onkel {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Options that stand before the verb."""
+
+
+def main() -> None:
+    """Run the command line; the console script ``onkel``."""
+    app(prog_name="onkel")

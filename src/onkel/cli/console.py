@@ -1,0 +1,94 @@
+"""Where the command line writes: results on stdout, all that is said about them on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["complain", "fail", "note", "print_json", "say_if_cold", "stderr", "stdout", "watched"]
+
+
+def stdout() -> Console:
+    """Console for results."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def stderr() -> Console:
+    """Console for progress, notes and errors."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def note(text: str) -> None:
+    """Say something on stderr that belongs to no result."""
+    from rich.text import Text
+
+    stderr().print(Text(text, style="dim"), soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """Say in red, on one line of stderr, what went wrong."""
+    from rich.text import Text
+
+    line = ". ".join(part.strip().rstrip(".") for part in text.splitlines() if part.strip())
+    stderr().print(Text.assemble(("error: ", "bold red"), (line, "red")), soft_wrap=True)
+
+
+def fail(text: str) -> NoReturn:
+    """Complain and leave with exit status 2."""
+    complain(text)
+    raise typer.Exit(2)
+
+
+def print_json(value: Any) -> None:
+    """Write one JSON object on stdout."""
+    typer.echo(json.dumps(_plain(value), default=str))
+
+
+def say_if_cold() -> None:
+    """Say why the first run on a machine takes its time."""
+    from onkel.models.loops import is_cold
+
+    if is_cold():
+        note("compiling the engine for this machine (once)...")
+
+
+def watched(blocks: Any, title: str, total: int | None) -> Iterator[Any]:
+    """Blocks as they are, with a bar on stderr if that is a terminal."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("[bold]{task.description}"),
+        BarColumn(bar_width=None),
+        TextColumn("{task.completed:,.0f} rows"),
+        TimeRemainingColumn(compact=True),
+    )
+    console = stderr()
+    with Progress(
+        *columns, console=console, transient=True, expand=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(title, total=total)
+        for block in blocks:
+            yield block
+            bar.advance(task, block.X.shape[0])
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no word for infinity and NaN."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

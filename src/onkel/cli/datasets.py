@@ -1,0 +1,59 @@
+"""``onkel datasets``: the data sets of the papers, by name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Data sets of the papers: list them, fetch them, find them.", no_args_is_help=True
+)
+
+_Name = Annotated[str, typer.Argument(help="Name, see 'onkel datasets list'.")]
+
+
+@app.command("list")
+def show(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """List the data sets, and which of them are on this machine."""
+    from onkel import datasets
+    from onkel.cli.console import print_json, stdout
+
+    entries = datasets.available()
+    if as_json:
+        print_json({"datasets": [entry.to_dict() for entry in entries]})
+        return
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("name", style="bold")
+    table.add_column("task")
+    for title in ("rows", "features"):
+        table.add_column(title, justify="right")
+    table.add_column("here")
+    for e in entries:
+        table.add_row(
+            e.name, e.task, f"{e.n_rows:,}", f"{e.n_features:,}", "yes" if e.local else ""
+        )
+    stdout().print(table)
+
+
+@app.command()
+def fetch(name: _Name) -> None:
+    """Download a data set (from OpenML) and print where it lies."""
+    from onkel import datasets
+
+    typer.echo(datasets.fetch(name))
+
+
+@app.command()
+def path(name: _Name) -> None:
+    """Print where a data set lies, without downloading."""
+    from onkel import datasets
+
+    typer.echo(datasets.path(name))

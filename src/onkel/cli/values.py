@@ -1,0 +1,150 @@
+"""What users write on the command line, as values: settings, names, tasks."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["choose_task", "make_estimator", "parse_settings"]
+
+_MOST_CLASSES = 32
+"""A column of whole numbers with more distinct values than this is taken for a quantity."""
+
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+def parse_settings(given: Iterable[str]) -> dict[str, Any]:
+    """Read ``name=value`` pairs: numbers, fractions (1/128), true, false, none, else text.
+
+    Parameters
+    ----------
+    given : iterable of str
+        As after ``--set``.
+
+    Returns
+    -------
+    dict
+        Values by name.
+
+    Raises
+    ------
+    ValueError
+        If there is no ``=``.
+
+    Examples
+    --------
+    >>> parse_settings(["gamma=1/128", "n_components=400", "loss=hinge"])
+    {'gamma': 0.0078125, 'n_components': 400, 'loss': 'hinge'}
+    """
+    settings = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise ValueError(f"--set {text}: write it as name=value, such as gamma=0.1")
+        settings[name.strip()] = _parse_value(value.strip())
+    return settings
+
+
+def _parse_value(text: str) -> Any:
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    fraction = re.fullmatch(r"([-+.\deE]+)\s*/\s*([-+.\deE]+)", text)
+    try:
+        if fraction and float(fraction[2]):
+            return float(fraction[1]) / float(fraction[2])
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def make_estimator(
+    algorithm: str, task: str, params: dict[str, Any], seed: int | None = None
+) -> Any:
+    """An estimator by the name of its algorithm, its parameters checked.
+
+    Parameters
+    ----------
+    algorithm : str
+        Name in `onkel.algorithms.ALGORITHMS`.
+    task : {"classification", "regression"}
+        Task.
+    params : dict
+        Parameters of the estimator.
+    seed : int, optional
+        For its ``random_state``, if it has one and it is not among the parameters.
+
+    Returns
+    -------
+    estimator
+        Not fitted.
+
+    Raises
+    ------
+    ValueError
+        If there is no such algorithm or parameter; the message names what is close.
+    """
+    from onkel.algorithms import make
+
+    known = make(algorithm, task=task).get_params(deep=False)
+    for name in params:
+        if name not in known:
+            raise ValueError(f"{algorithm} has no parameter {name!r}{close(name, sorted(known))}")
+    if "random_state" in known:
+        params = {"random_state": seed, **params}
+    return make(algorithm, task=task, **params)
+
+
+def close(word: str, choices: Sequence[str]) -> str:
+    """End of a sentence that names what could have been meant."""
+    near = difflib.get_close_matches(word, choices, n=1)
+    meant = f"; did you mean {near[0]!r}?" if near else "."
+    return f"{meant} There is: {', '.join(choices)}"
+
+
+def choose_task(y: np.ndarray, asked: str) -> tuple[str, str]:
+    """Whether a target is to be classified or regressed, and why.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Target of the first block.
+    asked : {"auto", "classification", "regression"}
+        With "auto" the kind of values decides.
+
+    Returns
+    -------
+    task : {"classification", "regression"}
+        Task.
+    reason : str
+        For the user, to see whether the choice is right.
+
+    Raises
+    ------
+    ValueError
+        If a regression is asked for a target of text.
+
+    Examples
+    --------
+    >>> choose_task(np.array([0.5, 1.25, 7.0]), "auto")
+    ('regression', 'the target is a number with decimals')
+    """
+    numeric = y.dtype.kind in "biuf"
+    if asked == "regression" and not numeric:
+        raise ValueError(f"--task regression: the target holds text, such as {y[0]!r}, not numbers")
+    if asked != "auto":
+        return asked, "as asked"
+    if y.dtype.kind == "b" or not numeric:
+        return "classification", f"the target holds {'text' if not numeric else 'true and false'}"
+    distinct = len(np.unique(y))
+    if y.dtype.kind == "f":
+        if distinct <= 2 and bool(np.all(y == np.rint(y))):
+            return "classification", f"the target holds {distinct} whole number(s) only"
+        return "regression", "the target is a number with decimals"
+    if distinct <= min(_MOST_CLASSES, max(2, len(y) // 4)):
+        return "classification", f"the target holds {distinct} distinct whole numbers"
+    return "regression", f"the target holds {distinct} distinct whole numbers in {len(y)} rows"

@@ -1,0 +1,149 @@
+"""Dict rows to array rows: which feature stands in which column."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Hashable, Iterable
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from onkel.errors import DataError
+
+__all__ = ["Columns"]
+
+Row = dict[Any, Any]
+
+
+class Columns:
+    """Columns by feature name, in one buffer that every row is written into.
+
+    Parameters
+    ----------
+    features : None, int or list of names
+        None: those of the first row. A number: room for so many, given to names as they come; what
+        has not come yet is 0. A list: these, in this order.
+    dtype : str
+        Of the buffer, "float32" or "float64".
+
+    Notes
+    -----
+    New names that come together take their columns in sorted order, so that the order in which a
+    dict was filled means nothing.
+    """
+
+    def __init__(self, features: int | Iterable[Hashable] | None, dtype: str) -> None:
+        self.dtype = dtype
+        self.names: list[Hashable] = []
+        self.room: int | None = None
+        if isinstance(features, int | np.integer) and not isinstance(features, bool):
+            if features < 1:
+                raise ValueError(f"features={features!r} must be at least 1")
+            self.room = int(features)
+        elif features is not None:
+            self._name(list(features))
+            self.room = len(self.names)
+            if len(set(self.names)) != self.room or not self.room:
+                raise ValueError(f"features={features!r} must be names, each of them once")
+        self.open = self.room is not None and not self.names
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("dtype", "names", "room", "open")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.names:
+            self._name(self.names)
+
+    def _name(self, names: list[Hashable]) -> None:
+        self.names = names
+        self._known = frozenset(names)
+        self.row = np.zeros((1, self.room or len(names)), self.dtype)
+        self._memory = memoryview(self.row).cast("B")
+        # "=" and not native: only the standard format refuses what overflows float32
+        format = f"={len(names)}{'f' if self.dtype == 'float32' else 'd'}"
+        self._pack = struct.Struct(format).pack_into
+        self._get: Callable[[Row], tuple[Any, ...]] = itemgetter(*names)
+        if len(names) == 1:
+            self._get = lambda x: (x[names[0]],)
+
+    def read(self, x: Row, learning: bool) -> np.ndarray:
+        """The row (1, d) of a dict; a missing feature is 0. Valid until the next call.
+
+        Raises
+        ------
+        DataError
+            A value that isn't a finite number, or a feature that has no column and no room; while
+            there is room, one never learned from is ignored in prediction.
+        """
+        try:
+            values = self._get(x)
+            if len(x) == len(values):
+                self._pack(self._memory, 0, *values)
+                # one sum finds any NaN or infinity; what it finds is looked at below
+                if math.isfinite(sum(values)):
+                    return self.row
+        except (AttributeError, KeyError, TypeError, OverflowError, struct.error):
+            pass
+        return self._read_slowly(x, learning)
+
+    def _read_slowly(self, x: Row, learning: bool) -> np.ndarray:
+        names = self.columns_of(x, learning)
+        numbers = [_number(name, x.get(name, 0.0)) for name in names]
+        with np.errstate(over="ignore"):
+            values = np.array(numbers, self.dtype)
+        for name, value, number in zip(names, values, numbers, strict=True):
+            if not np.isfinite(value):
+                message = f"{number!r} is not finite; features must be finite {self.dtype} numbers"
+                raise DataError(message, column=str(name), value=number)
+        self.commit(names)
+        self.row[0, : len(values)] = values
+        return self.row
+
+    def commit(self, names: list[Hashable]) -> None:
+        """Take the names of :meth:`columns_of`, once the row has proved good."""
+        if len(names) > len(self.names):
+            self._name(names)
+
+    def columns_of(self, x: Iterable[Hashable], learning: bool) -> list[Hashable]:
+        """All names with a column once those of the row ``x`` have theirs."""
+        known = self._known if self.names else frozenset()
+        new = [name for name in x if name not in known]
+        if not new or (self.open and not learning):
+            return self.names
+        if self.names and not self.open:
+            self._refuse(new[0], f"the columns are {_listed(self.names)}")
+        if self.open and len(known) + len(new) > (self.room or 0):
+            self._refuse(new[-1], f"all {self.room} columns are taken by {_listed(self.names)}")
+        try:
+            new.sort()  # type: ignore[type-var]
+        except TypeError:
+            new.sort(key=repr)
+        return self.names + new
+
+    def _refuse(self, name: Hashable, why: str) -> None:
+        raise DataError(
+            f"the feature is new and {why}; features=N leaves room for N features that come in "
+            "mid-stream, features=[...] names them",
+            column=str(name),
+        )
+
+
+def _number(name: Hashable, value: Any) -> float:
+    try:
+        if isinstance(value, str):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{value!r} is not a number; encode categories and fill gaps first",
+            column=str(name),
+            value=value,
+        ) from None
+
+
+def _listed(names: list[Hashable]) -> str:
+    shown = ", ".join(repr(name) for name in names[:5])
+    return f"{shown}, ... ({len(names)})" if len(names) > 5 else shown or "none yet"

@@ -1,0 +1,296 @@
+"""onkel's learners as River models: ``learn_one``, ``predict_one`` and their kin.
+
+River's mini-batch and one-row calls are the same algorithm here: rows in order, however they come.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from onkel.compat.columns import Columns, Row
+from onkel.errors import DataError
+from onkel.estimators import FOGDClassifier, FOGDRegressor, OnlineClassifier, OnlineRegressor
+from onkel.models.one_row import score_row
+
+try:
+    from river import base
+except ImportError as error:
+    raise ImportError("onkel.compat.river needs River: pip install onkel[river]") from error
+
+__all__ = ["RiverClassifier", "RiverRegressor"]
+
+
+class _OverEstimator:
+    """What both wrappers share: columns, and frames in and out."""
+
+    _takes: Any
+
+    def __init__(self, estimator: Any, features: int | list[str] | None = None) -> None:
+        if not isinstance(estimator, self._takes):
+            raise TypeError(
+                f"{type(self).__name__} takes an onkel {self._takes.__name__[6:].lower()}, not "
+                f"{type(estimator).__name__}"
+            )
+        self.estimator: Any = estimator
+        self.features = features
+        fitted = hasattr(estimator, "model_")
+        self.model: Any = copy.deepcopy(estimator) if fitted else clone(estimator)
+        names = getattr(estimator, "feature_names_in_", None)
+        given = features if names is None else list(names)
+        if fitted and (given is None or isinstance(given, int)):
+            raise ValueError(
+                f"the estimator has learned {estimator.n_features_in_} columns without names: "
+                "features must name them"
+            )
+        self._columns = Columns(given, estimator.dtype)
+
+    @property
+    def _started(self) -> bool:
+        return hasattr(self.model, "model_")
+
+    def _learn_frame(self, X: Any, y: Any) -> None:
+        names = self._columns.columns_of(list(X.columns), learning=True)
+        A = self._frame(X, names)
+        try:
+            self.model.partial_fit(A, np.asarray(y))
+        except DataError as error:
+            if error.row:
+                self._columns.commit(names)
+            raise _named(error, names) from None
+        self._columns.commit(names)
+
+    def _scoring_frame(self, X: Any) -> np.ndarray:
+        return self._frame(X, self._columns.columns_of(list(X.columns), learning=False))
+
+    def _frame(self, X: Any, names: list[Any]) -> np.ndarray:
+        """The frame's columns in their places; those it lacks are 0."""
+        there = [(j, X[name].to_numpy()) for j, name in enumerate(names) if name in X.columns]
+        plain = all(column.dtype.kind in "biuf" for _, column in there)
+        shape = (len(X), self._columns.room or len(names))
+        A = np.zeros(shape, np.float64 if plain else object)
+        for j, column in there:
+            A[:, j] = column
+        return A
+
+    def _scored(self, X: Any, method: str) -> np.ndarray:
+        A = self._scoring_frame(X)
+        try:
+            return getattr(self.model, method)(A)  # type: ignore[no-any-return]
+        except DataError as error:
+            raise _named(error, self._columns.names) from None
+
+
+class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
+    """Any onkel classifier as a River classifier.
+
+    Rows are dicts, classes come as they come (two, many, booleans, strings). Features keep their
+    columns by name, whatever the order in a dict; one that is missing in a row is 0, as in
+    River's linear models. A feature first seen in mid-stream needs room for its column: see
+    ``features``.
+
+    Parameters
+    ----------
+    estimator : onkel classifier
+        Learned by copy: :attr:`model` is the one that learns. One that has learned already is gone
+        on with.
+    features : None, int or list of names, default=None
+        None: the features of the first row are all there will be. A number N: room for N, given
+        to names as they come; a feature not learned from yet changes no prediction. A list: these.
+
+    Attributes
+    ----------
+    model : onkel classifier
+        ``wrapper.model.save(path)`` writes it.
+
+    Raises
+    ------
+    DataError
+        A feature without room, a value that isn't a finite number: the message names the feature,
+        and the model is as before.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from onkel import FOGDClassifier
+    >>> from onkel.compat.river import RiverClassifier
+    >>> model = preprocessing.StandardScaler() | RiverClassifier(
+    ...     FOGDClassifier(n_components=100, loss="logistic", random_state=0)
+    ... )
+    >>> accuracy = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    >>> print(f"{accuracy.get():.2f}")
+    0.89
+
+    Notes
+    -----
+    ``predict_proba_one`` and ``predict_proba_many`` need ``loss="logistic"``; River's metrics on
+    probabilities (log loss, ROC AUC) need them.
+    """
+
+    _takes = OnlineClassifier
+
+    def __init__(self, estimator: Any, features: int | list[str] | None = None) -> None:
+        super().__init__(estimator, features)
+        self._see_classes()
+
+    def _see_classes(self) -> None:
+        self._labels: list[Any] = self.model.classes_.tolist() if self._started else []
+        self._codes = {label: code for code, label in enumerate(self._labels)}
+
+    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
+        """Learn one row; ``w`` ≥ 0 is its weight."""
+        row = self._columns.read(x, learning=True)
+        code = self._codes.get(y)
+        if code is None or not 0.0 <= w < np.inf:
+            self.model.partial_fit(row, [y], sample_weight=[w])
+            self._see_classes()
+        else:
+            self.model._learn_row(row, code, w)
+
+    def predict_one(self, x: Row, **kwargs: Any) -> Any:
+        """The label of one row; None before the first was learned."""
+        labels = self._labels
+        if len(labels) < 2:
+            return labels[0] if labels else None
+        scores = score_row(self.model.model_, self._columns.read(x, learning=False))
+        if len(labels) == 2:
+            return labels[int(scores[0] >= 0.0)]
+        return labels[scores.argmax()]
+
+    def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
+        """Probability of each class seen so far; none before the first row."""
+        self._need_probabilities()
+        if not self._labels:
+            return {}
+        scores = score_row(self.model.model_, self._columns.read(x, learning=False))
+        p = self.model._probabilities(scores[None])[0]
+        return dict(zip(self._labels, p.tolist(), strict=True))
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a frame in order, as :meth:`learn_one` would."""
+        try:
+            self._learn_frame(X, y)
+        finally:
+            self._see_classes()
+
+    def predict_many(self, X: Any) -> Any:
+        """Labels of the rows of a frame, as a series."""
+        if not self._labels:
+            return _series([None] * len(X), X)
+        return _series(self._scored(X, "predict"), X)
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Probabilities of the rows of a frame, a column a class."""
+        self._need_probabilities()
+        if not self._labels:
+            return _frame_of({}, X)
+        P = self._scored(X, "predict_proba")
+        return _frame_of(dict(zip(self._labels, P.T, strict=True)), X)
+
+    def _need_probabilities(self) -> None:
+        if not hasattr(self.estimator, "predict_proba"):
+            raise NotImplementedError(
+                f"probabilities need loss='logistic'; this is loss={self.estimator.loss!r}"
+            )
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        for loss in ("logistic", "hinge"):
+            estimator = FOGDClassifier(20, loss=loss, dtype="float64", random_state=0)
+            yield {"estimator": estimator, "features": 32}
+
+
+class RiverRegressor(_OverEstimator, base.MiniBatchRegressor):
+    """Any onkel regressor as a River regressor; see :class:`RiverClassifier`.
+
+    Parameters
+    ----------
+    estimator : onkel regressor
+        Targets should be of order 1: put ``river.preprocessing.TargetStandardScaler`` around it.
+    features : None, int or list of names, default=None
+
+    Attributes
+    ----------
+    model : onkel regressor
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from onkel import FOGDRegressor
+    >>> from onkel.compat.river import RiverRegressor
+    >>> model = preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(
+    ...     RiverRegressor(FOGDRegressor(n_components=100, random_state=0))
+    ... )
+    >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    >>> print(f"{error.get():.1f}")
+    0.3
+    """
+
+    _takes = OnlineRegressor
+
+    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
+        """Learn one row; ``w`` ≥ 0 is its weight."""
+        row = self._columns.read(x, learning=True)
+        if not self._started or not _plain_number(y) or not 0.0 <= w < np.inf:
+            self.model.partial_fit(row, [y], sample_weight=[w])
+        else:
+            self.model._learn_row(row, y, w)
+
+    def predict_one(self, x: Row, **kwargs: Any) -> float:
+        """The value of one row; 0 before the first was learned."""
+        if not self._started:
+            return 0.0
+        return float(score_row(self.model.model_, self._columns.read(x, learning=False))[0])
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a frame in order, as :meth:`learn_one` would."""
+        self._learn_frame(X, y)
+
+    def predict_many(self, X: Any) -> Any:
+        """Values of the rows of a frame, as a series."""
+        if not self._started:
+            return _series(np.zeros(len(X)), X)
+        return _series(self._scored(X, "predict"), X)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        estimator = FOGDRegressor(20, dtype="float64", random_state=0)
+        yield {"estimator": estimator, "features": 32}
+
+
+def _plain_number(y: Any) -> bool:
+    return isinstance(y, (int, float)) and -np.inf < y < np.inf
+
+
+def _named(error: DataError, names: list[Any]) -> DataError:
+    """The error with the feature's name for its column."""
+    column = str(names[error.column]) if isinstance(error.column, int) else error.column
+    return DataError(error.message, row=error.row, column=column, value=error.value)
+
+
+def _series(values: Any, like: Any) -> Any:
+    if type(like).__module__.startswith("polars"):
+        import polars
+
+        return polars.Series(values)
+    import pandas
+
+    return pandas.Series(values, index=like.index)
+
+
+def _frame_of(columns: dict[Any, Any], like: Any) -> Any:
+    if type(like).__module__.startswith("polars"):
+        import polars
+
+        return polars.DataFrame({str(name): values for name, values in columns.items()})
+    import pandas
+
+    return pandas.DataFrame(columns, index=like.index)

@@ -1,0 +1,143 @@
+"""Rows of a data set as arrays, cut and scaled as in the papers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from onkel.datasets.registry import Entry, info
+from onkel.datasets.store import path
+from onkel.errors import DataError
+
+__all__ = ["Dataset", "load"]
+
+_SCALINGS = ("none", "minmax", "symmetric")
+_SUBSETS = ("all", "train", "test")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Rows and what is known of them.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+        Integer classes (-1 and 1 for two) or float64 targets.
+    name, task, subset, scaling : str
+    complete : bool
+        False where the file holds only a part of the set's rows.
+    path : Path
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    name: str
+    task: str
+    subset: str
+    scaling: str
+    complete: bool
+    path: Path
+
+    @property
+    def classes(self) -> np.ndarray | None:
+        """The classes, sorted; None for regression."""
+        return None if self.task == "regression" else np.unique(self.y)
+
+
+def load(
+    name: str, *, subset: str | None = None, scaling: str | None = None, dtype: Any = "float64"
+) -> Dataset:
+    """A data set of the papers.
+
+    Parameters
+    ----------
+    name : str
+        A name of :data:`onkel.datasets.DATASETS`.
+    subset : {"all", "train", "test"}, optional
+        The rows; left out, those the papers stream.
+    scaling : {"none", "minmax", "symmetric"}, optional
+        "minmax": all columns to [0, 1], the target of a regression included. "symmetric": the
+        features to [-1, 1]. Left out, what the papers did.
+    dtype : {"float64", "float32"}, default="float64"
+        Of X. Take float64 for unscaled columns of thousands: distances cancel in float32.
+
+    Raises
+    ------
+    ValueError
+        Unknown name, subset or scaling.
+    FileNotFoundError
+        The set isn't on this machine; the message says how to get it.
+    DataError
+        The file is not one of a data set.
+    """
+    entry = info(name)
+    subset = _choice("subset", subset or entry.subset, _SUBSETS)
+    scaling = _choice("scaling", scaling or entry.scaling, _SCALINGS)
+    file = path(name)
+    X, y, n_rows = _read(file, subset, entry)
+    X = _scaled(X / entry.divide, scaling)
+    if entry.task == "regression":
+        y = y.astype(np.float64)
+        if scaling == "minmax":
+            y = _scaled(y[:, None], scaling)[:, 0]
+    return Dataset(
+        np.ascontiguousarray(X, dtype=dtype),
+        y,
+        entry.name,
+        entry.task,
+        subset,
+        scaling,
+        n_rows >= entry.n_rows,
+        file,
+    )
+
+
+def _choice(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r} must be one of {', '.join(allowed)}")
+    return value
+
+
+def _read(file: Path, subset: str, entry: Entry) -> tuple[np.ndarray, np.ndarray, int]:
+    """X (n, d) in float64, y (n,), and the rows of the whole file."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    features = [f"f{j}" for j in range(entry.n_features)]
+    try:
+        names = pq.read_schema(file).names
+        own = features if "f0" in names else [c for c in names if c not in ("y", "split")]
+        wanted = [*own, "y"] + (["split"] if "split" in names else [])
+        table = pq.read_table(file, columns=wanted)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise DataError(f"not a readable Parquet file: {error}", source=str(file)) from error
+    absent = [c for c in wanted if c not in table.column_names]
+    if absent or len(own) != entry.n_features:
+        what = f"no column {absent[0]!r}" if absent else f"{len(own)} feature columns"
+        raise DataError(
+            f"{what}; {entry.name} has the columns f0 to f{entry.n_features - 1} and y",
+            source=str(file),
+        )
+    n_rows = table.num_rows
+    if subset != "all" and "split" in table.column_names:
+        table = table.filter(pc.equal(table["split"].cast("string"), subset))
+    if table.num_rows == 0:
+        raise DataError(f"no rows of the split {subset!r}", source=str(file), column="split")
+    X = np.empty((table.num_rows, len(own)))
+    for j, column in enumerate(own):
+        X[:, j] = table[column].to_numpy()
+    return X, table["y"].to_numpy(), n_rows
+
+
+def _scaled(X: np.ndarray, scaling: str) -> np.ndarray:
+    """X (n, d) with every column brought to the range; constant columns to its lower end."""
+    if scaling == "none":
+        return X
+    low, high = X.min(axis=0), X.max(axis=0)
+    unit = (X - low) / np.where(high > low, high - low, 1.0)
+    return unit if scaling == "minmax" else 2.0 * unit - 1.0

@@ -1,0 +1,187 @@
+"""The table of data sets: names used by the papers, size, task, subset, scaling, OpenML."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["DATASETS", "Entry", "OpenML", "info"]
+
+
+@dataclass(frozen=True)
+class OpenML:
+    """Where a set lies on OpenML: a data id, or a name and version.
+
+    ``target`` names the target column where it isn't the default one; ``drop`` are columns that
+    are no features; ``n_train``: the first so many rows are the papers' training rows.
+    """
+
+    data_id: int | None = None
+    name: str | None = None
+    version: int = 1
+    target: str | None = None
+    drop: tuple[str, ...] = ()
+    n_train: int | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """What ``fetch_openml`` is called with to say which set."""
+        if self.data_id is not None:
+            return {"data_id": self.data_id}
+        return {"name": self.name, "version": self.version}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One data set.
+
+    Attributes
+    ----------
+    name : str
+        As in ``onkel.datasets.load(name)``.
+    task : {"binary", "multiclass", "regression"}
+    n_rows, n_features : int
+        Of the whole set.
+    n_classes : int
+        0 for regression.
+    subset : {"all", "train", "test"}
+        The split the papers stream.
+    scaling : {"none", "minmax", "symmetric"}
+        What the papers did before streaming: nothing; every column, the target of a regression
+        included, to [0, 1]; the features to [-1, 1]. The ranges are those of the whole subset, so
+        it is not an online scaling.
+    openml : OpenML or None
+    source : str
+        Where it comes from, for a person who has to get it by hand.
+    files : tuple of str
+        File names it may lie under; later ones hold a part of the rows.
+    """
+
+    name: str
+    task: str
+    n_rows: int
+    n_features: int
+    n_classes: int
+    subset: str
+    scaling: str
+    openml: OpenML | None
+    source: str
+    files: tuple[str, ...] = ()
+    divide: float = 1.0
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """File names, the whole set first."""
+        return (f"{self.name}.parquet", *self.files)
+
+    @property
+    def local(self) -> bool:
+        """Whether it is on this machine."""
+        from onkel.datasets.store import find
+
+        return find(self) is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: what :meth:`Entry` says, and the path where the set is here."""
+        from onkel.datasets.store import find
+
+        where = find(self)
+        return {
+            "name": self.name,
+            "task": self.task,
+            "n_rows": self.n_rows,
+            "n_features": self.n_features,
+            "n_classes": self.n_classes,
+            "subset": self.subset,
+            "scaling": self.scaling,
+            "fetchable": self.openml is not None,
+            "source": self.source,
+            "local": where is not None,
+            "path": None if where is None else str(where),
+        }
+
+
+_LIBSVM = "the LIBSVM data page"
+_UCI = "the UCI repository"
+
+_B, _M, _R = "binary", "multiclass", "regression"
+
+_ENTRIES = (
+    Entry("german", _B, 1000, 24, 2, "all", "none", None,
+          f"{_UCI}: Statlog German credit, german.data-numeric"),
+    Entry("spambase", _B, 4601, 57, 2, "all", "none", OpenML(44), f"{_UCI}: Spambase"),
+    Entry("w7a", _B, 49749, 300, 2, "train", "none", None, f"{_LIBSVM}: w7a (train), w7a.t (test)"),
+    Entry("w8a", _B, 64700, 300, 2, "all", "none", OpenML(name="w8a"),
+          f"{_LIBSVM}: w8a (49 749 rows), w8a.t"),
+    Entry("a9a", _B, 48842, 123, 2, "all", "none", OpenML(name="a9a"), f"{_LIBSVM}: a9a, a9a.t"),
+    Entry("ijcnn1", _B, 141691, 22, 2, "all", "none", OpenML(name="ijcnn"),
+          f"{_LIBSVM}: ijcnn1, ijcnn1.t", aliases=("ijcnn",)),
+    Entry("cod-rna", _B, 331152, 8, 2, "all", "none", None,
+          f"{_LIBSVM}: cod-rna (59 535 rows), cod-rna.t; standardise the columns",
+          aliases=("codrna",)),
+    Entry("kddcup99", _B, 494021, 41, 2, "all", "none", None,
+          f"{_UCI}: KDD Cup 1999, the 10 percent file", files=("kddcup99_10pct.parquet",)),
+    Entry("dna", _M, 3186, 180, 3, "train", "none", OpenML(40670, n_train=2000),
+          f"{_LIBSVM}: dna.scale (train), dna.scale.t"),
+    Entry("satimage", _M, 6435, 36, 6, "train", "symmetric", OpenML(182, n_train=4435),
+          f"{_UCI}: Statlog Landsat"),
+    Entry("usps", _M, 9298, 256, 10, "train", "none", OpenML(41082, n_train=7291),
+          f"{_LIBSVM}: usps, usps.t"),
+    Entry("mnist", _M, 70000, 784, 10, "train", "none", OpenML(554, n_train=60000),
+          "the MNIST page, or LIBSVM's", divide=255.0),
+    Entry("letter", _M, 20000, 16, 26, "train", "symmetric", OpenML(6, n_train=15000),
+          f"{_LIBSVM}: letter.scale (train), letter.scale.t"),
+    Entry("shuttle", _M, 58000, 9, 7, "train", "symmetric", OpenML(40685, n_train=43500),
+          f"{_UCI}: Statlog Shuttle"),
+    Entry("covtype", _M, 581012, 54, 7, "all", "minmax", OpenML(1596), f"{_UCI}: Covertype",
+          files=("covtype_sub93k.parquet",)),
+    Entry("poker", _M, 1025010, 10, 10, "all", "none", None, f"{_UCI}: Poker Hand",
+          files=("poker_sub125k.parquet",)),
+    Entry("housing", _R, 506, 13, 0, "all", "minmax", OpenML(531), f"{_LIBSVM}: housing"),
+    Entry("mg", _R, 1385, 6, 0, "all", "minmax", None, f"{_LIBSVM}: mg"),
+    Entry("abalone", _R, 4177, 8, 0, "all", "minmax", OpenML(183), f"{_LIBSVM}: abalone"),
+    Entry("parkinsons", _R, 5875, 20, 0, "all", "minmax",
+          OpenML(4531, target="total_UPDRS", drop=("motor_UPDRS",)),
+          f"{_UCI}: Parkinsons Telemonitoring"),
+    Entry("cpusmall", _R, 8192, 12, 0, "all", "minmax", OpenML(562), f"{_LIBSVM}: cpusmall"),
+    Entry("cadata", _R, 20640, 8, 0, "all", "minmax", OpenML(537), f"{_LIBSVM}: cadata"),
+    Entry("casp", _R, 45730, 9, 0, "all", "minmax", OpenML(42903),
+          f"{_UCI}: Physicochemical Properties of Protein Tertiary Structure"),
+    Entry("year", _R, 515345, 90, 0, "train", "minmax", None,
+          f"{_LIBSVM}: YearPredictionMSD", files=("year_small.parquet",)),
+    Entry("airlines_delay", _R, 5929413, 8, 0, "all", "none", None,
+          "the ASA Data Expo 2009: flights of 2008, eight features of Hensman et al. 2013"),
+)  # fmt: skip
+
+#: all data sets by name
+DATASETS: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+_ALIASES = {alias: entry.name for entry in _ENTRIES for alias in entry.aliases}
+
+
+def info(name: str) -> Entry:
+    """The entry of a data set.
+
+    Parameters
+    ----------
+    name : str
+        A name of :data:`DATASETS`, or another the papers use ("codrna").
+
+    Raises
+    ------
+    ValueError
+        Unknown name; the message lists what there is.
+
+    Examples
+    --------
+    >>> from onkel import datasets
+    >>> entry = datasets.info("letter")
+    >>> entry.n_rows, entry.n_features, entry.n_classes
+    (20000, 16, 26)
+    """
+    name = _ALIASES.get(name, name)
+    if name not in DATASETS:
+        close = difflib.get_close_matches(str(name), DATASETS, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise ValueError(f"data set {name!r} is not one of {', '.join(DATASETS)}{hint}")
+    return DATASETS[name]

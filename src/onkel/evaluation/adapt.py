@@ -1,0 +1,44 @@
+"""Stream models and estimators, blocks and pairs of arrays: all the same to a run."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["Rows", "as_block", "learn_block", "model_bytes", "task_of"]
+
+
+class Rows(NamedTuple):
+    """A block made from a pair of arrays."""
+
+    X: Any
+    y: Any
+    start: int
+
+
+def task_of(model: Any) -> str:
+    """Task of a model or an estimator."""
+    task = getattr(model, "task", None)
+    if task is None:
+        from sklearn.base import is_regressor
+
+        task = "regression" if is_regressor(model) else "classification"
+    return str(task)
+
+
+def model_bytes(model: Any) -> int:
+    """Bytes of a model's state, 0 if it does not tell."""
+    return int(getattr(model, "nbytes", None) or getattr(model, "nbytes_", 0) or 0)
+
+
+def as_block(block: Any, start: int) -> Any:
+    """A block as it is, a pair (X, y) as a block that begins at row ``start``."""
+    return block if hasattr(block, "start") else Rows(block[0], block[1], start)
+
+
+def learn_block(model: Any, block: Any) -> np.ndarray:
+    """Predictions before each row was learned, of a StreamModel or an estimator."""
+    if hasattr(model, "learn"):
+        return model.learn(block)
+    return model.predict_then_learn(block.X, block.y)

@@ -1,0 +1,142 @@
+"""Metrics of a prequential run. Each knows its direction: whether lower or higher is better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["METRICS", "Metric", "metrics_of"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric that is a function of the mean of a per-row value.
+
+    So it can be summed over blocks, and "since the last checkpoint" is a difference of sums.
+
+    Attributes
+    ----------
+    name : str
+        Key in tables and JSON.
+    title : str
+        For people.
+    unit : str
+        "%" or "", or "target" for the target's own units.
+    lower_is_better : bool
+        Direction.
+    task : {"classification", "regression"}
+        Where it applies.
+    per_row : callable
+        (y, prediction) -> float array of shape (n,).
+    finish : callable
+        Mean of the per-row values -> metric.
+    """
+
+    name: str
+    title: str
+    unit: str
+    lower_is_better: bool
+    task: str
+    per_row: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    finish: Callable[[float], float]
+
+    def better(self, a: float, b: float) -> bool:
+        """Whether value a is better than value b.
+
+        Parameters
+        ----------
+        a, b : float
+            Values of this metric.
+
+        Returns
+        -------
+        bool
+            False for equal values.
+        """
+        return a < b if self.lower_is_better else a > b
+
+    def format(self, value: float) -> str:
+        """The value as text, with the digits that mean something.
+
+        Parameters
+        ----------
+        value : float
+            Value of this metric.
+
+        Returns
+        -------
+        str
+            Such as "3.42 %", "0.1873" or "47,740".
+        """
+        if not math.isfinite(value):
+            return "-"
+        if self.unit == "%":
+            return f"{value:.2f} %"
+        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
+def _mistake(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return np.asarray(np.asarray(y) != np.asarray(p), dtype=np.float64)
+
+
+def _squared(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return np.square(_difference(y, p))
+
+
+def _absolute(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return np.abs(_difference(y, p))
+
+
+def _difference(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return np.asarray(y, dtype=np.float64) - np.asarray(p, dtype=np.float64)
+
+
+def _percent(mean: float) -> float:
+    return 100.0 * mean
+
+
+def _percent_right(mean: float) -> float:
+    return 100.0 * (1.0 - mean)
+
+
+def _same(mean: float) -> float:
+    return mean
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("mistakes", "mistakes", "%", True, "classification", _mistake, _percent),
+        Metric("accuracy", "accuracy", "%", False, "classification", _mistake, _percent_right),
+        Metric("rmse", "RMSE", "target", True, "regression", _squared, math.sqrt),
+        Metric("mae", "MAE", "target", True, "regression", _absolute, _same),
+    )
+}
+"""All metrics by name; the first of a task is the one its curves show."""
+
+
+def metrics_of(task: str) -> tuple[Metric, ...]:
+    """Metrics of a task, the main one first.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+        Task.
+
+    Returns
+    -------
+    tuple of Metric
+        Never empty.
+
+    Examples
+    --------
+    >>> [metric.name for metric in metrics_of("regression")]
+    ['rmse', 'mae']
+    """
+    found = tuple(metric for metric in METRICS.values() if metric.task == task)
+    if not found:
+        raise ValueError(f"task={task!r}: must be 'classification' or 'regression'")
+    return found

@@ -1,0 +1,161 @@
+"""Watching a run: a live bar and a table at powers of two. Silent where nobody watches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from onkel.evaluation.result import CurveRow
+from onkel.evaluation.text import short
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from onkel.evaluation.run import PrequentialRun
+
+__all__ = ["RunProgress"]
+
+_REFRESH = 0.1
+"""Seconds between two updates of the bar: telling it of every block would cost time."""
+
+
+class RunProgress:
+    """Shows a prequential run on a console, as its ``progress``.
+
+    On a terminal: a bar with rows, rows a second, the error so far and, if the length is known,
+    the time left; above it a row of the table at every checkpoint, as Vowpal Wabbit prints them.
+    Elsewhere: nothing, unless ``table`` asks for the table.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where to show it, usually one on stderr.
+    title : str
+        Left of the bar.
+    total : int, optional
+        Rows to come, if known.
+    fraction : callable, optional
+        Share of the source that has been read, where rows are not known; None if unknown.
+    table : bool, optional
+        Print the table: by default on a terminal only.
+    bar : bool, optional
+        Show the bar: by default on a terminal only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rich.console import Console
+    >>> from onkel.estimators import PAClassifier
+    >>> from onkel.evaluation import prequential
+    >>> from onkel.evaluation.progress import RunProgress
+    >>> X = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> with RunProgress(Console(stderr=True), "pa", total=1000) as progress:
+    ...     result = prequential(PAClassifier(), (X, X[:, 0] > 0), progress=progress)
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        title: str,
+        *,
+        total: int | None = None,
+        fraction: Callable[[], float | None] | None = None,
+        table: bool | None = None,
+        bar: bool | None = None,
+    ) -> None:
+        self.console = console
+        self.title = title
+        self.total = total
+        self.fraction = fraction
+        self.table = console.is_terminal if table is None else table
+        self.show_bar = console.is_terminal if bar is None else bar
+        self._bar: Any = None
+        self._task: Any = None
+        self._headed = False
+        self._shown = 0.0
+
+    def __enter__(self) -> RunProgress:
+        if self.show_bar:
+            self._bar = _bar(self.console)
+            self._task = self._bar.add_task(self.title, total=self.total, error="", speed="")
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def block(self, run: PrequentialRun) -> None:
+        """Move the bar.
+
+        Parameters
+        ----------
+        run : PrequentialRun
+            The run, after a block.
+        """
+        now = time.perf_counter()
+        if self._bar is None or (now - self._shown < _REFRESH and run.n_rows != self.total):
+            return
+        self._shown = now
+        self._bar.update(
+            self._task,
+            completed=run.n_rows,
+            total=self._total(run.n_rows),
+            error=f"{run.metrics[0].title} {run.metrics[0].format(run.value)}",
+            speed=f"{short(run.rows_per_second)} rows/s",
+        )
+
+    def checkpoint(self, row: CurveRow) -> None:
+        """Print a line of the table.
+
+        Parameters
+        ----------
+        row : CurveRow
+            The checkpoint.
+        """
+        if not self.table:
+            return
+        regression = "rmse" in row.metrics
+        if not self._headed:
+            self._headed = True
+            error = f" {'RMSE':>11}" if regression else ""
+            head = f"{'rows':>13} {'average loss':>13} {'since last':>11}{error} {'rows/s':>8}"
+            self._line(head, "bold")
+        # A mistake rate is the average loss itself; an RMSE is worth its own column.
+        error = f" {row.metrics['rmse']:>11.5g}" if regression else ""
+        self._line(
+            f"{row.n_rows:>13,} {row.loss:>13.5g} {row.loss_since_last:>11.5g}{error} "
+            f"{short(row.rows_per_second):>8}"
+        )
+
+    def _line(self, text: str, style: str | None = None) -> None:
+        self.console.print(text, style=style, highlight=False, soft_wrap=True)
+
+    def _total(self, n_rows: int) -> float | None:
+        if self.total is not None or self.fraction is None:
+            return self.total
+        share = self.fraction()
+        return n_rows / share if share else None
+
+
+def _bar(console: Console) -> Any:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("[bold]{task.description}"),
+        BarColumn(bar_width=None),
+        TextColumn("{task.completed:,.0f} rows"),
+        TextColumn("[cyan]{task.fields[speed]}"),
+        TextColumn("[magenta]{task.fields[error]}"),
+        TimeRemainingColumn(compact=True),
+        console=console,
+        transient=True,
+        expand=True,
+    )

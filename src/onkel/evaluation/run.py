@@ -1,0 +1,251 @@
+"""A prequential run in progress: every row is predicted before it is learned, in one call."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import math
+import time
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from onkel.errors import DataError
+from onkel.evaluation.adapt import as_block, learn_block, model_bytes, task_of
+from onkel.evaluation.metrics import metrics_of
+from onkel.evaluation.result import CurveRow, PrequentialResult
+
+__all__ = ["PrequentialRun", "Progress"]
+
+
+class Progress(Protocol):
+    """What watches a run: a progress bar, a table, a test."""
+
+    def block(self, run: PrequentialRun) -> None:
+        """Called after every block."""
+
+    def checkpoint(self, row: CurveRow) -> None:
+        """Called for every row of the curve."""
+
+
+@dataclass
+class _Totals:
+    """Sums over the rows so far; all that a resumed run needs to continue its curve."""
+
+    n_rows: int = 0
+    sums: list[float] | None = None
+    last_rows: int = 0
+    last_loss: float = 0.0
+    learn_seconds: float = 0.0
+    seconds: float = 0.0
+
+
+class PrequentialRun:
+    """A run in progress: learns blocks and keeps the curve.
+
+    `prequential` is the loop around it. Use it directly to drive the loop yourself.
+
+    Parameters
+    ----------
+    model : StreamModel or estimator
+        Learned in place.
+    name : str, optional
+        For legends; the class name by default.
+    task : {"classification", "regression"}, optional
+        Taken from the model by default.
+    checkpoints : {"powers", "none"}, default="powers"
+        "powers" puts a row of the curve at 1, 2, 4, 8, ... rows.
+    every : int, optional
+        A row of the curve every so many rows as well.
+    settings : dict, optional
+        JSON-able notes for the report.
+    progress : Progress, optional
+        Is told of every block and every checkpoint.
+    began : float, optional
+        When the run began, as `time.perf_counter` told it; now by default.
+
+    Attributes
+    ----------
+    curve : list of CurveRow
+        Checkpoints so far.
+    n_rows : int
+        Rows so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onkel.estimators import PAClassifier
+    >>> from onkel.evaluation import PrequentialRun
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 2))
+    >>> run = PrequentialRun(PAClassifier())
+    >>> run.step((X, X[:, 0] > X[:, 1]))
+    >>> run.result().value < 10
+    True
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        name: str | None = None,
+        task: str | None = None,
+        checkpoints: str = "powers",
+        every: int | None = None,
+        settings: dict[str, Any] | None = None,
+        progress: Progress | None = None,
+        began: float | None = None,
+    ) -> None:
+        if checkpoints not in ("powers", "none"):
+            raise ValueError(f"checkpoints={checkpoints!r}: must be 'powers' or 'none'")
+        if every is not None and every < 1:
+            raise ValueError(f"every={every}: must be at least 1")
+        self.model = model
+        self.name = name or type(getattr(model, "estimator", model)).__name__
+        self.task = task or task_of(model)
+        self.metrics = metrics_of(self.task)
+        self.powers = checkpoints == "powers"
+        self.every = every
+        self.settings = dict(settings or {})
+        self.progress = progress
+        self.curve: list[CurveRow] = []
+        self.startup_seconds = 0.0
+        self._totals = _Totals(sums=[0.0] * len(self.metrics))
+        self._began = time.perf_counter() if began is None else began
+
+    @property
+    def n_rows(self) -> int:
+        """Rows predicted and learned so far."""
+        return self._totals.n_rows
+
+    @property
+    def value(self) -> float:
+        """Main metric so far."""
+        sums = self._totals.sums or [math.nan]
+        return self.metrics[0].finish(sums[0] / self.n_rows) if self.n_rows else math.nan
+
+    @property
+    def rows_per_second(self) -> float:
+        """Rows a second of learning time so far."""
+        seconds = self._totals.learn_seconds
+        return self.n_rows / seconds if seconds > 0 else math.nan
+
+    def warm_up(self, block: Any) -> None:
+        """Learn a block with a copy that is thrown away, so that compiling is not timed.
+
+        Parameters
+        ----------
+        block : Block or (X, y)
+            Usually the first of the stream. A bad row in it is left for the run itself to meet.
+        """
+        block = as_block(block, 0)
+        began = time.perf_counter()
+        with contextlib.suppress(DataError):
+            learn_block(copy.deepcopy(self.model), block)
+        self.startup_seconds += time.perf_counter() - began
+
+    def step(self, block: Any) -> None:
+        """Predict and learn one block.
+
+        Parameters
+        ----------
+        block : Block or (X, y)
+            The next rows.
+
+        Raises
+        ------
+        DataError
+            If a row is bad; the rows before it are learned.
+        """
+        block = as_block(block, self.n_rows)
+        began = time.perf_counter()
+        predictions = learn_block(self.model, block)
+        spent = time.perf_counter() - began
+        self._count(np.asarray(block.y), predictions, spent)
+        if self.progress is not None:
+            self.progress.block(self)
+
+    def result(self) -> PrequentialResult:
+        """Close the curve at the rows seen so far.
+
+        Returns
+        -------
+        PrequentialResult
+            Curve and totals.
+        """
+        if not self.curve or self.curve[-1].n_rows != self.n_rows:
+            sums = self._totals.sums or []
+            self._checkpoint(self.n_rows, sums, self._totals.learn_seconds)
+        return PrequentialResult(
+            self.name, self.task, list(self.curve), self.startup_seconds, self.settings
+        )
+
+    def get_state(self) -> dict[str, Any]:
+        """Totals and curve, JSON-able, for a checkpoint beside the model.
+
+        Returns
+        -------
+        dict
+            For `set_state`.
+        """
+        totals = asdict(self._totals) | {"seconds": self._seconds()}
+        return {"totals": totals, "curve": [asdict(row) for row in self.curve]}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Continue the totals and the curve of a run that was cut off.
+
+        Parameters
+        ----------
+        state : dict
+            As from `get_state`.
+        """
+        self._totals = _Totals(**state["totals"])
+        self.curve = [CurveRow(**row) for row in state["curve"]]
+
+    def _seconds(self) -> float:
+        return self._totals.seconds + time.perf_counter() - self._began - self.startup_seconds
+
+    def _count(self, y: np.ndarray, predictions: np.ndarray, spent: float) -> None:
+        totals = self._totals
+        n = len(y)
+        values = [np.cumsum(metric.per_row(y, predictions)) for metric in self.metrics]
+        before = list(totals.sums or [])
+        for at in self._marks(totals.n_rows, totals.n_rows + n):
+            i = at - totals.n_rows
+            sums = [b + float(v[i - 1]) for b, v in zip(before, values, strict=True)]
+            self._checkpoint(at, sums, totals.learn_seconds + spent * i / n)
+        if n:
+            totals.sums = [b + float(v[-1]) for b, v in zip(before, values, strict=True)]
+        totals.n_rows += n
+        totals.learn_seconds += spent
+
+    def _marks(self, low: int, high: int) -> list[int]:
+        """Checkpoints in (low, high]."""
+        marks = set()
+        if self.powers:
+            marks |= {1 << k for k in range(low.bit_length(), high.bit_length())}
+        if self.every:
+            marks |= set(range((low // self.every + 1) * self.every, high + 1, self.every))
+        return sorted(marks)
+
+    def _checkpoint(self, n_rows: int, sums: list[float], learn_seconds: float) -> None:
+        totals = self._totals
+        loss = sums[0] / n_rows if n_rows else math.nan
+        since = n_rows - totals.last_rows
+        row = CurveRow(
+            n_rows=n_rows,
+            loss=loss,
+            loss_since_last=(sums[0] - totals.last_loss) / since if since else loss,
+            metrics={
+                metric.name: metric.finish(total / n_rows) if n_rows else math.nan
+                for metric, total in zip(self.metrics, sums, strict=True)
+            },
+            learn_seconds=learn_seconds,
+            seconds=self._seconds(),
+            model_bytes=model_bytes(self.model),
+        )
+        totals.last_rows, totals.last_loss = n_rows, sums[0]
+        self.curve.append(row)
+        if self.progress is not None:
+            self.progress.checkpoint(row)

@@ -1,0 +1,107 @@
+"""Numbers for people."""
+
+from __future__ import annotations
+
+__all__ = ["bytes_text", "count", "duration", "short"]
+
+
+def short(number: float) -> str:
+    """A count in three digits: 1.53M, 20.1k, 700; "-" if there is none.
+
+    Parameters
+    ----------
+    number : float
+        Not negative.
+
+    Returns
+    -------
+    str
+        At most six characters.
+
+    Examples
+    --------
+    >>> from onkel.evaluation.text import short
+    >>> short(1_534_000), short(20_140), short(700)
+    ('1.53M', '20.1k', '700')
+    """
+    if number != number:
+        return "-"
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size * 0.9995:
+            return f"{number / size:.3g}{letter}"
+    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def bytes_text(size: float) -> str:
+    """A size in bytes, kB or MB.
+
+    Parameters
+    ----------
+    size : float
+        Bytes.
+
+    Returns
+    -------
+    str
+        Such as "12.8 kB".
+
+    Examples
+    --------
+    >>> from onkel.evaluation.text import bytes_text
+    >>> bytes_text(12_800)
+    '12.8 kB'
+    """
+    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size:.0f} B"
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit it is read in.
+
+    Parameters
+    ----------
+    seconds : float
+        Not negative.
+
+    Returns
+    -------
+    str
+        Such as "420 ms", "3.1 s" or "2 min 05 s".
+
+    Examples
+    --------
+    >>> from onkel.evaluation.text import duration
+    >>> duration(0.42), duration(125)
+    ('420 ms', '2 min 05 s')
+    """
+    if seconds < 1:
+        return f"{1000 * seconds:.3g} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
+
+
+def count(number: int, what: str) -> str:
+    """A number of things.
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    what : str
+        One of them.
+
+    Returns
+    -------
+    str
+        With an "s" unless there is one.
+
+    Examples
+    --------
+    >>> from onkel.evaluation.text import count
+    >>> count(1, "run"), count(20_000, "row")
+    ('1 run', '20,000 rows')
+    """
+    return f"{number:,} {what}" + ("" if number == 1 else "s")

@@ -1,0 +1,132 @@
+"""Results as tables: for a terminal, and as Markdown for the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from onkel.experiments.entry import PAPERS, Experiment
+from onkel.experiments.runner import Result
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["markdown", "rich_table", "settings"]
+
+_DIGITS = {"mistakes": 2, "mse": 5}
+_UNITS = {"mistakes": "mistakes, %", "mse": "mean squared error, target in [0, 1]"}
+_SYMBOLS = {
+    "n_components": "D",
+    "budget": "B",
+    "rank": "k",
+    "learning_rate": "η",
+    "learning_rate_gamma": "η_γ",
+    "gamma": "gamma",
+    "schedule": "η_t",
+    "loss": "loss",
+}
+_SHORT = {"inverse_sqrt": "η/√t"}
+_HEAD = ("data set", "rows", "algorithm", "ours", "published", "verdict", "s/run")
+
+
+def _pm(value: float, std: float, metric: str) -> str:
+    digits = _DIGITS[metric]
+    return f"{value:.{digits}f} ± {std:.{digits}f}"
+
+
+def settings(experiment: Experiment) -> str:
+    """The learner's parameters in the papers' symbols."""
+    parts = []
+    for name, symbol in _SYMBOLS.items():
+        if name in experiment.parameters:
+            value = experiment.parameters[name]
+            text = f"{value:.4g}" if isinstance(value, float) else _SHORT.get(value, str(value))
+            parts.append(f"{symbol} = {text}")
+    return ", ".join(parts)
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    e = result.experiment
+    cell = e.published
+    return (
+        e.dataset,
+        f"{result.n_rows:,}".replace(",", " "),
+        e.algorithm,
+        _pm(result.mean, result.std, e.metric),
+        "" if cell is None else _pm(cell.value, cell.std, e.metric),
+        result.verdict,
+        f"{float(np.median(result.seconds)):.2g}",
+    )
+
+
+def rich_table(results: Iterable[Result]) -> Table:
+    """A table for a terminal; what isn't met is red."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in _HEAD:
+        if title != "rows":
+            right = title in ("ours", "published", "s/run")
+            table.add_column(title, justify="right" if right else "left", no_wrap=True)
+    for result in results:
+        colour = "red" if result.failed else "green" if result.experiment.published else "dim"
+        name, _, *rest = _row(result)
+        rest[3] = f"[{colour}]{rest[3]}[/{colour}]"
+        table.add_row(name, *rest)
+    return table
+
+
+def markdown(results: Sequence[Result]) -> str:
+    """One table a paper's table, each followed by its notes; the linear rows stand with the rest.
+
+    Data sets keep the order of the experiments.
+    """
+    linear = {r.experiment.dataset: r for r in results if not r.experiment.table}
+    groups: dict[tuple[str, int], list[Result]] = {}
+    for result in results:
+        if result.experiment.table:
+            key = (result.experiment.paper, result.experiment.table)
+            groups.setdefault(key, []).append(result)
+    parts = [_group(group, linear) for group in groups.values()]
+    if not groups and linear:
+        parts = [_lines(list(linear.values()))]
+    return "\n\n".join(parts)
+
+
+def _group(group: list[Result], linear: dict[str, Result]) -> str:
+    first = group[0].experiment
+    rows: list[Result] = []
+    for i, result in enumerate(group):
+        rows.append(result)
+        dataset = result.experiment.dataset
+        last = i + 1 == len(group) or group[i + 1].experiment.dataset != dataset
+        if last and dataset in linear:
+            rows.append(linear[dataset])
+    notes = [
+        f"- *{r.experiment.dataset}, {r.experiment.algorithm}"
+        f"{_variant(r.experiment)}*: {r.experiment.note}"
+        for r in group
+        if r.experiment.note
+    ]
+    title = f"## {first.reference}: {_UNITS[first.metric]}\n\n{PAPERS[first.paper]}."
+    return "\n\n".join([title, _lines(rows), *(["\n".join(notes)] if notes else [])])
+
+
+def _variant(experiment: Experiment) -> str:
+    D = experiment.parameters.get("n_components")
+    return f", D = {D}" if D is not None and experiment.algorithm == "rrf" else ""
+
+
+def _lines(rows: list[Result]) -> str:
+    head = [*_HEAD[:-1], "settings", "step", _HEAD[-1]]
+    lines = ["| " + " | ".join(head) + " |", "|---|--:|---|--:|--:|---|---|---|--:|"]
+    for result in rows:
+        row = list(_row(result))
+        if result.failed:
+            row[5] = f"**{row[5]}**"
+        row[6:6] = [settings(result.experiment), result.experiment.step]
+        lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines)

@@ -1,0 +1,101 @@
+"""Blocks of rows, and cutting pieces of any size into blocks of exactly the same size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.errors import DataError
+
+__all__ = ["Block", "Piece", "concat", "reblock", "skip"]
+
+
+class Block(NamedTuple):
+    """Consecutive rows of a stream.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d), C-contiguous, or CSR matrix of shape (n, d)
+        Features. May be a view of the source's own memory: read it, do not write to it.
+    y : ndarray of shape (n,) or None
+        Targets as they stand in the source: str, int, float or bool.
+    start : int
+        Index in the stream of the first row.
+    """
+
+    X: Any
+    y: np.ndarray | None
+    start: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+
+class Piece(NamedTuple):
+    """Rows as a source hands them over: any number of them, NaN where a value is missing."""
+
+    X: Any
+    y: np.ndarray | None
+    where: str
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    def after(self, rows: int) -> Piece:
+        """The rows after the first ``rows``."""
+        return Piece(self.X[rows:], None if self.y is None else self.y[rows:], self.where)
+
+
+def concat(parts: list[tuple[Any, np.ndarray | None]]) -> tuple[Any, np.ndarray | None]:
+    """Stack rows; a single part is handed on without a copy."""
+    if len(parts) == 1:
+        return parts[0]
+    X: Any
+    if isinstance(parts[0][0], np.ndarray):
+        X = np.concatenate([p[0] for p in parts])
+    else:
+        from scipy.sparse import vstack
+
+        X = vstack([p[0] for p in parts], format="csr")
+    ys = [p[1] for p in parts if p[1] is not None]
+    return X, np.concatenate(ys) if ys else None
+
+
+def skip(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
+    """Leave out the first ``rows`` rows."""
+    for piece in pieces:
+        n = piece.n_rows
+        if rows < n:
+            yield piece.after(rows) if rows else piece
+        rows = max(rows - n, 0)
+
+
+def reblock(pieces: Iterable[Piece], block_rows: int, start: int) -> Iterator[Block]:
+    """Cut ``pieces`` into blocks of ``block_rows``; before an error, give what stands."""
+    held: list[tuple[Any, np.ndarray | None]] = []
+    count = 0
+    failure: DataError | None = None
+    try:
+        for X, y, _ in pieces:
+            n, at = X.shape[0], 0
+            while count + n - at >= block_rows:
+                end = at + block_rows - count
+                held.append((X[at:end], None if y is None else y[at:end]))
+                yield Block(*concat(held), start)
+                start += block_rows
+                held, count, at = [], 0, end
+            if at < n:
+                held.append((X[at:], None if y is None else y[at:]))
+                count += n - at
+    except DataError as error:
+        failure = error
+    if count:
+        yield Block(*concat(held), start)
+    if failure is not None:
+        raise failure

@@ -1,0 +1,107 @@
+"""Streams of CSV and TSV files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from onkel.errors import DataError
+
+from .blocks import Piece
+from .csv_fast import FastNumbers
+from .csv_parse import parse_chunk
+from .csv_types import header_of, infer_types
+from .failures import missing_column, moved
+from .files import FileRef, joint_name
+from .lines import Chunk, line_chunks
+from .sources import Batch, TableSource
+
+__all__ = ["CsvSource"]
+
+
+class CsvSource(TableSource):
+    """Rows of CSV files with a header line.
+
+    Types come from the first chunk of the first file and stay. A file whose first line is
+    numbers only has no header: its columns are ``c0``, ``c1``, ... The delimiter is the comma,
+    or the semicolon, tab or bar where the header has no comma.
+
+    Parameters
+    ----------
+    files : list of FileRef
+    delimiter : str or None
+    kinds : dict
+        Kind of the columns that are known beforehand.
+    target : str or None
+        Name of the target, if it is known: whole numbers in it stay whole.
+    unread : iterable of str
+        Columns that are not looked at, whatever stands in them.
+    """
+
+    def __init__(
+        self,
+        files: list[FileRef],
+        delimiter: str | None,
+        kinds: dict[str, str],
+        target: str | None,
+        unread: Iterable[str] = (),
+    ) -> None:
+        self.unread = set(unread)
+        self.files, self.delimiter, self.kinds = files, delimiter, kinds
+        self.name = joint_name(files)
+        self.once = any(f.once for f in files)
+        sizes = [f.size for f in files]
+        self.total = None if None in sizes else sum(s for s in sizes if s)
+        self.target = target
+        self.types: dict[str, Any] = {}
+        self.fast: FastNumbers | None = None
+        super().__init__()
+
+    def _read(self) -> Iterator[Batch | Piece]:
+        rows, before = 0, 0
+        for file in self.files:
+            names: list[str] = []
+            for chunk in line_chunks(file, quotes=True):
+                if not names:
+                    names, chunk = self._start(chunk, file)
+                for part in self._parse(chunk, names, file, rows):
+                    rows += part.n_rows
+                    yield part
+                self.done = before + chunk.done
+            before += file.size or 0
+
+    def _start(self, chunk: Chunk, file: FileRef) -> tuple[list[str], Chunk]:
+        """Header of a file; types, if it is the first."""
+        names, self.separator, end = header_of(chunk.data, self.delimiter, file.name)
+        chunk = chunk._replace(data=chunk.data[end:], line=chunk.line + (end > 0))
+        if not self.types:
+            if not chunk.data or chunk.data.isspace():
+                raise DataError("has a header but no rows", source=file.name)
+            self.names = names
+            wanted = [n for n in names if n not in self.unread]
+            self.types = infer_types(
+                chunk.data, names, self.separator, wanted, self.kinds, self.target
+            )
+        for name in self.wanted or self.types:
+            if name not in names:
+                raise missing_column(name, names, file.name)
+        return names, chunk
+
+    def _parse(
+        self, chunk: Chunk, names: list[str], file: FileRef, rows: int
+    ) -> Iterator[Batch | Piece]:
+        if not chunk.data or chunk.data.isspace():
+            return
+        if self.wanted is not None:
+            if self.fast is None:
+                self.fast = FastNumbers(self.encoder, self.target, self.types)
+            arrays = self.fast.parse(chunk, names, self.separator, self.dtype)
+            if arrays is not None:
+                yield Piece(*arrays, file.name)
+                return
+        wanted = self.wanted if self.wanted is not None else list(self.types)
+        batch, failure = parse_chunk(chunk, names, self.separator, self.types, wanted)
+        if batch.num_rows:
+            yield Batch(batch, file.name)
+        if failure is not None:
+            raise moved(failure, source=file.name, rows=rows)

@@ -1,0 +1,49 @@
+"""Small helpers for errors that say where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from onkel.errors import DataError
+
+__all__ = ["first_failure", "missing_column", "moved", "shorten"]
+
+
+def moved(error: DataError, *, source: str | None = None, rows: int = 0) -> DataError:
+    """The same error, ``rows`` rows further down and with the file named."""
+    return DataError(
+        error.message,
+        source=error.source if error.source is not None else source,
+        row=None if error.row is None else error.row + rows,
+        column=error.column,
+        value=error.value,
+    )
+
+
+def missing_column(name: str, columns: Iterable[str], source: str | None) -> DataError:
+    """A column that was asked for and is not there, with what is."""
+    names = [str(c) for c in columns]
+    near = get_close_matches(str(name), names, 1, 0.6)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    shown = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
+    return DataError(f"no such column{hint} The columns are: {shown}", source=source, column=name)
+
+
+def shorten(value: Any, width: int = 60) -> str:
+    """A value for a message: quoted, and cut when long."""
+    text = repr(value)
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def first_failure(n: int, works: Callable[[int], bool]) -> int:
+    """The largest k for which the first k rows work, by bisection (``works(n)`` is False)."""
+    low, high = 0, n
+    while high - low > 1:
+        middle = (low + high) // 2
+        if works(middle):
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,54 @@
+"""Stable hashing of category values: the same on every machine and in every Python run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from zlib import crc32
+
+import numpy as np
+
+__all__ = ["fill_slots", "slots"]
+
+
+def slots(values: Sequence[str], column: str, n_hash: int) -> np.ndarray:
+    """Slot of each value of a text column.
+
+    CRC-32 of the UTF-8 bytes, seeded by the column's name, then the finaliser of MurmurHash3 so
+    that close values (``"a1"``, ``"a2"``) land anywhere.
+
+    Parameters
+    ----------
+    values : sequence of str
+    column : str
+        Name of the column: equal values of two columns get unrelated slots.
+    n_hash : int
+        Number of slots, > 0.
+
+    Returns
+    -------
+    ndarray of int64, shape (len(values),)
+        Numbers from 0 to ``n_hash - 1``.
+    """
+    seed = crc32(column.encode("utf-8", "surrogatepass"))
+    codes = (crc32(v.encode("utf-8", "surrogatepass"), seed) for v in values)
+    h = np.fromiter(codes, np.uint32, len(values))
+    h ^= h >> np.uint32(16)
+    h *= np.uint32(0x85EBCA6B)
+    h ^= h >> np.uint32(13)
+    h *= np.uint32(0xC2B2AE35)
+    h ^= h >> np.uint32(16)
+    return (h % np.uint32(n_hash)).astype(np.int64)
+
+
+def fill_slots(out: np.ndarray, codes: np.ndarray, known: Sequence[str], column: str) -> None:
+    """One 1 in each row of ``out``, of shape (n, n_hash); NaN in all slots of a missing value.
+
+    ``codes`` number the values in ``known``; -1 is missing. An empty text is no value, as an empty
+    field of a CSV file is none.
+    """
+    out[:] = 0
+    if len(known):
+        place = np.append(slots(known, column, out.shape[1]), 0)
+        out[np.arange(len(codes)), place[codes]] = 1
+    gone = np.array([v == "" for v in known] + [True])
+    out[gone[codes]] = np.nan

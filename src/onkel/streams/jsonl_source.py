@@ -1,0 +1,186 @@
+"""Streams of JSON Lines: one object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.json as pajson
+
+from onkel.errors import DataError
+
+from .arrow_values import kind_of
+from .failures import moved, shorten
+from .files import FileRef, joint_name
+from .lines import Chunk, line_chunks, line_of
+from .sources import Batch, TableSource
+
+__all__ = ["JsonlSource"]
+
+_TYPES = {"number": pa.float64(), "flag": pa.bool_(), "text": pa.string()}
+_FITS = {"number": (int, float), "flag": (bool,), "text": (str,)}
+
+
+class JsonlSource(TableSource):
+    """Rows of JSON Lines files; columns and types come from the first chunk.
+
+    A key that is absent or null is a missing value; a key unknown to the first chunk is ignored.
+
+    Parameters
+    ----------
+    files : list of FileRef
+    kinds : dict
+        Kind of the columns that are known beforehand.
+    target : str or None
+    """
+
+    def __init__(self, files: list[FileRef], kinds: dict[str, str], target: str | None) -> None:
+        self.files, self.kinds = files, kinds
+        self.name = joint_name(files)
+        self.once = any(f.once for f in files)
+        sizes = [f.size for f in files]
+        self.total = None if None in sizes else sum(s for s in sizes if s)
+        self.target = target
+        self.types: dict[str, pa.DataType] = {}
+        super().__init__()
+
+    def _read(self) -> Iterator[Batch]:
+        rows, before = 0, 0
+        for file in self.files:
+            for chunk in line_chunks(file, quotes=False):
+                if chunk.data.isspace():
+                    continue
+                batch, failure = self._parsed(chunk)
+                if batch.num_rows:
+                    yield Batch(batch, file.name)
+                if failure is not None:
+                    raise moved(failure, source=file.name, rows=rows)
+                rows += batch.num_rows
+                self.done = before + chunk.done
+            before += file.size or 0
+
+    def _schema(self) -> pa.Schema:
+        names = self.types if self.wanted is None else self.wanted
+        return pa.schema([(n, self.types.get(n, pa.float64())) for n in names])
+
+    def _parsed(self, chunk: Chunk) -> tuple[pa.RecordBatch, DataError | None]:
+        if not self.types:
+            self._infer(chunk)
+        try:
+            table = _read(chunk.data, self._schema())
+        except pa.ArrowInvalid:
+            return self._slowly(chunk)
+        return _one_batch(table), None
+
+    def _infer(self, chunk: Chunk) -> None:
+        try:
+            schema = _read(chunk.data, None).schema
+        except pa.ArrowInvalid:
+            # A bad row somewhere: what the first good rows have.
+            rows = [r for r, _ in _objects(chunk) if isinstance(r, dict)]
+            schema = _schema_of(rows)
+        for name, t in zip(schema.names, schema.types, strict=True):
+            if name in self.kinds and self.kinds[name] in _TYPES:
+                self.types[name] = _TYPES[self.kinds[name]]
+            elif pa.types.is_integer(t) and name == self.target:
+                self.types[name] = t
+            elif kind_of(t) == "number":
+                self.types[name] = pa.float64()
+            elif pa.types.is_timestamp(t) and t.unit == "s":
+                # A fraction of a second may follow.
+                self.types[name] = pa.timestamp("us", t.tz)
+            else:
+                self.types[name] = t
+        for name, kind in self.kinds.items():
+            self.types.setdefault(name, _TYPES.get(kind, pa.timestamp("us")))
+
+    def _slowly(self, chunk: Chunk) -> tuple[pa.RecordBatch, DataError | None]:
+        """Line by line with Python's reader, up to the first row that does not fit."""
+        rows: list[dict[str, Any]] = []
+        failure = None
+        for row, text in _objects(chunk):
+            failure = self._check(row, text, len(rows))
+            if failure is not None:
+                at = line_of(chunk._replace(data=chunk.data.replace(b'"', b"'")), len(rows))
+                failure = DataError(
+                    at + failure.message, row=len(rows), column=failure.column, value=failure.value
+                )
+                break
+            rows.append(row)
+        schema = self._schema()
+        times = [f.name for f in schema if pa.types.is_temporal(f.type)]
+        plain = pa.schema([f.with_type(pa.string()) if f.name in times else f for f in schema])
+        batch = pa.RecordBatch.from_pylist(rows, schema=plain)
+        for name in times:
+            at = schema.get_field_index(name)
+            batch = batch.set_column(at, name, batch.column(name).cast(schema.field(name).type))
+        return batch, failure
+
+    def _check(self, row: Any, text: bytes, index: int) -> DataError | None:
+        shown = text.decode("utf-8", "replace")
+        if not isinstance(row, dict):
+            return DataError(f"{shorten(shown)} is not a JSON object", value=shown)
+        if self.target in row and pa.types.is_integer(self.types.get(str(self.target), pa.null())):
+            value = row[self.target]
+            if isinstance(value, float):
+                self.types[str(self.target)] = pa.float64()
+        for name, t in zip(self._schema().names, self._schema().types, strict=True):
+            value = row.get(name)
+            if value is None:
+                continue
+            kind = "text" if pa.types.is_temporal(t) else kind_of(t) or ""
+            fits = isinstance(value, _FITS.get(kind, object))
+            if not fits or (kind == "number" and isinstance(value, bool)):
+                return DataError(
+                    f"{shorten(value)} stands where {kind} is expected", column=name, value=value
+                )
+            if pa.types.is_temporal(t) and not _is_time(value, t):
+                return DataError(
+                    f"{shorten(value)} stands where a time is expected", column=name, value=value
+                )
+        return None
+
+
+def _is_time(value: str, t: pa.DataType) -> bool:
+    try:
+        pa.array([value]).cast(t)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _objects(chunk: Chunk) -> Iterator[tuple[Any, bytes]]:
+    for line in chunk.data.split(b"\n"):
+        if line.strip():
+            try:
+                yield json.loads(line), line
+            except (ValueError, RecursionError):
+                yield None, line
+
+
+def _schema_of(rows: list[dict[str, Any]]) -> pa.Schema:
+    """Types by the first value of each key that is not null."""
+    types: dict[str, pa.DataType] = {}
+    for row in rows:
+        for name, value in row.items():
+            if value is not None and name not in types:
+                types[name] = pa.array([value]).type
+    return pa.schema(list(types.items()))
+
+
+def _read(data: bytes, schema: pa.Schema | None) -> pa.Table:
+    return pajson.read_json(
+        pa.BufferReader(data),
+        read_options=pajson.ReadOptions(use_threads=False, block_size=len(data) + 1),
+        parse_options=pajson.ParseOptions(
+            explicit_schema=schema,
+            unexpected_field_behavior="infer" if schema is None else "ignore",
+        ),
+    )
+
+
+def _one_batch(table: pa.Table) -> pa.RecordBatch:
+    table = table.combine_chunks()
+    return table.to_batches()[0] if table.num_rows else pa.RecordBatch.from_pylist([], table.schema)

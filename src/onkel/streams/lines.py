@@ -1,0 +1,96 @@
+"""Text files in chunks that end where a record ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from onkel.errors import DataError
+
+from .files import FileRef
+
+__all__ = ["CHUNK_BYTES", "Chunk", "line_chunks", "line_of"]
+
+# Large enough to keep a parser busy, small enough for its rows to stay in the cache.
+CHUNK_BYTES = 1 << 20
+_LONGEST = 1 << 26
+
+
+class Chunk(NamedTuple):
+    """Whole records; ``line`` is the number (from 1) of the first one's line in the file."""
+
+    data: bytes
+    line: int
+    done: int
+    n_lines: int
+
+
+def _cut(data: bytes, quotes: bool) -> int:
+    """Where the last whole record ends (0: nowhere).
+
+    Inside quotes a line end is text: an odd number of quotes before it says so. A stray quote
+    breaks that count, so if no line end fits, lines are records.
+    """
+    plain = at = data.rfind(b"\n") + 1
+    if not quotes or b'"' not in data:
+        return plain
+    inside = data.count(b'"', 0, at) % 2
+    while at and inside:
+        quote = data.rfind(b'"', 0, at)
+        before = data.rfind(b"\n", 0, quote) + 1
+        inside = (inside + data.count(b'"', before, at)) % 2
+        at = before
+    return at or plain
+
+
+def line_chunks(ref: FileRef, *, quotes: bool, size: int = CHUNK_BYTES) -> Iterator[Chunk]:
+    """Chunks of about ``size`` bytes of a text file, uncompressed on the way."""
+    raw = ref.open()
+    try:
+        stream: Any = raw
+        if ref.compression:
+            import pyarrow as pa
+
+            stream = pa.input_stream(pa.PythonFile(raw, "r"), compression=ref.compression)
+        yield from _chunks(stream, raw, ref, quotes, size)
+    except (OSError, EOFError) as error:
+        raise DataError(f"cannot be read to its end: {error}", source=ref.name) from None
+    finally:
+        if not ref.once:
+            raw.close()
+
+
+def _chunks(stream: Any, raw: Any, ref: FileRef, quotes: bool, size: int) -> Iterator[Chunk]:
+    rest, line, done = b"", 1, 0
+    while more := stream.read(size):
+        data = rest + more if rest else more
+        done = raw.tell() if ref.compression and not ref.once else done + len(more)
+        cut = _cut(data, quotes)
+        if not cut:
+            rest = data
+            if len(rest) > _LONGEST:
+                raise DataError(
+                    f"line {line} has no end in its first {_LONGEST >> 20} MiB; "
+                    "is this a text file of the format given?",
+                    source=ref.name,
+                )
+            continue
+        rest = data[cut:]
+        data = data[:cut]
+        n_lines = data.count(b"\n")
+        yield Chunk(data, line, done, n_lines)
+        line += n_lines
+    if rest:
+        yield Chunk(rest, line, done, rest.count(b"\n") + 1)
+
+
+def line_of(chunk: Chunk, record: int) -> str:
+    """``"line 7: "`` for a message, where lines are records; otherwise nothing."""
+    if b'"' in chunk.data:
+        return ""
+    for number, line in enumerate(chunk.data.split(b"\n"), chunk.line):
+        if line.strip(b"\r"):
+            if record == 0:
+                return f"line {number}: "
+            record -= 1
+    return ""

@@ -1,0 +1,158 @@
+"""Streams of Python rows: iterators of (x, y) with x a dict or a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from onkel.errors import DataError
+
+from .array_sources import as_target
+from .blocks import Piece
+from .encoding import Column, Encoder
+from .failures import shorten
+from .hashing import slots
+from .sources import Source
+
+__all__ = ["RowSource"]
+
+# Rows that tell the columns of dicts: a fixed number, so that blocks do not matter.
+PEEK_ROWS = 256
+STEP = 1024
+
+
+class RowSource(Source):
+    """Rows from any iterable of ``(x, y)``; ``y`` None in all of them means no target.
+
+    Dicts: the columns are the keys of the first 256 rows; a key that is absent is 0, a value that
+    is None or NaN is missing, a text value is hashed; a key seen for the first time later is an
+    error. Vectors: all of one length.
+    """
+
+    def __init__(self, rows: Iterable[Any]) -> None:
+        self.name = "the rows"
+        self.rows = rows
+        iterator = iter(rows)
+        self.once = iterator is rows
+        self._head = list(islice(iterator, PEEK_ROWS))
+        if not self._head:
+            raise DataError("has no rows", source=self.name)
+        self._rest: Iterator[Any] | None = iterator
+        self.n_rows = None if self.once else getattr(rows, "__len__", lambda: None)()
+        self.named = isinstance(self._pair(self._head[0], 0)[0], dict)
+        self.has_target = self._pair(self._head[0], 0)[1] is not None
+
+    def _pair(self, item: Any, row: int) -> tuple[Any, Any]:
+        if isinstance(item, (tuple, list)) and len(item) == 2:
+            return item[0], item[1]
+        raise DataError(
+            f"a pair (x, y) is expected, got {shorten(item)}", source=self.name, row=row
+        )
+
+    def encoder_for(self, encoder: Encoder | None, n_hash: int) -> Encoder:
+        """The encoder given, or one for the first rows."""
+        if encoder is not None:
+            if self.named != (encoder.n_vector is None):
+                kind = "dicts" if encoder.n_vector is None else "vectors"
+                raise DataError(f"the model was learned from {kind}", source=self.name)
+            return encoder
+        if not self.named:
+            x = self._pair(self._head[0], 0)[0]
+            return Encoder(n_vector=np.asarray(x).size)
+        kinds: dict[str, str] = {}
+        for row, item in enumerate(self._head):
+            x = self._pair(item, row)[0]
+            for name, value in x.items() if isinstance(x, dict) else ():
+                if value is not None:
+                    kinds.setdefault(str(name), "text" if isinstance(value, str) else "number")
+        if not kinds:
+            raise DataError("the first rows have no values", source=self.name)
+        return Encoder([Column(n, k) for n, k in kinds.items()], n_hash=n_hash)
+
+    def prepare(self, encoder: Encoder) -> None:
+        """Settle where each key goes."""
+        self.encoder = encoder
+        self.places: dict[Any, tuple[int, bool]] = {}
+        at = 0
+        for column in encoder.columns:
+            text = column.kind == "text"
+            self.places[column.name] = (at, text)
+            at += encoder.n_hash if text else 1
+
+    def _again(self) -> Iterator[Any]:
+        rest, self._rest = self._rest, None
+        if rest is not None:
+            return chain(self._head, rest)
+        if self.once:
+            raise DataError("can be read only once, and has been read", source=self.name)
+        return iter(self.rows)
+
+    def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
+        iterator, row = self._again(), skip
+        next(islice(iterator, skip, skip), None)
+        while items := list(islice(iterator, STEP)):
+            X = np.zeros((len(items), self.encoder.n_features))
+            ys: list[Any] = []
+            failure = None
+            for k, item in enumerate(items):
+                try:
+                    x, y = self._pair(item, row + k)
+                    self._put(X[k], x, row + k)
+                    self._check_target(y, row + k)
+                except DataError as error:
+                    failure = error
+                    break
+                ys.append(y)
+            if ys:
+                with np.errstate(over="ignore"):
+                    Xs = X[: len(ys)].astype(dtype, copy=False)
+                yield Piece(Xs, as_target(ys, len(ys)) if self.has_target else None, self.name)
+            if failure is not None:
+                raise failure
+            row += len(items)
+
+    def _check_target(self, y: Any, row: int) -> None:
+        if self.has_target and (y is None or y != y):
+            raise DataError(
+                "the target is missing; every row needs one", source=self.name, row=row, value=y
+            )
+
+    def _put(self, out: np.ndarray, x: Any, row: int) -> None:
+        if self.named and isinstance(x, dict):
+            for name, value in x.items():
+                self._put_value(out, name, value, row)
+            return
+        try:
+            vector = np.asarray(x, dtype=np.float64).ravel()
+        except (TypeError, ValueError):
+            vector = np.empty(0)
+        if self.named or len(vector) != len(out):
+            what = "a dict" if self.named else f"a vector of {len(out)} numbers"
+            raise DataError(
+                f"{what} is expected, got {shorten(x)}", source=self.name, row=row, value=x
+            )
+        out[:] = vector
+
+    def _put_value(self, out: np.ndarray, name: Any, value: Any, row: int) -> None:
+        place = self.places.get(name) or self.places.get(str(name))
+        where: dict[str, Any] = {"source": self.name, "row": row, "column": str(name)}
+        if place is None:
+            known = shorten(list(self.places))
+            raise DataError(f"a key that the first rows did not have (they had {known})", **where)
+        at, text = place
+        if text:
+            width = self.encoder.n_hash
+            if value is None or value != value or value == "":
+                out[at : at + width] = np.nan
+            else:
+                out[at + slots([str(value)], str(name), width)[0]] = 1
+            return
+        try:
+            out[at] = np.nan if value is None else float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise DataError(
+                f"{shorten(value)} stands where a number is expected", value=value, **where
+            ) from None

@@ -1,0 +1,200 @@
+"""Online scaling of features: each row by the statistics of the rows up to itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from onkel.errors import DataError
+
+__all__ = ["OnlineScaler"]
+
+MODES = ("standard", "minmax", "none")
+_STATE = ("center_", "spread_", "count_")
+
+
+class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Standardise, or scale to [0, 1], by running statistics.
+
+    Row t is scaled with the mean and standard deviation (or minimum and maximum) of rows 1..t, its
+    own x included and nothing later, so the result does not depend on how the rows are cut into
+    blocks:
+
+        standard:  z_t = (x_t - mean_t) / std_t
+        minmax:    z_t = (x_t - min_t) / (max_t - min_t)
+
+    A column that has not varied yet gives 0 (so the first row is all 0). Statistics are float64
+    (Welford's update); the output has the input's dtype.
+
+    CSR input is scaled without centring, to stay sparse: x_t / std_t (zeros counted), or
+    x_t / max |x| so far for ``"minmax"``. Give one scaler either dense or CSR rows, not both.
+
+    Use it in front of any learner on a stream. Not for batch work: scikit-learn's
+    ``StandardScaler`` sees all rows first.
+
+    Parameters
+    ----------
+    mode : {"standard", "minmax", "none"}, default="standard"
+
+    Attributes
+    ----------
+    n_rows_ : int
+        Rows in the statistics.
+    center_ : ndarray of shape (d,)
+        Running mean ("standard"; for CSR of the stored values) or minimum ("minmax").
+    spread_ : ndarray of shape (d,)
+        Sum of squared deviations ("standard") or maximum ("minmax"; for CSR of absolute values).
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        A value is NaN or infinite (row in the block, column, value); nothing has been learned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onkel.streams import OnlineScaler
+    >>> X = np.array([[1.0], [3.0], [2.0]])
+    >>> OnlineScaler().learn_transform(X).ravel()
+    array([0., 1., 0.])
+    """
+
+    def __init__(self, mode: str = "standard") -> None:
+        self.mode = mode
+
+    def fit(self, X: Any, y: Any = None) -> OnlineScaler:
+        """Forget what was learned, then learn from X, of shape (n, d)."""
+        for name in ("n_rows_", "n_features_in_", "sparse_", *_STATE):
+            self.__dict__.pop(name, None)
+        return self.partial_fit(X)
+
+    def partial_fit(self, X: Any, y: Any = None) -> OnlineScaler:
+        """Learn from X, of shape (n, d)."""
+        self.learn_transform(X)
+        return self
+
+    def learn_transform(self, X: Any) -> Any:
+        """Learn from each row of X, of shape (n, d), and scale it with what is known by then."""
+        X = self._checked(X, learn=True)
+        n = X.shape[0]
+        if self.mode == "none":
+            self.n_rows_ += n
+            return X
+        from . import _loops
+
+        if issparse(X):
+            out = np.empty_like(X.data)
+            parts = (X.indptr, X.indices, X.data, out)
+            if self.mode == "standard":
+                stats = (self.count_, self.center_, self.spread_)
+                _loops.standard_sparse(*parts, *stats, self.n_rows_)
+            else:
+                _loops.minmax_sparse(*parts, self.spread_)
+            self.n_rows_ += n
+            return csr_matrix((out, X.indices, X.indptr), X.shape)
+        out = np.empty(X.shape, dtype=X.dtype)
+        if self.mode == "standard":
+            _loops.standard_rows(X, out, self.center_, self.spread_, self.n_rows_)
+        else:
+            _loops.minmax_rows(X, out, self.center_, self.spread_)
+        self.n_rows_ += n
+        return out
+
+    def transform(self, X: Any) -> Any:
+        """Scale X, of shape (n, d), with the statistics as they stand."""
+        check_is_fitted(self, "n_rows_")
+        X = self._checked(X, learn=False)
+        if self.mode == "none":
+            return X
+        center, factor = self._affine()
+        if issparse(X):
+            data = (X.data * factor[X.indices]).astype(X.dtype, copy=False)
+            return csr_matrix((data, X.indices, X.indptr), X.shape)
+        return ((X - center) * factor).astype(X.dtype, copy=False)
+
+    def _affine(self) -> tuple[np.ndarray, np.ndarray]:
+        """What to subtract and to multiply by, now."""
+        t = max(self.n_rows_, 1)
+        if self.mode == "minmax":
+            width = self.spread_ if self.sparse_ else self.spread_ - self.center_
+        else:
+            m2 = self.spread_
+            if self.sparse_:
+                m2 = m2 + self.center_**2 * self.count_ * (t - self.count_) / t
+            width = np.sqrt(m2 / t)
+        known = (width > 0) & np.isfinite(width)
+        return self.center_, np.divide(1.0, width, out=np.zeros_like(width), where=known)
+
+    def _checked(self, X: Any, *, learn: bool) -> Any:
+        """X as float array or CSR, all finite; at the first rows, make room for statistics."""
+        if self.mode not in MODES:
+            raise ValueError(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}")
+        known = getattr(self, "n_features_in_", None)
+        quick = isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == known and len(X)
+        if not quick or X.dtype not in (np.float32, np.float64):
+            X = validate_data(
+                self,
+                X,
+                reset=known is None,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+            )
+        _refuse_bad(X)
+        if learn and not hasattr(self, "n_rows_"):
+            self._make_room(X.shape[1], issparse(X))
+        if issparse(X) != self.sparse_:
+            raise ValueError("give one scaler either dense or CSR rows: it has learned the other")
+        return X
+
+    def _make_room(self, d: int, sparse: bool) -> None:
+        self.n_rows_ = 0
+        self.sparse_ = bool(sparse)
+        self.center_, self.spread_, self.count_ = np.zeros(d), np.zeros(d), np.zeros(d)
+        if self.mode == "minmax" and not sparse:
+            self.center_ += np.inf
+            self.spread_ -= np.inf
+
+    def get_state(self) -> dict[str, Any]:
+        """All of it, as arrays and scalars."""
+        state: dict[str, Any] = {"mode": self.mode}
+        if hasattr(self, "n_rows_"):
+            names = ("n_rows_", "sparse_", "n_features_in_")
+            state.update({k: getattr(self, k) for k in names})
+            state.update({k: getattr(self, k).copy() for k in _STATE})
+        return state
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> OnlineScaler:
+        """The scaler whose ``get_state`` gave ``state``."""
+        scaler = cls(state["mode"])
+        for name, value in state.items():
+            if name != "mode":
+                setattr(scaler, name, value.copy() if isinstance(value, np.ndarray) else value)
+        return scaler
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _refuse_bad(X: Any) -> None:
+    values = X.data if issparse(X) else X
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    k = int(np.argmin(finite))
+    if issparse(X):
+        row, column = int(np.searchsorted(X.indptr, k, side="right")) - 1, int(X.indices[k])
+    else:
+        row, column = divmod(k, X.shape[1])
+    value = float(values.flat[k])
+    what = "NaN" if np.isnan(value) else "infinity (inf)"
+    raise DataError(f"X holds {what}; it must be finite", row=row, column=column, value=value)

@@ -1,0 +1,58 @@
+"""Shuffling a stream through a buffer, in bounded memory and the same for every cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from onkel.errors import DataError
+
+from .blocks import Piece, concat
+
+__all__ = ["shuffled"]
+
+
+def shuffled(pieces: Iterable[Piece], size: int, seed: Any) -> Iterator[Piece]:
+    """Rows in random order, none moved forward by more than about ``size`` rows.
+
+    The buffer holds ``size`` rows. Each new row takes the place of a random one, which is handed
+    on; at the end the buffer follows in random order. Random numbers are drawn per row, so the
+    order depends on the seed and the size only. Memory: three times ``size`` rows.
+    """
+    rng = np.random.default_rng(seed)
+    held: list[tuple[Any, np.ndarray | None]] = []
+    count, where = 0, ""
+    failure: DataError | None = None
+    try:
+        for X, y, where in pieces:
+            held.append((X, y))
+            count += X.shape[0]
+            # The buffer itself and at least as many new rows, so that copying stays cheap.
+            if count >= 2 * size:
+                Xs, ys = concat(held)
+                out, stay = _swap(count, size, rng)
+                yield Piece(Xs[out], None if ys is None else ys[out], where)
+                held = [(Xs[stay], None if ys is None else ys[stay])]
+                count = size
+    except DataError as error:
+        failure = error
+    if count:
+        Xs, ys = concat(held)
+        out, stay = _swap(count, min(size, count), rng)
+        order = np.concatenate([out, stay[rng.permutation(len(stay))]])
+        yield Piece(Xs[order], None if ys is None else ys[order], where)
+    if failure is not None:
+        raise failure
+
+
+def _swap(count: int, size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows handed on and rows that stay when rows ``size..count-1`` come one by one."""
+    slots = (rng.random(count - size) * size).astype(np.int64).tolist()
+    stay = list(range(size))
+    out = []
+    for row, slot in enumerate(slots, size):
+        out.append(stay[slot])
+        stay[slot] = row
+    return np.array(out, dtype=np.int64), np.array(stay, dtype=np.int64)

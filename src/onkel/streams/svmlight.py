@@ -1,0 +1,178 @@
+"""Streams of svmlight (LIBSVM) text, a few megabytes at a time."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from onkel.errors import DataError
+
+from .blocks import Piece
+from .encoding import Encoder
+from .failures import first_failure, moved, shorten
+from .files import FileRef, joint_name
+from .lines import Chunk, line_chunks, line_of
+from .sources import Source
+
+__all__ = ["SvmlightSource", "scan"]
+
+
+class SvmlightSource(Source):
+    """CSR rows of svmlight files, parsed by scikit-learn's reader in byte ranges.
+
+    A learner needs the number of features before the first row. It is taken from the encoder of
+    a saved model, or as given; otherwise files are scanned once for their largest index (about a
+    hundred times faster than learning), and a pipe is taken to have what its first chunk has: a
+    larger index later is an error naming the row. Indices start at 1 unless a 0 was seen.
+
+    Parameters
+    ----------
+    files : list of FileRef
+    n_features : int, optional
+    """
+
+    def __init__(self, files: list[FileRef], n_features: int | None = None) -> None:
+        self.files, self.n_features = files, n_features
+        self.name = joint_name(files)
+        self.once = any(f.once for f in files)
+        sizes = [f.size for f in files]
+        self.total = None if None in sizes else sum(s for s in sizes if s)
+        self.whole = True
+        self._chunks = self._all_chunks()
+        self._head = next(self._chunks, None)
+        if self._head is None:
+            raise DataError("has no rows", source=self.name)
+
+    def _all_chunks(self) -> Iterator[tuple[FileRef, Chunk]]:
+        for file in self.files:
+            for chunk in line_chunks(file, quotes=False):
+                if not chunk.data.isspace():
+                    yield file, chunk
+
+    def encoder_for(self, encoder: Encoder | None) -> Encoder:
+        """The encoder given, or one for the features found."""
+        if encoder is not None:
+            return encoder
+        if self.once:
+            assert self._head is not None
+            low, high = scan(self._head[1].data)
+        else:
+            ranges = [scan(chunk.data) for _, chunk in self._all_chunks()]
+            low, high = min(r[0] for r in ranges), max(r[1] for r in ranges)
+        zero_based = low == 0
+        found = high + zero_based
+        if self.n_features is not None and self.n_features < found:
+            raise DataError(
+                f"has index {high} where {self.n_features} features were announced",
+                source=self.name,
+            )
+        return Encoder(n_vector=self.n_features or max(found, 1), zero_based=zero_based)
+
+    def prepare(self, encoder: Encoder) -> None:
+        """Settle width and first index."""
+        self.width = encoder.n_features
+        self.zero_based = bool(encoder.zero_based)
+
+    def _again(self) -> Iterator[tuple[FileRef, Chunk]]:
+        head, self._head = self._head, None
+        if head is not None:
+            yield head
+            yield from self._chunks
+        elif self.once:
+            raise DataError("can be read only once, and has been read", source=self.name)
+        else:
+            yield from self._all_chunks()
+
+    def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
+        rows, before, current = 0, 0, None
+        for file, chunk in self._again():
+            if current is not None and file is not current:
+                before += current.size or 0
+            current = file
+            X, y, failure = self._parsed(chunk, dtype)
+            at = min(max(skip - rows, 0), len(y))
+            if at < len(y):
+                yield Piece(X[at:], y[at:], file.name)
+            if failure is not None:
+                raise moved(failure, source=file.name, rows=rows)
+            rows += len(y)
+            self.done = before + chunk.done
+        if not rows:
+            raise DataError("has no rows", source=self.name)
+
+    def _parsed(self, chunk: Chunk, dtype: Any) -> tuple[Any, np.ndarray, DataError | None]:
+        """Rows up to the first bad one, and what is wrong with it."""
+        failure = None
+        try:
+            X, y = self._parse(chunk.data, dtype)
+        except (ValueError, OverflowError):
+            lines = [s for s in chunk.data.split(b"\n") if s.split(b"#", 1)[0].strip()]
+            good = first_failure(len(lines), lambda k: self._works(lines[:k]))
+            failure = self._reason(lines[good], line_of(chunk, good), good)
+            X, y = self._parse(b"\n".join(lines[:good]), dtype)
+        return X, self._labels(y), failure
+
+    def _labels(self, y: np.ndarray) -> np.ndarray:
+        """Whole labels as int64, until the first that is not."""
+        self.whole = self.whole and bool((y == np.floor(y)).all() and (np.abs(y) < 2**53).all())
+        return y.astype(np.int64) if self.whole else y
+
+    def _parse(self, data: bytes, dtype: Any) -> tuple[Any, np.ndarray]:
+        from scipy.sparse import csr_matrix
+        from sklearn.datasets import load_svmlight_file
+
+        base = 0 if self.zero_based else 1
+        X, y = load_svmlight_file(
+            io.BytesIO(data), n_features=self.width + base, dtype=dtype, zero_based=True
+        )
+        indices = X.indices.astype(np.int32)
+        indices -= base
+        if len(indices) and indices.min() < 0:
+            raise ValueError("index 0 in a file whose first index is 1")
+        if not np.isfinite(y).all():
+            raise ValueError("target is not finite")
+        shape = (X.shape[0], self.width)
+        return csr_matrix((X.data, indices, X.indptr.astype(np.int32)), shape), y
+
+    def _works(self, lines: list[bytes]) -> bool:
+        try:
+            self._parse(b"\n".join(lines), np.float64)
+        except (ValueError, OverflowError):
+            return False
+        return True
+
+    def _reason(self, line: bytes, at: str, row: int) -> DataError:
+        text = line.decode("utf-8", "replace").strip()
+        try:
+            high = scan(line)[1]
+        except DataError:
+            high = -1
+        if high >= self.width + (not self.zero_based):
+            what = f"index {high} where the largest is {self.width - self.zero_based}"
+        else:
+            what = f"{shorten(text)} is not 'target index:value index:value ...'"
+        return DataError(f"{at}{what}", row=row, value=text)
+
+
+def scan(data: bytes) -> tuple[int, int]:
+    """Smallest and largest index in svmlight text whose indices ascend within each line."""
+    low, high = 1, 0
+    for line in data.split(b"\n"):
+        if b"#" in line:
+            line = line[: line.index(b"#")]
+        end = line.rfind(b":")
+        if end < 0:
+            continue
+        try:
+            high = max(high, int(line[line.rfind(b" ", 0, end) + 1 : end]))
+            if low:
+                start = line.index(b":")
+                if line[:start].endswith(b"qid"):
+                    start = line.index(b":", start + 1)
+                low = min(low, int(line[line.rfind(b" ", 0, start) + 1 : start]))
+        except ValueError:
+            continue  # a bad line: refused by the parser, with its row
+    return low, high

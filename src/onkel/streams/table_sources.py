@@ -1,0 +1,74 @@
+"""Streams of tables in memory and of record-batch readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from onkel.errors import DataError
+
+from .blocks import Piece
+from .sources import Batch, TableSource
+
+__all__ = ["FrameSource", "is_table"]
+
+
+def is_table(data: Any) -> bool:
+    """Whether ``data`` speaks Arrow: tables, readers, pandas and polars frames, queries."""
+    return hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch)
+
+
+class FrameSource(TableSource):
+    """Rows of anything with ``__arrow_c_stream__``; a reader is read once, a table often.
+
+    Parameters
+    ----------
+    data : object
+    labels : ndarray of shape (n,), optional
+        The target, where it is not a column of the table.
+    """
+
+    def __init__(self, data: Any, labels: np.ndarray | None = None) -> None:
+        self.data, self.labels = data, labels
+        self.name = type(data).__name__
+        rows = getattr(data, "__len__", None)
+        self.n_rows = rows() if rows else getattr(data, "num_rows", None)
+        self.once = self.n_rows is None
+        if labels is not None and len(labels) != self.n_rows:
+            raise DataError(f"X has {self.n_rows} rows and y has {len(labels)}", source=self.name)
+        super().__init__()
+
+    def _read(self) -> Iterator[Batch]:
+        rows = 0
+        try:
+            for table in self._reader():
+                if table.num_rows:
+                    yield Batch(table, self.name)
+                    rows += table.num_rows
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            text = " ".join(str(error).split())
+            raise DataError(f"cannot be read: {text}", source=self.name, row=rows) from None
+
+    def _reader(self) -> Any:
+        data = self.data
+        if isinstance(data, pa.RecordBatch):
+            return [data]
+        if isinstance(data, pa.RecordBatchReader):
+            return data
+        if type(data).__module__.startswith("pandas"):
+            data = pa.Table.from_pandas(data, preserve_index=False)
+        if isinstance(data, pa.Table):
+            return data.to_batches()
+        return pa.RecordBatchReader.from_stream(data)
+
+    def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
+        if self.labels is None:
+            yield from super().pieces(skip, dtype)
+            return
+        at = skip
+        for X, _, where in super().pieces(skip, dtype):
+            yield Piece(X, self.labels[at : at + len(X)], where)
+            at += len(X)

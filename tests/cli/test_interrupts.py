@@ -1,0 +1,104 @@
+"""Killed, stopped and interrupted runs lose nothing that was to be kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import onkel
+from onkel.cli import app
+from onkel.cli.interrupt import Interrupts
+
+ONKEL = [sys.executable, "-m", "onkel.cli"]
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+
+
+def _csv(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5)).round(4)
+    lines = [",".join(map(str, row)) + f",{int(row[0] * row[1] > 0)}" for row in X.tolist()]
+    return "a,b,c,d,e,y\n" + "\n".join(lines) + "\n"
+
+
+def _wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.005)
+
+
+def test_a_killed_run_is_resumed_to_the_model_of_an_unbroken_one(tmp_path):
+    rows = tmp_path / "rows.csv"
+    rows.write_text(_csv(120_000))
+    checkpoint = tmp_path / "c.onkel"
+    args = ["learn", str(rows), "-t", "y", "-a", "rrf", "--set", "n_components=400"]
+    checkpoints = ["--checkpoint", str(checkpoint), "--checkpoint-every", "4096"]
+
+    process = subprocess.Popen([*ONKEL, *args, *checkpoints], stderr=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL)  # fmt: skip
+    _wait_for(checkpoint.exists)
+    process.kill()
+    process.wait()
+    held = onkel.load(checkpoint).n_rows
+    assert 0 < held < 120_000
+    assert held % 4096 == 0
+
+    for name, more in (("resumed", [*checkpoints, "--resume"]), ("whole", [])):
+        save = ["--save", str(tmp_path / f"{name}.onkel")]
+        result = CliRunner().invoke(app, [*args, *more, *save])
+        assert result.exit_code == 0, result.stderr
+        if name == "resumed":
+            assert f"after {held:,} rows" in result.stderr
+    assert (tmp_path / "resumed.onkel").read_bytes() == (tmp_path / "whole.onkel").read_bytes()
+
+
+def test_ctrl_c_while_waiting_for_rows_saves_and_tells(tmp_path):
+    save = tmp_path / "m.onkel"
+    args = ["learn", "-", "--format", "csv", "-t", "y", "-a", "pa", "--save", str(save), "-v"]
+    process = subprocess.Popen(
+        [*ONKEL, *args], stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        text=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stderr is not None
+    process.stdin.write(_csv(150_000))
+    process.stdin.flush()
+    said = []
+    for line in process.stderr:  # the table: wait until it has learned 8 192 rows
+        said.append(line)
+        if line.split()[:1] == ["8,192"]:
+            break
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    said += process.stderr.readlines()
+    assert process.wait(timeout=30) == 130
+    process.stdin.close()
+    process.stderr.close()
+    rows = onkel.load(save).n_rows
+    assert rows >= 8192
+    assert f"interrupted after {rows:,} rows" in "".join(said)
+    assert f"m.onkel holds the model of the first {rows:,} rows" in "".join(said)
+    assert "Traceback" not in "".join(said)
+
+
+def test_a_held_section_is_not_cut():
+    with pytest.raises(KeyboardInterrupt), Interrupts() as interrupts:  # noqa: PT012
+        with interrupts.held():
+            signal.raise_signal(signal.SIGINT)
+            reached = True
+        reached = False
+    assert reached
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_elsewhere_it_acts_at_once():
+    with pytest.raises(KeyboardInterrupt), Interrupts():
+        signal.raise_signal(signal.SIGINT)

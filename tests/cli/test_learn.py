@@ -1,0 +1,287 @@
+"""``onkel learn`` from the outside."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import onkel
+from onkel.cli import app
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """A CSV of 6 000 rows with numbers, text and two targets."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 6000))
+    place = rng.choice(["north", "south"], size=6000)
+    label = np.where((a * b > 0) ^ (place == "north"), "late", "early")
+    path = tmp_path / "rows.csv"
+    lines = [
+        f"{x:.6f},{y:.6f},{p},{t},{x - y:.6f}"
+        for x, y, p, t in zip(a, b, place, label, strict=True)
+    ]
+    path.write_text("a,b,place,label,gap\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(a) for a in args])
+
+
+def learn_json(*args):
+    result = run("learn", *args, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_a_classifier_is_learned_saved_and_reported(rows, tmp_path):
+    save, report = tmp_path / "m.onkel", tmp_path / "r.html"
+    result = run(
+        "learn", rows, "-t", "label", "--exclude", "gap", "--save", save, "--report", report
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "rrf (classification)" in result.stdout
+    assert "6,000" in result.stdout
+    assert "lower is better" in result.stdout
+    assert "classification: the target holds text" in result.stderr
+    assert "average loss" not in result.stderr  # silent where there is no terminal
+    model = onkel.load(save)
+    assert model.n_rows == 6000
+    assert model.settings["target"] == "label"
+    page = report.read_text()
+    assert page.startswith("<!doctype html>")
+    assert "<svg" in page
+    assert "src=" not in page
+    assert "http" not in page.replace("http://www.w3.org", "").replace(
+        "http://purl.org", ""
+    ).replace("http://creativecommons.org", "").replace("https://matplotlib.org", "")
+
+
+def test_json_is_one_object_and_nothing_else(rows):
+    found = learn_json(rows, "-t", "label", "--exclude", "gap", "-a", "fogd")
+    assert found["task"] == "classification"
+    assert found["n_rows"] == 6000
+    assert found["metric"] == "mistakes"
+    assert found["lower_is_better"] is True
+    assert found["status"] == "complete"
+    assert [row["n_rows"] for row in found["curve"]][-2:] == [4096, 6000]
+
+
+def test_a_regression_is_told_apart(rows):
+    result = run("learn", rows, "-t", "gap", "--exclude", "label", "-a", "pa")
+    assert result.exit_code == 0, result.stderr
+    assert "regression: the target is a number with decimals" in result.stderr
+    assert "RMSE" in result.stdout
+    found = learn_json(rows, "-t", "gap", "--exclude", "label", "-a", "pa")
+    assert found["value"] < 0.2  # gap is linear in a and b
+
+
+def test_the_table_of_progress_is_vowpal_wabbits(rows):
+    result = run("learn", rows, "-t", "label", "-a", "pa", "--verbose", "--limit", 3000)
+    lines = [line.split() for line in result.stderr.splitlines()]
+    assert ["rows", "average", "loss", "since", "last", "rows/s"] in lines
+    at = lines.index(["rows", "average", "loss", "since", "last", "rows/s"])
+    assert [line[0] for line in lines[at + 1 :]] == [
+        "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1,024", "2,048", "3,000",
+    ]  # fmt: skip
+
+
+def test_settings_reach_the_estimator(rows, tmp_path):
+    save = tmp_path / "m.onkel"
+    learn_json(
+        rows, "-t", "label", "-a", "fogd", "--set", "n_components=7", "--set", "gamma=1/8",
+        "--set", "loss=logistic", "--seed", 3, "--scaling", "none", "--dtype", "float64",
+        "--save", save, "--limit", 100,
+    )  # fmt: skip
+    model = onkel.load(save)
+    params = model.estimator.get_params()
+    assert params["n_components"] == 7
+    assert params["gamma"] == 0.125
+    assert params["loss"] == "logistic"
+    assert params["random_state"] == 3
+    assert model.scaling == "none"
+    assert model.n_rows == 100
+
+
+def test_same_seed_same_model(rows, tmp_path):
+    paths = [tmp_path / f"{i}.onkel" for i in range(3)]
+    for path, seed in zip(paths, (1, 1, 2), strict=True):
+        learn_json(rows, "-t", "label", "--shuffle", 500, "--seed", seed, "--save", path)
+    one, same, other = (path.read_bytes() for path in paths)
+    assert one == same
+    assert one != other
+
+
+def test_stdin(rows):
+    args = ["learn", "-", "--format", "csv", "-t", "label", "-a", "pa", "--json"]
+    result = CliRunner().invoke(app, args, input=rows.read_text())
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["n_rows"] == 6000
+
+
+def test_one_class_only_is_remarked(tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("a,y\n" + "1.5,no\n" * 50)
+    result = run("learn", path, "-t", "y", "-a", "pa")
+    assert result.exit_code == 0
+    assert "sorted by the target" in result.stderr
+
+
+@pytest.mark.parametrize("shuffle", [0, 700])
+def test_a_resumed_run_ends_as_an_unbroken_one(rows, tmp_path, shuffle):
+    common = [rows, "-t", "label", "-a", "rrf", "--shuffle", shuffle]
+    whole = learn_json(*common, "--save", tmp_path / "whole.onkel")
+    checkpoint = ["--checkpoint", tmp_path / "c.onkel", "--checkpoint-every", 4096]
+    learn_json(*common, *checkpoint, "--limit", 4096)
+    rest = learn_json(*common, *checkpoint, "--resume", "--save", tmp_path / "two.onkel")
+    assert (tmp_path / "two.onkel").read_bytes() == (tmp_path / "whole.onkel").read_bytes()
+    assert rest["resumed_rows"] == 4096
+    assert rest["value"] == whole["value"]
+    assert [r["n_rows"] for r in rest["curve"]] == [r["n_rows"] for r in whole["curve"]]
+    assert onkel.load(tmp_path / "c.onkel").n_rows == 6000
+
+
+@pytest.mark.parametrize("missing", ["zero", "mean", "skip"])
+def test_resuming_where_values_are_missing(rows, tmp_path, missing):
+    lines = rows.read_text().splitlines()
+    for i in range(5, 6000, 7):
+        a, _, *rest = lines[i].split(",")
+        lines[i] = ",".join([a, "", *rest])
+    rows.write_text("\n".join(lines) + "\n")
+    common = [rows, "-t", "label", "-a", "pa", "--missing", missing]
+    learn_json(*common, "--save", tmp_path / "whole.onkel")
+    checkpoint = ["--checkpoint", tmp_path / "c.onkel"]
+    learn_json(*common, *checkpoint, "--limit", 4096)
+    learn_json(*common, *checkpoint, "--resume", "--save", tmp_path / "two.onkel")
+    assert (tmp_path / "two.onkel").read_bytes() == (tmp_path / "whole.onkel").read_bytes()
+
+
+def test_a_bad_row_can_be_put_right_and_the_run_resumed(rows, tmp_path):
+    good = rows.read_text()
+    lines = good.splitlines()
+    lines[5001] = "1.0,,north,late,0.5"
+    rows.write_text("\n".join(lines) + "\n")
+    args = [rows, "-t", "label", "-a", "pa", "--checkpoint", tmp_path / "c.onkel"]
+    assert run("learn", *args).exit_code == 2
+    rows.write_text(good)
+    found = learn_json(*args, "--resume")
+    assert found["resumed_rows"] == 5000
+    assert found["n_rows"] == 6000
+    assert onkel.load(tmp_path / "c.onkel").n_rows == 6000
+
+
+def test_a_bad_first_row_leaves_older_files_alone(rows, tmp_path):
+    save = tmp_path / "m.onkel"
+    learn_json(rows, "-t", "label", "-a", "pa", "--save", save)
+    before = save.read_bytes()
+    rows.write_text("a,b,label\n1.5,,late\n2.5,0.5,early\n")
+    result = run("learn", rows, "-t", "label", "-a", "pa", "--save", save)
+    assert result.exit_code == 2
+    assert "row 0, column 'b'" in result.stderr
+    assert save.read_bytes() == before
+
+
+def test_resuming_what_is_finished_changes_nothing(rows, tmp_path):
+    args = [rows, "-t", "label", "-a", "pa", "--checkpoint", tmp_path / "c.onkel"]
+    done = learn_json(*args)
+    again = learn_json(*args, "--resume", "--save", tmp_path / "m.onkel")
+    assert again["n_rows"] == done["n_rows"] == 6000
+    assert again["value"] == done["value"]
+    assert onkel.load(tmp_path / "m.onkel").n_rows == 6000
+
+
+def test_resume_without_a_checkpoint_yet_begins(rows, tmp_path):
+    result = run(
+        "learn", rows, "-t", "label", "-a", "pa", "--resume", "--checkpoint", tmp_path / "c"
+    )
+    assert result.exit_code == 0
+    assert "starting from the first row" in result.stderr
+
+
+def test_resume_refuses_other_settings(rows, tmp_path):
+    args = ["learn", rows, "-t", "label", "--checkpoint", tmp_path / "c.onkel"]
+    assert run(*args, "-a", "pa").exit_code == 0
+    result = run(*args, "-a", "fogd", "--resume")
+    assert result.exit_code == 2
+    assert "algorithm='pa'" in result.stderr
+    assert "algorithm='fogd'" in result.stderr
+
+
+def test_a_bad_row_in_mid_file_saves_what_was_learned(rows, tmp_path):
+    lines = rows.read_text().splitlines()
+    lines[5001] = "1.0,,north,late,0.5"  # the 5 000th row, counted from 0
+    rows.write_text("\n".join(lines) + "\n")
+    save = tmp_path / "m.onkel"
+    result = run("learn", rows, "-t", "label", "-a", "pa", "--save", save)
+    assert result.exit_code == 2
+    assert "row 5000, column 'b'" in result.stderr
+    assert "holds the model of the first 5,000 rows" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert onkel.load(save).n_rows == 5000
+    found = run("learn", rows, "-t", "label", "-a", "pa", "--json")
+    assert found.exit_code == 2
+    assert json.loads(found.stdout)["status"] == "bad input"
+    assert "is lost" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["none.csv", "-t", "y"], "none.csv"),
+        (["{rows}", "-t", "nothing"], "'nothing'"),
+        (["{rows}"], "--target"),
+        (["{rows}", "-t", "label", "-a", "fogdd"], "did you mean 'fogd'"),
+        (["{rows}", "-t", "label", "--set", "gama=1", "-a", "fogd"], "did you mean 'gamma'"),
+        (["{rows}", "-t", "label", "--set", "gamma"], "name=value"),
+        (["{rows}", "-t", "label", "--set", "gamma=-1", "-a", "fogd"], "gamma"),
+        (["{rows}", "-t", "label", "--task", "regression"], "holds text"),
+        (["{rows}", "-t", "label", "--save", "no/such/m.onkel"], "does not exist"),
+        (["{rows}", "-t", "label", "--report", "."], "folder"),
+        (["{rows}", "-t", "label", "--resume"], "--checkpoint"),
+        (["{rows}", "-t", "label", "--format", "xml"], "xml"),
+        (["-", "-t", "label"], "format"),
+    ],
+)
+def test_what_a_user_can_put_right_is_one_line_and_status_2(rows, args, message):
+    result = run("learn", *(arg.replace("{rows}", str(rows)) for arg in args))
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr
+    errors = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1 or "Usage" in result.stderr
+
+
+def test_a_truncated_parquet_file(tmp_path):
+    path = tmp_path / "t.parquet"
+    path.write_bytes(b"PAR1" + bytes(500))
+    result = run("learn", path, "-t", "y")
+    assert result.exit_code == 2
+    assert "t.parquet" in result.stderr
+
+
+def test_a_row_with_too_few_fields(rows, tmp_path):
+    with rows.open("a") as file:
+        file.write("1.0,2.0\n")
+    result = run("learn", rows, "-t", "label", "-a", "pa")
+    assert result.exit_code == 2
+    assert "rows.csv" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_no_rows(tmp_path):
+    path = tmp_path / "none.csv"
+    path.write_text("a,y\n")
+    result = run("learn", path, "-t", "y")
+    assert result.exit_code == 2
+    assert "no rows" in result.stderr
+
+
+def test_a_cold_machine_is_told_that_it_compiles(rows, monkeypatch):
+    monkeypatch.setattr("onkel.models.loops.is_cold", lambda: True)
+    result = run("learn", rows, "-t", "label", "-a", "pa", "--json")
+    assert "compiling the engine for this machine (once)..." in result.stderr
+    assert json.loads(result.stdout)["n_rows"] == 6000

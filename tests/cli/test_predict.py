@@ -1,0 +1,147 @@
+"""``onkel predict`` from the outside."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import onkel
+from onkel.cli import app
+from onkel.streams import open_stream
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(a) for a in args])
+
+
+def _write(path, n, seed, columns):
+    rng = np.random.default_rng(seed)
+    values = {
+        "a": rng.normal(size=n).round(6),
+        "b": rng.normal(size=n).round(6),
+        "place": rng.choice(["north", "south"], size=n),
+    }
+    values["label"] = np.where(values["a"] * values["b"] > 0, "late", "early")
+    values["gap"] = values["a"] - values["b"]
+    rows = zip(*(values[c] for c in columns), strict=True)
+    path.write_text("\n".join([",".join(columns), *(",".join(map(str, r)) for r in rows)]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A classifier, a regressor and new rows whose columns stand in another order."""
+    folder = tmp_path_factory.mktemp("predict")
+    rows = _write(folder / "rows.csv", 3000, 0, ["a", "b", "place", "label", "gap"])
+    _write(folder / "new.csv", 10_000, 1, ["place", "b", "a"])
+    for target, other, name in (("label", "gap", "cls"), ("gap", "label", "reg")):
+        model = folder / f"{name}.onkel"
+        settings = ["--set", "loss=logistic"] if name == "cls" else []
+        result = run("learn", rows, "-t", target, "--exclude", other, "-a", "fogd", "--save", model,
+                     *settings)  # fmt: skip
+        assert result.exit_code == 0, result.stderr
+    return folder
+
+
+def _read(path):
+    if path.suffix == ".parquet":
+        return pq.read_table(path)
+    if path.suffix == ".csv":
+        return pc.read_csv(path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return {name: [line[name] for line in lines] for name in lines[0]}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+def test_every_format_holds_the_predictions_of_the_model(folder, tmp_path, ending):
+    out = tmp_path / f"p.{ending}"
+    result = run("predict", folder / "cls.onkel", folder / "new.csv", "--out", out)
+    assert result.exit_code == 0, result.stderr
+    assert "10,000 predictions" in result.stderr
+    model = onkel.load(folder / "cls.onkel")
+    blocks = open_stream(str(folder / "new.csv"), encoder=model.encoder)
+    expected = np.concatenate([model.predict(block.X) for block in blocks])
+    found = _read(out)["prediction"]
+    assert (found if ending == "jsonl" else found.to_pylist()) == expected.tolist()
+    assert [p.name for p in tmp_path.iterdir()] == [out.name]
+
+
+def test_scores_and_probabilities(folder, tmp_path):
+    out = tmp_path / "p.parquet"
+    result = run(
+        "predict", folder / "cls.onkel", folder / "new.csv", "-o", out, "--proba", "--scores"
+    )
+    assert result.exit_code == 0, result.stderr
+    table = pq.read_table(out)
+    assert table.column_names == ["prediction", "score", "proba_early", "proba_late"]
+    late = np.array(table["prediction"].to_pylist()) == "late"
+    assert np.array_equal(late, table["score"].to_numpy() > 0)
+    total = table["proba_early"].to_numpy() + table["proba_late"].to_numpy()
+    np.testing.assert_allclose(total, 1, rtol=1e-5)
+
+
+def test_a_regressor_predicts_in_its_own_units(folder, tmp_path):
+    out = tmp_path / "p.parquet"
+    assert run("predict", folder / "reg.onkel", folder / "new.csv", "-o", out).exit_code == 0
+    new = pc.read_csv(folder / "new.csv")
+    gap = new["a"].to_numpy() - new["b"].to_numpy()
+    assert np.corrcoef(pq.read_table(out)["prediction"].to_numpy(), gap)[0, 1] > 0.9
+
+
+def test_stdout_and_stdin(folder):
+    args = ["predict", str(folder / "cls.onkel"), "-", "--format", "csv"]
+    result = CliRunner().invoke(app, args, input="a,b,place\n1,1,north\n1,-1,south\n")
+    assert result.exit_code == 0, result.stderr
+    assert len(result.stdout.splitlines()) == 3
+    assert "prediction" in result.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["cls.onkel", "new.csv", "-o", "p.xlsx"], "must end in"),
+        (["cls.onkel", "new.csv", "-o", "no/p.csv"], "does not exist"),
+        (["cls.onkel", "new.csv", "-o", "p.csv", "--missing", "skip"], "beside their rows"),
+        (["reg.onkel", "new.csv", "-o", "p.csv", "--proba"], "classifiers"),
+        (["new.csv", "new.csv", "-o", "p.csv"], "not a model file"),
+        (["none.onkel", "new.csv", "-o", "p.csv"], "no such file"),
+        (["cls.onkel", "none.csv", "-o", "p.csv"], "none.csv"),
+        (["cls.onkel", "few.csv", "-o", "p.csv"], "'b'"),
+        (["cls.onkel", "bad.csv", "-o", "p.csv"], "row 7"),
+    ],
+)
+def test_what_a_user_can_put_right(folder, monkeypatch, args, message):
+    monkeypatch.chdir(folder)
+    (folder / "few.csv").write_text("a,place\n1,north\n")
+    lines = (folder / "new.csv").read_text().splitlines()[:20]
+    lines[8] = "north,,1.0"
+    (folder / "bad.csv").write_text("\n".join(lines) + "\n")
+    result = run("predict", *args)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (folder / "p.csv").exists()
+    assert not list(folder.glob(".p*"))
+
+
+def test_an_estimator_without_columns_is_explained(folder, tmp_path):
+    model = onkel.PAClassifier().partial_fit([[0.0], [1.0]], [0, 1])
+    model.save(tmp_path / "bare.onkel")
+    result = run("predict", tmp_path / "bare.onkel", folder / "new.csv")
+    assert result.exit_code == 2
+    assert "onkel learn --save" in result.stderr
+
+
+def test_no_probabilities_from_a_hinge_loss(folder, tmp_path):
+    model = tmp_path / "pa.onkel"
+    run(
+        "learn", folder / "rows.csv", "-t", "label", "--exclude", "gap", "-a", "pa", "--save", model
+    )
+    result = run("predict", model, folder / "new.csv", "--proba")
+    assert result.exit_code == 2
+    assert "no probabilities" in result.stderr

@@ -1,0 +1,257 @@
+"""onkel inside River: River's own checks, and one row equal to many."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onkel.errors import DataError
+from onkel.estimators import (
+    FOGDClassifier,
+    FOGDRegressor,
+    NOGDClassifier,
+    NOGDRegressor,
+    PAClassifier,
+    PARegressor,
+    RRFClassifier,
+    RRFRegressor,
+)
+
+checks = pytest.importorskip("river.checks", reason="River is not installed")
+
+from onkel.compat.river import RiverClassifier, RiverRegressor  # noqa: E402
+
+CLASSIFIERS = {
+    "fogd": FOGDClassifier(n_components=20, loss="logistic", random_state=0),
+    "nogd": NOGDClassifier(budget=10, rank=5, loss="logistic", gamma=0.1),
+    "rrf": RRFClassifier(n_components=10, loss="logistic", random_state=0),
+    "pa": PAClassifier(),
+    "balanced": FOGDClassifier(20, gamma=0.1, class_weight="balanced", random_state=0),
+}
+REGRESSORS = {
+    "fogd": FOGDRegressor(n_components=20, random_state=0),
+    "nogd": NOGDRegressor(budget=10, rank=5, gamma=1e-4),
+    "rrf": RRFRegressor(n_components=10, random_state=0),
+    "pa": PARegressor(),
+}
+
+
+def _checks():
+    # River's streams are raw columns, dates as day numbers among them: too large for float32
+    wrapped = [RiverClassifier(e.set_params(dtype="float64"), 32) for e in CLASSIFIERS.values()]
+    wrapped += [RiverRegressor(e.set_params(dtype="float64"), 32) for e in REGRESSORS.values()]
+    for model in wrapped:
+        for check in checks.yield_checks(model):
+            yield pytest.param(model, check, id=f"{model.estimator!r}-{check.__name__}")
+
+
+@pytest.mark.parametrize(("model", "check"), list(_checks()))
+def test_rivers_checks(model, check):
+    assert not model._unit_test_skips()
+    check(model.clone())
+
+
+def rows(n=300, d=4, seed=0, labels=("no", "yes", "maybe")):
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    codes = (X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 2] > 1.0)
+    return [{f"f{j}": float(v) for j, v in enumerate(x)} for x in X], [labels[c] for c in codes]
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_one_row_is_what_many_rows_are(name):
+    xs, ys = rows()
+    estimator = CLASSIFIERS[name]
+    one, many = RiverClassifier(estimator), RiverClassifier(estimator)
+    before = [(one.predict_one(x), one.learn_one(x, y))[0] for x, y in zip(xs, ys, strict=True)]
+    frame = pd.DataFrame(xs)
+    for cut in (slice(0, 7), slice(7, 200), slice(200, 300)):
+        many.learn_many(frame[cut], pd.Series(ys)[cut])
+    plain = copy.deepcopy(estimator)
+    expected = plain.predict_then_learn(frame.to_numpy(), np.array(ys))
+    np.testing.assert_allclose(one.model.coef_, plain.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(many.model.coef_, plain.coef_, rtol=1e-9, atol=1e-12)
+    assert before[1:] == expected.tolist()[1:]
+    assert before[0] is None
+    assert one.model.n_rows_ == plain.n_rows_ == 300
+    assert one.predict_many(frame).tolist() == [one.predict_one(x) for x in xs]
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_one_row_is_what_many_rows_are_in_regression(name):
+    xs, _ = rows()
+    ys = [np.sin(x["f0"]) for x in xs]
+    estimator = REGRESSORS[name]
+    one, many = RiverRegressor(estimator), RiverRegressor(estimator)
+    before = [(one.predict_one(x), one.learn_one(x, y))[0] for x, y in zip(xs, ys, strict=True)]
+    many.learn_many(pd.DataFrame(xs), pd.Series(ys))
+    expected = copy.deepcopy(estimator).predict_then_learn(pd.DataFrame(xs).to_numpy(), ys)
+    np.testing.assert_allclose(before, expected, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(one.model.coef_, many.model.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        many.predict_many(pd.DataFrame(xs)), [one.predict_one(x) for x in xs], rtol=1e-8, atol=1e-10
+    )
+
+
+def test_weights():
+    xs, ys = rows(50)
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], 50)
+    one = RiverClassifier(FOGDClassifier(10, gamma=1.0, random_state=0, dtype="float64"))
+    for x, y, w in zip(xs, ys, weights, strict=True):
+        one.learn_one(x, y, w=w)
+    plain = copy.deepcopy(one.estimator)
+    plain.partial_fit(pd.DataFrame(xs).to_numpy(), ys, sample_weight=weights)
+    np.testing.assert_allclose(one.model.coef_, plain.coef_, rtol=1e-9, atol=1e-12)
+    with pytest.raises(ValueError, match="weight"):
+        one.learn_one(xs[0], ys[0], w=-1.0)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+@pytest.mark.parametrize("features", [None, 6, ["f3", "f0", "f1", "f2"]])
+def test_a_copy_goes_on_by_itself(duplicate, features):
+    xs, ys = rows()
+    model = RiverClassifier(RRFClassifier(10, random_state=0), features=features)
+    for x, y in zip(xs[:100], ys[:100], strict=True):
+        model.learn_one(x, y)
+    twin = duplicate(model)
+    kept = twin.model.coef_.copy()
+    for x, y in zip(xs[100:], ys[100:], strict=True):
+        model.learn_one(x, y)
+    np.testing.assert_array_equal(twin.model.coef_, kept)
+    for x, y in zip(xs[100:], ys[100:], strict=True):
+        twin.learn_one(x, y)
+    np.testing.assert_array_equal(twin.model.coef_, model.model.coef_)
+
+
+def test_a_feature_that_was_not_there_at_first_is_named():
+    model = RiverClassifier(FOGDClassifier(10, gamma=1.0, random_state=0))
+    model.learn_one({"a": 1.0, "b": 2.0}, True)
+    model.learn_one({"a": 2.0, "b": 1.0}, False)
+    coef = model.model.coef_
+    for call in (lambda x: model.learn_one(x, True), model.predict_one):
+        with pytest.raises(DataError, match=r"'c'.*new.*'a', 'b'.*features=N") as error:
+            call({"a": 1.0, "c": 2.0})
+        assert error.value.column == "c"
+    with pytest.raises(DataError, match="'c'"):
+        model.learn_many(pd.DataFrame({"a": [1.0], "c": [2.0]}), pd.Series([True]))
+    np.testing.assert_array_equal(model.model.coef_, coef)
+
+
+def test_room_for_features_that_come_later():
+    model = RiverRegressor(FOGDRegressor(10, gamma=1.0, random_state=0), features=3)
+    model.learn_one({"b": 1.0}, 1.0)
+    value = model.predict_one({"b": 1.0})
+    assert model.predict_one({"b": 1.0, "never": 5.0}) == value
+    model.learn_one({"b": 1.0, "d": 2.0, "c": 1.0}, 2.0)
+    assert model.predict_one({"b": 1.0, "c": 0.0}) == model.predict_one({"b": 1.0})
+    with pytest.raises(DataError, match=r"'e'.*all 3 columns are taken by 'b', 'c', 'd'"):
+        model.learn_one({"e": 1.0}, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("row", "column"),
+    [
+        ({"a": 1.0, "b": float("nan")}, "b"),
+        ({"a": float("inf"), "b": 1.0}, "a"),
+        ({"a": 1e39, "b": 1.0}, "a"),
+        ({"a": "red", "b": 1.0}, "a"),
+        ({"a": 1.0, "b": None}, "b"),
+        ({"b": "1.5"}, "b"),
+    ],
+)
+def test_a_bad_value_is_named_and_changes_nothing(row, column):
+    model = RiverClassifier(FOGDClassifier(10, gamma=1.0, random_state=0))
+    with pytest.raises(DataError) as error:
+        model.learn_one(row, True)
+    assert error.value.column == column
+    model.learn_one({"a": 1.0, "b": 2.0}, True)
+    model.learn_one({"a": 2.0, "b": 1.0}, False)
+    before = pickle.dumps(model.model)
+    for call in (lambda x: model.learn_one(x, True), model.predict_one):
+        with pytest.raises(DataError) as error:
+            call(row)
+        assert error.value.column == column
+    assert pickle.dumps(model.model) == before
+
+
+@pytest.mark.parametrize("y", [float("nan"), None, float("inf"), "x"])
+def test_a_bad_target_is_refused(y):
+    model = RiverRegressor(FOGDRegressor(10, gamma=1.0, random_state=0))
+    model.learn_one({"a": 1.0}, 1.0)
+    before = pickle.dumps(model.model)
+    with pytest.raises(ValueError, match="y"):
+        model.learn_one({"a": 1.0}, y)
+    assert pickle.dumps(model.model) == before
+
+
+def test_a_bad_row_of_a_frame_is_named_and_the_rows_before_it_are_learned():
+    model = RiverRegressor(FOGDRegressor(10, gamma=1.0, random_state=0))
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, np.nan, 3.0]})
+    with pytest.raises(DataError, match="row 1, column 'b'"):
+        model.learn_many(X, pd.Series([1.0, 2.0, 3.0]))
+    assert model.model.n_rows_ == 1
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, 1.0, "three"]})
+    with pytest.raises(DataError, match=r"row 2, column 'b'.*three"):
+        model.learn_many(X, pd.Series([1.0, 2.0, 3.0]))
+    assert model.model.n_rows_ == 3
+
+
+def test_probabilities_need_the_logistic_loss():
+    model = RiverClassifier(PAClassifier())
+    with pytest.raises(NotImplementedError, match="logistic"):
+        model.predict_proba_one({"a": 1.0})
+    model = RiverClassifier(CLASSIFIERS["fogd"])
+    assert model.predict_proba_one({"a": 1.0}) == {}
+    model.learn_one({"a": 1.0}, "x")
+    assert model.predict_proba_one({"a": 1.0}) == {"x": 1.0}
+
+
+def test_it_takes_onkel_estimators_of_its_own_task():
+    with pytest.raises(TypeError, match=r"classifier.*PARegressor"):
+        RiverClassifier(PARegressor())
+    with pytest.raises(TypeError, match="regressor"):
+        RiverRegressor(PAClassifier())
+    with pytest.raises(ValueError, match="each of them once"):
+        RiverClassifier(PAClassifier(), features=["a", "a"])
+    with pytest.raises(ValueError, match="at least 1"):
+        RiverClassifier(PAClassifier(), features=0)
+
+
+def test_a_learner_that_has_learned_goes_on():
+    xs, ys = rows()
+    X = pd.DataFrame(xs)
+    fitted = FOGDClassifier(10, gamma=1.0, random_state=0, dtype="float64").fit(X[:100], ys[:100])
+    model = RiverClassifier(fitted)
+    assert model.predict_one(xs[0]) == fitted.predict(X[:1])[0]
+    for x, y in zip(xs[100:], ys[100:], strict=True):
+        model.learn_one(x, y)
+    np.testing.assert_allclose(
+        model.model.coef_, fitted.partial_fit(X[100:], ys[100:]).coef_, rtol=1e-9, atol=1e-12
+    )
+    nameless = FOGDClassifier(10, gamma=1.0).fit(X.to_numpy(), ys)
+    with pytest.raises(ValueError, match="must name them"):
+        RiverClassifier(nameless)
+
+
+def test_polars_frames():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    xs, ys = rows()
+    model, other = (RiverClassifier(CLASSIFIERS["fogd"]) for _ in range(2))
+    model.learn_many(polars.DataFrame(xs), polars.Series(ys))
+    other.learn_many(pd.DataFrame(xs), pd.Series(ys))
+    labels = model.predict_many(polars.DataFrame(xs))
+    assert isinstance(labels, polars.Series)
+    assert labels.to_list() == other.predict_many(pd.DataFrame(xs)).to_list()
+    P = model.predict_proba_many(polars.DataFrame(xs))
+    assert P.columns == ["maybe", "no", "yes"]
+
+
+def test_without_river_the_error_says_what_to_install():
+    code = "import sys; sys.modules['river'] = None; import onkel.compat.river"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install onkel[river]" in done.stderr

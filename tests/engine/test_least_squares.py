@@ -1,0 +1,159 @@
+"""Least squares by blocks against the recursion of one row, and against batch ridge regression."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel.losses import Loss
+from onkel.maps import FourierFeatures, IdentityFeatures, ReparameterizedFeatures
+from onkel.models import explicit, recursive
+from onkel.models.explicit import ExplicitModel
+from onkel.rules import LeastSquares
+
+
+def recursion(Z, Y, weight, ridge, forgetting):
+    """The textbook: one row at a time, in float64."""
+    P, W, predictions = np.eye(Z.shape[1]) / ridge, np.zeros((Y.shape[1], Z.shape[1])), []
+    for z, y, w in zip(Z, Y, weight, strict=True):
+        predictions.append(W @ z)
+        if w > 0.0:
+            k = P @ z * w / (forgetting + w * z @ P @ z)
+            W += np.outer(y - W @ z, k)
+            P = (P - np.outer(k, z @ P)) / forgetting
+    return np.array(predictions), W
+
+
+def ridge_regression(Z, Y, weight, ridge):
+    R = (Z * weight[:, None]).T @ Z + ridge * np.eye(Z.shape[1])
+    return np.linalg.solve(R, (Z * weight[:, None]).T @ Y).T
+
+
+def model_of(n_outputs=1, ridge=0.01, forgetting=1.0, d=6, feature_map=None):
+    feature_map = feature_map or IdentityFeatures()
+    feature_map.start(d, "float64")
+    return ExplicitModel(feature_map, LeastSquares(ridge, forgetting), Loss.SQUARED, 0.0, n_outputs)
+
+
+def rows(n=300, d=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
+    y = X @ rng.standard_normal(d) + rng.standard_normal(n)
+    weight = rng.uniform(0.2, 2.0, n) * (rng.random(n) > 0.1)
+    return X, y, weight
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.97])
+@pytest.mark.parametrize("block", [1, 7, 300])
+def test_blocks_are_the_recursion(block, forgetting, monkeypatch):
+    monkeypatch.setattr(recursive, "REFRESH_ROWS", 10**9)
+    X, y, weight = rows()
+    if forgetting < 1.0:
+        weight = np.maximum(weight, 0.2)
+    model = model_of(forgetting=forgetting)
+    P = np.concatenate(
+        [
+            model.learn(X[a : a + block], y[a : a + block], weight[a : a + block])
+            for a in range(0, 300, block)
+        ]
+    )
+    Z = np.c_[X, np.ones(300)]
+    expected, W = recursion(Z, y[:, None], weight, 0.01, forgetting)
+    np.testing.assert_allclose(P, expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(model.coef, W, rtol=1e-6)
+
+
+def test_every_prediction_is_that_of_batch_ridge_on_the_rows_before():
+    X, y, _ = rows(60)
+    P = model_of().learn(X, y, np.ones(60))
+    Z = np.c_[X, np.ones(60)]
+    for t in range(60):
+        w = ridge_regression(Z[:t], y[:t, None], np.ones(t), 0.01)
+        assert P[t, 0] == pytest.approx(float(w[0] @ Z[t]), rel=1e-6, abs=1e-9)
+
+
+def test_a_zero_weight_changes_nothing():
+    X, y, weight = rows()
+    used = weight > 0.0
+    assert not used.all()
+    all_rows, some_rows = model_of(), model_of()
+    all_rows.learn(X, y, weight)
+    some_rows.learn(X[used], y[used], weight[used])
+    np.testing.assert_allclose(all_rows.coef, some_rows.coef, rtol=1e-10)
+
+
+@pytest.mark.parametrize("start", [1, 3])
+def test_a_class_in_mid_stream_is_batch_ridge_on_indicators(start):
+    X, _, weight = rows()
+    codes = np.random.default_rng(1).integers(2 if start == 1 else 3, size=300)
+    model = model_of(start)
+    model.learn(X[:200], 2.0 * codes[:200] - 1 if start == 1 else codes[:200].astype(float),
+                weight[:200])  # fmt: skip
+    model.add_output(1)
+    late = np.where(codes >= 1, codes + 1, codes)
+    late[250:] = 1
+    model.learn(X[200:], late[200:].astype(float), weight[200:])
+    indicators = (late[:, None] == np.arange(model.n_outputs)).astype(float)
+    expected = ridge_regression(np.c_[X, np.ones(300)], indicators, weight, 0.01)
+    np.testing.assert_allclose(model.coef, expected, atol=1e-8)
+
+
+def test_long_ill_conditioned_stream_stays_batch_ridge():
+    """200 000 rows whose columns span ten orders of magnitude, in float32."""
+    rng = np.random.default_rng(2)
+    n, d = 200_000, 12
+    X = (rng.standard_normal((n, d)) * np.logspace(-5, 5, d)).astype(np.float32)
+    X[:, 1] = X[:, 0] * np.float32(1.0001)
+    y = X @ np.logspace(5, -5, d) + rng.standard_normal(n)
+    model = model_of(d=d, feature_map=IdentityFeatures(False), ridge=1e-3)
+    for a in range(0, n, 4096):
+        model.learn(X[a : a + 4096].astype(float), y[a : a + 4096], np.ones(len(y[a : a + 4096])))
+    Z = X.astype(np.longdouble)
+    R = (Z.T @ Z).astype(float) + 1e-3 * np.eye(d)
+    expected = np.linalg.solve(R, (Z.T @ y).astype(float))
+    fitted, best = X @ model.coef[0], X @ expected
+    assert np.abs(fitted - best).max() < 1e-3 * np.abs(best).std()
+
+
+def test_forgetting_follows_a_change_and_stays_finite():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60_000, 6))
+    X[30_000:, 3:] = 0.0  # nothing comes in along half of the directions any more
+    y = X @ np.arange(6.0)
+    y[30_000:] *= -1
+    model = model_of(forgetting=0.99)
+    P = model.learn(X, y, np.ones(len(y)))
+    assert np.isfinite(P).all()
+    assert np.abs(P[-1000:, 0] - y[-1000:]).max() < 1e-3
+
+
+def test_variance_is_calibrated():
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((4000, 6))
+    y = X @ np.arange(6.0) + 0.5 * rng.standard_normal(4000)
+    model = model_of()
+    model.learn(X[:3000], y[:3000], np.ones(3000))
+    error = (y[3000:] - model.scores(X[3000:])[:, 0]) / np.sqrt(model.variance(X[3000:]))
+    assert error.std() == pytest.approx(1.0, abs=0.1)
+
+
+def test_refresh_leaves_the_solution(monkeypatch):
+    X, y, weight = rows(2000)
+    often, never = model_of(), model_of()
+    monkeypatch.setattr(recursive, "REFRESH_ROWS", 10**9)
+    never.learn(X, y, weight)
+    monkeypatch.setattr(recursive, "REFRESH_ROWS", 100)
+    often.learn(X, y, weight)
+    np.testing.assert_allclose(often.coef, never.coef, rtol=1e-8)
+
+
+def test_maps_it_cannot_be_exact_for():
+    with pytest.raises(ValueError, match="moves them"):
+        model_of(feature_map=ReparameterizedFeatures(5, gamma=1.0))
+    with pytest.raises(ValueError, match=r"forgetting=1\.5 must be above 0 and at most 1"):
+        model_of(forgetting=1.5)
+
+
+def test_block_size_keeps_the_exact_rule_in_cache():
+    model = model_of(feature_map=FourierFeatures(10, gamma=1.0, random_state=0))
+    assert max(b - a for a, b in model._sub_blocks(1000)) == explicit._MOST_ROWS_EXACT

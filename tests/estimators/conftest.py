@@ -1,0 +1,127 @@
+"""The learners that the tests of this folder run over: every map with every kind of rule."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel import maps, rules
+from onkel.estimators import (
+    ExplicitKernelClassifier,
+    ExplicitKernelRegressor,
+    FOGDClassifier,
+    FOGDRegressor,
+    NOGDClassifier,
+    NOGDRegressor,
+    PAClassifier,
+    PARegressor,
+    RRFClassifier,
+    RRFRegressor,
+)
+
+WARM = {"gamma": "median", "n_warmup": 20}
+SET = {"gamma": 0.5}
+FEW = {"n_components": 12, "random_state": 3}
+SUPPORT = {"budget": 9, "rank": 5}
+
+
+def _open(map, rule, **params):
+    return lambda cls: cls(map=map, rule=rule, random_state=3, **params)
+
+
+OPEN = {
+    "linear-decay": _open("identity", rules.Gradient(schedule="inverse", alpha=0.1)),
+    "first-pa2": _open(
+        maps.NystroemFeatures(9, **WARM), rules.PassiveAggressive(0.5, "PA-II"), loss=None
+    ),
+    "random-pegasos": _open(
+        maps.NystroemFeatures(9, landmarks="random", **WARM), rules.Pegasos(alpha=0.05)
+    ),
+    "fourier-adagrad": _open(maps.FourierFeatures(12, **SET), "adagrad"),
+    "fourier-perceptron": _open(maps.FourierFeatures(12, **WARM), "perceptron"),
+    "support-projected": _open(
+        maps.NystroemFeatures(landmarks="support", **SUPPORT, **SET),
+        rules.ProjectedGradient(radius=1.5),
+    ),
+}
+NAMED = {
+    "fogd": ("FOGD", FEW | SET),
+    "fogd-median": ("FOGD", FEW | WARM | {"alpha": 0.01, "schedule": "inverse_sqrt"}),
+    "nogd": ("NOGD", SUPPORT | SET),
+    "nogd-median": ("NOGD", SUPPORT | WARM),
+    "rrf": ("RRF", FEW | SET),
+    "rrf-median": ("RRF", FEW | WARM),
+    "pa": ("PA", {}),
+}
+CLASSES = {
+    "classification": {
+        "FOGD": FOGDClassifier,
+        "NOGD": NOGDClassifier,
+        "RRF": RRFClassifier,
+        "PA": PAClassifier,
+        "open": ExplicitKernelClassifier,
+    },
+    "regression": {
+        "FOGD": FOGDRegressor,
+        "NOGD": NOGDRegressor,
+        "RRF": RRFRegressor,
+        "PA": PARegressor,
+        "open": ExplicitKernelRegressor,
+    },
+}
+PA_LOSS = {"classification": "hinge", "regression": "epsilon_insensitive"}
+
+
+def make(name, task, dtype="float64"):
+    """A small learner of the table, for "classification" or "regression"."""
+    cls = CLASSES[task]
+    if name in NAMED:
+        family, params = NAMED[name]
+        return cls[family](**params, dtype=dtype)
+    estimator = OPEN[name](cls["open"]).set_params(dtype=dtype)
+    return estimator.set_params(loss=PA_LOSS[task]) if estimator.loss is None else estimator
+
+
+NAMES = [*NAMED, *OPEN]
+
+
+@pytest.fixture(params=["classification", "regression"])
+def task(request):
+    return request.param
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def learner(name, task):
+    return make(name, task)
+
+
+@pytest.fixture(params=NAMES)
+def classifier(request):
+    return make(request.param, "classification")
+
+
+@pytest.fixture(scope="session")
+def X():
+    return np.random.default_rng(0).standard_normal((90, 3))
+
+
+@pytest.fixture(scope="session")
+def targets(X):
+    """Targets by task: three classes, the third of which comes late, and a smooth function."""
+    y = (X[:, 0] * X[:, 1] > 0.0).astype(int)
+    y[45:] += X[45:, 2] > 0.5
+    return {
+        "classification": np.array(["b", "c", "a"])[y],
+        "regression": np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1],
+        "binary": np.array(["b", "c"])[y.clip(max=1)],
+    }
+
+
+@pytest.fixture
+def y(task, targets):
+    return targets[task]

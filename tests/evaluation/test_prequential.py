@@ -1,0 +1,206 @@
+"""The prequential run against a row-by-row reference."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+
+import numpy as np
+import pytest
+
+from onkel.errors import DataError
+from onkel.estimators import FOGDClassifier, PAClassifier, PARegressor
+from onkel.evaluation import METRICS, PrequentialRun, prequential
+from onkel.evaluation.metrics import metrics_of
+from onkel.pipeline import StreamModel
+from onkel.streams import Block, open_stream
+
+
+def _data(n=1000, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] > 0.2, "b", "a"), X @ [1.0, 2.0, 3.0]
+
+
+class Scripted:
+    """A model that predicts what it was told to, and takes a known time."""
+
+    task = "regression"
+
+    def __init__(self, predictions):
+        self.predictions = np.asarray(predictions, dtype=float)
+
+    def learn(self, block):
+        return self.predictions[block.start : block.start + len(block.y)]
+
+
+def test_the_curve_is_that_of_a_run_row_by_row():
+    X, y, _ = _data()
+    model = PAClassifier()
+    wrong = []
+    for i in range(len(y)):
+        wrong.append(model.predict_then_learn(X[i : i + 1], y[i : i + 1])[0] != y[i])
+    wrong = np.array(wrong, dtype=float)
+    result = prequential(PAClassifier(), (X, y))
+    last = 0
+    for row in result.curve:
+        assert row.loss == pytest.approx(wrong[: row.n_rows].mean())
+        assert row.loss_since_last == pytest.approx(wrong[last : row.n_rows].mean())
+        assert row.metrics["mistakes"] == pytest.approx(100 * row.loss)
+        assert row.metrics["accuracy"] == pytest.approx(100 - 100 * row.loss)
+        last = row.n_rows
+    assert [row.n_rows for row in result.curve] == [2**k for k in range(10)] + [1000]
+
+
+def test_regression_metrics_by_hand():
+    y = np.array([1.0, 2.0, 3.0, 4.0])
+    p = np.array([0.0, 2.0, 5.0, 4.5])
+    result = prequential(Scripted(p), [Block(np.zeros((4, 1)), y, 0)], warm_up=False)
+    errors = p - y
+    assert result.value == pytest.approx(math.sqrt(np.mean(errors**2)))
+    assert result.final.metrics["mae"] == pytest.approx(np.mean(np.abs(errors)))
+    assert result.final.loss == pytest.approx(np.mean(errors**2))
+
+
+@pytest.mark.parametrize("cut", [1, 3, 64, 999, 1000])
+def test_checkpoints_do_not_depend_on_the_blocks(cut):
+    X, y, _ = _data()
+    whole = prequential(PAClassifier(), (X, y), every=300)
+    blocks = [(X[i : i + cut], y[i : i + cut]) for i in range(0, len(y), cut)]
+    result = prequential(PAClassifier(), blocks, every=300)
+    assert [r.n_rows for r in result.curve] == [r.n_rows for r in whole.curve]
+    assert [r.loss for r in result.curve] == pytest.approx([r.loss for r in whole.curve])
+
+
+def test_every_and_no_powers():
+    X, y, _ = _data()
+    result = prequential(PAClassifier(), (X, y), checkpoints="none", every=400)
+    assert [r.n_rows for r in result.curve] == [400, 800, 1000]
+    result = prequential(PAClassifier(), (X, y), checkpoints="none")
+    assert [r.n_rows for r in result.curve] == [1000]
+
+
+def test_limit_cuts_within_a_block():
+    X, y, _ = _data()
+    model = PAClassifier()
+    assert prequential(model, (X, y), limit=700).n_rows == 700
+    assert model.n_rows_ == 700
+    blocks = iter([(X[:500], y[:500]), (X[500:], y[500:])])
+    assert prequential(PAClassifier(), blocks, limit=500).n_rows == 500
+    assert len(list(blocks)) == 1  # a pipe is not read further than asked
+
+
+def test_warming_up_leaves_the_model_alone():
+    X, y, _ = _data()
+    cold, warm = (FOGDClassifier(n_components=20, gamma=0.3, random_state=0) for _ in range(2))
+    one = prequential(cold, (X, y), warm_up=False)
+    two = prequential(warm, (X, y), warm_up=True)
+    assert one.value == two.value
+    assert np.array_equal(cold.coef_, warm.coef_)
+    assert one.startup_seconds == 0 < two.startup_seconds
+
+
+def test_times_and_sizes():
+    X, _, y = _data(5000)
+    result = prequential(PARegressor(), (X, y))
+    final = result.final
+    assert 0 < final.learn_seconds <= final.seconds
+    assert final.rows_per_second == pytest.approx(5000 / final.learn_seconds)
+    assert final.model_bytes == 0 or final.model_bytes >= 24
+    learned = [row.learn_seconds for row in result.curve]
+    assert learned == sorted(learned)
+
+
+def test_it_takes_streams_models_and_sources():
+    X, y, target = _data()
+    by_stream = prequential(StreamModel(PAClassifier()), open_stream((X, y)))
+    assert by_stream.task == "classification"
+    assert by_stream.name == "PAClassifier"
+    result = prequential(StreamModel(PARegressor()), (X, target), name="mine", settings={"a": 1})
+    assert (result.task, result.name, result.settings) == ("regression", "mine", {"a": 1})
+
+
+def test_progress_and_after_block_are_told():
+    class Watch:
+        blocks, rows = 0, ()
+
+        def block(self, run):
+            self.blocks += 1
+
+        def checkpoint(self, row):
+            self.rows = (*self.rows, row.n_rows)
+
+    X, y, _ = _data()
+    watch, seen = Watch(), []
+    blocks = [(X[:500], y[:500]), (X[500:], y[500:])]
+    prequential(PAClassifier(), blocks, progress=watch, after_block=lambda r: seen.append(r.n_rows))
+    assert watch.blocks == 2
+    assert watch.rows == (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
+    assert seen == [500, 1000]
+
+
+def test_a_bad_row_stops_the_run_after_the_rows_before_it():
+    X, y, _ = _data()
+    X[600, 1] = np.nan
+    model = StreamModel(PAClassifier())
+    with pytest.raises(DataError) as error:
+        prequential(model, [(X[:500], y[:500]), (X[500:], y[500:])])
+    assert error.value.row == 600
+    assert model.n_rows == 600
+
+
+def test_a_run_continues_from_its_state():
+    X, y, _ = _data()
+    whole = PrequentialRun(PAClassifier())
+    model = PAClassifier()
+    first = PrequentialRun(model)
+    for run, rows in ((whole, slice(0, 600)), (whole, slice(600, 1000)), (first, slice(0, 600))):
+        run.step((X[rows], y[rows]))
+    second = PrequentialRun(model)
+    state = json.loads(json.dumps(first.get_state()))
+    second.set_state(state)
+    second.step((X[600:], y[600:]))
+    for a, b in zip(second.result().curve, whole.result().curve, strict=True):
+        assert (a.n_rows, a.loss, a.loss_since_last, a.metrics) == (
+            b.n_rows, b.loss, b.loss_since_last, b.metrics,
+        )  # fmt: skip
+    assert second.result().final.seconds > state["totals"]["seconds"]
+
+
+def test_an_empty_stream_gives_an_empty_result():
+    result = prequential(PAClassifier(), [])
+    assert result.n_rows == 0
+    assert math.isnan(result.value)
+    assert json.loads(result.to_json())["value"] is None
+
+
+@pytest.mark.parametrize("kwargs", [{"checkpoints": "tens"}, {"every": 0}])
+def test_wrong_settings_are_named(kwargs):
+    with pytest.raises(ValueError, match=next(iter(kwargs))):
+        prequential(PAClassifier(), [], **kwargs)
+
+
+def test_frame_and_json(tmp_path, monkeypatch):
+    X, y, _ = _data()
+    result = prequential(PAClassifier(), (X, y))
+    frame = result.to_frame()
+    assert frame["n_rows"].tolist() == [row.n_rows for row in result.curve]
+    assert {"loss", "loss_since_last", "mistakes", "rows_per_second", "model_bytes"} <= set(frame)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert result.to_frame().column("n_rows").to_pylist() == frame["n_rows"].tolist()
+    result.to_json(tmp_path / "r.json")
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert found["value"] == result.value
+    assert found["lower_is_better"] is True
+    assert len(found["curve"]) == len(result.curve)
+
+
+def test_metrics_know_their_direction():
+    assert METRICS["mistakes"].better(1.0, 2.0)
+    assert METRICS["accuracy"].better(2.0, 1.0)
+    assert not METRICS["rmse"].better(1.0, 1.0)
+    assert METRICS["rmse"].format(47740.2) == "47,740"
+    assert METRICS["mistakes"].format(float("nan")) == "-"
+    with pytest.raises(ValueError, match="ranking"):
+        metrics_of("ranking")

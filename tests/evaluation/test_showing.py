@@ -1,0 +1,174 @@
+"""Figures, reports, progress: what they say, and that they keep silent where they should."""
+
+from __future__ import annotations
+
+import html.parser
+import io
+import re
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from onkel.estimators import PAClassifier, PARegressor
+from onkel.evaluation import prequential, write_html
+from onkel.evaluation.figure import plot, to_svg
+from onkel.evaluation.progress import RunProgress
+from onkel.evaluation.summary import best, summarize
+from onkel.evaluation.text import bytes_text, duration, short
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(1000, 3))
+
+
+def classify(name="pa", seed=0, loss="hinge"):
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(size=1000)
+    return prequential(PAClassifier(), (X, X[:, 0] + noise > 0), name=name, settings={"seed": seed})
+
+
+def regress():
+    return prequential(PARegressor(), (X, 1e5 * X[:, 0]), name="pa")
+
+
+class Page(html.parser.HTMLParser):
+    """Sees that every tag is closed, and keeps text and links."""
+
+    void = frozenset({"meta", "br", "path", "use"})
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.links, self.words = [], [], []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.links += [value for name, value in attrs if name in ("src", "href")]
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in self.void:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def page(results, path, **kwargs):
+    write_html(results, path, **kwargs)
+    return Page(path.read_text(encoding="utf-8"))
+
+
+def test_a_report_of_one_run(tmp_path):
+    found = page(classify(), tmp_path / "r.html", title="a <b> & c", lead="lead", notes=["a note"])
+    text = " ".join(found.words)
+    for part in ("a <b> & c", "lead", "a note", "mistakes", "Checkpoints", "Settings", "seed",
+                 "onkel 0", "numpy", "numba"):  # fmt: skip
+        assert part in text
+    assert all(link.startswith(("#", "xlink:")) for link in found.links)  # nothing from elsewhere
+
+
+def test_a_report_of_permutations(tmp_path):
+    runs = [classify("one", s) for s in range(3)] + [classify("two", s) for s in range(3, 6)]
+    text = " ".join(page(runs, tmp_path / "r.html", linear=["two"]).words)
+    assert re.search(r"\d+\.\d\d ± \d+\.\d\d %", text)
+    assert "two (linear)" in text
+    assert "one standard deviation over the permutations" in text
+
+
+def test_a_report_of_a_regression_speaks_of_rmse(tmp_path):
+    text = " ".join(page(regress(), tmp_path / "r.html").words)
+    assert "RMSE" in text
+    assert "MAE" in text
+    assert "mistakes" not in text
+
+
+def test_a_report_needs_a_run(tmp_path):
+    with pytest.raises(ValueError, match="at least one"):
+        write_html([], tmp_path / "r.html")
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_figures_are_written(tmp_path, ending):
+    path = tmp_path / f"c.{ending}"
+    figure = classify().plot(path)
+    assert path.stat().st_size > 1000
+    assert "lower is better" in figure.axes[0].get_ylabel()
+
+
+def test_a_figure_of_several(tmp_path):
+    figure = plot([classify("one"), classify("two", 1), classify("two", 2)], title="t")
+    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert labels == ["one", "two"]
+    assert to_svg(figure).startswith("<svg")
+    with pytest.raises(ValueError, match="same task"):
+        plot([classify(), regress()])
+    with pytest.raises(ValueError, match="one or more"):
+        plot([])
+
+
+def test_summaries():
+    runs = [classify("one", s) for s in range(4)] + [classify("two", 9)]
+    one, two = summarize(runs)
+    assert one.mean == pytest.approx(np.mean([r.value for r in runs[:4]]))
+    assert one.std == pytest.approx(np.std([r.value for r in runs[:4]]))
+    assert (one.runs, two.runs) == (4, 1)
+    assert "±" in one.score
+    assert "±" not in two.score
+    assert best([one]) == set()
+    assert best([one, two]) <= {"one", "two"}
+
+
+def console(terminal):
+    return Console(file=io.StringIO(), force_terminal=terminal, width=80)
+
+
+def test_progress_is_silent_where_there_is_no_terminal():
+    quiet = console(False)
+    with RunProgress(quiet, "pa") as progress:
+        prequential(PAClassifier(), (X, X[:, 0] > 0), progress=progress)
+    assert quiet.file.getvalue() == ""
+
+
+def test_progress_shows_bar_and_table_on_a_terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    loud = console(True)
+    with RunProgress(loud, "pa", total=1000) as progress:
+        prequential(PAClassifier(), (X, X[:, 0] > 0), progress=progress)
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", loud.file.getvalue())
+    assert "average loss" in text
+    assert "1,000 rows" in text
+    assert "rows/s" in text
+
+
+def test_a_table_on_demand_with_rmse_for_regressions():
+    told = console(False)
+    with RunProgress(told, "pa", table=True) as progress:
+        prequential(PARegressor(), (X, X[:, 0]), progress=progress)
+    lines = told.file.getvalue().splitlines()
+    assert lines[0].split() == ["rows", "average", "loss", "since", "last", "RMSE", "rows/s"]
+    assert len({len(line) for line in lines}) == 1
+    assert len(lines[0]) < 80
+
+
+def test_the_length_is_estimated_from_the_share_read():
+    progress = RunProgress(console(False), "pa", fraction=lambda: 0.25)
+    assert progress._total(100) == 400
+    assert RunProgress(console(False), "pa", fraction=lambda: None)._total(100) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (7.25, "7.25"), (999, "999"), (1000, "1k"), (999_900, "1M"), (2.5e9, "2.5G"),
+     (float("nan"), "-")],
+)  # fmt: skip
+def test_short(value, text):
+    assert short(value) == text
+
+
+def test_units():
+    assert bytes_text(68) == "68 B"
+    assert bytes_text(3.2e9) == "3.2 GB"
+    assert duration(3.14159) == "3.1 s"
+    assert duration(3725) == "62 min 05 s"

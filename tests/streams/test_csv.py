@@ -1,0 +1,277 @@
+"""CSV: types, fields, numbers, and what is wrong with which row."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onkel.errors import DataError
+from onkel.streams import Encoder, csv_source, lines, open_stream
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    """Chunks of 64 bytes, so that short files have many."""
+    read = lines.line_chunks
+    monkeypatch.setattr(
+        csv_source, "line_chunks", lambda ref, quotes: read(ref, quotes=quotes, size=64)
+    )
+
+
+def write(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+def test_types(tmp_path, collect):
+    f = write(
+        tmp_path / "a.csv",
+        "a,ok,when,city,y\n1,true,2024-01-01,Oslo,u\n2.5,false,2024-01-02,Rome,v\n",
+    )
+    stream = open_stream(f, target="y", n_hash=8)
+    assert stream.encoder.kinds == {"a": "number", "ok": "flag", "when": "time", "city": "text"}
+    X, y, error, _ = collect(stream)
+    assert error is None
+    assert X[:, 0].tolist() == [1, 2.5]
+    assert X[:, 1].tolist() == [1, 0]
+    assert X[:, 2].tolist() == [0, 86400]
+    assert X[:, 3:].sum(axis=1).tolist() == [1, 1]
+    assert y.tolist() == ["u", "v"]
+    assert stream.encoder.feature_names[:4] == ["a", "ok", "when", "city#0"]
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_int_then_float_then_text(tmp_path, collect):
+    rows = ["1,1"] * 40 + ["1.5,2"] * 40 + ["x,2"] + ["1,1"] * 10
+    f = write(tmp_path / "a.csv", "a,y\n" + "\n".join(rows) + "\n")
+    X, y, error, sizes = collect(open_stream(f, target="y", block_rows=30))
+    assert sizes == [30, 30, 20]
+    assert X[:, 0].tolist() == [1.0] * 40 + [1.5] * 40
+    assert y.dtype == np.int64
+    assert (error.source, error.row, error.column, error.value) == (f, 80, "a", "x")
+    assert "line 82" in str(error)
+    assert "number" in str(error)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_target_int_then_float(tmp_path, collect):
+    f = write(tmp_path / "a.csv", "a,y\n" + "1,1\n" * 50 + "1,0.5\n" * 3)
+    _, y, error, _ = collect(open_stream(f, target="y"))
+    assert error is None
+    assert y.tolist() == [1.0] * 50 + [0.5] * 3
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("row", ["3", "3,4,5", "3,4,5,6,7"])
+@pytest.mark.parametrize("at", [0, 1, 57, 119])
+def test_wrong_number_of_fields(tmp_path, collect, row, at):
+    rows = [f"{k},{k % 2}" for k in range(120)]
+    rows[at] = row
+    f = write(tmp_path / "a.csv", "a,y\n\n" + "\n".join(rows))
+    try:
+        X, _, error, _ = collect(open_stream(f, target="y", block_rows=50))
+    except DataError as e:  # the very first row: known at once
+        error, X = e, np.empty((0, 1))
+    assert (error.source, error.row) == (f, at)
+    assert f"line {at + 3}: {row.count(',') + 1} fields where 2" in str(error)
+    assert X[:, 0].tolist() == list(range(at))
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_two_bad_columns_the_earlier_row_counts(tmp_path, collect):
+    f = write(tmp_path / "a.csv", "a,b\n" + "1,2\n" * 30 + "1,2\n1,w\n,2\nv,2\n3\n")
+    X, _, error, _ = collect(open_stream(f, missing="zero"))
+    assert (error.row, error.column, error.value) == (31, "b", "w")
+    assert len(X) == 31
+
+
+def test_missing_and_infinite(tmp_path, collect):
+    f = write(tmp_path / "a.csv", "a,b,y\n1,2,0\n,NA,1\n3,4,1\n")
+    X, _, error, _ = collect(open_stream(f, target="y"))
+    assert (error.row, error.column, len(X)) == (1, "a", 1)
+    X, y, _, _ = collect(open_stream(f, target="y", missing="skip"))
+    assert (X.tolist(), y.tolist()) == ([[1, 2], [3, 4]], [0, 1])
+    f = write(tmp_path / "b.csv", "a,y\n1,0\ninf,1\n")
+    for missing in ("error", "zero", "mean", "skip"):
+        _, _, error, _ = collect(open_stream(f, target="y", missing=missing))
+        assert (error.row, error.column) == (1, "a")
+        assert "infinite" in str(error)
+
+
+@pytest.mark.parametrize("gap", ["", "NA", "nan"])
+def test_missing_target(tmp_path, collect, gap):
+    f = write(tmp_path / "a.csv", f"a,y\n1,0\n1,{gap}\n")
+    for missing in ("error", "zero", "skip"):
+        X, _, error, _ = collect(open_stream(f, target="y", missing=missing))
+        assert (error.source, error.row, error.column, len(X)) == (f, 1, "y", 1)
+    f = write(tmp_path / "b.csv", f"a,y\n1,u\n1,{gap}\n")
+    _, _, error, _ = collect(open_stream(f, target="y"))
+    assert (error.row, error.column) == (1, "y")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no rows"),
+        ("a,y\n", "header but no rows"),
+        ("a,a,y\n1,2,3\n", "same name"),
+        ("a,b\n1,2\n", "did you mean|The columns are: a, b"),
+    ],
+)
+def test_refused_at_once(tmp_path, text, words):
+    with pytest.raises(DataError, match=words):
+        open_stream(write(tmp_path / "a.csv", text), target="y")
+
+
+def test_header_variants(tmp_path, collect):
+    f = write(tmp_path / "a.csv", "\ufeffa;y\r\n1,5;1\r\n2,5;2\r\n".replace(",", "."))
+    assert collect(open_stream(f, target="y"))[0].tolist() == [[1.5], [2.5]]
+    f = write(tmp_path / "b.csv", "1.5,2,0\n2.5,3,1\n")
+    stream = open_stream(f, target="c2")
+    assert stream.encoder.feature_names == ["c0", "c1"]
+    assert collect(stream)[0].tolist() == [[1.5, 2], [2.5, 3]]
+    f = write(tmp_path / "c.tsv", "a\ty\n1\t0\n")
+    assert collect(open_stream(f, target="y"))[0].tolist() == [[1]]
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_quotes(tmp_path, collect):
+    rows = ['1,"a ""b"",\nc"', "2,plain"] * 30
+    f = write(tmp_path / "a.csv", "x,t\n" + "\n".join(rows) + "\n")
+    X, y, error, _ = collect(open_stream(f, target="t"))
+    assert error is None
+    assert X[:, 0].tolist() == [1, 2] * 30
+    assert set(y) == {'a "b",\nc', "plain"}
+
+
+def test_number_column_with_a_rare_word_is_refused(tmp_path, collect):
+    f = write(tmp_path / "a.csv", "a,y\n" + "1.5,0\n" * 20 + "oops,1\n")
+    _, _, error, _ = collect(open_stream(f, target="y"))
+    assert (error.row, error.column, error.value) == (20, "a", "oops")
+    stream = open_stream(f, target="y", categorical="a")
+    assert stream.encoder.kinds == {"a": "text"}
+    assert collect(stream)[2] is None
+
+
+def test_bad_text_encoding(tmp_path, collect):
+    f = write(tmp_path / "a.csv", b"a,y\n" + b"u,0\n" * 5 + b"\xff\xfe,1\n")
+    try:
+        error = collect(open_stream(f, target="y", categorical="a"))[2]
+    except DataError as e:
+        error = e
+    assert (error.source, error.row) == (f, 5)
+
+
+def test_several_files_and_compression(tmp_path, collect):
+    write(tmp_path / "1.csv", "a,b,y\n1,2,0\n")
+    (tmp_path / "2.csv.gz").write_bytes(gzip.compress(b"y,b,a\n1,4,3\n"))
+    write(tmp_path / "_ignored.csv", "zzz")
+    for source in (tmp_path, str(tmp_path / "[12]*"), [tmp_path / "1.csv", tmp_path / "2.csv.gz"]):
+        stream = open_stream(source, target="y")
+        X, y, error, sizes = collect(stream)
+        assert (X.tolist(), y.tolist(), error, sizes) == ([[1, 2], [3, 4]], [0, 1], None, [2])
+        assert stream.progress() == 1
+    write(tmp_path / "3.csv", "a,y\n1,0\n")
+    _, _, error, _ = collect(open_stream(tmp_path, target="y"))
+    assert error.source.endswith("3.csv")
+    assert error.column == "b"
+    whole = gzip.compress(b"a,y\n" + b"1,2\n" * 9999)
+    f = tmp_path / "cut.csv.gz"
+    f.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match=r"cut\.csv\.gz"):
+        list(open_stream(f, target="y"))
+
+
+def test_saved_encoder(tmp_path, collect):
+    write(tmp_path / "a.csv", "n,t,y\n1,007,0\n2,x,1\n")
+    encoder = open_stream(tmp_path / "a.csv", target="y").encoder
+    encoder = Encoder.from_state(encoder.get_state())
+    write(tmp_path / "b.csv", "t,extra,n\n007,q,1\n8,q,2\n")
+    stream = open_stream(tmp_path / "b.csv", encoder=encoder)
+    X, y, error, _ = collect(stream)
+    assert (y, error, stream.target) == (None, None, None)
+    Xa, _, _, _ = collect(open_stream(tmp_path / "a.csv", encoder=encoder))
+    assert (X[0] == Xa[0]).all()
+    write(tmp_path / "c.csv", "t,y\n1,1\n")
+    with pytest.raises(DataError, match=r"column 'n'.*no such column"):
+        open_stream(tmp_path / "c.csv", encoder=encoder)
+
+
+numbers = st.one_of(
+    st.floats(width=32, allow_nan=False, allow_infinity=False).map(repr),
+    st.floats(-1e30, 1e30).map(lambda v: f"{v:.17g}"),
+    st.integers(-(10**20), 10**20).map(str),
+    st.sampled_from(
+        ["", "NA", "nan", "NULL", "+1", "-0", ".5", "5.", "1e5", "1E-7", "-.5e+3", "1e39"]
+    ),
+)
+
+
+@given(
+    st.lists(st.lists(numbers, min_size=3, max_size=3), min_size=1, max_size=20),
+    st.sampled_from(["\n", "\r\n"]),
+)
+@settings(max_examples=150, deadline=None)
+def test_fast_numbers_are_pyarrows(rows, end):
+    """The compiled parser, where it says anything, says what pyarrow says."""
+    import pyarrow as pa
+
+    from onkel.streams import Column
+    from onkel.streams.csv_fast import FastNumbers
+    from onkel.streams.csv_parse import parse_chunk
+
+    data = end.join(",".join(r) for r in rows).encode()
+    chunk = lines.Chunk(data, 1, 0, data.count(b"\n") + 1)
+    encoder = Encoder([Column("a", "number"), Column("b", "number")])
+    types = dict.fromkeys("aby", pa.float64())
+    batch, failure = parse_chunk(chunk, ["a", "y", "b"], ",", types, None)
+    for dtype in ("float32", "float64"):
+        got = FastNumbers(encoder, "y", types).parse(chunk, ["a", "y", "b"], ",", dtype)
+        if got is not None:
+            assert failure is None
+            expected = encoder.encode(batch, dtype)
+            if dtype == "float64":
+                np.testing.assert_array_equal(got[0], expected)
+            np.testing.assert_allclose(got[0], expected, rtol=1e-7, atol=1e-45)
+            np.testing.assert_array_equal(got[1], batch.column("y").to_numpy())
+
+
+@given(st.binary(max_size=80), st.integers(0, 60))
+@settings(max_examples=200, deadline=None)
+def test_garbage_gives_data_errors_only(tmp_path_factory, garbage, at):
+    """Whatever bytes stand in a file: the rows before are yielded; only DataError is raised."""
+    good = [f"{k}.5,{k % 3}" for k in range(60)]
+    text = b"\n".join(r.encode() for r in good[:at])
+    f = tmp_path_factory.mktemp("g") / "a.csv"
+    f.write_bytes(b"a,y\n" + text + b"\n" + garbage + b"\n" + "\n".join(good[at:]).encode())
+    rows, refused = 0, None
+    try:
+        for block in open_stream(f, target="y", block_rows=7, missing="zero"):
+            expected = np.arange(block.start, block.start + block.n_rows) + 0.5
+            kept = min(block.n_rows, max(at - block.start, 0))
+            if block.X.shape[1] == 1:
+                np.testing.assert_array_equal(block.X[:kept, 0], expected[:kept])
+            rows += block.n_rows
+    except DataError as error:
+        refused = error.row
+    assert refused is None or refused == rows
+
+
+def test_unread_columns_may_hold_anything(tmp_path, collect):
+    f = write(tmp_path / "a.csv", b"a,name,y\n1,\xe9,0\n2,\xff,1\n")
+    X, _, error, _ = collect(open_stream(f, target="y", exclude=["name"]))
+    assert (X.tolist(), error) == ([[1], [2]], None)
+    with pytest.raises(DataError, match="did you mean 'name'"):
+        open_stream(f, target="y", exclude=["name", "nam"])
+
+
+@pytest.mark.parametrize("values", [("12:30:00", "12:30:05"), ("2024-05-17T00:00:00Z",) * 2])
+def test_times_of_a_saved_model(tmp_path, collect, values):
+    f = write(tmp_path / "a.csv", "t,y\n" + "".join(f"{v},1\n" for v in values))
+    stream = open_stream(f, target="y")
+    again = open_stream(f, encoder=stream.encoder)
+    np.testing.assert_array_equal(collect(again)[0], collect(stream)[0])

@@ -1,0 +1,95 @@
+"""Iterators of (x, y), arrays and CSR matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from onkel.errors import DataError
+from onkel.streams import open_stream
+from onkel.streams.hashing import slots
+
+
+def test_dicts(collect):
+    rows = [({"a": k, "t": "uv"[k % 2]}, "np"[k % 2]) for k in range(10)]
+    rows[3] = ({"t": "u"}, "p")
+    stream = open_stream(iter(rows), n_hash=8, block_rows=4)
+    assert stream.encoder.feature_names == ["a", *(f"t#{k}" for k in range(8))]
+    X, y, error, sizes = collect(stream)
+    assert (error, sizes, y[3]) == (None, [4, 4, 2], "p")
+    assert X[:, 0].tolist() == [0, 1, 2, 0, 4, 5, 6, 7, 8, 9]
+    assert X[0, 1 + slots(["u"], "t", 8)[0]] == 1
+    with pytest.raises(DataError, match="only once"):
+        next(iter(stream))
+    assert len(collect(open_stream(rows, skip_rows=7))[0]) == 3
+
+
+@pytest.mark.parametrize(
+    ("bad", "column"),
+    [
+        (({"a": "x"}, 1), "a"),
+        (({"a": None}, 1), "a"),
+        (({"a": float("nan")}, 1), "a"),
+        (({"a": float("inf")}, 1), "a"),
+        (({"new": 1}, 1), "new"),
+        (({"a": 1}, None), None),
+        (({"a": 1}, float("nan")), None),
+        (([1.0], 1), None),
+        (({"a": 1},), None),
+        (5, None),
+    ],
+)
+def test_bad_rows(collect, bad, column):
+    rows = [({"a": k}, k % 2) for k in range(300)]
+    rows[290] = bad
+    X, _, error, _ = collect(open_stream(iter(rows), block_rows=100))
+    assert (error.row, error.column) == (290, column)
+    assert X[:, 0].tolist() == list(range(290))
+
+
+def test_vectors(collect):
+    rows = [(np.array([k, 2.0]), k / 2) for k in range(5)]
+    X, y, error, _ = collect(open_stream(rows))
+    assert (X[:, 0].tolist(), y.tolist(), error) == ([0, 1, 2, 3, 4], [0, 0.5, 1, 1.5, 2], None)
+    rows.append(([1, 2, 3], 0))
+    error = collect(open_stream(rows))[2]
+    assert (error.row, "vector of 2" in str(error)) == (5, True)
+    rows = [([1, 2], None)] * 3
+    assert collect(open_stream(rows))[1] is None
+
+
+def test_arrays(collect):
+    X = np.random.default_rng(0).standard_normal((100, 4)).astype(np.float32)
+    stream = open_stream(X, block_rows=30)
+    block = next(iter(stream))
+    assert np.shares_memory(block.X, X)
+    assert block.y is None
+    np.testing.assert_array_equal(collect(open_stream((X, X[:, 0])))[0], X)
+    F = np.asfortranarray(X)
+    F.flags.writeable = False
+    np.testing.assert_array_equal(collect(open_stream(F, block_rows=7))[0], X)
+    y = np.array([None if k == 5 else "a" for k in range(100)], dtype=object)
+    with pytest.raises(DataError, match="row 5"):
+        open_stream((X, y))
+    X[42, 1] = np.nan
+    Xs, _, error, _ = collect(open_stream(X, block_rows=30))
+    assert (error.row, error.column, len(Xs)) == (42, 1, 42)
+    y = np.ones(100)
+    y[3] = np.inf
+    assert collect(open_stream((X, y)))[2].row == 3
+    with pytest.raises(DataError, match="name columns"):
+        open_stream(X, target="y")
+    big = np.full((2, 1), 1e300)
+    assert "too large" in str(collect(open_stream(big))[2])
+    assert collect(open_stream(big, dtype="float64"))[2] is None
+
+
+def test_csr(collect):
+    X = sparse.random(50, 6, 0.3, format="csc", random_state=0)
+    stream = open_stream((X, np.arange(50)), block_rows=8, dtype="float64")
+    block = next(iter(stream))
+    assert block.X.format == "csr"
+    np.testing.assert_array_equal(collect(stream)[0], X.toarray())
+    with pytest.raises(DataError, match="6 columns where the model has 5"):
+        open_stream(X, encoder=open_stream(np.ones((1, 5))).encoder)

@@ -1,0 +1,188 @@
+"""StreamModel: strictly online, independent of blocks, exact after loading and after bad rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import onkel
+from onkel.errors import DataError
+from onkel.estimators import FOGDClassifier, FOGDRegressor, PAClassifier
+from onkel.pipeline import StreamModel
+from onkel.streams import Block, open_stream
+
+
+def _data(task, n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)) * [1, 10, 100, 0.01] + [0, 5, -50, 0]
+    X = X.astype(np.float32)
+    if task == "regression":
+        return X, 1000 + 50 * np.sin(X[:, 0]) + X[:, 1]
+    return X, np.where(X[:, 0] * (X[:, 1] - 5) > 0, "same", "other")
+
+
+def _model(task, **kwargs):
+    cls = FOGDRegressor if task == "regression" else FOGDClassifier
+    return StreamModel(cls(n_components=32, gamma=0.3, random_state=0), **kwargs)
+
+
+def _learn(model, X, y, cut):
+    return np.concatenate(
+        [model.learn(Block(X[i : i + cut], y[i : i + cut], i)) for i in range(0, len(y), cut)]
+    )
+
+
+TASKS = ["classification", "regression"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("scaling", ["standard", "minmax", "none"])
+def test_predictions_do_not_depend_on_the_cut(task, scaling):
+    X, y = _data(task, n=200)
+    whole = _learn(_model(task, scaling=scaling), X, y, len(y))
+    for cut in (1, 7, 64):
+        parts = _learn(_model(task, scaling=scaling), X, y, cut)
+        if task == "regression":
+            np.testing.assert_allclose(parts, whole, rtol=1e-4, atol=1e-2)
+        else:
+            assert np.mean(parts != whole) <= 0.01
+
+
+def test_a_prediction_never_sees_its_own_row_or_later_ones():
+    X, y = _data("regression")
+    before = _learn(_model("regression"), X, y, len(y))
+    changed = y.copy()
+    changed[300:] *= -7.0
+    after = _learn(_model("regression"), X, changed, len(y))
+    assert np.array_equal(before[:301], after[:301])
+    assert not np.array_equal(before[301:], after[301:])
+
+
+def test_regression_is_told_in_its_own_units():
+    X, y = _data("regression", n=3000)
+    model = _model("regression")
+    before = _learn(model, X, y, 500)
+    assert before[0] == 0.0  # nothing is known before the first row
+    assert np.sqrt(np.mean((before[1000:] - y[1000:]) ** 2)) < np.std(y)
+    assert abs(np.mean(model.predict(X)) - np.mean(y)) < np.std(y)
+
+
+def test_target_scaling_can_be_left_out():
+    model = _model("regression", scale_target=False)
+    assert model.target_scaler is None
+    X, y = _data("regression")
+    estimator = FOGDRegressor(n_components=32, gamma=0.3, random_state=0)
+    expected = estimator.predict_then_learn(
+        model.scaler.__class__("standard").learn_transform(X), y
+    )
+    assert np.array_equal(model.learn(Block(X, y, 0)), expected)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_loaded_model_continues_bit_for_bit(task, tmp_path):
+    X, y = _data(task)
+    stream = open_stream((X, y))
+    model = _model(task, encoder=stream.encoder, settings={"source": "memory"})
+    _learn(model, X[:300], y[:300], 100)
+    model.save(tmp_path / "m.onkel")
+    loaded = onkel.load(tmp_path / "m.onkel")
+    assert isinstance(loaded, StreamModel)
+    assert loaded.n_rows == 300
+    assert loaded.settings == {"source": "memory"}
+    assert loaded.encoder.feature_names == stream.encoder.feature_names
+    assert np.array_equal(
+        _learn(loaded, X[300:], y[300:], 100), _learn(model, X[300:], y[300:], 100)
+    )
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    loaded.save(tmp_path / "a.onkel")
+    model.save(tmp_path / "b.onkel")
+    assert (tmp_path / "a.onkel").read_bytes() == (tmp_path / "b.onkel").read_bytes()
+
+
+def _bytes(model, path):
+    model.save(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("row", [0, 1, 137, 199])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_bad_row_leaves_the_model_of_the_rows_before(task, row, value, tmp_path):
+    X, y = _data(task, n=400)
+    model, expected = _model(task), _model(task)
+    for m in (model, expected):
+        m.learn(Block(X[:200], y[:200], 0))
+    if row:
+        expected.learn(Block(X[200 : 200 + row], y[200 : 200 + row], 200))
+    bad = X.copy()
+    bad[200 + row, 2] = value
+    with pytest.raises(DataError, match="finite") as error:
+        model.learn(Block(bad[200:], y[200:], 200))
+    assert error.value.row == 200 + row
+    assert error.value.column == 2
+    assert _bytes(model, tmp_path / "a") == _bytes(expected, tmp_path / "b")
+    model.learn(Block(X[200 + row :], y[200 + row :], 200 + row))
+    assert model.n_rows == 400
+
+
+def test_a_bad_target_is_named(tmp_path):
+    X, y = _data("regression", n=100)
+    model = _model("regression", settings={"target": "price", "source": "houses.csv"})
+    y[40] = np.nan
+    with pytest.raises(DataError, match=r"houses.csv, row 1040, column 'price'"):
+        model.learn(Block(X, y, 1000))
+    assert model.n_rows == 40
+
+
+def test_what_the_estimator_refuses_stops_the_scaler_too(tmp_path):
+    X, y = _data("classification", n=100)
+    model, expected = (StreamModel(PAClassifier()) for _ in range(2))
+    for m in (model, expected):
+        m.estimator.partial_fit(X[:1], y[:1], classes=["other", "same"])
+    expected.learn(Block(X[:40], y[:40], 0))
+    y = y.astype("<U9")
+    y[40] = "strange"
+    with pytest.raises(DataError, match="strange") as error:
+        model.learn(Block(X, y, 5000))
+    assert error.value.row == 5040
+    assert _bytes(model, tmp_path / "a") == _bytes(expected, tmp_path / "b")
+
+
+def test_sparse_rows():
+    X, y = _data("classification", n=300)
+    X[X < 0] = 0
+    model = _model("classification", scaling="none")
+    dense = model.learn(Block(X, y, 0))
+    sparse = _model("classification", scaling="none").learn(Block(sp.csr_matrix(X), y, 0))
+    assert np.mean(dense != sparse) < 0.02
+    bad = sp.csr_matrix(X)
+    bad.data[bad.indptr[9]] = np.nan
+    with pytest.raises(DataError) as error:
+        _model("classification").learn(Block(bad, y, 0))
+    assert error.value.row == 9
+    assert error.value.column == bad.indices[bad.indptr[9]]
+
+
+def test_learning_needs_a_target_and_an_empty_block_changes_nothing():
+    X, y = _data("classification", n=10)
+    model = _model("classification")
+    with pytest.raises(DataError, match="no target"):
+        model.learn(Block(X, None, 0))
+    assert len(model.learn(Block(X[:0], y[:0], 0))) == 0
+    assert model.n_rows == 0
+
+
+def test_scores_and_probabilities():
+    X, y = _data("classification")
+    model = StreamModel(FOGDClassifier(n_components=32, gamma=0.3, loss="logistic", random_state=0))
+    model.learn(Block(X, y, 0))
+    proba = model.predict_proba(X)
+    assert proba.shape == (len(y), 2)
+    assert np.array_equal(model.decision_function(X) > 0, proba[:, 1] > 0.5)
+    assert set(model.predict(X)) <= {"same", "other"}
+
+
+def test_scaling_must_be_known():
+    with pytest.raises(ValueError, match=r"scaling='robust'.*standard"):
+        _model("classification", scaling="robust")
