@@ -29,8 +29,6 @@ _HOMES = {
     "onkel.maps": (
         "FourierFeatures",
         "IdentityFeatures",
-        "KernelRLSClassifier",
-        "KernelRLSRegressor",
         "NystroemFeatures",
         "ReparameterizedFeatures",
     ),
@@ -53,8 +51,6 @@ __all__ = [
     "FourierFeatures",
     "IdentityFeatures",
     "KernelRLSClassifier",
-    "KernelRLSClassifier",
-    "KernelRLSRegressor",
     "KernelRLSRegressor",
     "ModelFileError",
     "NOGDClassifier",
@@ -67,12 +63,12 @@ __all__ = [
     "RRFRegressor",
     "ReparameterizedFeatures",
     "StreamModel",
+    "__version__",
     "load",
     "make",
     "open_stream",
     "prequential",
     "save",
-    "__version__",
 ]
 
 

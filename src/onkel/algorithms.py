@@ -86,7 +86,7 @@ _ROWS = (
 ALGORITHMS: dict[str, Algorithm] = {row.name: row for row in _ROWS}
 
 #: what the command line uses where nothing is said
-DEFAULT = "rrf"
+DEFAULT = "krls"
 #: the linear row that every comparison has
 LINEAR = "pa"
 

@@ -86,7 +86,9 @@ def test_widths_move_along_the_gradient(loss, n_outputs):
     """One step of RRF from random weights against central differences of the loss."""
     rng = np.random.default_rng(7)
     for trial in range(5):
-        feature_map = ReparameterizedFeatures(15, gamma=0.4, learning_rate=1e-3, random_state=trial)
+        feature_map = ReparameterizedFeatures(
+            15, gamma=0.4, learning_rate=1e-3, damping=0, random_state=trial
+        )
         model = model_of(feature_map, Gradient(0.25), loss, n_outputs)
         model.W[:] = rng.standard_normal(model.W.shape)
         model.state[loops.SCALE] = 0.5

@@ -11,6 +11,8 @@ from onkel.estimators import (
     ExplicitKernelRegressor,
     FOGDClassifier,
     FOGDRegressor,
+    KernelRLSClassifier,
+    KernelRLSRegressor,
     NOGDClassifier,
     NOGDRegressor,
     PAClassifier,
@@ -22,7 +24,7 @@ from onkel.estimators import (
 WARM = {"gamma": "median", "n_warmup": 20}
 SET = {"gamma": 0.5}
 FEW = {"n_components": 12, "random_state": 3}
-SUPPORT = {"budget": 9, "rank": 5}
+SUPPORT = {"budget": 9, "rank": 5, "random_state": 3}
 
 
 def _open(map, rule, **params):
@@ -52,6 +54,7 @@ NAMED = {
     "rrf": ("RRF", FEW | SET),
     "rrf-median": ("RRF", FEW | WARM),
     "pa": ("PA", {}),
+    "krls-median": ("KRLS", FEW | WARM),
 }
 CLASSES = {
     "classification": {
@@ -59,6 +62,7 @@ CLASSES = {
         "NOGD": NOGDClassifier,
         "RRF": RRFClassifier,
         "PA": PAClassifier,
+        "KRLS": KernelRLSClassifier,
         "open": ExplicitKernelClassifier,
     },
     "regression": {
@@ -66,6 +70,7 @@ CLASSES = {
         "NOGD": NOGDRegressor,
         "RRF": RRFRegressor,
         "PA": PARegressor,
+        "KRLS": KernelRLSRegressor,
         "open": ExplicitKernelRegressor,
     },
 }
@@ -102,6 +107,11 @@ def learner(name, task):
 
 @pytest.fixture(params=NAMES)
 def classifier(request):
+    return make(request.param, "classification")
+
+
+@pytest.fixture(params=NAMED)
+def named_classifier(request):
     return make(request.param, "classification")
 
 

@@ -13,7 +13,7 @@ from onkel.kernels import Gaussian
 from onkel.maps.bandwidth import fit_gamma
 
 few_examples = settings(
-    max_examples=8,
+    max_examples=15,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

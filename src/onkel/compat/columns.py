@@ -38,7 +38,7 @@ class Columns:
         self.dtype = dtype
         self.names: list[Hashable] = []
         self.room: int | None = None
-        if isinstance(features, int | np.integer) and not isinstance(features, bool):
+        if isinstance(features, int | np.integer):
             if features < 1:
                 raise ValueError(f"features={features!r} must be at least 1")
             self.room = int(features)
@@ -61,7 +61,7 @@ class Columns:
         self.names = names
         self._known = frozenset(names)
         self.row = np.zeros((1, self.room or len(names)), self.dtype)
-        self._memory = memoryview(self.row).cast("B")
+        self._memory = memoryview(self.row.data).cast("B")
         # "=" and not native: only the standard format refuses what overflows float32
         format = f"={len(names)}{'f' if self.dtype == 'float32' else 'd'}"
         self._pack = struct.Struct(format).pack_into
@@ -118,7 +118,7 @@ class Columns:
         if self.open and len(known) + len(new) > (self.room or 0):
             self._refuse(new[-1], f"all {self.room} columns are taken by {_listed(self.names)}")
         try:
-            new.sort()  # type: ignore[type-var]
+            new.sort()  # type: ignore[call-arg]
         except TypeError:
             new.sort(key=repr)
         return self.names + new

@@ -108,30 +108,37 @@ def _read(file: Path, subset: str, entry: Entry) -> tuple[np.ndarray, np.ndarray
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    features = [f"f{j}" for j in range(entry.n_features)]
     try:
         names = pq.read_schema(file).names
-        own = features if "f0" in names else [c for c in names if c not in ("y", "split")]
-        wanted = [*own, "y"] + (["split"] if "split" in names else [])
-        table = pq.read_table(file, columns=wanted)
+        features = _feature_columns(names, entry, file)
+        split = ["split"] if "split" in names else []
+        table = pq.read_table(file, columns=[*features, "y", *split])
     except (pa.ArrowInvalid, OSError) as error:
         raise DataError(f"not a readable Parquet file: {error}", source=str(file)) from error
-    absent = [c for c in wanted if c not in table.column_names]
-    if absent or len(own) != entry.n_features:
-        what = f"no column {absent[0]!r}" if absent else f"{len(own)} feature columns"
-        raise DataError(
-            f"{what}; {entry.name} has the columns f0 to f{entry.n_features - 1} and y",
-            source=str(file),
-        )
     n_rows = table.num_rows
     if subset != "all" and "split" in table.column_names:
         table = table.filter(pc.equal(table["split"].cast("string"), subset))
     if table.num_rows == 0:
         raise DataError(f"no rows of the split {subset!r}", source=str(file), column="split")
-    X = np.empty((table.num_rows, len(own)))
-    for j, column in enumerate(own):
+    X = np.empty((table.num_rows, len(features)))
+    for j, column in enumerate(features):
         X[:, j] = table[column].to_numpy()
     return X, table["y"].to_numpy(), n_rows
+
+
+def _feature_columns(names: list[str], entry: Entry, file: Path) -> list[str]:
+    """f0, f1, ..., or, where a file names its columns otherwise, all but y and split."""
+    wanted = [f"f{j}" for j in range(entry.n_features)]
+    if "f0" not in names:
+        wanted = [column for column in names if column not in ("y", "split")]
+    absent = [column for column in (*wanted, "y") if column not in names]
+    if absent or len(wanted) != entry.n_features:
+        what = f"no column {absent[0]!r}" if absent else f"{len(wanted)} feature columns"
+        raise DataError(
+            f"{what}; {entry.name} has {entry.n_features} features (f0, f1, ...) and y",
+            source=str(file),
+        )
+    return wanted
 
 
 def _scaled(X: np.ndarray, scaling: str) -> np.ndarray:

@@ -56,11 +56,11 @@ class ExplicitKernelClassifier(_Explicit, OnlineClassifier):
     >>> from onkel.rules import PassiveAggressive
     >>> X, y = make_moons(2000, noise=0.2, random_state=0)
     >>> model = ExplicitKernelClassifier(
-    ...     map=NystroemFeatures(budget=50), rule=PassiveAggressive(C=0.5)
+    ...     map=NystroemFeatures(budget=50, gamma=2.0), rule=PassiveAggressive(C=0.1)
     ... )
     >>> before = model.predict_then_learn(X, y)
     >>> print(f"{(before == y).mean():.2f}")
-    0.94
+    0.96
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class ExplicitKernelRegressor(_Explicit, OnlineRegressor):
     >>> from onkel import ExplicitKernelRegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, (2000, 1))
     >>> y = np.sin(2 * X[:, 0])
-    >>> model = ExplicitKernelRegressor(map="nystroem", rule="adagrad").fit(X, y)
+    >>> model = ExplicitKernelRegressor(map="nystroem", rule="least_squares").fit(X, y)
     >>> print(f"{model.score(X, y):.2f}")
     1.00
     """

@@ -89,10 +89,10 @@ class FOGDClassifier(_FOGD, OnlineClassifier):
     >>> from sklearn.datasets import make_moons
     >>> from onkel import FOGDClassifier
     >>> X, y = make_moons(2000, noise=0.2, random_state=0)
-    >>> model = FOGDClassifier(n_components=100, random_state=0)
+    >>> model = FOGDClassifier(n_components=100, gamma=2.0, random_state=0)
     >>> before = model.predict_then_learn(X, y)
     >>> print(f"{(before == y).mean():.2f}")
-    0.94
+    0.96
 
     Notes
     -----
@@ -152,7 +152,7 @@ class FOGDRegressor(_FOGD, OnlineRegressor):
     >>> from onkel import FOGDRegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, (2000, 1))
     >>> y = np.sin(2 * X[:, 0])
-    >>> model = FOGDRegressor(n_components=100, random_state=0).fit(X, y)
+    >>> model = FOGDRegressor(n_components=100, gamma=2.0, random_state=0).fit(X, y)
     >>> print(f"{model.score(X, y):.2f}")
     1.00
 

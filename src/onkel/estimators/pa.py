@@ -60,7 +60,7 @@ class PAClassifier(_PA, OnlineClassifier):
     >>> model = PAClassifier(C=0.01)
     >>> before = model.predict_then_learn(X, y)
     >>> print(f"{(before == y).mean():.2f}")
-    0.87
+    0.98
 
     Notes
     -----

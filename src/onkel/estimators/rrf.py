@@ -18,6 +18,7 @@ class _RRF:
     n_components: int
     gamma: float | str
     learning_rate_gamma: float
+    damping: float
     n_warmup: int
     learning_rate: float
     schedule: str
@@ -25,7 +26,7 @@ class _RRF:
 
     def _make_map(self) -> ReparameterizedFeatures:
         return ReparameterizedFeatures(
-            self.n_components, self.gamma, self.learning_rate_gamma, self.n_warmup
+            self.n_components, self.gamma, self.learning_rate_gamma, self.damping, self.n_warmup
         )
 
     def _make_rule(self) -> Gradient:
@@ -53,9 +54,12 @@ class RRFClassifier(_RRF, OnlineClassifier):
         η > 0 of the weights (features are normalised, ‖z‖ = 1).
     learning_rate_gamma : float, default=0.01
         η_g ≥ 0 of the log-widths; 0 keeps them (FOGD).
+    damping : float, default=10000
+        Number of rows after which the widths' step shrinks; 0 is the paper's constant step. See
+        :class:`ReparameterizedFeatures`.
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
     schedule : {"constant", "inverse_sqrt", "inverse"}, default="constant"
-        Of the weights' step; the log-widths' step is constant.
+        Of the weights' step.
     alpha : float, default=0.0
     n_warmup : int, default=256
     class_weight : dict, "balanced" or None, default=None
@@ -91,6 +95,7 @@ class RRFClassifier(_RRF, OnlineClassifier):
         gamma: float | str = "median",
         learning_rate: float = 0.5,
         learning_rate_gamma: float = 0.01,
+        damping: float = 10_000,
         loss: str = "hinge",
         schedule: str = "constant",
         alpha: float = 0.0,
@@ -103,6 +108,7 @@ class RRFClassifier(_RRF, OnlineClassifier):
         self.gamma = gamma
         self.learning_rate = learning_rate
         self.learning_rate_gamma = learning_rate_gamma
+        self.damping = damping
         self.loss = loss
         self.schedule = schedule
         self.alpha = alpha
@@ -117,7 +123,8 @@ class RRFRegressor(_RRF, OnlineRegressor):
 
     Parameters
     ----------
-    n_components, gamma, learning_rate_gamma, schedule, alpha, n_warmup, dtype, random_state
+    n_components, gamma, learning_rate_gamma, damping, schedule, alpha, n_warmup, dtype,
+    random_state
         As in :class:`RRFClassifier`.
     learning_rate : float, default=0.5
         η > 0; below 2 for the squared loss. Targets should be of order 1.
@@ -147,6 +154,7 @@ class RRFRegressor(_RRF, OnlineRegressor):
         gamma: float | str = "median",
         learning_rate: float = 0.5,
         learning_rate_gamma: float = 0.01,
+        damping: float = 10_000,
         loss: str = "squared",
         epsilon: float = 0.0,
         schedule: str = "constant",
@@ -159,6 +167,7 @@ class RRFRegressor(_RRF, OnlineRegressor):
         self.gamma = gamma
         self.learning_rate = learning_rate
         self.learning_rate_gamma = learning_rate_gamma
+        self.damping = damping
         self.loss = loss
         self.epsilon = epsilon
         self.schedule = schedule

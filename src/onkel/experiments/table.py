@@ -116,8 +116,10 @@ def _group(group: list[Result], linear: dict[str, Result]) -> str:
 
 
 def _variant(experiment: Experiment) -> str:
-    D = experiment.parameters.get("n_components")
-    return f", D = {D}" if D is not None and experiment.algorithm == "rrf" else ""
+    """What tells apart the entries of one learner on one data set."""
+    symbol = {"rrf": "n_components", "nogd": "rank"}.get(experiment.algorithm, "")
+    value = experiment.parameters.get(symbol)
+    return f", {_SYMBOLS[symbol]} = {value}" if value is not None else ""
 
 
 def _lines(rows: list[Result]) -> str:

@@ -120,6 +120,8 @@ class NystroemFeatures(FeatureMap):
     def fit_first(self, X: np.ndarray) -> None:
         self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
         if self._picked("support"):
+            # a set that filled up with a provisional gamma is gathered again
+            self.__dict__.pop("projection_", None)
             return
         if self._picked("first"):
             S = X[: self.budget]

@@ -31,6 +31,11 @@ class ReparameterizedFeatures(FeatureMap):
         Widths at the start: exp(g) = √(2γ), the Gaussian kernel exp(-γ‖x - x'‖²).
     learning_rate : float, default=0.01
         η_g ≥ 0, the step of the log-widths.
+    damping : float, default=10000
+        Number of rows N ≥ 0 after which the step shrinks: η_g/√(1 + t/N); a step is also never
+        larger than repairs the row, were its loss linear in g. 0 is the paper's constant step: it
+        adapts for ever, and on long streams with little noise, where the weights grow large, it
+        can throw the widths out for good.
     n_warmup : int, default=256
         Rows that a heuristic for gamma looks at.
     random_state : int, RandomState or None, default=None
@@ -50,7 +55,8 @@ class ReparameterizedFeatures(FeatureMap):
 
     Notes
     -----
-    Source: Nguyen, Le, Bui & Phung 2017, Algorithm 1 (line 5 read as ω_d = exp(γ) ∘ ε_d).
+    Source: Nguyen, Le, Bui & Phung 2017, Algorithm 1 (line 5 read as ω_d = exp(γ) ∘ ε_d). The
+    damping is ours.
     """
 
     name = "reparameterized"
@@ -61,12 +67,14 @@ class ReparameterizedFeatures(FeatureMap):
         n_components: int = 100,
         gamma: float | str = "median",
         learning_rate: float = 0.01,
+        damping: float = 10_000,
         n_warmup: int = 256,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.gamma = gamma
         self.learning_rate = learning_rate
+        self.damping = damping
         self.n_warmup = n_warmup
         self.random_state = random_state
 
@@ -74,7 +82,9 @@ class ReparameterizedFeatures(FeatureMap):
         check_count(self, "n_components")
         check_count(self, "n_warmup", least=2)
         check_gamma(self.gamma)
-        non_negative(self, "learning_rate")
+        self.widths_par_ = np.array(
+            [non_negative(self, "learning_rate"), non_negative(self, "damping")]
+        )
         super().start(d, dtype)
 
     def warmup_rows(self) -> int:

@@ -225,7 +225,7 @@ class ExplicitModel:
             self.state[loops.T] += np.count_nonzero(weight)
         elif self.map.learns:
             m: Any = self.map
-            widths = (m.noise_, m.log_width_, float(m.learning_rate))
+            widths = (m.noise_, m.log_width_, m.widths_par_)
             loops.learn_reparameterized(
                 as_dense(X), y, weight, *widths, self.W, self.H, *self.how(), P
             )

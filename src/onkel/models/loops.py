@@ -179,25 +179,37 @@ def _pull_on_angles(W, Z, c, scale, v):
 
 
 @jit_inline
-def _learn_widths(X, t, E, v, eta, log_width, width):
-    """g_n ← g_n - η_g ∂loss/∂g_n, with ∂(ω_d·x)/∂g_n = width_n x_n e_nd."""
+def _learn_widths(X, t, E, v, eta, most, slope, log_width, width):
+    """g ← g - η ∂loss/∂g with η = min(η_g, most/‖∂loss/∂g‖²); ∂(ω_d·x)/∂g_n = width_n x_n e_nd."""
+    squared = 0.0
     for n in range(X.shape[1]):
+        slope[n] = 0.0
         if X[t, n] != 0.0:
-            g = log_width[n] + eta * width[n] * X[t, n] * dot(E, n, v, 0)
-            log_width[n] = min(max(g, -_WIDEST), _WIDEST)
+            slope[n] = width[n] * X[t, n] * dot(E, n, v, 0)
+            squared += slope[n] * slope[n]
+    if eta * squared > most:
+        eta = most / squared
+    for n in range(X.shape[1]):
+        if slope[n] != 0.0:
+            log_width[n] = min(max(log_width[n] + eta * slope[n], -_WIDEST), _WIDEST)
             width[n] = math.exp(log_width[n])
 
 
 @jit
 def learn_reparameterized(
-    X, y, weight, E, log_width, eta_gamma, W, H, state, loss, epsilon, rule, par, P
+    X, y, weight, E, log_width, widths_par, W, H, state, loss, epsilon, rule, par, P
 ):
-    """RRF, Algorithm 1: weights and log-widths both move by the same loss, row by row."""
+    """RRF, Algorithm 1: weights and log-widths both move by the same loss, row by row.
+
+    ``widths_par`` is [η_g, damping]. With a damping of N > 0 rows the step of the widths is
+    η_g/√(1 + t/N), and never more than repairs the row were its loss linear in g (Polyak); 0 is
+    the paper's constant step.
+    """
     D = E.shape[1]
     width = np.exp(log_width)
     c = np.empty(W.shape[0])
     angles, v = np.empty((1, D), W.dtype), np.empty((1, D), W.dtype)
-    Z = np.empty((1, 2 * D), W.dtype)
+    Z, slope = np.empty((1, 2 * D), W.dtype), np.empty(X.shape[1])
     cos, sin, turns = Z[0, :D], Z[0, D:], angles[0]
     p = np.empty((1, W.shape[0]))
     for t in range(X.shape[0]):
@@ -211,7 +223,11 @@ def learn_reparameterized(
             # both gradients at the weights before the update
             _pull_on_angles(W, Z, c, state[SCALE], v)
             if update(Z, 0, 1.0, weight[t], value, W, H, state, rule, par, p, c):
-                _learn_widths(X, t, E, v, eta_gamma * weight[t], log_width, width)
+                eta, most = widths_par[0] * weight[t], np.inf
+                if widths_par[1] > 0.0:
+                    eta /= math.sqrt(1.0 + state[T] / widths_par[1])
+                    most = value
+                _learn_widths(X, t, E, v, eta, most, slope, log_width, width)
 
 
 def is_cold() -> bool:

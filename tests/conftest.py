@@ -1,0 +1,44 @@
+"""What all tests share: the real data and the original programs' results, where they are."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+_SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture
+def data_folder():
+    """Folder with the real data sets (ONKEL_DATA, else ../shared/data), or a skip saying why."""
+    folder = Path(os.environ.get("ONKEL_DATA", _SHARED / "data"))
+    if not folder.is_dir():
+        pytest.skip("no data sets: neither ONKEL_DATA nor ../shared/data is a folder")
+    return folder
+
+
+@pytest.fixture
+def real_data(data_folder, monkeypatch):
+    """Let onkel.datasets find the real data sets."""
+    monkeypatch.setenv("ONKEL_DATA", str(data_folder))
+    return data_folder
+
+
+@pytest.fixture
+def oracle():
+    """``oracle(data set, algorithm) -> (X, y, permutations, values of the original program)``."""
+    folder = _SHARED / "oracle"
+    if not folder.is_dir():
+        pytest.skip("no results of the original programs: ../shared/oracle is not there")
+    entries = json.loads((folder / "oracle.json").read_text(encoding="utf-8"))
+
+    def read(dataset, algorithm):
+        arrays = np.load(folder / f"{dataset}.npz")
+        (entry,) = (e for e in entries if (e["dataset"], e["algorithm"]) == (dataset, algorithm))
+        return arrays["X"], arrays["y"], arrays["perm"], np.array(entry["values"])
+
+    return read
