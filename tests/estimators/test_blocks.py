@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 from onkel.estimators import NOGDClassifier
 from onkel.kernels import Gaussian
@@ -22,7 +22,7 @@ cuts = st.lists(st.integers(1, 40), min_size=1, max_size=8)
 
 
 def scores(model, X):
-    return model.predict(X) if hasattr(model, "epsilon") else model.decision_function(X)
+    return model.predict(X) if is_regressor(model) else model.decision_function(X)
 
 
 def blocks(sizes, n):

@@ -79,7 +79,9 @@ def load(
     scaling = _choice("scaling", scaling or entry.scaling, _SCALINGS)
     file = path(name)
     X, y, n_rows = _read(file, subset, entry)
-    X = _scaled(X / entry.divide, scaling)
+    if entry.divide != 1.0:
+        X /= entry.divide
+    X = _scaled(X, scaling)
     if entry.task == "regression":
         y = y.astype(np.float64)
         if scaling == "minmax":

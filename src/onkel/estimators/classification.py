@@ -12,14 +12,9 @@ from sklearn.utils.metaestimators import available_if
 
 from onkel.errors import DataError
 from onkel.estimators.base import OnlineEstimator
-from onkel.estimators.checking import (
-    check_rows,
-    first_error,
-    labels,
-    required_target,
-    same_kind,
-    weights,
-)
+from onkel.estimators.checking import check_rows, first_error, weights
+from onkel.estimators.class_weights import balanced_weights, class_weight_table
+from onkel.estimators.labels import labels, required_target, same_kind
 from onkel.losses import CLASSIFICATION, PROBABILISTIC
 from onkel.models.one_row import learn_row
 
@@ -140,7 +135,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     def _start_classes(self, classes: Any, d: int, dtype: Any) -> None:
         """Begin over rows of d columns with the classes known so far."""
         known = np.empty(0, dtype) if classes is None else np.unique(classes)
-        self._class_weights(known)
+        class_weight_table(self.class_weight, known)
         self._start(d, 1 if len(known) <= 2 else len(known))
         self.classes_ = known
         self.class_counts_ = np.zeros(len(known))
@@ -218,32 +213,15 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         y = 2.0 * code - 1.0 if len(self.classes_) == 2 else float(code)
         learn_row(self.model_, X, y, weight)
 
-    def _class_weights(self, classes: np.ndarray) -> np.ndarray | None:
-        """The weight of each class by ``class_weight``, or None for "balanced"."""
-        table = self.class_weight
-        if isinstance(table, str) and table == "balanced":
-            return None
-        if table is not None and not isinstance(table, dict):
-            raise ValueError(f"class_weight={table!r} must be None, 'balanced' or a dict")
-        values = list((table or {}).values())
-        if not all(isinstance(v, (int, float, np.number)) and 0.0 <= v < np.inf for v in values):
-            raise ValueError(f"class_weight={table!r} must hold numbers of at least 0")
-        return np.array([float((table or {}).get(_item(c), 1.0)) for c in classes])
-
     def _by_class(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Row weights times ``class_weight``; "balanced" by the counts up to each row."""
         if self.class_weight is None or not len(self.classes_):
             return weight
-        table = self._class_weights(self.classes_)
+        table = class_weight_table(self.class_weight, self.classes_)
         if table is not None:
             return weight * table[codes]
-        onehot = np.zeros((len(codes), len(self.classes_)))
-        onehot[np.arange(len(codes)), codes] = weight > 0.0
-        counts = self.class_counts_ + np.cumsum(onehot, axis=0)
-        self.class_counts_ = counts[-1] if len(counts) else self.class_counts_
-        own = np.maximum(counts[np.arange(len(codes)), codes], 1.0)
-        seen = np.maximum((counts > 0.0).sum(axis=1), 1)
-        return weight * counts.sum(axis=1) / (seen * own)
+        balance, self.class_counts_ = balanced_weights(codes, weight > 0.0, self.class_counts_)
+        return weight * balance
 
     # ---- prediction ------------------------------------------------------------------------------
 

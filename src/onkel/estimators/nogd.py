@@ -49,8 +49,8 @@ class NOGDClassifier(_NOGD, OnlineClassifier):
     ----------
     budget : int, default=100
         Number of support vectors B ≥ 1 kept as landmarks.
-    rank : int or None, default=20
-        Eigenpairs kept, k ≤ B; None for all.
+    rank : int or None, default=None
+        Eigenpairs kept, k ≤ B; None for all. The paper keeps a fifth (20 of 100): faster, coarser.
     kernel : str or Kernel, default="gaussian"
         Any kernel of :mod:`onkel.kernels`.
     gamma : float or {"median", "scale"}, default="median"
@@ -94,7 +94,7 @@ class NOGDClassifier(_NOGD, OnlineClassifier):
     def __init__(
         self,
         budget: int = 100,
-        rank: int | None = 20,
+        rank: int | None = None,
         kernel: str | Kernel = "gaussian",
         gamma: float | str = "median",
         learning_rate: float = 0.5,
@@ -153,7 +153,7 @@ class NOGDRegressor(_NOGD, OnlineRegressor):
     def __init__(
         self,
         budget: int = 100,
-        rank: int | None = 20,
+        rank: int | None = None,
         kernel: str | Kernel = "gaussian",
         gamma: float | str = "median",
         learning_rate: float = 0.5,

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from onkel.estimators.base import OnlineEstimator
-from onkel.estimators.checking import check_rows, first_error, required_target, targets, weights
+from onkel.estimators.checking import check_rows, first_error, weights
+from onkel.estimators.labels import required_target, targets
 from onkel.losses import REGRESSION
 from onkel.models.one_row import learn_row
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,28 @@ if TYPE_CHECKING:
 
 __all__ = ["markdown", "rich_table", "settings"]
 
+_INTRODUCTION = """# The papers' numbers, repeated
+
+Written by
+
+```
+OPENBLAS_NUM_THREADS=1 python -m onkel.experiments --markdown > docs/experiments.md
+```
+
+with the data sets in the folder of `ONKEL_DATA` (see `onkel datasets list`). Every run streams the
+rows once in a seeded order of its own; each row is predicted, then learned. Mean ± sample standard
+deviation over the runs; s/run is the median time to predict and learn, one thread.
+
+Verdicts: *met*, within two of the paper's standard deviations; *better*, below that; *not met*,
+above. *rows differ*: other rows than the paper's, so the published value is no yardstick; *within*
+or *over* the limit that the project set itself instead. *reference*: nothing published. Every data
+set has a linear row (`pa`, passive-aggressive, default settings).
+
+Settings are ours: features are normalised, so that FOGD's η is the paper's times D; N is the
+damping of the widths' step. Steps: *authors*, from their scripts; *search*, the best of
+`python -m onkel.experiments --search NAME`, on orders that are not reported; *issue*, set by the
+project."""
+
 _DIGITS = {"mistakes": 2, "mse": 5}
 _UNITS = {"mistakes": "mistakes, %", "mse": "mean squared error, target in [0, 1]"}
 _SYMBOLS = {
@@ -23,6 +46,7 @@ _SYMBOLS = {
     "rank": "k",
     "learning_rate": "η",
     "learning_rate_gamma": "η_γ",
+    "damping": "N",
     "gamma": "gamma",
     "schedule": "η_t",
     "loss": "loss",
@@ -53,7 +77,7 @@ def _row(result: Result) -> tuple[str, ...]:
     return (
         e.dataset,
         f"{result.n_rows:,}".replace(",", " "),
-        e.algorithm,
+        _label(e),
         _pm(result.mean, result.std, e.metric),
         "" if cell is None else _pm(cell.value, cell.std, e.metric),
         result.verdict,
@@ -80,9 +104,9 @@ def rich_table(results: Iterable[Result]) -> Table:
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """One table a paper's table, each followed by its notes; the linear rows stand with the rest.
+    """A page: what was run, then one table a paper's table with its notes.
 
-    Data sets keep the order of the experiments.
+    A data set's linear row follows its others in every table.
     """
     linear = {r.experiment.dataset: r for r in results if not r.experiment.table}
     groups: dict[tuple[str, int], list[Result]] = {}
@@ -93,7 +117,15 @@ def markdown(results: Sequence[Result]) -> str:
     parts = [_group(group, linear) for group in groups.values()]
     if not groups and linear:
         parts = [_lines(list(linear.values()))]
-    return "\n\n".join(parts)
+    return "\n\n".join([_head(results), *parts])
+
+
+def _head(results: Sequence[Result]) -> str:
+    counts = Counter(r.verdict for r in results if r.verdict != "reference")
+    counted = ", ".join(f"{word}: {n}" for word, n in counts.most_common())
+    runs = sorted({len(r.values) for r in results})
+    said = " or ".join(map(str, runs))
+    return f"{_INTRODUCTION}\n\nHere: {said} orders a row. {counted or 'Nothing to compare with'}."
 
 
 def _group(group: list[Result], linear: dict[str, Result]) -> str:
@@ -106,8 +138,7 @@ def _group(group: list[Result], linear: dict[str, Result]) -> str:
         if last and dataset in linear:
             rows.append(linear[dataset])
     notes = [
-        f"- *{r.experiment.dataset}, {r.experiment.algorithm}"
-        f"{_variant(r.experiment)}*: {r.experiment.note}"
+        f"- *{r.experiment.dataset}, {_label(r.experiment)}*: {r.experiment.note}"
         for r in group
         if r.experiment.note
     ]
@@ -115,11 +146,14 @@ def _group(group: list[Result], linear: dict[str, Result]) -> str:
     return "\n\n".join([title, _lines(rows), *(["\n".join(notes)] if notes else [])])
 
 
-def _variant(experiment: Experiment) -> str:
-    """What tells apart the entries of one learner on one data set."""
-    symbol = {"rrf": "n_components", "nogd": "rank"}.get(experiment.algorithm, "")
-    value = experiment.parameters.get(symbol)
-    return f", {_SYMBOLS[symbol]} = {value}" if value is not None else ""
+def _label(experiment: Experiment) -> str:
+    """The algorithm, and what tells apart its entries on one data set."""
+    p = experiment.parameters
+    if experiment.algorithm == "rrf":
+        return f"rrf, D = {p['n_components']}"
+    if experiment.algorithm == "nogd" and p["rank"] == p["budget"]:
+        return "nogd, k = B"
+    return experiment.algorithm
 
 
 def _lines(rows: list[Result]) -> str:

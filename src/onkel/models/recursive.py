@@ -47,7 +47,8 @@ class RecursiveLeastSquares:
         Z = np.asarray(Z, dtype=np.float64)
         scale = np.sqrt(np.maximum(weight, _WEIGHTLESS))
         if self.forgetting < 1.0:
-            scale = scale * self.forgetting ** (-0.5 * np.arange(1, len(Z) + 1))
+            # a row of weight 0 is no step of the clock either
+            scale = scale * self.forgetting ** (-0.5 * np.cumsum(weight > 0.0))
         zero = weight == 0.0
         K, u, predictions = self._innovations(Z, Y, scale, W)
         if zero.any():
@@ -58,7 +59,7 @@ class RecursiveLeastSquares:
         self._carry_sums(Z * scale[:, None], Y * scale[:, None], scale)
         self.noise += [len(Z), float((u**2).mean(axis=1).sum()), len(Z)]
         if self.forgetting < 1.0:
-            self._fade(len(weight))
+            self._fade(len(Z))
         if self.noise[0] >= REFRESH_ROWS:
             self.refresh(W)
         return predictions

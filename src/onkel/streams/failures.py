@@ -26,7 +26,7 @@ def missing_column(name: str, columns: Iterable[str], source: str | None) -> Dat
     """A column that was asked for and is not there, with what is."""
     names = [str(c) for c in columns]
     near = get_close_matches(str(name), names, 1, 0.6)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     shown = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
     return DataError(f"no such column{hint} The columns are: {shown}", source=source, column=name)
 

@@ -81,7 +81,8 @@ def _position(X: Any, k: int) -> tuple[int, int]:
 def _refusal(value: Any, column: str | int, where: str, row: int) -> DataError:
     if np.isnan(value):
         text = (
-            "the value is missing (NaN); fill or drop such rows with missing='zero'|'mean'|'skip'"
+            "the value is missing (NaN); fill or drop such rows with missing='zero', 'mean' or "
+            "'skip' (--missing on the command line)"
         )
     else:
         text = f"the value is infinite or too large for the dtype ({value}); it must be finite"

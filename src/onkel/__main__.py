@@ -1,0 +1,5 @@
+"""``python -m onkel``: the command line."""
+
+from onkel.cli import main
+
+main()
