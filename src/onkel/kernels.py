@@ -30,6 +30,7 @@ __all__ = [
     "Polynomial",
     "RationalQuadratic",
     "make_kernel",
+    "normal_directions",
     "squared_distances",
 ]
 
@@ -46,6 +47,10 @@ def _squared_norms(X: Any) -> np.ndarray:
 
 def squared_distances(X: Any, S: np.ndarray) -> np.ndarray:
     """Squared Euclidean distances (n, m) between the rows of X (dense or CSR) and S (dense)."""
+    if isinstance(X, np.ndarray) and len(S):
+        # around their middle: far from the origin the squares would cancel
+        middle = S.mean(axis=0)
+        X, S = X - middle, S - middle
     squared = np.asarray(X @ S.T)
     squared *= -2.0
     squared += _squared_norms(X)[:, None]
@@ -112,7 +117,7 @@ class Kernel(BaseEstimator):
         ``orthogonal=True`` draws blocks of d orthogonal directions with the lengths that
         independent ones would have (Yu et al. 2016): the same kernel, smaller variance.
         """
-        directions = _orthogonal_normal(rng, d, n) if orthogonal else rng.standard_normal((d, n))
+        directions = normal_directions(rng, d, n, orthogonal)
         return directions * np.sqrt(2.0 * gamma * self.mixing(rng, n))
 
     def distances(self, X: np.ndarray) -> np.ndarray:
@@ -124,7 +129,12 @@ class Kernel(BaseEstimator):
         return 0.5 / distance**2
 
 
-def _orthogonal_normal(rng: np.random.Generator, d: int, n: int) -> np.ndarray:
+def normal_directions(
+    rng: np.random.Generator, d: int, n: int, orthogonal: bool = False
+) -> np.ndarray:
+    """n draws of N(0, I) as columns (d, n); orthogonal ones in blocks of d, each N(0, I) still."""
+    if not orthogonal:
+        return rng.standard_normal((d, n))
     blocks = []
     for _ in range(-(-n // d)):
         Q, R = np.linalg.qr(rng.standard_normal((d, d)))

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import onkel
+from onkel.algorithms import DEFAULT
 from onkel.cli import app
 
 
@@ -44,7 +45,7 @@ def test_a_classifier_is_learned_saved_and_reported(rows, tmp_path):
         "learn", rows, "-t", "label", "--exclude", "gap", "--save", save, "--report", report
     )
     assert result.exit_code == 0, result.stderr
-    assert "rrf (classification)" in result.stdout
+    assert f"{DEFAULT} (classification)" in result.stdout
     assert "6,000" in result.stdout
     assert "lower is better" in result.stdout
     assert "classification: the target holds text" in result.stderr

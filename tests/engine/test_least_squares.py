@@ -147,6 +147,17 @@ def test_refresh_leaves_the_solution(monkeypatch):
     np.testing.assert_allclose(often.coef, never.coef, rtol=1e-8)
 
 
+@pytest.mark.parametrize("cut", [1, 37, 300])
+def test_refreshes_fall_on_row_numbers(cut, monkeypatch):
+    monkeypatch.setattr(recursive, "REFRESH_ROWS", 50)
+    X, y, weight = rows()
+    whole, parts = model_of(forgetting=0.9), model_of(forgetting=0.9)
+    whole.learn(X, y, weight)
+    for a in range(0, 300, cut):
+        parts.learn(X[a : a + cut], y[a : a + cut], weight[a : a + cut])
+    np.testing.assert_allclose(parts.coef, whole.coef, rtol=1e-7)
+
+
 def test_maps_it_cannot_be_exact_for():
     with pytest.raises(ValueError, match="moves them"):
         model_of(feature_map=ReparameterizedFeatures(5, gamma=1.0))

@@ -66,7 +66,7 @@ def test_entries_are_whole(name):
     assert e.task in ALGORITHMS[e.algorithm].tasks
     assert e.metric == ("mse" if e.task == "regression" else "mistakes")
     assert e.published == cell(e.paper, e.table, e.dataset, e.algorithm) or e.published is None
-    assert e.step in ("authors", "search", "issue", "default")
+    assert e.step in ("authors", "search", "prior", "default")
     assert e.n_runs == 20
     make(e.algorithm, "regression" if e.task == "regression" else "classification", **e.parameters)
 

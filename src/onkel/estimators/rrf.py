@@ -19,6 +19,7 @@ class _RRF:
     gamma: float | str
     learning_rate_gamma: float
     damping: float
+    orthogonal: bool
     n_warmup: int
     learning_rate: float
     schedule: str
@@ -26,7 +27,12 @@ class _RRF:
 
     def _make_map(self) -> ReparameterizedFeatures:
         return ReparameterizedFeatures(
-            self.n_components, self.gamma, self.learning_rate_gamma, self.damping, self.n_warmup
+            self.n_components,
+            self.gamma,
+            self.learning_rate_gamma,
+            self.damping,
+            self.orthogonal,
+            self.n_warmup,
         )
 
     def _make_rule(self) -> Gradient:
@@ -61,6 +67,9 @@ class RRFClassifier(_RRF, OnlineClassifier):
     schedule : {"constant", "inverse_sqrt", "inverse"}, default="constant"
         Of the weights' step.
     alpha : float, default=0.0
+        L2 penalty.
+    orthogonal : bool, default=False
+        Orthogonal noise: smaller variance, as in :class:`FourierFeatures`.
     n_warmup : int, default=256
     class_weight : dict, "balanced" or None, default=None
     dtype : {"float32", "float64"}, default="float32"
@@ -99,6 +108,7 @@ class RRFClassifier(_RRF, OnlineClassifier):
         loss: str = "hinge",
         schedule: str = "constant",
         alpha: float = 0.0,
+        orthogonal: bool = False,
         n_warmup: int = 256,
         class_weight: Any = None,
         dtype: str = "float32",
@@ -112,6 +122,7 @@ class RRFClassifier(_RRF, OnlineClassifier):
         self.loss = loss
         self.schedule = schedule
         self.alpha = alpha
+        self.orthogonal = orthogonal
         self.n_warmup = n_warmup
         self.class_weight = class_weight
         self.dtype = dtype
@@ -123,8 +134,8 @@ class RRFRegressor(_RRF, OnlineRegressor):
 
     Parameters
     ----------
-    n_components, gamma, learning_rate_gamma, damping, schedule, alpha, n_warmup, dtype,
-    random_state
+    n_components, gamma, learning_rate_gamma, damping, schedule, alpha, orthogonal,
+    n_warmup, dtype, random_state
         As in :class:`RRFClassifier`.
     learning_rate : float, default=0.5
         η > 0; below 2 for the squared loss. Targets should be of order 1.
@@ -159,6 +170,7 @@ class RRFRegressor(_RRF, OnlineRegressor):
         epsilon: float = 0.0,
         schedule: str = "constant",
         alpha: float = 0.0,
+        orthogonal: bool = False,
         n_warmup: int = 256,
         dtype: str = "float32",
         random_state: Any = None,
@@ -172,6 +184,7 @@ class RRFRegressor(_RRF, OnlineRegressor):
         self.epsilon = epsilon
         self.schedule = schedule
         self.alpha = alpha
+        self.orthogonal = orthogonal
         self.n_warmup = n_warmup
         self.dtype = dtype
         self.random_state = random_state

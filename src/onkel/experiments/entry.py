@@ -49,9 +49,9 @@ class Experiment:
     n_first : int or None
         Only the first so many rows.
     n_runs : int
-    step : {"authors", "search", "issue", "default"}
-        Where the step sizes come from: the authors' scripts; a search (:attr:`grid`); the project's
-        statement of the task; the estimator's default.
+    step : {"authors", "search", "prior", "default"}
+        Where the step sizes come from: the authors' scripts; a search (:attr:`grid`); earlier
+        experience with the data; the estimator's default.
     grid : mapping
         Parameter -> values searched.
     search_share : float

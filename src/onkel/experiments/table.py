@@ -35,8 +35,8 @@ set has a linear row (`pa`, passive-aggressive, default settings).
 
 Settings are ours: features are normalised, so that FOGD's η is the paper's times D; N is the
 damping of the widths' step. Steps: *authors*, from their scripts; *search*, the best of
-`python -m onkel.experiments --search NAME`, on orders that are not reported; *issue*, set by the
-project."""
+`python -m onkel.experiments --search NAME`, on orders that are not reported; *prior*, set
+beforehand."""
 
 _DIGITS = {"mistakes": 2, "mse": 5}
 _UNITS = {"mistakes": "mistakes, %", "mse": "mean squared error, target in [0, 1]"}
@@ -48,6 +48,7 @@ _SYMBOLS = {
     "learning_rate_gamma": "η_γ",
     "damping": "N",
     "gamma": "gamma",
+    "orthogonal": "orthogonal",
     "schedule": "η_t",
     "loss": "loss",
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.kernels import Gaussian
+from onkel.kernels import Gaussian, normal_directions
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
 from onkel.maps.fourier import check_count, fourier_features
@@ -36,6 +36,8 @@ class ReparameterizedFeatures(FeatureMap):
         larger than repairs the row, were its loss linear in g. 0 is the paper's constant step: it
         adapts for ever, and on long streams with little noise, where the weights grow large, it
         can throw the widths out for good.
+    orthogonal : bool, default=False
+        Orthogonal noise: smaller variance, as in :class:`FourierFeatures`.
     n_warmup : int, default=256
         Rows that a heuristic for gamma looks at.
     random_state : int, RandomState or None, default=None
@@ -68,6 +70,7 @@ class ReparameterizedFeatures(FeatureMap):
         gamma: float | str = "median",
         learning_rate: float = 0.01,
         damping: float = 10_000,
+        orthogonal: bool = False,
         n_warmup: int = 256,
         random_state: Any = None,
     ) -> None:
@@ -75,6 +78,7 @@ class ReparameterizedFeatures(FeatureMap):
         self.gamma = gamma
         self.learning_rate = learning_rate
         self.damping = damping
+        self.orthogonal = orthogonal
         self.n_warmup = n_warmup
         self.random_state = random_state
 
@@ -94,7 +98,7 @@ class ReparameterizedFeatures(FeatureMap):
         gamma = fit_gamma(self.gamma, Gaussian(), X)
         rng = np.random.default_rng(self.seed_)
         shape = (self.n_features_in_, self.n_components)
-        self.noise_ = rng.standard_normal(shape).astype(self.dtype_)
+        self.noise_ = normal_directions(rng, *shape, self.orthogonal).astype(self.dtype_)
         self.log_width_ = np.full(shape[0], 0.5 * math.log(2.0 * gamma))
 
     @property

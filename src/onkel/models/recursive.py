@@ -45,14 +45,30 @@ class RecursiveLeastSquares:
     def learn(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, W: np.ndarray) -> np.ndarray:
         """Learn the rows Z (n, m) with targets Y (n, K); W (K, m) moves; predictions (n, K)."""
         Z = np.asarray(Z, dtype=np.float64)
+        counted = self.noise[0] + np.cumsum(weight > 0.0)
+        # refreshes fall on row numbers, not on the ends of blocks
+        cut = int(np.searchsorted(counted, REFRESH_ROWS)) + 1
+        if cut > len(Z):
+            return self._learn_block(Z, Y, weight, W)
+        before = self._learn_block(Z[:cut], Y[:cut], weight[:cut], W)
+        self.refresh(W)
+        if cut == len(Z):
+            return before
+        return np.concatenate([before, self.learn(Z[cut:], Y[cut:], weight[cut:], W)])
+
+    def _learn_block(
+        self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, W: np.ndarray
+    ) -> np.ndarray:
+        used = weight > 0.0
         scale = np.sqrt(np.maximum(weight, _WEIGHTLESS))
         if self.forgetting < 1.0:
             # a row of weight 0 is no step of the clock either
-            scale = scale * self.forgetting ** (-0.5 * np.cumsum(weight > 0.0))
-        zero = weight == 0.0
+            scale = scale * self.forgetting ** (-0.5 * np.cumsum(used))
         K, u, predictions = self._innovations(Z, Y, scale, W)
-        if zero.any():
-            Z, Y, scale = Z[~zero], Y[~zero], scale[~zero]
+        if not used.all():
+            if not used.any():
+                return predictions
+            Z, Y, scale = Z[used], Y[used], scale[used]
             K, u, _ = self._innovations(Z, Y, scale, W)
         W += u.T @ K.T
         self.P = dsyrk(-1.0, K, beta=1.0, c=self.P, overwrite_c=1)
@@ -60,8 +76,6 @@ class RecursiveLeastSquares:
         self.noise += [len(Z), float((u**2).mean(axis=1).sum()), len(Z)]
         if self.forgetting < 1.0:
             self._fade(len(Z))
-        if self.noise[0] >= REFRESH_ROWS:
-            self.refresh(W)
         return predictions
 
     def _innovations(

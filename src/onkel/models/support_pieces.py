@@ -1,0 +1,170 @@
+"""The pieces that the loops of all budget families share: the panel, the slots, the norm.
+
+A model is A (K, capacity), coefficients of K outputs over stored rows, times ``state[SCALE]``. The
+kernel values of a sub-block are computed before it is walked, by one matrix product:
+
+    panel (n, n + capacity) = [κ(block, block) | κ(block, slots)].
+
+When slot s takes row t, its column changes for the rows after t, and the new values stand in the
+first part: column t. So the loop notes the pair (s, t), and each row, when its turn comes, copies
+what changed before it. Nothing is computed twice, whatever the budget does.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onkel._jit import jit_inline
+from onkel.models.loops import SCALE, SQUARED_NORM
+from onkel.rules.base import RuleKind
+from onkel.rules.gradient import gradient_step
+from onkel.rules.passive_aggressive import passive_aggressive_step
+
+__all__ = [
+    "BORN",
+    "CHANGED",
+    "N_COUNTS",
+    "REMOVED",
+    "SIZE",
+    "Slots",
+    "catch_up",
+    "direction_sums",
+    "norm_from_gram",
+    "norm_without",
+    "output_at",
+    "place",
+    "refresh_outputs",
+    "score",
+    "step",
+]
+
+# Places in the counts: slots in use, rows ever stored, changes in this sub-block, rows dropped.
+SIZE, BORN, CHANGED, REMOVED = 0, 1, 2, 3
+N_COUNTS = 4
+
+
+class Slots(NamedTuple):
+    """The arrays of a support set; the first ``counts[SIZE]`` slots are in use."""
+
+    A: np.ndarray  # (K, capacity) coefficients over the common scale
+    diagonal: np.ndarray  # (capacity,) κ(s, s)
+    target: np.ndarray  # (capacity,) labels of the stored rows
+    born: np.ndarray  # (capacity,) number of the insertion that filled the slot
+    gram: np.ndarray  # (capacity, capacity) κ(S, S), or (0, 0) where nothing needs it
+    outputs: np.ndarray  # (K, capacity) f(s)/scale, or (K, 0) where nothing needs it
+    memory: np.ndarray  # the budget's own numbers
+    rng: np.ndarray  # (1,) state of the random generator
+    counts: np.ndarray  # SIZE, BORN, CHANGED, REMOVED
+    changes: np.ndarray  # (2, n): slot and row of each change in this sub-block
+
+
+# ---- a row's scores ------------------------------------------------------------------------------
+
+
+@jit_inline
+def catch_up(panel, t, n, changes, n_changes):
+    """Bring row t of the panel up to the slots as they are now."""
+    for i in range(n_changes):
+        panel[t, n + changes[0, i]] = panel[t, changes[1, i]]
+
+
+@jit_inline
+def score(panel, t, n, A, size, state, P):
+    """p_k = Σ_j α_kj κ(s_j, x) of row t, accumulated in the precision of A."""
+    for k in range(A.shape[0]):
+        total = A.dtype.type(0.0)
+        for j in range(size):
+            total += A[k, j] * panel[t, n + j]
+        P[t, k] = state[SCALE] * total
+
+
+# ---- how f moves ---------------------------------------------------------------------------------
+
+
+@jit_inline
+def direction_sums(c, P, t):
+    """(‖c‖², c·p) of row t."""
+    c2 = 0.0
+    cp = 0.0
+    for k in range(c.shape[0]):
+        c2 += c[k] * c[k]
+        cp += c[k] * P[t, k]
+    return c2, cp
+
+
+@jit_inline
+def step(rule, par, t, weight, value, c2, q):
+    """(a, b) of f ← a f + b c κ(x, ·)."""
+    if rule == RuleKind.GRADIENT:
+        return gradient_step(par, t, weight)
+    return passive_aggressive_step(par, weight, value, c2, q)
+
+
+@jit_inline
+def place(s, t, n, y, q, new, panel, slots, state):
+    """Row t with the coefficients ``new`` (K,) becomes slot s."""
+    A, gram, counts, changes = slots.A, slots.gram, slots.counts, slots.changes
+    for k in range(A.shape[0]):
+        A[k, s] = new[k] / state[SCALE]
+    slots.diagonal[s] = q
+    slots.target[s] = y
+    slots.born[s] = counts[BORN]
+    counts[BORN] += 1
+    if s == counts[SIZE]:
+        counts[SIZE] += 1
+    i = counts[CHANGED]
+    changes[0, i], changes[1, i] = s, t
+    counts[CHANGED] += 1
+    if gram.shape[0] > 0:
+        for j in range(counts[SIZE]):
+            gram[s, j] = panel[t, n + j]
+            gram[j, s] = panel[t, n + j]
+        gram[s, s] = q
+
+
+# ---- norms and outputs at the stored rows --------------------------------------------------------
+
+
+@jit_inline
+def output_at(A, gram, r, k, size):
+    """f_k(s_r)/scale from the kept kernel matrix."""
+    total = 0.0
+    for j in range(size):
+        total += A[k, j] * gram[r, j]
+    return total
+
+
+@jit_inline
+def refresh_outputs(slots, size):
+    """f(s_j)/scale of all slots, from the kernel matrix."""
+    A, gram, outputs = slots.A, slots.gram, slots.outputs
+    for k in range(A.shape[0]):
+        for j in range(size):
+            outputs[k, j] = output_at(A, gram, j, k, size)
+
+
+@jit_inline
+def norm_from_gram(slots, size, state):
+    """‖f‖² without its recursion."""
+    A, gram = slots.A, slots.gram
+    total = 0.0
+    for r in range(size):
+        for k in range(A.shape[0]):
+            if A[k, r] != 0.0:
+                total += A[k, r] * output_at(A, gram, r, k, size)
+    state[SQUARED_NORM] = state[SCALE] * state[SCALE] * total
+
+
+@jit_inline
+def norm_without(slots, r, size, panel, t, n, c, cp, state):
+    """(‖f - α_r κ_r‖², c·(f - α_r κ_r)(x)): what the norm's recursion goes on from."""
+    A, gram, scale = slots.A, slots.gram, state[SCALE]
+    norm = state[SQUARED_NORM]
+    for k in range(A.shape[0]):
+        alpha = scale * A[k, r]
+        output = scale * output_at(A, gram, r, k, size)
+        norm += alpha * (alpha * slots.diagonal[r] - 2.0 * output)
+        cp -= c[k] * alpha * panel[t, n + r]
+    return norm, cp
