@@ -27,6 +27,19 @@ from rich.table import Table
 from benchmarks.streams import nonlinear
 from onkel import FOGDClassifier, StreamModel, open_stream
 
+# `onkel` as it is, but it stops and says when where the first block is about to be learned.
+FIRST_LEARNED = """
+import os, sys, time
+from onkel.cli import app
+import onkel.pipeline
+def learn(self, block):
+    print(time.time(), flush=True)
+    os._exit(0)
+onkel.pipeline.StreamModel.learn = learn
+from onkel.cli import main
+sys.argv[0] = "onkel"
+main()
+"""
 ONKEL = [sys.executable, "-m", "onkel.cli"]
 
 
@@ -71,6 +84,17 @@ def median_of_runs(command: list[str], rounds: int, env: dict[str, str] | None =
     return statistics.median(times)
 
 
+def until_learning(arguments: list[str], rounds: int) -> float:
+    """Median seconds from starting the command to the first row."""
+    times = []
+    for _ in range(rounds):
+        start = time.time()
+        command = [sys.executable, "-c", FIRST_LEARNED, *arguments]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        times.append(float(done.stdout) - start)
+    return statistics.median(times)
+
+
 def start_up(table: Table, folder: Path, rounds: int) -> None:
     """What a user waits for. A stream of 10 rows: all that is left is starting."""
     bare = median_of_runs([sys.executable, "-c", "pass"], rounds)
@@ -82,23 +106,29 @@ def start_up(table: Table, folder: Path, rounds: int) -> None:
     )
     few = folder / "few.csv"
     write_csv(few, 10)
-    learn = [*ONKEL, "learn", str(few), "--target", "y", "--json"]
-    median_of_runs(learn, 1)
-    warm = median_of_runs(learn, rounds)
-    table.add_row(
-        "onkel learn, 10 rows, compiled before", f"{warm:.2f} s", goal("1.5 s", warm < 1.5)
-    )
+    for algorithm in ("krls", "rrf"):
+        learn = ["learn", str(few), "--target", "y", "--json", "--algorithm", algorithm]
+        median_of_runs([*ONKEL, *learn], 1)
+        first = until_learning(learn, rounds)
+        whole = median_of_runs([*ONKEL, *learn], rounds)
+        table.add_row(
+            f"onkel learn --algorithm {algorithm}, compiled before: until it learns",
+            f"{first:.2f} s (10 rows, from start to exit: {whole:.2f} s)",
+            goal("1.5 s", first < 1.5),
+        )
+        table.add_row("... on a cold machine", *cold_start([*ONKEL, *learn]))
+
+
+def cold_start(command: list[str]) -> tuple[str, str]:
+    """Seconds from start to exit with nothing compiled, and whether it says so."""
     with tempfile.TemporaryDirectory() as cache:
         env = os.environ | {"NUMBA_CACHE_DIR": cache}
         start = time.perf_counter()
-        done = subprocess.run(learn, check=True, capture_output=True, env=env, text=True)
+        done = subprocess.run(command, check=True, capture_output=True, env=env, text=True)
         cold = time.perf_counter() - start
     said = "compiling" in done.stderr
-    table.add_row(
-        "onkel learn, 10 rows, cold machine",
-        f"{cold:.1f} s, {'says' if said else 'does NOT say'} that it compiles",
-        goal("30 s, says so", cold < 30 and said),
-    )
+    measured = f"{cold:.1f} s, {'says' if said else 'does NOT say'} that it compiles"
+    return measured, goal("30 s, says so", cold < 30 and said)
 
 
 def one_row_through_river(table: Table, rounds: int) -> None:
@@ -141,7 +171,7 @@ def main() -> None:
         csv_against_memory(table, Path(name), options.rows, options.rounds)
         start_up(table, Path(name), options.rounds)
     one_row_through_river(table, options.rounds)
-    Console().print(table)
+    Console(width=110).print(table)
 
 
 if __name__ == "__main__":

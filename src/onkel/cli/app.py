@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import Annotated, Any
 
@@ -69,4 +70,6 @@ def _options(
 
 def main() -> None:
     """Run the command line; the console script ``onkel``."""
+    # most of a short command is importing, a sixth of which would go to looking for garbage
+    gc.set_threshold(200_000, 20, 20)
     app(prog_name="onkel")

@@ -53,10 +53,10 @@ _COD_RNA_NOTE = (
     "59 535 of the paper's 331 152 rows, already standardised; a short stream pays more for its "
     "first rows. With the paper's search (a random 10 % of the rows: gamma = 1/32, η = 10, "
     "η_γ = 0.064) 5.69 ± 0.05 on these orders and 5.71 on others. Independent noise in place of "
-    "orthogonal costs 0.03 to 0.05. Tried without gain: constant steps of weights and widths as in "
-    "the paper (6.0 at best), of the widths alone (5.80), 1/(αt) steps, the logistic (5.84) and the "
-    "squared hinge loss (5.87), an L2 penalty, inputs clipped, in [-1, 1], or asinh of them (5.9 "
-    "and up). Fixed widths (η_γ = 0) give 5.99 ± 0.15."
+    "orthogonal costs 0.03 to 0.05. Tried without gain: constant steps of weights and widths as "
+    "in the paper (6.0 at best), of the widths alone (5.80), 1/(αt) steps, the logistic (5.84) and "
+    "the squared hinge loss (5.87), an L2 penalty, inputs clipped, in [-1, 1], or asinh of them "
+    "(5.9 and up). Fixed widths (η_γ = 0) give 5.99 ± 0.15."
 )
 
 

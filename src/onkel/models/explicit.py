@@ -10,6 +10,7 @@ from onkel._workspace import scratch
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap, as_dense
 from onkel.models import growing, loops
+from onkel.models.base import Model
 from onkel.models.recursive import RecursiveLeastSquares
 from onkel.models.threads import one_blas_thread
 from onkel.models.warmup import Warmup
@@ -24,7 +25,7 @@ _MOST_ROWS, _FEWEST_ROWS = 512, 16
 _MOST_ROWS_EXACT = 128
 
 
-class ExplicitModel:
+class ExplicitModel(Model):
     """f_k(x) = w_k · z(x) for K outputs: a map, a rule and a loss, with all their state.
 
     Parameters
@@ -42,18 +43,14 @@ class ExplicitModel:
     def __init__(
         self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
     ) -> None:
+        super().__init__(rule, loss, epsilon, n_outputs)
         self.map = feature_map
-        self.rule = rule
-        self.loss = int(loss)
-        self.epsilon = float(epsilon)
-        self.par = rule.parameters()
         self._check_pair()
-        self.n_outputs = n_outputs
         self.matrix: RecursiveLeastSquares | None = None
         rows = feature_map.warmup_rows()
         self.warmup = Warmup(rows) if rows else None
         if self.warmup is None:
-            self.map.fit_first(np.empty((0, feature_map.n_features_in_), feature_map.dtype_))
+            self._fit_first(np.empty((0, feature_map.n_features_in_), feature_map.dtype_))
             self._reset()
 
     def _check_pair(self) -> None:
@@ -73,6 +70,9 @@ class ExplicitModel:
 
     # ---- state ---------------------------------------------------------------------------------
 
+    def _fit_first(self, X: np.ndarray) -> None:
+        self.map.fit_first(X)
+
     def _reset(self) -> None:
         """f = 0 over the map as it is now."""
         growing = self.map.grows
@@ -87,6 +87,15 @@ class ExplicitModel:
         self.state = np.zeros(loops.N_STATE)
         self.state[loops.SCALE] = 1.0
         self.support = np.empty((0, self.map.n_features_in_), dtype)
+
+    @property
+    def seed(self) -> int:
+        """What every random choice comes from."""
+        return self.map.seed_
+
+    @seed.setter
+    def seed(self, value: int) -> None:
+        self.map.seed_ = value
 
     @property
     def ready(self) -> bool:
@@ -182,36 +191,6 @@ class ExplicitModel:
 
     # ---- learning ------------------------------------------------------------------------------
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Learn the rows in order; returns the scores (n, K) before each was learned.
-
-        ``y`` float64: -1 and +1 (K = 1), class codes (K > 2), or targets; ``weight`` float64 ≥ 0.
-        """
-        P = np.zeros((X.shape[0], self.n_outputs))
-        done = 0
-        with one_blas_thread(X.shape[0]):
-            while self.warmup is not None and done < X.shape[0]:
-                done = self._warm_up(X, y, weight, P, done)
-            if done < X.shape[0]:
-                self._walk(X[done:], y[done:], weight[done:], P[done:])
-        return P
-
-    def _warm_up(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray, a: int) -> int:
-        """Learn rows from a to the next refit with the provisional map, then refit and replay."""
-        assert self.warmup is not None
-        b, learnable = self.warmup.until_refit(weight, a)
-        if self.ready:
-            self._walk(X[a:b], y[a:b], weight[a:b], P[a:b])
-        self.warmup.keep(as_dense(X[a:b]), y[a:b], weight[a:b])
-        if learnable:
-            first, labels, weights = self.warmup.rows()
-            self.map.fit_first(first)
-            self._reset()
-            self._walk(first, labels, weights, np.zeros((len(first), self.n_outputs)))
-            if self.warmup.complete:
-                self.warmup = None
-        return b
-
     def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         for a, b in self._sub_blocks(X.shape[0]):
             if self.map.grows:
@@ -242,10 +221,6 @@ class ExplicitModel:
     def _block_features(self, X: Any) -> np.ndarray:
         shape = (X.shape[0], self.W.shape[1])
         return self.map.features(X, scratch("features", shape, self.map.dtype_))
-
-    def how(self) -> tuple[Any, ...]:
-        """The arguments of every loop that say how f moves."""
-        return self.state, self.loss, self.epsilon, int(self.rule.kind), self.par
 
     def refresh_norm(self) -> None:
         """‖f‖² from the weights, where its recursion was interrupted."""

@@ -37,8 +37,8 @@ __all__ = [
 T, SCALE, SQUARED_NORM = 0, 1, 2
 N_STATE = 3
 
-# Below this factor W is multiplied out, long before W / factor could overflow float32.
-_SMALLEST_SCALE = 1e-6
+# Outside of these W is multiplied by the factor, long before W / factor could overflow float32.
+_SMALLEST_SCALE, _LARGEST_SCALE = 1e-6, 1e6
 # Log-widths stay within e^±20: no sane stream comes near, and exp can't overflow.
 _WIDEST = 20.0
 _TURN = 1.0 / (2.0 * math.pi)
@@ -48,7 +48,7 @@ _TURN = 1.0 / (2.0 * math.pi)
 def rescale(W, a, state):
     """f ← a·f."""
     scale = state[SCALE] * a
-    if scale < _SMALLEST_SCALE:
+    if scale < _SMALLEST_SCALE or scale > _LARGEST_SCALE:
         factor = W.dtype.type(scale)
         for k in range(W.shape[0]):
             for j in range(W.shape[1]):

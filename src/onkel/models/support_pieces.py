@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel._jit import jit_inline
-from onkel.models.loops import SCALE, SQUARED_NORM
+from onkel.models.loops import SCALE, SQUARED_NORM, rescale
 from onkel.rules.base import RuleKind
 from onkel.rules.gradient import gradient_step
 from onkel.rules.passive_aggressive import passive_aggressive_step
@@ -26,6 +26,7 @@ __all__ = [
     "BORN",
     "CHANGED",
     "N_COUNTS",
+    "N_MEMORY",
     "REMOVED",
     "SIZE",
     "Slots",
@@ -33,16 +34,19 @@ __all__ = [
     "direction_sums",
     "norm_from_gram",
     "norm_without",
-    "output_at",
     "place",
     "refresh_outputs",
+    "scale_by",
     "score",
+    "shift_outputs",
     "step",
 ]
 
 # Places in the counts: slots in use, rows ever stored, changes in this sub-block, rows dropped.
 SIZE, BORN, CHANGED, REMOVED = 0, 1, 2, 3
 N_COUNTS = 4
+# Numbers of a budget's own.
+N_MEMORY = 2
 
 
 class Slots(NamedTuple):
@@ -103,6 +107,20 @@ def step(rule, par, t, weight, value, c2, q):
 
 
 @jit_inline
+def scale_by(slots, a, state):
+    """f ← a f, with its norm and its outputs at the stored rows."""
+    if a != 1.0:
+        scale = state[SCALE] * a
+        rescale(slots.A, a, state)
+        state[SQUARED_NORM] *= a * a
+        if state[SCALE] != scale:
+            # the factor was multiplied out
+            for k in range(slots.outputs.shape[0]):
+                for j in range(slots.outputs.shape[1]):
+                    slots.outputs[k, j] *= scale
+
+
+@jit_inline
 def place(s, t, n, y, q, new, panel, slots, state):
     """Row t with the coefficients ``new`` (K,) becomes slot s."""
     A, gram, counts, changes = slots.A, slots.gram, slots.counts, slots.changes
@@ -128,7 +146,7 @@ def place(s, t, n, y, q, new, panel, slots, state):
 
 
 @jit_inline
-def output_at(A, gram, r, k, size):
+def _output_at(A, gram, r, k, size):
     """f_k(s_r)/scale from the kept kernel matrix."""
     total = 0.0
     for j in range(size):
@@ -137,12 +155,24 @@ def output_at(A, gram, r, k, size):
 
 
 @jit_inline
+def shift_outputs(slots, s, size, sign):
+    """Take slot s out of the outputs at the stored rows (-1), or put it in (+1)."""
+    A, gram, outputs = slots.A, slots.gram, slots.outputs
+    for k in range(A.shape[0]):
+        alpha = sign * A[k, s]
+        for j in range(size):
+            outputs[k, j] += alpha * gram[s, j]
+        if sign > 0.0:
+            outputs[k, s] = _output_at(A, gram, s, k, size)
+
+
+@jit_inline
 def refresh_outputs(slots, size):
     """f(s_j)/scale of all slots, from the kernel matrix."""
     A, gram, outputs = slots.A, slots.gram, slots.outputs
     for k in range(A.shape[0]):
         for j in range(size):
-            outputs[k, j] = output_at(A, gram, j, k, size)
+            outputs[k, j] = _output_at(A, gram, j, k, size)
 
 
 @jit_inline
@@ -153,7 +183,7 @@ def norm_from_gram(slots, size, state):
     for r in range(size):
         for k in range(A.shape[0]):
             if A[k, r] != 0.0:
-                total += A[k, r] * output_at(A, gram, r, k, size)
+                total += A[k, r] * _output_at(A, gram, r, k, size)
     state[SQUARED_NORM] = state[SCALE] * state[SCALE] * total
 
 
@@ -164,7 +194,7 @@ def norm_without(slots, r, size, panel, t, n, c, cp, state):
     norm = state[SQUARED_NORM]
     for k in range(A.shape[0]):
         alpha = scale * A[k, r]
-        output = scale * output_at(A, gram, r, k, size)
+        output = scale * _output_at(A, gram, r, k, size)
         norm += alpha * (alpha * slots.diagonal[r] - 2.0 * output)
         cp -= c[k] * alpha * panel[t, n + r]
     return norm, cp

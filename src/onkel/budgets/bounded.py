@@ -1,0 +1,158 @@
+"""BOGD's budget: random removal made unbiased, with bounded coefficients."""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+
+import numpy as np
+
+from onkel._jit import jit_inline
+from onkel._random import pick, uniform
+from onkel.budgets.base import N_PARAMETERS, Budget, BudgetKind, check_budget
+from onkel.budgets.removal import oldest
+from onkel.rules.base import positive
+
+__all__ = ["BoundedRemoval", "bounded_removal"]
+
+
+class Removal(IntEnum):
+    """Which row goes."""
+
+    UNIFORM = 0
+    NONUNIFORM = 1
+    OLDEST = 2
+
+
+class Bound(IntEnum):
+    """What is done with coefficients above the bound."""
+
+    EACH = 0
+    ALL = 1
+
+
+@jit_inline
+def _draw(rng, chance, size):
+    """A slot by its chance."""
+    left = uniform(rng)
+    r = 0
+    for j in range(size):
+        if chance[j] > 0.0:
+            r = j
+            left -= chance[j]
+            if left < 0.0:
+                break
+    return r
+
+
+@jit_inline
+def _chances(A, diagonal, size, chance):
+    """p_i = 1 - (B - 1) w_i/Σ_j w_j with w = ‖α‖ √κ(s, s); a dominant row's is 0."""
+    total = 0.0
+    for j in range(size):
+        chance[j] = 0.0
+        for k in range(A.shape[0]):
+            chance[j] += A[k, j] * A[k, j]
+        chance[j] = math.sqrt(chance[j] * diagonal[j])
+        total += chance[j]
+    kept = 0.0
+    for j in range(size):
+        p = 1.0 / size
+        if total > 0.0:
+            p = max(0.0, 1.0 - (size - 1.0) * chance[j] / total)
+        chance[j] = p
+        kept += p
+    for j in range(size):
+        chance[j] /= kept
+
+
+@jit_inline
+def bounded_removal(slots, bpar, size, b, new, scale):
+    """The slot to drop and two factors: of the survivors, and of all with the new row."""
+    A, rng = slots.A, slots.rng
+    removal, bound, most = int(bpar[0]), int(bpar[1]), bpar[2] * b
+    before = 1.0
+    if removal == Removal.OLDEST:
+        r = oldest(slots.born, size)
+    elif removal == Removal.UNIFORM:
+        r = pick(rng, size)
+        before = size / (size - 1.0)
+    else:
+        chance = np.empty(size)
+        _chances(A, slots.diagonal, size, chance)
+        r = _draw(rng, chance, size)
+        for k in range(A.shape[0]):
+            for j in range(size):
+                if j != r:
+                    A[k, j] /= A.dtype.type(max(1.0 - chance[j], 1e-9))
+    if most == np.inf:
+        return r, before, 1.0
+    if bound == Bound.EACH:
+        limit = A.dtype.type(most / (before * scale))
+        for k in range(A.shape[0]):
+            for j in range(size):
+                A[k, j] = min(max(A[k, j], -limit), limit)
+        return r, before, 1.0
+    largest = 0.0
+    for k in range(A.shape[0]):
+        largest = max(largest, abs(new[k]))
+        for j in range(size):
+            if j != r:
+                largest = max(largest, abs(before * scale * A[k, j]))
+    return r, before, min(1.0, most / largest) if largest > 0.0 else 1.0
+
+
+class BoundedRemoval(Budget):
+    """Random removal whose survivors stand in for the dropped row, and stay bounded.
+
+    Uniform: every row is dropped with probability 1/B and the others are multiplied by
+    B/(B - 1). Non-uniform: ``p_i = 1 - (B - 1)|α_i|√κ_ii/Σ_j |α_j|√κ_jj``, factor 1/(1 - p_i).
+
+    Parameters
+    ----------
+    budget : int, default=100
+        B ≥ 2 (1 with ``removal="oldest"``).
+    removal : {"uniform", "nonuniform", "oldest"}, default="uniform"
+        "oldest" drops the oldest row and multiplies by nothing.
+    max_weight : float, default=10.0
+        Coefficients stay within ``max_weight`` steps, max_weight·η; inf for no bound.
+    bound : {"each", "all"}, default="each"
+        "each": a larger coefficient is cut. "all": the whole of f is multiplied so that the
+        largest one fits (the LSOKL programs).
+
+    Notes
+    -----
+    Source: Zhao, Wang, Wu, Jin & Hoi 2012, Algorithms 1 (uniform) and 2 (non-uniform).
+    """
+
+    name = "bounded"
+    kind = BudgetKind.BOUNDED
+    rules = ("gradient", "projected", "pegasos", "norma")
+    reason = "its bound on the coefficients is counted in gradient steps"
+
+    def __init__(
+        self,
+        budget: int = 100,
+        removal: str = "uniform",
+        max_weight: float = 10.0,
+        bound: str = "each",
+    ) -> None:
+        self.budget = budget
+        self.removal = removal
+        self.max_weight = max_weight
+        self.bound = bound
+
+    def limit(self) -> int | None:
+        return check_budget(self, least=1 if self.removal == "oldest" else 2)
+
+    def parameters(self) -> np.ndarray:
+        for name, words in (("removal", Removal), ("bound", Bound)):
+            allowed = [word.name.lower() for word in words]
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is not one of {', '.join(map(repr, allowed))}"
+                )
+        most = np.inf if self.max_weight == np.inf else positive(self, "max_weight")
+        out = np.zeros(N_PARAMETERS)
+        out[:3] = Removal[self.removal.upper()], Bound[self.bound.upper()], most
+        return out

@@ -1,0 +1,177 @@
+"""Budgets that drop a stored row for each new one: none at all, random, oldest, smallest, least
+missed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onkel._jit import jit_inline
+from onkel.budgets.base import Budget, BudgetKind
+from onkel.losses import Loss
+
+__all__ = [
+    "MostRedundantRemoval",
+    "NoBudget",
+    "OldestRemoval",
+    "RandomRemoval",
+    "SmallestRemoval",
+    "most_redundant",
+    "oldest",
+    "smallest",
+]
+
+
+@jit_inline
+def oldest(born, size):
+    """The slot that was filled first."""
+    r = 0
+    for j in range(1, size):
+        if born[j] < born[r]:
+            r = j
+    return r
+
+
+@jit_inline
+def smallest(A, diagonal, born, size):
+    """The slot of the smallest Σ_k α_k² κ(s, s); of equal ones the oldest."""
+    r = 0
+    least = np.inf
+    for j in range(size):
+        weight = 0.0
+        for k in range(A.shape[0]):
+            weight += A[k, j] * A[k, j]
+        weight *= diagonal[j]
+        if weight < least or (weight == least and born[j] < born[r]):
+            r, least = j, weight
+    return r
+
+
+@jit_inline
+def _margin_without(loss, A, outputs, diagonal, target, j, new, k_new, scale):
+    """Margin of stored row j if it were dropped; ``new[k] k_new`` is what the new row adds."""
+    if A.shape[0] == 1:
+        p = scale * (outputs[0, j] - A[0, j] * diagonal[j]) + new[0] * k_new
+        if loss > Loss.PERCEPTRON:
+            return -abs(target[j] - p)
+        return target[j] * p
+    own = int(target[j])
+    p_own = 0.0
+    p_rival = -np.inf
+    for k in range(A.shape[0]):
+        p = scale * (outputs[k, j] - A[k, j] * diagonal[j]) + new[k] * k_new
+        if k == own:
+            p_own = p
+        else:
+            p_rival = max(p_rival, p)
+    return p_own - p_rival
+
+
+@jit_inline
+def most_redundant(slots, loss, size, panel, t, n, new, scale):
+    """The slot whose row is still predicted best without it: argmax_j of its margin."""
+    A, outputs, diagonal = slots.A, slots.outputs, slots.diagonal
+    target, born = slots.target, slots.born
+    r = 0
+    best = -np.inf
+    for j in range(size):
+        k_new = panel[t, n + j]
+        margin = _margin_without(loss, A, outputs, diagonal, target, j, new, k_new, scale)
+        if margin > best or (margin == best and born[j] < born[r]):
+            r, best = j, margin
+    return r
+
+
+class NoBudget(Budget):
+    """Every row with a gradient is stored: exact, in memory that grows with the stream."""
+
+    name = "none"
+    kind = BudgetKind.NONE
+
+    def limit(self) -> int | None:
+        return None
+
+    def needs_gram(self, par: np.ndarray) -> bool:
+        return False
+
+
+class _Removal(Budget):
+    def __init__(self, budget: int = 100) -> None:
+        self.budget = budget
+
+
+class RandomRemoval(_Removal):
+    """Drop one of the B stored rows, each with the same probability.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        B ≥ 1. The new row is never the one dropped.
+
+    Notes
+    -----
+    Source: Cavallanti, Cesa-Bianchi & Gentile 2007 (RBP, with the perceptron).
+    """
+
+    name = "random"
+    kind = BudgetKind.RANDOM
+
+
+class OldestRemoval(_Removal):
+    """Drop the row stored first.
+
+    With a decaying f (``alpha`` > 0) this is NORMA's truncation: what is dropped has decayed
+    longest.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        B ≥ 1.
+
+    Notes
+    -----
+    Source: Kivinen, Smola & Williamson 2004, section III.
+    """
+
+    name = "oldest"
+    kind = BudgetKind.OLDEST
+
+
+class SmallestRemoval(_Removal):
+    """Drop the row of the smallest ``Σ_k α_k² κ(s, s)``: the least change of f in norm.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        B ≥ 1.
+
+    Notes
+    -----
+    Source: Wang, Crammer & Vucetic 2012, section 3.2. With Pegasos all stored coefficients are
+    equal but for rounding, and the choice means nothing.
+    """
+
+    name = "smallest"
+    kind = BudgetKind.SMALLEST
+
+
+class MostRedundantRemoval(_Removal):
+    """Drop the row that would be predicted best without it: ``argmax_j y_j (f - α_j κ_j)(s_j)``.
+
+    In multiclass the margin over the best wrong class, in regression the smallest error. O(B) a
+    row that is added, for a kernel matrix of B² numbers.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        B ≥ 1.
+
+    Notes
+    -----
+    Source: Crammer, Kandola & Singer 2003, Figure 2.
+    """
+
+    name = "most_redundant"
+    kind = BudgetKind.REDUNDANT
+
+    def needs_gram(self, par: np.ndarray) -> bool:
+        return True

@@ -1,0 +1,84 @@
+"""What both representations share: rows in order, the first of them kept where a fit needs them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.losses import Loss
+from onkel.maps.base import as_dense
+from onkel.models.threads import one_blas_thread
+from onkel.models.warmup import Warmup
+from onkel.rules.base import Rule
+
+__all__ = ["Model"]
+
+
+class Model:
+    """K outputs f, moved by a rule along a loss.
+
+    A representation gives ``_fit_first(X)``, ``_reset()``, ``_walk(X, y, weight, P)`` and
+    ``ready``.
+    """
+
+    state: np.ndarray
+    warmup: Warmup | None
+
+    def __init__(self, rule: Rule, loss: Loss, epsilon: float, n_outputs: int) -> None:
+        self.rule = rule
+        self.loss = int(loss)
+        self.epsilon = float(epsilon)
+        self.par = rule.parameters()
+        self.n_outputs = n_outputs
+
+    @property
+    def ready(self) -> bool:
+        """False before the first row of a model that is fitted on first rows."""
+        raise NotImplementedError
+
+    def _fit_first(self, X: np.ndarray) -> None:
+        """Fit what is fitted on the first rows X (n, d)."""
+        raise NotImplementedError
+
+    def _reset(self) -> None:
+        """f = 0 over what is fitted now."""
+        raise NotImplementedError
+
+    def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        """Learn the rows in order; P (n, K) gets the scores before each."""
+        raise NotImplementedError
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn the rows in order; returns the scores (n, K) before each was learned.
+
+        ``y`` float64: -1 and +1 (K = 1), class codes (K > 2), or targets; ``weight`` float64 ≥ 0.
+        """
+        P = np.zeros((X.shape[0], self.n_outputs))
+        done = 0
+        with one_blas_thread(X.shape[0]):
+            while self.warmup is not None and done < X.shape[0]:
+                done = self._warm_up(X, y, weight, P, done)
+            if done < X.shape[0]:
+                self._walk(X[done:], y[done:], weight[done:], P[done:])
+        return P
+
+    def _warm_up(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray, a: int) -> int:
+        """Learn rows from a to the next refit with the provisional fit, then refit and replay."""
+        assert self.warmup is not None
+        b, learnable = self.warmup.until_refit(weight, a)
+        if self.ready:
+            self._walk(X[a:b], y[a:b], weight[a:b], P[a:b])
+        self.warmup.keep(as_dense(X[a:b]), y[a:b], weight[a:b])
+        if learnable:
+            first, labels, weights = self.warmup.rows()
+            self._fit_first(first)
+            self._reset()
+            self._walk(first, labels, weights, np.zeros((len(first), self.n_outputs)))
+            if self.warmup.complete:
+                self.warmup = None
+        return b
+
+    def how(self) -> tuple[Any, ...]:
+        """The arguments of every loop that say how f moves."""
+        return self.state, self.loss, self.epsilon, int(self.rule.kind), self.par

@@ -1,0 +1,253 @@
+"""The support-set representation: coefficients over stored rows, moved row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel._random import new_state
+from onkel._workspace import scratch
+from onkel.budgets.base import Budget, BudgetKind
+from onkel.kernels import Kernel
+from onkel.losses import Loss
+from onkel.maps.bandwidth import check_gamma, fit_gamma
+from onkel.maps.base import as_dense
+from onkel.models import loops, support_loops
+from onkel.models.base import Model
+from onkel.models.support_pieces import CHANGED, N_COUNTS, N_MEMORY, SIZE, Slots
+from onkel.models.threads import one_blas_thread
+from onkel.models.warmup import Warmup
+from onkel.rules.base import RADIUS, Rule
+
+__all__ = ["SupportModel"]
+
+# Rows of a sub-block: fewer cost more calls, more a larger κ(block, block) of which half is read.
+_FEWEST_ROWS, _MOST_ROWS = 64, 256
+# Slots allocated at first; a set that outgrows them doubles.
+_FIRST_CAPACITY = 64
+
+_ARRAYS = ("A", "S", "diagonal", "target", "born", "gram", "outputs")
+_WHOLE = ("memory", "rng", "counts", "state")
+
+
+class SupportModel(Model):
+    """f_k(x) = Σ_j α_kj κ(s_j, x) for K outputs: stored rows, a rule, a loss and a budget.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    gamma : float or {"median", "scale"}
+        A heuristic is fitted on the first ``n_warmup`` rows.
+    n_warmup : int
+    budget : Budget
+    rule : Rule
+    loss : Loss
+    epsilon : float
+        Half-width of the tube in which a regression row is not learned.
+    n_outputs : int
+        1 for binary and regression, else the number of classes.
+    d : int
+        Columns of a row.
+    dtype : dtype
+        Of the stored rows, the kernel values and the coefficients.
+    seed : int
+        What the budget's random choices come from.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        gamma: float | str,
+        n_warmup: int,
+        budget: Budget,
+        rule: Rule,
+        loss: Loss,
+        epsilon: float,
+        n_outputs: int,
+        d: int,
+        dtype: Any,
+        seed: int,
+    ) -> None:
+        super().__init__(rule, loss, epsilon, n_outputs)
+        check_gamma(gamma)
+        budget.check_rule(rule)
+        self.kernel, self.gamma, self.budget = kernel, gamma, budget
+        self.limit, self.budget_par = budget.limit(), budget.parameters()
+        self.track = budget.needs_norm(self.par)
+        self.d, self.dtype, self.seed = d, np.dtype(dtype), seed
+        self.warmup = Warmup(n_warmup) if isinstance(gamma, str) else None
+        if self.warmup is None:
+            self._fit_first(np.empty((0, d), self.dtype))
+            self._reset()
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def _fit_first(self, X: np.ndarray) -> None:
+        self.gamma_ = fit_gamma(self.gamma, self.kernel, X)
+
+    def _reset(self) -> None:
+        """f = 0 and no row stored."""
+        first = _FIRST_CAPACITY if self.limit is None else min(self.limit, _FIRST_CAPACITY)
+        gram = self.budget.needs_gram(self.par)
+        outputs = self.budget.kind == BudgetKind.REDUNDANT
+        self.A = np.zeros((self.n_outputs, first), self.dtype)
+        self.S = np.zeros((first, self.d), self.dtype)
+        self.diagonal, self.target = np.zeros(first), np.zeros(first)
+        self.born = np.zeros(first, np.int64)
+        self.gram = np.zeros((first, first) if gram else (0, 0), self.dtype)
+        self.outputs = np.zeros((self.n_outputs, first if outputs else 0))
+        self.memory = np.zeros(N_MEMORY)
+        self.rng = new_state(self.seed)
+        self.counts = np.zeros(N_COUNTS, np.int64)
+        self.state = np.zeros(loops.N_STATE)
+        self.state[loops.SCALE] = 1.0
+
+    @property
+    def ready(self) -> bool:
+        """False before the first row of a model whose gamma is fitted on first rows."""
+        return hasattr(self, "A")
+
+    @property
+    def size(self) -> int:
+        """Number of stored rows."""
+        return int(self.counts[SIZE]) if self.ready else 0
+
+    @property
+    def support(self) -> np.ndarray:
+        """The stored rows (size, d)."""
+        return self.S[: self.size] if self.ready else np.empty((0, self.d), self.dtype)
+
+    @property
+    def coef(self) -> np.ndarray:
+        """Coefficients (K, size) of the stored rows."""
+        if not self.ready:
+            return np.empty((self.n_outputs, 0), self.dtype)
+        return self.A[:, : self.size] * self.dtype.type(self.state[loops.SCALE])
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
+        out: dict[str, Any] = {"n_outputs": self.n_outputs}
+        if self.ready:
+            out["gamma"] = self.gamma_
+            out |= {name: self._used(name) for name in _ARRAYS}
+            out |= {name: getattr(self, name) for name in _WHOLE}
+        if self.warmup is not None:
+            out["warmup"] = self.warmup.get_state()
+        return out
+
+    def _used(self, name: str) -> np.ndarray:
+        """The part of an array that belongs to slots in use."""
+        array, m = getattr(self, name), self.size
+        if name == "gram":
+            return array[:m, :m]
+        return array[:, :m] if name in ("A", "outputs") else array[:m]
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take the state of a model of the same kernel, budget, rule and loss."""
+        self.n_outputs = state["n_outputs"]
+        if "A" in state:
+            self.gamma_ = state["gamma"]
+            for name in (*_ARRAYS, *_WHOLE):
+                setattr(self, name, np.array(state[name], order="C"))
+        self.warmup = Warmup.from_state(state["warmup"]) if "warmup" in state else None
+
+    def add_output(self, position: int) -> None:
+        """Make room for a class with zero scores at ``position``.
+
+        One output f (two classes) becomes three: -f/2, f/2 and the new one, whose differences,
+        and so whose decisions and margins, are those of f.
+        """
+        one = self.n_outputs == 1
+        if self.ready:
+            for name in ("A", "outputs"):
+                A = getattr(self, name)
+                A = np.concatenate([-0.5 * A, 0.5 * A]) if one else A
+                A = np.insert(A, position, 0, axis=0)
+                setattr(self, name, np.ascontiguousarray(A.astype(A.dtype, copy=False)))
+            codes = (self.target > 0.0).astype(np.float64) if one else self.target
+            self.target = codes + (codes >= position)
+            if one:
+                # ‖-f/2‖² + ‖f/2‖²
+                self.state[loops.SQUARED_NORM] *= 0.5
+        if self.warmup is not None:
+            self.warmup.add_class(position, from_signs=one)
+        self.n_outputs = 3 if one else self.n_outputs + 1
+
+    # ---- prediction ----------------------------------------------------------------------------
+
+    def scores(self, X: Any) -> np.ndarray:
+        """f(x) of each row, (n, K) in float64."""
+        out = np.zeros((X.shape[0], self.n_outputs))
+        if self.size:
+            coef = np.ascontiguousarray(self.coef.T)
+            with one_blas_thread(X.shape[0]):
+                for a in range(0, X.shape[0], _MOST_ROWS):
+                    rows = X[a : a + _MOST_ROWS]
+                    out[a : a + _MOST_ROWS] = (
+                        self.kernel.gram(rows, self.support, self.gamma_) @ coef
+                    )
+        return out
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        a = 0
+        while a < X.shape[0]:
+            b = min(a + self._block_rows(), X.shape[0])
+            self._walk_block(as_dense(X[a:b]), y[a:b], weight[a:b], P[a:b])
+            a = b
+
+    def _block_rows(self) -> int:
+        m = self.size if self.limit is None else self.limit
+        return min(max(m // 2, _FEWEST_ROWS), _MOST_ROWS)
+
+    def _walk_block(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        n = len(X)
+        self._reserve(n)
+        panel = self.panel(X)
+        q = np.asarray(self.kernel.diagonal(X, self.gamma_), dtype=np.float64)
+        changes = np.empty((2, n), np.int64)
+        slots = Slots(
+            self.A, self.diagonal, self.target, self.born, self.gram, self.outputs,
+            self.memory, self.rng, self.counts, changes,
+        )  # fmt: skip
+        limit = -1 if self.limit is None else self.limit
+        budget = int(self.budget.kind), limit, self.budget_par, self.track
+        support_loops.learn_removal(panel, q, y, weight, slots, *budget, *self.how(), P)
+        slot, row = changes[:, : self.counts[CHANGED]]
+        # of a slot filled twice the last row stands
+        self.S[slot] = X[row]
+
+    def panel(self, X: np.ndarray) -> np.ndarray:
+        """Kernel values (n, n + slots) of rows X (n, d) with themselves and with every slot.
+
+        The columns of slots that may be filled by these rows hold nothing yet.
+        """
+        n, m = len(X), self.size
+        rows = scratch("block and support", (n + m, self.d), self.dtype)
+        rows[:n] = X
+        rows[n:] = self.S[:m]
+        known = self.kernel.gram(X, rows, self.gamma_)
+        slots = m + n if self.limit is None else min(m + n, self.limit)
+        if slots == m and known.dtype == self.dtype:
+            return known
+        out = scratch("panel", (n, n + slots), self.dtype)
+        out[:, : n + m] = known
+        return out
+
+    def _reserve(self, n: int) -> None:
+        """Room for n more rows, within the budget."""
+        have, need = len(self.S), self.size + n
+        if self.limit is not None:
+            need = min(need, self.limit)
+        if need <= have:
+            return
+        room = max(need, 2 * have)
+        room = room if self.limit is None else min(room, self.limit)
+        for name in _ARRAYS:
+            old = getattr(self, name)
+            axes = {"A": (1,), "outputs": (1,), "gram": (0, 1)}.get(name, (0,))
+            if old.size or name not in ("gram", "outputs"):
+                pad = [(0, room - have if axis in axes else 0) for axis in range(old.ndim)]
+                setattr(self, name, np.pad(old, pad))
