@@ -72,7 +72,7 @@ def main() -> None:
         for times in taken.values():
             cells += [f"{1e6 * times[name] / ROWS:.1f}", f"{times[name] / times[LINEAR]:.2f}"]
         table.add_row(name, *cells)
-    Console().print(table)
+    Console(width=110).print(table)
 
 
 if __name__ == "__main__":

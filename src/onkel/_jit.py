@@ -16,16 +16,23 @@ import numpy as np
 # Sums may be reordered and contracted (that is what makes a dot product vectorise); NaN and
 # infinity keep their meaning, so a loop stays right even where a caller forgot to refuse them.
 _FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+# A division by 0 gives inf, as in NumPy: a check of each would keep loops from being vectorised.
+_OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "fastmath": _FASTMATH,
+    "error_model": "numpy",
+}
 
 
 def jit(function: Callable[..., Any]) -> Any:
     """Compile a hot loop whose sums may be reordered."""
-    return numba.njit(cache=True, nogil=True, fastmath=_FASTMATH)(function)
+    return numba.njit(function, **_OPTIONS)
 
 
 def jit_inline(function: Callable[..., Any]) -> Any:
     """Compile a piece of a hot loop: always inlined there, where a call would cost its own work."""
-    return numba.njit(cache=True, nogil=True, fastmath=_FASTMATH, forceinline=True)(function)
+    return numba.njit(function, forceinline=True, **_OPTIONS)
 
 
 # sin(πr)/r and cos(πr) as polynomials in r², |r| ≤ 1/2: minimax for float32, Taylor for float64.
@@ -96,6 +103,62 @@ def sincos_block(angles, scale, Z):
     D = angles.shape[1]
     for t in range(angles.shape[0]):
         sincos_turns(angles[t], scale, Z[t, :D], Z[t, D:])
+
+
+# 2^f, |f| ≤ 1/2, as a polynomial: Taylor with the last coefficients made minimax for float32.
+_E1, _E2, _E3, _E4, _E5, _E6 = (
+    np.float32(c)
+    for c in (0.693147180559945, 0.240226506959101, 0.0555041086648216, 0.00961812910762848,
+              0.00133335581464284, 0.000154035303933816)
+)  # fmt: skip
+_LOG2_E = 1.4426950408889634
+
+
+@jit_inline
+def exp2_row(K, t, powers):
+    """Row t of the float32 matrix K ← 2^K for values ≤ 0; ``powers`` (m,) int32 is scratch.
+
+    Branch-free, so it vectorises: 2^K = 2^k 2^f with k = rint(K) written into the exponent bits.
+    Relative error below 2e-7; values under 2^-126 become 0.
+    """
+    for j in range(K.shape[1]):
+        u = max(K[t, j], np.float32(-127.0))
+        k = np.rint(u)
+        f = u - k
+        p = ((((_E6 * f + _E5) * f + _E4) * f + _E3) * f + _E2) * f + _E1
+        K[t, j] = p * f + _ONE
+        powers[j] = (np.int32(k) + np.int32(127)) << np.int32(23)
+    factors = powers.view(np.float32)
+    for j in range(K.shape[1]):
+        K[t, j] *= factors[j]
+
+
+@jit
+def around_middle(X, S):
+    """X and S less the mean row of S: far from the origin squared norms would cancel."""
+    middle = np.zeros(S.shape[1], S.dtype)
+    for j in range(S.shape[0]):
+        for k in range(S.shape[1]):
+            middle[k] += S[j, k]
+    for k in range(S.shape[1]):
+        middle[k] /= max(S.shape[0], 1)
+    return X - middle, S - middle
+
+
+@jit
+def gaussian_of_products(K, X, S, gamma):
+    """K (n, m) of inner products X Sᵀ ← exp(-γ ‖x - s‖²), float32."""
+    c = K.dtype.type(gamma * _LOG2_E)
+    two = c + c
+    shift = np.empty(S.shape[0], K.dtype)
+    powers = np.empty(S.shape[0], np.int32)
+    for j in range(S.shape[0]):
+        shift[j] = c * dot(S, j, S, j)
+    for t in range(X.shape[0]):
+        own = c * dot(X, t, X, t)
+        for j in range(S.shape[0]):
+            K[t, j] = min(two * K[t, j] - own - shift[j], np.float32(0.0))
+        exp2_row(K, t, powers)
 
 
 # The pieces below take a matrix and a row, not a view of the row: making a view counts references,

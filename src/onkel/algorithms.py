@@ -40,6 +40,8 @@ class Algorithm:
     def estimator(self, task: str) -> type:
         """The estimator class for a task ("classification" and "regression" are tasks too)."""
         name = self.regressor if task == "regression" else self.classifier
+        if not name:
+            raise ValueError(f"{self.name} does not learn {task}, but {', '.join(self.tasks)}")
         return getattr(importlib.import_module("onkel.estimators"), name)  # type: ignore[no-any-return]
 
     @property
@@ -75,11 +77,109 @@ _ROWS = (
         "Crammer et al. 2006", "Figure 1, sections 5, 8", "PAClassifier", "PARegressor",
     ),
     Algorithm(
-        "sgd", "linear online gradient descent",
-        "any", "gradient", "explicit", "identity",
-        "Zinkevich 2003", "section 2",
+        "adagrad", "linear adaptive gradient",
+        "any", "adaptive", "explicit", "identity",
+        "Duchi et al. 2011", "Figure 1, diagonal",
         "ExplicitKernelClassifier", "ExplicitKernelRegressor",
-        params={"map": "identity"},
+        params={"map": "identity", "rule": "adagrad"},
+    ),
+    Algorithm(
+        "perceptron", "kernel perceptron",
+        "perceptron, ε-insensitive", "perceptron", "support set", "none",
+        "Freund & Schapire 1999", "section 3",
+        "KernelPerceptronClassifier", "KernelPerceptronRegressor",
+    ),
+    Algorithm(
+        "ogd", "kernel online gradient descent",
+        "any", "gradient", "support set", "none",
+        "Kivinen et al. 2001", "section 3", "OGDClassifier", "OGDRegressor",
+    ),
+    Algorithm(
+        "norma", "truncated gradient descent, adaptive margin",
+        "hinge, ε-insensitive", "NORMA", "support set", "drop the oldest",
+        "Kivinen et al. 2004", "section III", "NORMAClassifier", "NORMARegressor",
+    ),
+    Algorithm(
+        "olk", "projected online learning with kernels",
+        "any", "projected gradient", "support set", "none",
+        "He & Kwok 2014", "Algorithm 1", "OLKClassifier", "OLKRegressor",
+    ),
+    Algorithm(
+        "olk-growing", "OLK with stochastic insertion",
+        "any", "projected gradient", "support set", "stochastic insertion",
+        "He & Kwok 2014", "first strategy", "OLKGrowingClassifier", "OLKGrowingRegressor",
+    ),
+    Algorithm(
+        "olk-fixed", "OLK with a fixed budget",
+        "any", "projected gradient", "support set", "unbiased random removal",
+        "He & Kwok 2014", "second strategy", "OLKFixedClassifier", "OLKFixedRegressor",
+    ),
+    Algorithm(
+        "budget-perceptron", "budget perceptron",
+        "perceptron, ε-insensitive", "perceptron", "support set", "drop the most redundant",
+        "Crammer et al. 2003", "Figure 2",
+        "BudgetPerceptronClassifier", "BudgetPerceptronRegressor",
+    ),
+    Algorithm(
+        "rbp", "randomised budget perceptron",
+        "perceptron, ε-insensitive", "perceptron", "support set", "drop at random",
+        "Cavallanti et al. 2007", "Figure 3", "RBPClassifier", "RBPRegressor",
+    ),
+    Algorithm(
+        "forgetron", "Forgetron",
+        "perceptron, ε-insensitive", "perceptron", "support set", "shrink, drop the oldest",
+        "Dekel et al. 2008", "sections 4, 5", "ForgetronClassifier", "ForgetronRegressor",
+    ),
+    Algorithm(
+        "projectron", "Projectron",
+        "perceptron, ε-insensitive", "perceptron", "support set", "project onto the span",
+        "Orabona et al. 2009", "Figure 2", "ProjectronClassifier", "ProjectronRegressor",
+    ),
+    Algorithm(
+        "projectron++", "Projectron with margin updates",
+        "perceptron, hinge", "perceptron", "support set", "project onto the span",
+        "Orabona et al. 2009", "Figure 4", "ProjectronPPClassifier", "",
+        tasks=("binary", "multiclass"),
+    ),
+    Algorithm(
+        "bogd", "bounded online gradient descent",
+        "any", "gradient", "support set", "bounded random removal",
+        "Zhao et al. 2012", "Algorithms 1, 2", "BOGDClassifier", "BOGDRegressor",
+    ),
+    Algorithm(
+        "bpa-s", "budgeted passive-aggressive, simple",
+        "hinge, ε-insensitive", "passive-aggressive", "support set", "replace one",
+        "Wang & Vucetic 2010", "BPA-S", "BPASClassifier", "BPASRegressor",
+    ),
+    Algorithm(
+        "bpa-p", "budgeted passive-aggressive, projecting",
+        "hinge, ε-insensitive", "passive-aggressive", "support set", "project onto the others",
+        "Wang & Vucetic 2010", "BPA-P", "BPAPClassifier", "BPAPRegressor",
+    ),
+    Algorithm(
+        "bpa-nn", "budgeted passive-aggressive, nearest neighbour",
+        "hinge, ε-insensitive", "passive-aggressive", "support set", "project onto the neighbour",
+        "Wang & Vucetic 2010", "BPA-NN", "BPANNClassifier", "BPANNRegressor",
+    ),
+    Algorithm(
+        "bsgd-p", "budgeted Pegasos, projecting",
+        "any", "Pegasos", "support set", "project the smallest",
+        "Wang et al. 2012", "section 4.2", "BSGDPClassifier", "BSGDPRegressor",
+    ),
+    Algorithm(
+        "bsgd-r", "budgeted Pegasos, removing",
+        "any", "Pegasos", "support set", "drop the smallest",
+        "Wang et al. 2012", "section 3.2", "BSGDRClassifier", "BSGDRRegressor",
+    ),
+    Algorithm(
+        "bsgd-m", "budgeted Pegasos, merging",
+        "any", "Pegasos", "support set", "merge two",
+        "Wang et al. 2012", "section 5.3", "BSGDMClassifier", "BSGDMRegressor",
+    ),
+    Algorithm(
+        "dualsgd", "kernel gradient descent in two spaces",
+        "any", "Pegasos", "support set", "transfer to Fourier features",
+        "Le et al. 2016", "Algorithms 1, 2", "DualSGDClassifier", "DualSGDRegressor",
     ),
 )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["DataError", "ModelFileError"]
+__all__ = ["DataError", "DivergenceError", "ModelFileError"]
 
 
 class DataError(ValueError):
@@ -46,6 +46,10 @@ class DataError(ValueError):
         if column is not None:
             where.append(f"column {column!r}")
         super().__init__(f"{', '.join(where)}: {message}" if where else message)
+
+
+class DivergenceError(DataError):
+    """A row after which a learner would hold infinite numbers; it is left as it was before it."""
 
 
 class ModelFileError(ValueError):

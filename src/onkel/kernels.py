@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from onkel._jit import jit
+from onkel._jit import around_middle, gaussian_of_products, jit
 
 __all__ = [
     "KERNELS",
@@ -45,13 +45,20 @@ def _squared_norms(X: Any) -> np.ndarray:
     return np.einsum("ij,ij->i", X, X)
 
 
-def squared_distances(X: Any, S: np.ndarray) -> np.ndarray:
+def _products(X: Any, S: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    """X Sᵀ, in ``out`` where that can be."""
+    if out is None or not isinstance(X, np.ndarray):
+        return np.asarray(X @ S.T)
+    return np.matmul(X, S.T, out=out)
+
+
+def squared_distances(X: Any, S: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """Squared Euclidean distances (n, m) between the rows of X (dense or CSR) and S (dense)."""
     if isinstance(X, np.ndarray) and len(S):
         # around their middle: far from the origin the squares would cancel
         middle = S.mean(axis=0)
         X, S = X - middle, S - middle
-    squared = np.asarray(X @ S.T)
+    squared = _products(X, S, out)
     squared *= -2.0
     squared += _squared_norms(X)[:, None]
     squared += _squared_norms(S)[None, :]
@@ -93,9 +100,14 @@ class Kernel(BaseEstimator):
     shift_invariant = True
     radial = True
 
-    def gram(self, X: Any, S: np.ndarray, gamma: float) -> np.ndarray:
-        """κ(X, S), shape (n, m), for X (n, d) dense or CSR and S (m, d) dense."""
-        return self._of_squared(squared_distances(X, S), gamma)
+    def gram(
+        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """κ(X, S), shape (n, m), for X (n, d) dense or CSR and S (m, d) dense.
+
+        ``out`` (n, m), of the dtype of X, may be used for the result.
+        """
+        return self._of_squared(squared_distances(X, S, out), gamma)
 
     def diagonal(self, X: Any, gamma: float) -> np.ndarray:
         """κ(x, x) of each row: 1 for every shift-invariant kernel."""
@@ -147,6 +159,16 @@ class Gaussian(Kernel):
     """exp(-γ ‖x - x'‖²); spectrum N(0, 2γ I)."""
 
     name = "gaussian"
+
+    def gram(
+        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        if not isinstance(X, np.ndarray) or X.dtype != np.float32 or S.dtype != np.float32:
+            return super().gram(X, S, gamma, out)
+        X, S = around_middle(X, S)
+        K = _products(X, S, out)
+        gaussian_of_products(K, X, S, gamma)
+        return K
 
     def _of_squared(self, r2: np.ndarray, gamma: float) -> np.ndarray:
         r2 *= -gamma
@@ -210,10 +232,12 @@ class Laplacian(Kernel):
     name = "laplacian"
     radial = False
 
-    def gram(self, X: Any, S: np.ndarray, gamma: float) -> np.ndarray:
-        out = _pairwise(_l1_distances, X, S)
-        out *= -gamma
-        return np.exp(out, out=out)
+    def gram(
+        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        K = _pairwise(_l1_distances, X, S)
+        K *= -gamma
+        return np.exp(K, out=K)
 
     def spectrum(
         self, rng: np.random.Generator, d: int, n: int, gamma: float, orthogonal: bool = False
@@ -235,7 +259,9 @@ class Cauchy(Kernel):
     name = "cauchy"
     radial = False
 
-    def gram(self, X: Any, S: np.ndarray, gamma: float) -> np.ndarray:
+    def gram(
+        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    ) -> np.ndarray:
         return _pairwise(_cauchy_gram, X, S, gamma)
 
     def spectrum(
@@ -257,11 +283,13 @@ class Polynomial(Kernel):
         self.degree = degree
         self.coef0 = coef0
 
-    def gram(self, X: Any, S: np.ndarray, gamma: float) -> np.ndarray:
-        out = np.asarray(X @ S.T)
-        out *= gamma
-        out += self.coef0
-        return np.power(out, self.degree, out=out)
+    def gram(
+        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        K = _products(X, S, out)
+        K *= gamma
+        K += self.coef0
+        return np.power(K, self.degree, out=K)
 
     def diagonal(self, X: Any, gamma: float) -> np.ndarray:
         return (gamma * _squared_norms(X) + self.coef0) ** self.degree
@@ -274,8 +302,10 @@ class Linear(Kernel):
     shift_invariant = False
     radial = False
 
-    def gram(self, X: Any, S: np.ndarray, gamma: float) -> np.ndarray:
-        return np.asarray(X @ S.T)
+    def gram(
+        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        return _products(X, S, out)
 
     def diagonal(self, X: Any, gamma: float) -> np.ndarray:
         return _squared_norms(X)

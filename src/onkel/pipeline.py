@@ -277,8 +277,8 @@ class StreamModel:
         if column == _TARGET:
             column = self.settings.get("target") or _TARGET
         elif isinstance(column, int) and self.encoder is not None:
-            column = self.encoder.feature_names[column]
-        return DataError(
+            column = self.encoder.column_of(column)
+        return type(error)(
             error.message,
             source=error.source or self.settings.get("source"),
             row=None if error.row is None else error.row + start,

@@ -87,7 +87,7 @@ def test_rows_that_do_not_fit_are_shuffled_in_a_buffer(tmp_path):
     X = np.random.default_rng(0).normal(size=(3000, 100)).round(3)
     body = "\n".join(",".join(map(str, row)) + f",{int(row[0] > 0)}" for row in X)
     path.write_text(",".join(f"f{i}" for i in range(100)) + ",y\n" + body + "\n")
-    found = compare(path, "-t", "y", "-a", "pa,sgd", "--runs", 2, "--memory", 1)
+    found = compare(path, "-t", "y", "-a", "pa,adagrad", "--runs", 2, "--memory", 1)
     assert "buffer" in found["order"]
     assert [r["n_rows"] for r in found["runs"]] == [3000] * 4
     values = [r["value"] for r in found["runs"] if r["name"] == "pa"]
@@ -180,3 +180,11 @@ def test_help_needs_no_heavy_module():
 def test_version_and_no_arguments():
     assert run("--version").stdout.strip() == f"onkel {onkel.__version__}"
     assert "learn" in run().output
+
+
+def test_a_learner_that_diverges_is_named(rows):
+    result = run("compare", rows, "-t", "gap", "--exclude", "label", "-a", "fogd,pa", "--runs", 1,
+                 "--set", "fogd.learning_rate=50")  # fmt: skip
+    assert result.exit_code == 2
+    assert "error: fogd: row" in result.stderr
+    assert "diverge" in result.stderr

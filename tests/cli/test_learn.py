@@ -286,3 +286,31 @@ def test_a_cold_machine_is_told_that_it_compiles(rows, monkeypatch):
     result = run("learn", rows, "-t", "label", "-a", "pa", "--json")
     assert "compiling the engine for this machine (once)..." in result.stderr
     assert json.loads(result.stdout)["n_rows"] == 6000
+
+
+def test_a_model_that_diverges_ends_with_status_2_and_finite_weights(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 8))
+    path, model = tmp_path / "a.csv", tmp_path / "m.onkel"
+    lines = [",".join(f"{v:.4f}" for v in [*x, x[0] + x[1]]) for x in X]
+    path.write_text("a,b,c,d,e,f,g,h,y\n" + "\n".join(lines) + "\n")
+    result = run(
+        "learn", path, "-t", "y", "-a", "fogd", "--set", "learning_rate=50", "--save", model
+    )
+    assert result.exit_code == 2
+    assert "diverge" in result.stderr
+    assert np.isfinite(onkel.load(model).estimator.coef_).all()
+
+
+def test_no_file_is_written_over_by_a_slip(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,y\n1,0\n2,1\n")
+    for option in ("--save", "--report", "--checkpoint"):
+        result = run("learn", path, "-t", "y", "-a", "pa", option, path)
+        assert result.exit_code == 2
+        assert "another use" in result.stderr
+    model = tmp_path / "m.onkel"
+    assert run("learn", path, "-t", "y", "--save", model, "--report", model).exit_code == 2
+    assert run("learn", path, "-t", "y", "-a", "pa", "--save", model).exit_code == 0
+    assert run("predict", model, path, "-o", path).exit_code == 2
+    assert path.read_text() == "a,y\n1,0\n2,1\n"

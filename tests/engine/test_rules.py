@@ -15,6 +15,7 @@ from onkel.rules import (
     ProjectedGradient,
     make_rule,
 )
+from onkel.rules.base import N_PARAMETERS
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_bad_parameters_are_named(rule, message):
 
 @pytest.mark.parametrize("name", RULES)
 def test_defaults_are_valid(name):
-    assert make_rule(name).parameters().shape == (4,)
+    assert make_rule(name).parameters().shape == (N_PARAMETERS,)
 
 
 def test_losses_a_rule_takes():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onkel import maps, rules
+from onkel import budgets, estimators, maps, rules
 from onkel.estimators import (
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
@@ -77,6 +77,37 @@ CLASSES = {
         "open": ExplicitKernelRegressor,
     },
 }
+BUDGETED = {
+    "ogd-median": ("OGD", WARM | {"alpha": 0.01}),
+    "olk-growing": ("OLKGrowing", SET | {"radius": 1.5, "random_state": 3}),
+    "olk-fixed": ("OLKFixed", SET | {"budget": 9, "radius": 1.5, "random_state": 3}),
+    "norma-median": ("NORMA", WARM | {"budget": 9}),
+    "budget-perceptron": ("BudgetPerceptron", SET | {"budget": 9}),
+    "forgetron": ("Forgetron", SET | {"budget": 9}),
+    "bogd": ("BOGD", SET | {"budget": 9, "removal": "nonuniform", "random_state": 3}),
+    "bpas-median": ("BPAS", WARM | {"budget": 9}),
+    "projectron": ("Projectron", SET | {"budget": 9, "eta": 0.5}),
+    "bpap-median": ("BPAP", WARM | {"budget": 9}),
+    "bpann": ("BPANN", SET | {"budget": 9}),
+    "bsgdp": ("BSGDP", SET | {"budget": 9}),
+    "bsgdm-median": ("BSGDM", WARM | {"budget": 9, "alpha": 0.05}),
+    "dualsgd-median": (
+        "DualSGD",
+        WARM | {"budget": 9, "n_components": 12, "n_transfer": 3, "random_state": 3},
+    ),
+    "pegasos-merging": (
+        "SupportKernel",
+        SET | {"rule": rules.Pegasos(0.05), "budget": budgets.Merging(9), "random_state": 3},
+    ),
+    "pegasos-smallest": (
+        "SupportKernel",
+        SET
+        | {"rule": rules.Pegasos(0.05), "budget": budgets.SmallestRemoval(9), "random_state": 3},
+    ),
+}
+NAMED |= BUDGETED
+for _task, _kind in (("classification", "Classifier"), ("regression", "Regressor")):
+    CLASSES[_task] |= {name: getattr(estimators, name + _kind) for name, _ in BUDGETED.values()}
 PA_LOSS = {"classification": "hinge", "regression": "epsilon_insensitive"}
 
 
@@ -113,7 +144,14 @@ def classifier(request):
     return make(request.param, "classification")
 
 
-@pytest.fixture(params=[name for name in NAMED if name != "krls-median"])
+# of these a row of next to no weight changes little: least squares, and a full set, aside
+_SMOOTH = ("ogd-median", "olk-growing")
+
+
+_GENTLE = [n for n in NAMED if n != "krls-median" and (n not in BUDGETED or n in _SMOOTH)]
+
+
+@pytest.fixture(params=_GENTLE)
 def named_classifier(request):
     return make(request.param, "classification")
 

@@ -31,9 +31,7 @@ def test_learning(learner, X, y):
     for t in range(start, 90):
         row._learn_row(X[t : t + 1], codes[t], weight[t])
     block.partial_fit(X[start:], y[start:], sample_weight=weight[start:])
-    np.testing.assert_allclose(
-        row.model_.scores(X), block.model_.scores(X), rtol=1e-8, atol=1e-10
-    )
+    np.testing.assert_allclose(row.model_.scores(X), block.model_.scores(X), rtol=1e-8, atol=1e-10)
     assert row.n_rows_ == block.n_rows_
 
 

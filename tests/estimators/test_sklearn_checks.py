@@ -25,6 +25,18 @@ STOPS_AT_MARGIN = (
     "a passive-aggressive step ends where the row's loss is 0: a weight of 1000 moves f no more "
     "than one of 1"
 )
+SMALL_STEPS = (
+    "200 rows in one pass, each moving f by a small constant step at most, and some forgotten: "
+    "too few to reach the score that the check asks for"
+)
+SMALL_STEP_REGRESSORS = (
+    estimators.BudgetPerceptronRegressor,
+    estimators.ForgetronRegressor,
+    estimators.NORMARegressor,
+    estimators.OLKFixedRegressor,
+    estimators.OLKGrowingRegressor,
+    estimators.RBPRegressor,
+)
 
 
 def small(cls, **params):
@@ -42,6 +54,8 @@ def expected_failures(estimator):
         "check_methods_sample_order_invariance": ROUNDING,
         "check_methods_subset_invariance": ROUNDING,
     }
+    if isinstance(estimator, SMALL_STEP_REGRESSORS):
+        failures["check_regressors_train"] = SMALL_STEPS
     if isinstance(estimator, estimators.PAClassifier):
         failures["check_class_weight_classifiers"] = STOPS_AT_MARGIN
     return failures

@@ -204,3 +204,29 @@ def test_metrics_know_their_direction():
     assert METRICS["mistakes"].format(float("nan")) == "-"
     with pytest.raises(ValueError, match="ranking"):
         metrics_of("ranking")
+
+
+def test_sources_are_opened_and_single_rows_are_not_taken_for_blocks(tmp_path):
+    import pandas as pd
+
+    X, y, _ = _data(200)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(label=y)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    values = [
+        prequential(PAClassifier(), source, target="label").value
+        for source in (frame, tmp_path / "a.csv", str(tmp_path / "a.csv"))
+    ]
+    assert values[1:] == [pytest.approx(values[0])] * 2
+    with pytest.raises(DataError, match="target="):
+        prequential(PAClassifier(), frame)
+    for rows in ([({"a": 1.0}, "a")], [(X[0], "a")]):
+        with pytest.raises(ValueError, match="open_stream"):
+            prequential(PAClassifier(), rows)
+
+
+def test_evaluate_is_the_package():
+    import onkel
+    import onkel.evaluation
+
+    assert onkel.evaluate is onkel.evaluation
+    assert "evaluate" in dir(onkel)

@@ -275,3 +275,37 @@ def test_times_of_a_saved_model(tmp_path, collect, values):
     stream = open_stream(f, target="y")
     again = open_stream(f, encoder=stream.encoder)
     np.testing.assert_array_equal(collect(again)[0], collect(stream)[0])
+
+
+def test_a_header_with_a_line_end_inside_quotes(tmp_path, collect):
+    path = tmp_path / "a.csv"
+    path.write_text('"a\nb","c ""d""",y\n' + "1,2,0\n" * 19 + "x,5,0\n")
+    stream = open_stream(str(path), target="y")
+    assert stream.encoder.feature_names == ["a\nb", 'c "d"']
+    X, y, error, _ = collect(stream)
+    assert (X.tolist(), y.tolist()) == ([[1, 2]] * 19, [0] * 19)
+    assert error.row == 19
+    assert "line 22" in str(error)
+    # a stray quote is a part of the name
+    path.write_text('a",y\n1,0\n3,1\n')
+    assert len(collect(open_stream(str(path), target="y"))[0]) == 2
+
+
+@pytest.mark.parametrize("start", ["\n\n", "\r\n", "\ufeff", "\ufeff\n"])
+@pytest.mark.parametrize("header", ["a,y\n", ""])
+def test_blank_lines_before_the_first(start, header, tmp_path, collect):
+    path = tmp_path / "a.csv"
+    path.write_bytes((start + header + "1.5,0\n3,1\nx,1\n" + "1,1\n" * 30).encode())
+    X, y, error, _ = collect(open_stream(str(path), target="y" if header else "c1"))
+    assert (X.tolist(), y.tolist()) == ([[1.5], [3]], [0, 1])
+    assert error.row == 2
+    assert f"line {3 + bool(header) + start.count(chr(10))}: " in str(error)
+
+
+def test_numbers_with_a_decimal_comma_are_no_categories(tmp_path, collect):
+    path = tmp_path / "a.csv"
+    path.write_text("a;y\n" + "1,5;0\n2,25;1\n" * 5)
+    with pytest.raises(DataError, match="decimal comma") as caught:
+        open_stream(str(path), target="y")
+    assert (caught.value.column, caught.value.source) == ("a", str(path))
+    assert len(collect(open_stream(str(path), target="y", categorical="a"))[0]) == 10

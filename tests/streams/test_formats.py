@@ -298,3 +298,53 @@ def test_awkward_tables(collect):
     with_null = pa.table({"x": [1, 2], "y": pa.array([True, None])})
     error = collect(open_stream(with_null, target="y"))[2]
     assert (error.row, error.column) == (1, "y")
+
+
+def test_a_query_of_polars_is_read_in_parts_and_again(table, collect):
+    stream = open_stream(pl.from_arrow(table).lazy(), target="y")
+    expected = collect(open_stream(table, target="y"))[0]
+    for _ in range(2):
+        assert np.array_equal(collect(stream)[0], expected)
+
+
+@pytest.mark.parametrize("end", ["", ".000", ".123456", "Z", ".5Z", "+01:00", ".123456789"])
+def test_times_in_json_are_times_whatever_their_fraction(end, tmp_path, collect):
+    path = tmp_path / "a.jsonl"
+    times = [f"2024-01-01T00:00:{k:02d}{end}" for k in range(9)]
+    lines = [json.dumps({"t": t, "y": k % 2}) for k, t in enumerate(times)]
+    path.write_text("\n".join(lines))
+    X, _, error, _ = collect(open_stream(str(path), target="y"))
+    assert error is None
+    assert np.allclose(X, np.arange(9.0)[:, None])
+    # a bad row does not turn them into text, nor them into what is wrong with it
+    path.write_text("\n".join([*lines, '{"t": 3, "y": 0}']))
+    X, _, error, _ = collect(open_stream(str(path), target="y"))
+    assert (error.row, error.column) == (9, "t")
+    assert np.allclose(X, np.arange(9.0)[:, None])
+
+
+def test_a_query_that_fails_midway_is_an_error_with_its_row(collect):
+    def batches():
+        yield pa.record_batch({"a": [1.0, 2.0], "y": [0, 1]})
+        raise OSError("the connection was lost")
+
+    schema = pa.schema([("a", pa.float64()), ("y", pa.int64())])
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    X, _, error, _ = collect(open_stream(reader, target="y"))
+    assert (len(X), error.row) == (2, 2)
+    assert "connection was lost" in str(error)
+
+
+def test_a_frame_of_mixed_objects_is_refused_without_a_row():
+    with pytest.raises(DataError, match="column a") as caught:
+        open_stream(pd.DataFrame({"a": [1, "x", 3], "y": [0, 1, 0]}), target="y")
+    assert caught.value.row is None
+
+
+def test_an_arrow_file_in_a_pipe_is_refused_with_what_to_do(table, tmp_path, monkeypatch):
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
+        file.write_table(table)
+    text = io.TextIOWrapper(io.BufferedReader(io.BytesIO((tmp_path / "a.arrow").read_bytes())))
+    monkeypatch.setattr(sys, "stdin", text)
+    with pytest.raises(DataError, match="from a pipe"):
+        open_stream("-", format="arrow", target="y")

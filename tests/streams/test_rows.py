@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -93,3 +95,27 @@ def test_csr(collect):
     np.testing.assert_array_equal(collect(stream)[0], X.toarray())
     with pytest.raises(DataError, match="6 columns where the model has 5"):
         open_stream(X, encoder=open_stream(np.ones((1, 5))).encoder)
+
+
+def test_times_in_dicts_are_seconds(collect):
+    moment = datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
+    first = {
+        "zoned": moment,
+        "plain": datetime.datetime(2024, 1, 1),
+        "day": datetime.date(2024, 1, 1),
+        "clock": datetime.time(0, 0),
+        "span": datetime.timedelta(0),
+        "numpy": np.datetime64("2024-01-01", "D"),
+    }
+    later = {
+        "zoned": moment.astimezone(datetime.UTC) + datetime.timedelta(seconds=90),
+        "plain": datetime.datetime(2024, 1, 1, 0, 1, 30),
+        "day": datetime.date(2024, 1, 2),
+        "clock": datetime.time(0, 1, 30),
+        "span": datetime.timedelta(seconds=90),
+        "numpy": np.datetime64("2024-01-02T00:00:00.5", "ns"),
+    }
+    X, _, error, _ = collect(open_stream([(first, 0), (later, 1), ({"day": "soon"}, 0)]))
+    assert X.tolist() == [[0.0] * 6, [90.0, 90.0, 86400.0, 90.0, 90.0, 86400.5]]
+    assert (error.row, error.column) == (2, "day")
+    assert "a time is expected" in str(error)

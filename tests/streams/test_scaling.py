@@ -143,3 +143,13 @@ def target_oracle(y, mode):
     if mode == "minmax":
         return y.min(), np.ptp(y) or 1.0
     return y.mean(), (y.std() if np.ptp(y) else 1.0)
+
+
+@pytest.mark.parametrize("mode", ["standard", "minmax"])
+def test_numbers_whose_squares_are_infinite_are_refused(mode):
+    with pytest.raises(DataError, match="too large to be scaled") as caught:
+        OnlineScaler(mode).learn_transform(np.array([[1.0], [1e200]]))
+    assert (caught.value.row, caught.value.column) == (1, 0)
+    with pytest.raises(DataError, match="too large to be scaled") as caught:
+        OnlineTargetScaler(mode).learn_transform([1.0, -1e200])
+    assert caught.value.row == 1

@@ -68,7 +68,7 @@ def test_missing_values(tmp_path, collect):
     f = tmp_path / "a.svm"
     f.write_text("1 1:4 2:1\n1.5 2:nan\n0 1:nan 2:3\n")
     X, _, error, _ = collect(open_stream(f))
-    assert (error.row, error.column, len(X)) == (1, 1, 1)
+    assert (error.row, error.column, len(X)) == (1, 2, 1)
     assert collect(open_stream(f, missing="zero"))[0].tolist() == [[4, 1], [0, 0], [0, 3]]
     X, y, _, _ = collect(open_stream(f, missing="skip"))
     assert (X.tolist(), y.tolist()) == ([[4, 1]], [1])
@@ -104,3 +104,27 @@ def test_garbage(tmp_path_factory, garbage):
         refused = error.row
     assert rows >= 20
     assert refused is None or refused == rows
+
+
+def test_a_file_system_that_hands_out_one_open_file(matrix, collect):
+    """fsspec's memory:// does: the scan for the largest index must not move the reader."""
+    fsspec = pytest.importorskip("fsspec")
+    X, y = matrix
+    X = sparse.vstack([X] * 60, format="csr")
+    y = np.tile(y, 60)
+    text = io.BytesIO()
+    dump_svmlight_file(X, y, text, zero_based=False)
+    assert len(text.getvalue()) > lines.CHUNK_BYTES / 2
+    with fsspec.open("memory://onkel-test/a.svm", "wb") as file:
+        file.write(text.getvalue() * 3)
+    stream = open_stream("memory://onkel-test/a.svm")
+    for _ in range(2):
+        assert len(collect(stream)[0]) == 3 * len(y)
+
+
+def test_errors_count_the_columns_as_the_file_does(tmp_path, collect):
+    for start, lines_ in ((1, "1 1:2 2:3\n0 2:nan\n"), (0, "1 0:2 1:3\n0 1:nan\n")):
+        path = tmp_path / "a.svm"
+        path.write_text(lines_)
+        error = collect(open_stream(str(path)))[2]
+        assert (error.row, error.column) == (1, 1 + start)

@@ -2,6 +2,9 @@
 
 from onkel.budgets.base import Budget, BudgetKind
 from onkel.budgets.bounded import BoundedRemoval
+from onkel.budgets.exchange import BPANearest, BPAProjection, SmallestProjection
+from onkel.budgets.merging import Merging
+from onkel.budgets.projection import Projection
 from onkel.budgets.removal import (
     MostRedundantRemoval,
     NoBudget,
@@ -12,21 +15,28 @@ from onkel.budgets.removal import (
 from onkel.budgets.replacing import BPASimple
 from onkel.budgets.shrinking import ShrinkOldest
 from onkel.budgets.stochastic import FixedRandom, StochasticInsertion
+from onkel.budgets.transfer import Transfer
 
 __all__ = [
     "BUDGETS",
+    "BPANearest",
+    "BPAProjection",
     "BPASimple",
     "BoundedRemoval",
     "Budget",
     "BudgetKind",
     "FixedRandom",
+    "Merging",
     "MostRedundantRemoval",
     "NoBudget",
     "OldestRemoval",
+    "Projection",
     "RandomRemoval",
     "ShrinkOldest",
+    "SmallestProjection",
     "SmallestRemoval",
     "StochasticInsertion",
+    "Transfer",
     "make_budget",
 ]
 
@@ -43,6 +53,12 @@ BUDGETS: dict[str, type[Budget]] = {
         StochasticInsertion,
         FixedRandom,
         BPASimple,
+        BPAProjection,
+        BPANearest,
+        SmallestProjection,
+        Projection,
+        Merging,
+        Transfer,
     )
 }
 

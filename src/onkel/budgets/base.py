@@ -7,10 +7,22 @@ from enum import IntEnum
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from onkel.rules.base import Rule, RuleKind
+from onkel.rules.base import RADIUS, Rule, RuleKind
 
-__all__ = ["N_PARAMETERS", "Budget", "BudgetKind", "check_budget"]
+__all__ = [
+    "BIRTH",
+    "DIAGONAL",
+    "N_INFO",
+    "N_PARAMETERS",
+    "TARGET",
+    "Budget",
+    "BudgetKind",
+    "check_budget",
+]
 
+# What is known of each stored row: κ(s, s), its label, and the number of its insertion.
+DIAGONAL, TARGET, BIRTH = 0, 1, 2
+N_INFO = 3
 N_PARAMETERS = 4
 
 
@@ -27,6 +39,12 @@ class BudgetKind(IntEnum):
     STOCHASTIC = 7
     FIXED_RANDOM = 8
     REPLACE = 9
+    PROJECT = 10
+    EXCHANGE_LEAST = 11
+    EXCHANGE_SMALLEST = 12
+    EXCHANGE_NEAREST = 13
+    MERGE = 14
+    TRANSFER = 15
 
 
 class Budget(BaseEstimator):
@@ -55,7 +73,7 @@ class Budget(BaseEstimator):
 
     def needs_norm(self, par: np.ndarray) -> bool:
         """True when ‖f‖² is kept: f is projected onto a ball."""
-        return bool(par[3] > 0.0)
+        return bool(par[RADIUS] > 0.0)
 
     def check_rule(self, rule: Rule) -> None:
         """ValueError with the reason where the rule cannot go with this budget."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from onkel._jit import jit_inline
 from onkel._random import pick, uniform
-from onkel.budgets.base import N_PARAMETERS, Budget, BudgetKind, check_budget
+from onkel.budgets.base import DIAGONAL, N_PARAMETERS, Budget, BudgetKind, check_budget
 from onkel.budgets.removal import oldest
 from onkel.rules.base import positive
 
@@ -46,14 +46,14 @@ def _draw(rng, chance, size):
 
 
 @jit_inline
-def _chances(A, diagonal, size, chance):
+def _chances(A, info, size, chance):
     """p_i = 1 - (B - 1) w_i/Σ_j w_j with w = ‖α‖ √κ(s, s); a dominant row's is 0."""
     total = 0.0
     for j in range(size):
         chance[j] = 0.0
         for k in range(A.shape[0]):
             chance[j] += A[k, j] * A[k, j]
-        chance[j] = math.sqrt(chance[j] * diagonal[j])
+        chance[j] = math.sqrt(chance[j] * info[DIAGONAL, j])
         total += chance[j]
     kept = 0.0
     for j in range(size):
@@ -67,19 +67,18 @@ def _chances(A, diagonal, size, chance):
 
 
 @jit_inline
-def bounded_removal(slots, bpar, size, b, new, scale):
+def bounded_removal(bpar, A, info, size, b, new, scale, rng):
     """The slot to drop and two factors: of the survivors, and of all with the new row."""
-    A, rng = slots.A, slots.rng
     removal, bound, most = int(bpar[0]), int(bpar[1]), bpar[2] * b
     before = 1.0
     if removal == Removal.OLDEST:
-        r = oldest(slots.born, size)
+        r = oldest(info, size)
     elif removal == Removal.UNIFORM:
         r = pick(rng, size)
         before = size / (size - 1.0)
     else:
         chance = np.empty(size)
-        _chances(A, slots.diagonal, size, chance)
+        _chances(A, info, size, chance)
         r = _draw(rng, chance, size)
         for k in range(A.shape[0]):
             for j in range(size):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from onkel._jit import jit_inline
-from onkel.budgets.base import Budget, BudgetKind
+from onkel.budgets.base import BIRTH, DIAGONAL, TARGET, Budget, BudgetKind
 from onkel.losses import Loss
 
 __all__ = [
@@ -20,45 +20,55 @@ __all__ = [
     "smallest",
 ]
 
+# Weights that differ by less than this share are equal: coefficients round in float32.
+_TIE = 1e-4
+
 
 @jit_inline
-def oldest(born, size):
+def oldest(info, size):
     """The slot that was filled first."""
     r = 0
     for j in range(1, size):
-        if born[j] < born[r]:
+        if info[BIRTH, j] < info[BIRTH, r]:
             r = j
     return r
 
 
 @jit_inline
-def smallest(A, diagonal, born, size):
-    """The slot of the smallest Σ_k α_k² κ(s, s); of equal ones the oldest."""
-    r = 0
-    least = np.inf
-    for j in range(size):
-        weight = 0.0
-        for k in range(A.shape[0]):
-            weight += A[k, j] * A[k, j]
-        weight *= diagonal[j]
-        if weight < least or (weight == least and born[j] < born[r]):
-            r, least = j, weight
-    return r
+def _weight_of(A, info, j):
+    total = 0.0
+    for k in range(A.shape[0]):
+        total += A[k, j] * A[k, j]
+    return total * info[DIAGONAL, j]
 
 
 @jit_inline
-def _margin_without(loss, A, outputs, diagonal, target, j, new, k_new, scale):
+def smallest(A, info, size):
+    """The slot of the smallest Σ_k α_k² κ(s, s); of those equal but for rounding the oldest."""
+    least = np.inf
+    for j in range(size):
+        least = min(least, _weight_of(A, info, j))
+    r = -1
+    for j in range(size):
+        tied = _weight_of(A, info, j) <= least * (1.0 + _TIE)
+        if tied and (r < 0 or info[BIRTH, j] < info[BIRTH, r]):
+            r = j
+    return max(r, 0)
+
+
+@jit_inline
+def _margin_without(loss, A, info, outputs, j, new, k_new, scale):
     """Margin of stored row j if it were dropped; ``new[k] k_new`` is what the new row adds."""
     if A.shape[0] == 1:
-        p = scale * (outputs[0, j] - A[0, j] * diagonal[j]) + new[0] * k_new
+        p = scale * (outputs[0, j] - A[0, j] * info[DIAGONAL, j]) + new[0] * k_new
         if loss > Loss.PERCEPTRON:
-            return -abs(target[j] - p)
-        return target[j] * p
-    own = int(target[j])
+            return -abs(info[TARGET, j] - p)
+        return info[TARGET, j] * p
+    own = int(info[TARGET, j])
     p_own = 0.0
     p_rival = -np.inf
     for k in range(A.shape[0]):
-        p = scale * (outputs[k, j] - A[k, j] * diagonal[j]) + new[k] * k_new
+        p = scale * (outputs[k, j] - A[k, j] * info[DIAGONAL, j]) + new[k] * k_new
         if k == own:
             p_own = p
         else:
@@ -67,16 +77,14 @@ def _margin_without(loss, A, outputs, diagonal, target, j, new, k_new, scale):
 
 
 @jit_inline
-def most_redundant(slots, loss, size, panel, t, n, new, scale):
+def most_redundant(loss, A, info, outputs, size, panel, t, n, new, scale):
     """The slot whose row is still predicted best without it: argmax_j of its margin."""
-    A, outputs, diagonal = slots.A, slots.outputs, slots.diagonal
-    target, born = slots.target, slots.born
     r = 0
     best = -np.inf
     for j in range(size):
         k_new = panel[t, n + j]
-        margin = _margin_without(loss, A, outputs, diagonal, target, j, new, k_new, scale)
-        if margin > best or (margin == best and born[j] < born[r]):
+        margin = _margin_without(loss, A, info, outputs, j, new, k_new, scale)
+        if margin > best or (margin == best and info[BIRTH, j] < info[BIRTH, r]):
             r, best = j, margin
     return r
 
@@ -146,8 +154,8 @@ class SmallestRemoval(_Removal):
 
     Notes
     -----
-    Source: Wang, Crammer & Vucetic 2012, section 3.2. With Pegasos all stored coefficients are
-    equal but for rounding, and the choice means nothing.
+    Source: Wang, Crammer & Vucetic 2012, section 3.2. Weights equal but for rounding (all of them
+    with Pegasos and the hinge loss) are ties, in which the oldest row goes.
     """
 
     name = "smallest"

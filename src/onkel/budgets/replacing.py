@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from onkel._jit import jit_inline
-from onkel.budgets.base import Budget, BudgetKind
+from onkel.budgets.base import DIAGONAL, Budget, BudgetKind
 
 __all__ = ["BPASimple", "replace_best"]
 
 
 @jit_inline
-def replace_best(slots, size, q, new, panel, t, n, scale):
+def replace_best(A, info, size, q, new, panel, t, n, scale):
     """The slot to replace; ``new`` (K,) becomes the coefficients β of the new row.
 
     β_r = α_r k_r/q + new keeps the score of row t at f + new q whatever r is, so the objective
     ½‖f_r - f‖² + C·loss of the paper differs between the slots in its first term alone.
     """
-    A, diagonal = slots.A, slots.diagonal
     r = 0
     least = np.inf
     for j in range(size):
@@ -26,7 +25,7 @@ def replace_best(slots, size, q, new, panel, t, n, scale):
         for k in range(A.shape[0]):
             alpha = scale * A[k, j]
             beta = alpha * k_r / q + new[k]
-            change += alpha * alpha * diagonal[j] + beta * beta * q - 2.0 * alpha * beta * k_r
+            change += alpha * alpha * info[DIAGONAL, j] + beta * beta * q - 2.0 * alpha * beta * k_r
         if change < least:
             r, least = j, change
     for k in range(A.shape[0]):

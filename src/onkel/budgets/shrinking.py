@@ -8,13 +8,13 @@ from enum import IntEnum
 import numpy as np
 
 from onkel._jit import jit_inline
-from onkel.budgets.base import N_PARAMETERS, Budget, BudgetKind
+from onkel.budgets.base import N_PARAMETERS, TARGET, Budget, BudgetKind
 from onkel.losses import Loss
 
 __all__ = ["MISTAKES", "ShrinkOldest", "Variant", "basic_shrinkage", "self_tuned_shrinkage"]
 
-# Places in the budget's memory: damage so far Q, and rows added so far M.
-DAMAGE, MISTAKES = 0, 1
+# The budget's places in the state vector: damage so far Q, and rows added so far M.
+DAMAGE, MISTAKES = 4, 5
 
 
 class Variant(IntEnum):
@@ -25,33 +25,31 @@ class Variant(IntEnum):
 
 
 @jit_inline
-def _weight_and_output(slots, loss, size, r, panel, t, n, new, scale):
+def _weight_and_output(loss, A, info, gram, size, r, panel, t, n, new, scale):
     """σ = |α_r| and μ = y_r f'(s_r), f' with the new row in it."""
-    A, gram, target = slots.A, slots.gram, slots.target
-    k = 0 if A.shape[0] == 1 else int(target[r])
+    k = 0 if A.shape[0] == 1 else int(info[TARGET, r])
     output = new[k] * panel[t, n + r]
     for j in range(size):
         output += scale * A[k, j] * gram[r, j]
     if loss > Loss.PERCEPTRON:
         output = abs(output)
     elif A.shape[0] == 1:
-        output *= target[r]
+        output *= info[TARGET, r]
     return abs(scale * A[k, r]), output
 
 
 @jit_inline
-def self_tuned_shrinkage(slots, loss, size, r, panel, t, n, new, scale):
+def self_tuned_shrinkage(loss, A, info, gram, size, r, panel, t, n, new, scale, state):
     """The largest φ ≤ 1 with Q + Ψ(φσ, φμ) ≤ (15/32) M, Ψ(λ, μ) = λ² + 2λ - 2λμ."""
-    memory = slots.memory
-    sigma, mu = _weight_and_output(slots, loss, size, r, panel, t, n, new, scale)
+    sigma, mu = _weight_and_output(loss, A, info, gram, size, r, panel, t, n, new, scale)
     a = sigma * sigma - 2.0 * sigma * mu
     b = 2.0 * sigma
-    c = min(memory[DAMAGE] - 15.0 / 32.0 * memory[MISTAKES], 0.0)
+    c = min(state[DAMAGE] - 15.0 / 32.0 * state[MISTAKES], 0.0)
     phi = 1.0
     if a + b + c > 0.0:
         # c ≤ 0 and φ = 1 is too large: this root is the first crossing, for either sign of a
         phi = -2.0 * c / (b + math.sqrt(b * b - 4.0 * a * c))
-    memory[DAMAGE] += phi * (phi * a + b)
+    state[DAMAGE] += phi * (phi * a + b)
     return phi
 
 

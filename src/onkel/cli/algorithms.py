@@ -24,16 +24,20 @@ def algorithms(
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("name", style="bold", no_wrap=True)
-    for title in ("loss · rule · map or budget", "tasks", "paper"):
-        table.add_column(title)
+    table.add_column("loss · rule · map or budget")
+    for title in ("tasks", "paper"):
+        table.add_column(title, no_wrap=True)
     for a in ALGORITHMS.values():
         name = f"{a.name} *" if a.name == DEFAULT else a.name
-        tasks = "all" if set(a.tasks) >= set(ALL_TASKS) else ", ".join(a.tasks)
-        table.add_row(name, f"{a.loss} · {a.rule} · {a.finite}", tasks, a.paper)
+        tasks = " ".join(task[0] if task in a.tasks else " " for task in ALL_TASKS)
+        rule = a.rule if a.loss.startswith(a.rule) else f"{a.loss} · {a.rule}"
+        axes = f"{rule.replace('ε-insensitive', 'ε')} · {a.finite}"
+        table.add_row(name, axes, tasks, a.paper)
     console = stdout()
     console.print(table)
     console.print(
-        f"* default   all: {', '.join(ALL_TASKS)}\nparameters: onkel learn ... --set name=value",
+        f"* default   tasks: {', '.join(ALL_TASKS)}   ε: ε-insensitive, in regression\n"
+        "parameters: onkel learn ... --set name=value",
         style="dim",
     )
 

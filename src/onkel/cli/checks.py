@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 __all__ = ["check_outputs", "check_resumable"]
 
 
-def check_outputs(*paths: Path | None) -> None:
+def check_outputs(*paths: Path | None, inputs: Sequence[str] = ()) -> None:
     """See that files can be written where they are wanted.
 
     Parameters
     ----------
     *paths : Path or None
-        Files to be written.
+        Files to be written, each another.
+    inputs : sequence of str
+        What is read, and must not be written over.
 
     Raises
     ------
     ValueError
-        If a folder does not exist or cannot be written.
+        If a folder does not exist or cannot be written, or a file is named twice.
     """
+    taken = {Path(name).resolve() for name in inputs if name != "-"}
     for path in paths:
         if path is None:
             continue
+        if path.resolve() in taken:
+            raise ValueError(f"cannot write {path}: this command has another use for that file")
+        taken.add(path.resolve())
         if path.is_dir():
             raise ValueError(f"cannot write {path}: it is a folder, name a file in it")
         if not path.parent.is_dir():

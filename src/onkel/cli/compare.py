@@ -68,7 +68,7 @@ def compare(
     from onkel.cli.checks import check_outputs
     from onkel.cli.comparison import Comparison
 
-    check_outputs(report)
+    check_outputs(report, inputs=[source])
     reading = {
         "target": target,
         "format": format.value if format else None,

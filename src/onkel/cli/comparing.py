@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onkel.cli.values import close, make_estimator
+from onkel.errors import DataError
 from onkel.evaluation.prequential import prequential
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.result import PrequentialResult
@@ -80,8 +81,8 @@ class Contest:
                 title = name if runs == 1 else f"{name} {r + 1}/{runs}"
                 with RunProgress(console, title, total=total, table=False) as progress:
                     model = self.model(name, self.seed + r)
-                    results.append(
-                        prequential(
+                    try:
+                        result = prequential(
                             model,
                             rows(self.seed + r),
                             name=name,
@@ -89,7 +90,9 @@ class Contest:
                             progress=progress,
                             settings=_parameters(model.estimator),
                         )
-                    )
+                    except DataError as error:
+                        raise DataError(f"{name}: {error}") from error
+                    results.append(result)
                 self.models[name] = model
         return results
 

@@ -39,7 +39,8 @@ class LearnJob:
 
         if options.resume and options.checkpoint is None:
             raise ValueError("--resume needs --checkpoint, the file to continue from")
-        check_outputs(options.save, options.report, options.checkpoint)
+        check_outputs(options.save, options.report, inputs=[options.source])
+        check_outputs(options.report, options.checkpoint, inputs=[options.source])
         self.options = options
         self.params = parse_settings(options.params)
         self.algorithm = options.algorithm or DEFAULT
@@ -109,9 +110,10 @@ class LearnJob:
         from onkel.pipeline import StreamModel
 
         if first.y is None:
-            names = ", ".join(stream.encoder.feature_names[:8])
+            names = [column.name for column in stream.encoder.columns]
+            shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
             raise DataError(
-                f"name the column to learn with --target; features found: {names}, ...",
+                f"name the column to learn with --target; the columns are: {shown}",
                 source=self.options.source,
             )
         task, reason = choose_task(first.y, self.options.task)
@@ -125,7 +127,7 @@ class LearnJob:
             other = "regression" if task == "classification" else "classification"
             numeric = first.y.dtype.kind in "iuf"
             note(f"{task}: {reason}" + (f" (--task {other} to override)" if numeric else ""))
-        if task == "classification" and bool((first.y == first.y[0]).all()):
+        if task == "classification" and len(first.y) > 1 and bool((first.y == first.y[0]).all()):
             note(f"the first {len(first.y):,} rows are all of class {first.y[0]!s}: if the source "
                  "is sorted by the target, shuffle it (--shuffle ROWS)")  # fmt: skip
 

@@ -43,8 +43,6 @@ def read_all(
     """
     parts, size = [], 0
     for block in take(blocks, limit):
-        if block.y is None:
-            raise DataError("name the column to learn with --target")
         values = block.X if isinstance(block.X, np.ndarray) else block.X.data
         size += 2 * values.nbytes  # while they are put together there are two of each
         if size > most_bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -43,12 +44,15 @@ def predict(
 
     Example: onkel predict flights.onkel new.csv --out predictions.parquet
     """
+    from onkel.cli.checks import check_outputs
     from onkel.cli.console import note, say_if_cold
     from onkel.cli.predicting import predict_stream
     from onkel.errors import ModelFileError
     from onkel.persistence import load
     from onkel.pipeline import StreamModel
 
+    if out != "-":
+        check_outputs(Path(out), inputs=[source, model])
     loaded = load(model)
     if not isinstance(loaded, StreamModel) or loaded.encoder is None:
         raise ModelFileError(

@@ -135,7 +135,8 @@ def choose_task(y: np.ndarray, asked: str) -> tuple[str, str]:
     """
     numeric = y.dtype.kind in "biuf"
     if asked == "regression" and not numeric:
-        raise ValueError(f"--task regression: the target holds text, such as {y[0]!r}, not numbers")
+        shown = repr(str(y[0]))
+        raise ValueError(f"--task regression: the target holds text, such as {shown}, not numbers")
     if asked != "auto":
         return asked, "as asked"
     if y.dtype.kind == "b" or not numeric:

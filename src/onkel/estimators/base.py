@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onkel.estimators.checking import check_rows
 from onkel.estimators.components import params_from_state, params_to_state
-from onkel.losses import parse_loss
+from onkel.losses import Loss, parse_loss
 from onkel.maps import FeatureMap
 from onkel.models.explicit import ExplicitModel
 from onkel.rules import Rule
@@ -49,13 +49,17 @@ class OnlineEstimator(BaseEstimator):
         loss = parse_loss(
             name, self._losses if rule.own_loss is None else tuple(rule.own_loss.values())
         )
+        self.model_ = self._make_model(d, rule, loss, epsilon, n_outputs)
+        self.n_rows_ = 0
+
+    def _make_model(self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int) -> Any:
+        """f = 0 in the learner's representation: here, over the features of its map."""
         feature_map = clone(self._make_map())
         if getattr(feature_map, "random_state", 0) is None:
             feature_map.set_params(random_state=getattr(self, "random_state", None))
         feature_map.start(d, self.dtype)
         self.map_ = feature_map
-        self.model_ = ExplicitModel(feature_map, rule, loss, epsilon, n_outputs)
-        self.n_rows_ = 0
+        return ExplicitModel(feature_map, rule, loss, epsilon, n_outputs)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -95,7 +99,7 @@ class OnlineEstimator(BaseEstimator):
         state: dict[str, Any] = {"n_features_in": self.n_features_in_, "n_rows": self.n_rows_}
         if hasattr(self, "feature_names_in_"):
             state["feature_names_in"] = [str(name) for name in self.feature_names_in_]
-        state["seed"] = self.map_.seed_
+        state["seed"] = self.model_.seed
         state["model"] = self.model_.get_state()
         return state
 
@@ -104,7 +108,7 @@ class OnlineEstimator(BaseEstimator):
         if "feature_names_in" in state:
             self.feature_names_in_ = np.array(state["feature_names_in"], dtype=object)
         self._start(self.n_features_in_, state["model"]["n_outputs"])
-        self.map_.seed_ = state["seed"]
+        self.model_.seed = state["seed"]
         self.model_.set_state(state["model"])
         self.n_rows_ = state["n_rows"]
 

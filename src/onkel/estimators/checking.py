@@ -71,6 +71,7 @@ def _first_bad_cell(X: Any) -> DataError | None:
         for j, cell in enumerate(row):
             error = cell_error(cell)
             if error is not None:
+                cell = cell.item() if isinstance(cell, np.generic) else cell
                 column = j if names is None else str(names[j])
                 message = f"{cell!r} is not a number ({error})"
                 kind = _CellError if isinstance(error, TypeError) else DataError
@@ -87,25 +88,40 @@ def cell_error(cell: Any) -> Exception | None:
 
 
 def _first_not_finite(estimator: Any, X: Any) -> DataError | None:
-    """The error of the first NaN or infinity of X, dense or CSR."""
-    sparse = hasattr(X, "indptr")
-    if np.isfinite(X.data if sparse else X).all():
+    """The error of the first row of X, dense or CSR, whose squared length is no finite number."""
+    values = np.ravel(X.data if hasattr(X, "indptr") else X)
+    # distances of two rows are to be finite as well
+    most = float(np.finfo(X.dtype).max) / 4.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.dot(values, values) <= most:
+            return None
+        bad = np.flatnonzero(~(_squared_lengths(X) <= most))
+    if bad.size == 0:
         return None
-    if sparse:
-        k = int(np.flatnonzero(~np.isfinite(X.data))[0])
-        row, j, value = int(np.searchsorted(X.indptr, k, side="right")) - 1, X.indices[k], X.data[k]
+    row = int(bad[0])
+    if hasattr(X, "indptr"):
+        inside = slice(X.indptr[row], X.indptr[row + 1])
+        cells, columns = X.data[inside], X.indices[inside]
     else:
-        row = int(np.flatnonzero(~np.isfinite(X).all(axis=1))[0])
-        j = np.flatnonzero(~np.isfinite(X[row]))[0]
-        value = X[row, j]
+        cells, columns = X[row], np.arange(X.shape[1])
+    # the first that is not finite, or else the largest
+    k = int(np.argmax(np.where(np.isfinite(cells), np.abs(cells), np.inf)))
+    value, j = float(cells[k]), int(columns[k])
     names = getattr(estimator, "feature_names_in_", None)
-    what = "NaN" if np.isnan(value) else "infinity (inf, or too large for the dtype)"
-    return DataError(
-        f"X contains {what}; every value must be a finite number",
-        row=row,
-        column=int(j) if names is None else str(names[j]),
-        value=float(value),
-    )
+    if np.isfinite(value):
+        message = f"{value:g} is too large for {X.dtype}: rows this long have no finite distances"
+    else:
+        what = "NaN" if np.isnan(value) else "infinity (inf, or too large for the dtype)"
+        message = f"X contains {what}; every value must be a finite number"
+    return DataError(message, row=row, column=j if names is None else str(names[j]), value=value)
+
+
+def _squared_lengths(X: Any) -> np.ndarray:
+    """Of each row, in float64."""
+    if hasattr(X, "indptr"):
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        return np.bincount(rows, np.square(X.data, dtype=np.float64), X.shape[0])
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
 def not_finite(values: np.ndarray, column: str, message: str) -> DataError | None:

@@ -10,12 +10,13 @@ from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from onkel.errors import DataError
+from onkel.errors import DataError, DivergenceError
 from onkel.estimators.base import OnlineEstimator
 from onkel.estimators.checking import check_rows, first_error, weights
 from onkel.estimators.class_weights import balanced_weights, class_weight_table
 from onkel.estimators.labels import labels, required_target, same_kind
 from onkel.losses import CLASSIFICATION, PROBABILISTIC
+from onkel.models.guard import diverged, learn_guarded
 from onkel.models.one_row import learn_row
 
 __all__ = ["OnlineClassifier"]
@@ -48,7 +49,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         sample_weight : array of shape (n,), optional
             Weights ≥ 0; a row of weight 0 changes nothing.
         """
-        self._learn(X, y, None, sample_weight, reset=True, whole=True)
+        with self._or_as_before():
+            self._learn(X, y, None, sample_weight, reset=True, whole=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -164,12 +166,12 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             known = self.classes_
             row = self._next_new_class(y, weight, done)
             if row > done:
-                parts.append((self._learn_known(X[done:row], y[done:row], weight[done:row]), known))
+                parts.append((self._learn_known(X, y, weight, done, row), known))
             if row < X.shape[0]:
                 if len(known):
                     parts.append((self._output_scores(X[row : row + 1]), known))
                 self._add_class(y[row])
-                P = self._learn_known(X[row : row + 1], y[row : row + 1], weight[row : row + 1])
+                P = self._learn_known(X, y, weight, row, row + 1)
                 if not len(known):
                     parts.append((P, self.classes_))
             done = row + 1
@@ -190,19 +192,34 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         if n_known >= 2:
             self.model_.add_output(position)
 
-    def _learn_known(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        codes = np.searchsorted(self.classes_, y).clip(max=max(len(self.classes_) - 1, 0))
-        return self._learn_checked(X, codes, weight)
+    def _learn_known(self, X: Any, y: np.ndarray, weight: np.ndarray, a: int, b: int) -> np.ndarray:
+        """Learn rows a to b, of known classes; returns the scores before each."""
+        codes = np.searchsorted(self.classes_, y[a:b]).clip(max=max(len(self.classes_) - 1, 0))
+        try:
+            return self._learn_checked(X[a:b], codes, weight[a:b])
+        except DivergenceError as error:
+            raise diverged(a + (error.row or 0)) from None
 
     def _learn_checked(self, X: Any, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn rows of known class codes; returns the scores before each."""
-        self.n_rows_ += int(np.count_nonzero(weight))
+        counts = self.class_counts_
+        learned = weight > 0.0
         weight = self._by_class(codes, weight)
         if len(self.classes_) < 2:
             # one class: there is nothing to tell apart yet
-            return np.zeros((X.shape[0], 1))
-        y = 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes.astype(np.float64)
-        return self.model_.learn(X, y, weight)
+            P = np.zeros((X.shape[0], 1))
+        else:
+            y = 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes.astype(np.float64)
+            try:
+                P = learn_guarded(self.model_, X, y, weight)
+            except DivergenceError as error:
+                stop = error.row
+                self.n_rows_ += int(np.count_nonzero(learned[:stop]))
+                self.class_counts_ = counts
+                self._by_class(codes[:stop], learned[:stop].astype(np.float64))
+                raise
+        self.n_rows_ += int(np.count_nonzero(learned))
+        return P
 
     def _learn_row(self, X: np.ndarray, code: int, weight: float = 1.0) -> None:
         """Learn the one row of X (1, d), of the learner's dtype, with nothing left to check."""

@@ -1,4 +1,4 @@
-"""Parameters as plain data: kernels, maps and rules inside a saved model."""
+"""Parameters as plain data: kernels, maps, rules and budgets inside a saved model."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from onkel.budgets import BUDGETS
 from onkel.errors import ModelFileError
 from onkel.kernels import KERNELS
 from onkel.maps import MAPS
@@ -15,7 +16,7 @@ from onkel.rules import RULES
 __all__ = ["params_from_state", "params_to_state"]
 
 _CLASSES: dict[str, type[BaseEstimator]] = {
-    cls.__name__: cls for table in (KERNELS, MAPS, RULES) for cls in table.values()
+    cls.__name__: cls for table in (BUDGETS, KERNELS, MAPS, RULES) for cls in table.values()
 }
 _PLAIN = (str, int, float, bool, type(None), np.ndarray)
 

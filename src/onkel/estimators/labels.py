@@ -23,8 +23,8 @@ def required_target(estimator: Any, y: Any) -> Any:
     return y
 
 
-def targets(y: Any) -> tuple[np.ndarray, DataError | None]:
-    """Targets as float64, and the error of the first that is no finite number."""
+def targets(y: Any, dtype: Any) -> tuple[np.ndarray, DataError | None]:
+    """Targets as float64, and the error of the first that is no number a learner can square."""
     y = column_or_1d(y, warn=True)
     error = None
     try:
@@ -37,7 +37,19 @@ def targets(y: Any) -> tuple[np.ndarray, DataError | None]:
         values = np.zeros(len(y))
         values[: error.row] = y[: error.row].astype(np.float64)
     message = "y contains {what}; every target must be a finite number"
-    return values, first_error(not_finite(values, "y", message), error)
+    return values, first_error(not_finite(values, "y", message), _too_large(values, dtype), error)
+
+
+def _too_large(values: np.ndarray, dtype: Any) -> DataError | None:
+    """The error of the first target whose square is out of the learner's range."""
+    bad = np.flatnonzero(np.abs(values) > 0.1 * np.sqrt(np.finfo(dtype).max))
+    if bad.size == 0:
+        return None
+    row = int(bad[0])
+    value = float(values[row])
+    return DataError(
+        f"{value:g} is too large for {dtype}; scale the target", row=row, column="y", value=value
+    )
 
 
 def labels(y: Any) -> tuple[np.ndarray, DataError | None]:

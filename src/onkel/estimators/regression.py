@@ -8,10 +8,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from onkel.errors import DivergenceError
 from onkel.estimators.base import OnlineEstimator
 from onkel.estimators.checking import check_rows, first_error, weights
 from onkel.estimators.labels import required_target, targets
 from onkel.losses import REGRESSION
+from onkel.models.guard import learn_guarded
 from onkel.models.one_row import learn_row
 
 __all__ = ["OnlineRegressor"]
@@ -33,7 +35,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         sample_weight : array of shape (n,), optional
             Weights ≥ 0; a row of weight 0 changes nothing.
         """
-        self._learn(X, y, sample_weight, reset=True, whole=True)
+        with self._or_as_before():
+            self._learn(X, y, sample_weight, reset=True, whole=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -56,7 +59,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     def _learn(self, X: Any, y: Any, sample_weight: Any, reset: bool, whole: bool) -> np.ndarray:
         """``whole``: nothing is learned from a block with a bad row."""
         with self._or_as_before() if reset else nullcontext():
-            y, target_error = targets(required_target(self, y))
+            y, target_error = targets(required_target(self, y), self.dtype)
             X, error = check_rows(self, X, reset)
             if error is None and X.shape[0] != len(y):
                 raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
@@ -73,7 +76,11 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         return P
 
     def _learn_checked(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        P = self.model_.learn(X, y, weight)[:, 0]
+        try:
+            P = learn_guarded(self.model_, X, y, weight)[:, 0]
+        except DivergenceError as error:
+            self.n_rows_ += int(np.count_nonzero(weight[: error.row]))
+            raise
         self.n_rows_ += int(np.count_nonzero(weight))
         return P
 

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.errors import DataError
+
 __all__ = ["Rows", "as_block", "learn_block", "model_bytes", "task_of"]
 
 
@@ -33,8 +35,25 @@ def model_bytes(model: Any) -> int:
 
 
 def as_block(block: Any, start: int) -> Any:
-    """A block as it is, a pair (X, y) as a block that begins at row ``start``."""
-    return block if hasattr(block, "start") else Rows(block[0], block[1], start)
+    """A block as it is, a pair (X, y) as a block that begins at row ``start``.
+
+    Raises
+    ------
+    DataError
+        Without a target.
+    ValueError
+        For a single row.
+    """
+    if not hasattr(block, "start"):
+        block = Rows(block[0], block[1], start)
+    if block.y is None:
+        raise DataError("name the column to learn with target= (on the command line --target)")
+    if isinstance(block.X, dict) or np.ndim(block.y) == 0:
+        raise ValueError(
+            "blocks of rows (X, y) are expected, not single rows (x, y): open those with "
+            "onkel.open_stream"
+        )
+    return block
 
 
 def learn_block(model: Any, block: Any) -> np.ndarray:

@@ -19,6 +19,7 @@ def prequential(
     model: Any,
     stream: Any,
     *,
+    target: str | None = None,
     checkpoints: str = "powers",
     every: int | None = None,
     limit: int | None = None,
@@ -34,8 +35,11 @@ def prequential(
     ----------
     model : StreamModel or estimator
         Learned in place; after the run it has learned the whole stream.
-    stream : Stream, iterable of Block or (X, y), or a source
-        A tuple of arrays, a path or a frame is opened with `onkel.streams.open_stream`.
+    stream : Stream, iterable of Block or of blocks (X, y), or a source
+        A tuple of arrays, a path, a frame or a query is opened with `onkel.streams.open_stream`.
+        Open rows (x, y) with it yourself.
+    target : str, optional
+        Target column of a source that is a table.
     checkpoints : {"powers", "none"}, default="powers"
         "powers" puts a row of the curve at 1, 2, 4, 8, ... rows.
     every : int, optional
@@ -80,7 +84,7 @@ def prequential(
     [1024, 2048, 4096]
     """
     run = PrequentialRun(model, name=name, checkpoints=checkpoints, every=every, settings=settings)
-    blocks = blocks_of(stream)
+    blocks = blocks_of(stream, target)
     with ExitStack() as stack:
         if progress is True:
             progress = stack.enter_context(_bar(run.name, blocks, limit))
@@ -105,14 +109,20 @@ def _bar(name: str, blocks: Any, limit: int | None) -> RunProgress:
     )
 
 
-def blocks_of(stream: Any) -> Iterable[Any]:
+_SOURCES = ("__array__", "__fspath__", "__arrow_c_stream__", "collect_batches")
+"""What marks arrays, paths, tables and queries, beside strings and tuples."""
+
+
+def blocks_of(stream: Any, target: str | None = None) -> Iterable[Any]:
     """Blocks of a stream, or of anything a stream can be opened on."""
-    if not hasattr(stream, "__array__") and not isinstance(stream, str | tuple):
+    opens = isinstance(stream, str | tuple) or any(hasattr(stream, mark) for mark in _SOURCES)
+    if not opens and target is None:
         return stream
     from onkel.streams import open_stream
 
     dtype = getattr(stream[0], "dtype", None) if isinstance(stream, tuple) else None
-    return open_stream(stream, dtype="float64" if dtype == "float64" else "float32")
+    dtype = "float64" if dtype == "float64" else "float32"
+    return open_stream(stream, target=target, dtype=dtype)
 
 
 def take(blocks: Iterable[Any], limit: int | None = None) -> Iterator[Any]:

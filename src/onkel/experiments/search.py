@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.errors import DivergenceError
 from onkel.experiments.entry import Experiment
 from onkel.experiments.runner import load_rows, order, stream_once
 
@@ -64,12 +65,15 @@ def search(
     trials = []
     for i, point in enumerate(points):
         parameters = dict(zip(experiment.grid, point, strict=True))
-        values = [
-            stream_once(experiment, X[rows], y[rows], random_state=1000 + r, **parameters)
-            for r, rows in enumerate(orders)
-        ]
-        value = float(np.mean(values))
-        trials.append(Trial(parameters, value if math.isfinite(value) else math.inf))
+        try:
+            values = [
+                stream_once(experiment, X[rows], y[rows], random_state=1000 + r, **parameters)
+                for r, rows in enumerate(orders)
+            ]
+            value = float(np.mean(values))
+        except DivergenceError:
+            value = math.inf
+        trials.append(Trial(parameters, value))
         if progress is not None:
             progress(i + 1, len(points))
     return sorted(trials, key=lambda trial: trial.value)

@@ -8,6 +8,7 @@ import numpy as np
 
 from onkel.losses import Loss
 from onkel.maps.base import as_dense
+from onkel.models import loops
 from onkel.models.threads import one_blas_thread
 from onkel.models.warmup import Warmup
 from onkel.rules.base import Rule
@@ -31,6 +32,13 @@ class Model:
         self.epsilon = float(epsilon)
         self.par = rule.parameters()
         self.n_outputs = n_outputs
+
+    def _new_state(self, n: int) -> np.ndarray:
+        """The loops' state vector of n numbers for f = 0."""
+        state = np.zeros(n)
+        state[loops.SCALE] = 1.0
+        state[loops.TUBE] = 1.0 if self.loss <= Loss.PERCEPTRON else self.epsilon
+        return state
 
     @property
     def ready(self) -> bool:

@@ -84,8 +84,7 @@ class ExplicitModel(Model):
         self.matrix = RecursiveLeastSquares(m, self.n_outputs, ridge, forgetting) if exact else None
         adaptive = self.rule.kind == RuleKind.ADAGRAD
         self.H = np.zeros((self.n_outputs, m) if adaptive else (0, 0), dtype)
-        self.state = np.zeros(loops.N_STATE)
-        self.state[loops.SCALE] = 1.0
+        self.state = self._new_state(loops.N_STATE)
         self.support = np.empty((0, self.map.n_features_in_), dtype)
 
     @property

@@ -15,33 +15,62 @@ from typing import Any
 import numpy as np
 
 from onkel._jit import axpy, dot, jit, jit_inline, sincos_turns
-from onkel.losses import evaluate
+from onkel.losses import Loss, evaluate
 from onkel.rules.adaptive import adagrad_move
-from onkel.rules.base import ALPHA, RADIUS, RuleKind
-from onkel.rules.gradient import gradient_step
+from onkel.rules.base import ALPHA, NU, RADIUS, RuleKind
+from onkel.rules.gradient import gradient_step, step_size
 from onkel.rules.passive_aggressive import passive_aggressive_step
 
 __all__ = [
     "N_STATE",
     "SCALE",
     "SQUARED_NORM",
+    "TUBE",
     "T",
     "grow_block",
     "is_cold",
+    "judge",
     "learn_block",
     "learn_reparameterized",
     "learn_row",
 ]
 
-# Places in the state vector: rows learned, common factor of W, ‖f‖² (kept where f is projected).
-T, SCALE, SQUARED_NORM = 0, 1, 2
-N_STATE = 3
+# Places in the state vector: rows learned, common factor of W, ‖f‖² (kept where f is projected),
+# NORMA's tube or margin.
+T, SCALE, SQUARED_NORM, TUBE = 0, 1, 2, 3
+N_STATE = 4
 
 # Outside of these W is multiplied by the factor, long before W / factor could overflow float32.
 _SMALLEST_SCALE, _LARGEST_SCALE = 1e-6, 1e6
 # Log-widths stay within e^±20: no sane stream comes near, and exp can't overflow.
 _WIDEST = 20.0
 _TURN = 1.0 / (2.0 * math.pi)
+
+
+@jit_inline
+def _judge_by_margin(loss, P, t, y, margin, c):
+    """Loss and direction with another margin than 1: the true score is moved for the judgement."""
+    k = 0 if P.shape[1] == 1 else int(y)
+    p = P[t, k]
+    P[t, k] = p + (1.0 - margin) * (y if P.shape[1] == 1 else 1.0)
+    value = evaluate(loss, P, t, y, 0.0, c)
+    P[t, k] = p
+    return value
+
+
+@jit_inline
+def judge(loss, P, t, y, epsilon, par, state, c):
+    """Loss of row t, with c = -∂loss/∂p; NORMA's tube or margin adapts."""
+    if par[NU] == 0.0:
+        return evaluate(loss, P, t, y, epsilon, c)
+    eta = step_size(par, state[T])
+    if loss > Loss.PERCEPTRON:
+        value = evaluate(loss, P, t, y, state[TUBE], c)
+        state[TUBE] += eta * ((1.0 if c[0] != 0.0 else 0.0) - par[NU])
+    else:
+        value = _judge_by_margin(loss, P, t, y, state[TUBE], c)
+        state[TUBE] -= eta * ((1.0 if value > 0.0 else 0.0) - par[NU])
+    return value
 
 
 @jit_inline
@@ -109,7 +138,7 @@ def scores(W, Z, t, state, P):
 def learn_row(Z, t, q, y, weight, W, H, state, loss, epsilon, rule, par, P, c):
     """Learn row t, which was given the scores P[t]."""
     state[T] += 1.0
-    value = evaluate(loss, P, t, y, epsilon, c)
+    value = judge(loss, P, t, y, epsilon, par, state, c)
     return update(Z, t, q, weight, value, W, H, state, rule, par, P, c)
 
 
@@ -121,7 +150,7 @@ def learn_block(Z, y, weight, W, H, state, loss, epsilon, rule, par, P):
         scores(W, Z, t, state, P)
         if weight[t] > 0.0:
             state[T] += 1.0
-            value = evaluate(loss, P, t, y[t], epsilon, c)
+            value = judge(loss, P, t, y[t], epsilon, par, state, c)
             update(Z, t, -1.0, weight[t], value, W, H, state, rule, par, P, c)
 
 
@@ -143,16 +172,19 @@ def grow_block(panel, q, size, index, y, weight, W, state, loss, epsilon, rule, 
         scores(W, Z, t, state, P)
         if weight[t] == 0.0:
             continue
-        value = evaluate(loss, P, t, y[t], epsilon, c)
+        state[T] += 1.0
+        tube = state[TUBE]
+        value = judge(loss, P, t, y[t], epsilon, par, state, c)
         if np.any(c != 0.0):
             if size == budget:
+                state[T] -= 1.0
+                state[TUBE] = tube
                 return t, size
             # f moves along the new vector alone: its features are the unit vector of its place
             Z[t, :] = 0.0
             Z[t, size] = 1.0
             index[size] = budget + t
             size += 1
-        state[T] += 1.0
         update(Z, t, q[t], weight[t], value, W, no_state, state, rule, par, P, c)
     return n, size
 
@@ -219,7 +251,7 @@ def learn_reparameterized(
         P[t] = p[0]
         if weight[t] > 0.0:
             state[T] += 1.0
-            value = evaluate(loss, p, 0, y[t], epsilon, c)
+            value = judge(loss, p, 0, y[t], epsilon, par, state, c)
             # both gradients at the weights before the update
             _pull_on_angles(W, Z, c, state[SCALE], v)
             if update(Z, 0, 1.0, weight[t], value, W, H, state, rule, par, p, c):

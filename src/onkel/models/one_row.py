@@ -19,7 +19,9 @@ from onkel.maps import (
     NystroemFeatures,
     ReparameterizedFeatures,
 )
+from onkel.models.guard import diverged
 from onkel.models.loops import SCALE, learn_block
+from onkel.models.support import SupportModel
 
 if TYPE_CHECKING:
     from onkel.models.explicit import ExplicitModel
@@ -29,10 +31,12 @@ __all__ = ["learn_row", "score_row"]
 _TURN = 1.0 / (2.0 * math.pi)
 
 
-def score_row(model: ExplicitModel, X: np.ndarray) -> np.ndarray:
+def score_row(model: ExplicitModel | SupportModel, X: np.ndarray) -> np.ndarray:
     """f(x) in float64, (K,), of the one row of X (1, d), of the model's dtype and finite."""
     if not model.ready:
         return np.zeros(model.n_outputs)
+    if isinstance(model, SupportModel):
+        return model.scores(X)[0]
     Z = _features(model, X)
     if Z is None:
         return model.scores(X)[0]
@@ -41,8 +45,11 @@ def score_row(model: ExplicitModel, X: np.ndarray) -> np.ndarray:
     return p
 
 
-def learn_row(model: ExplicitModel, X: np.ndarray, y: float, weight: float) -> None:
+def learn_row(model: ExplicitModel | SupportModel, X: np.ndarray, y: float, weight: float) -> None:
     """Learn the one row of X (1, d), of the model's dtype and finite."""
+    if isinstance(model, SupportModel):
+        model.learn(X, np.array([y]), np.array([weight]))
+        return
     moving = (
         model.warmup is not None or model.map.grows or model.map.learns or model.matrix is not None
     )
@@ -53,6 +60,8 @@ def learn_row(model: ExplicitModel, X: np.ndarray, y: float, weight: float) -> N
         P = np.empty((1, model.n_outputs))
         numbers = np.array([y, weight])
         learn_block(Z, numbers[:1], numbers[1:], model.W, model.H, *model.how(), P)
+        if not math.isfinite(P[0, 0]):
+            raise diverged(0)
 
 
 def _features(model: ExplicitModel, X: np.ndarray) -> np.ndarray | None:

@@ -142,5 +142,5 @@ class RecursiveLeastSquares:
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`."""
         for name in _ARRAYS:
-            order = "F" if name in ("P", "R") else "C"
-            setattr(self, name, np.array(state[name], order=order))
+            copied = np.asfortranarray if name in ("P", "R") else np.ascontiguousarray
+            setattr(self, name, copied(np.array(state[name])))

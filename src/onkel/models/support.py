@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from onkel._random import new_state
 from onkel._workspace import scratch
-from onkel.budgets.base import Budget, BudgetKind
+from onkel.budgets.base import N_INFO, TARGET, Budget, BudgetKind
 from onkel.kernels import Kernel
 from onkel.losses import Loss
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import as_dense
 from onkel.models import loops, support_loops
 from onkel.models.base import Model
-from onkel.models.support_pieces import CHANGED, N_COUNTS, N_MEMORY, SIZE, Slots
+from onkel.models.support_pieces import CHANGED, N_COUNTS, SIZE, Slots
 from onkel.models.threads import one_blas_thread
 from onkel.models.warmup import Warmup
-from onkel.rules.base import RADIUS, Rule
+from onkel.rules.base import Rule
 
 __all__ = ["SupportModel"]
 
 # Rows of a sub-block: fewer cost more calls, more a larger κ(block, block) of which half is read.
-_FEWEST_ROWS, _MOST_ROWS = 64, 256
+_FEWEST_ROWS, MOST_ROWS = 64, 256
 # Slots allocated at first; a set that outgrows them doubles.
 _FIRST_CAPACITY = 64
 
-_ARRAYS = ("A", "S", "diagonal", "target", "born", "gram", "outputs")
-_WHOLE = ("memory", "rng", "counts", "state")
+# Arrays over the slots, by the axes along which they grow; and those that don't.
+_BY_SLOT = {"A": (1,), "S": (0,), "info": (1,), "gram": (0, 1), "outputs": (1,)}
+_WHOLE = ("rng", "counts", "state")
+# The loops' state vector, and the budget's own numbers behind it.
+_N_STATE = 8
 
 
 class SupportModel(Model):
@@ -54,6 +57,8 @@ class SupportModel(Model):
     seed : int
         What the budget's random choices come from.
     """
+
+    by_slot: ClassVar[dict[str, tuple[int, ...]]] = _BY_SLOT
 
     def __init__(
         self,
@@ -93,20 +98,22 @@ class SupportModel(Model):
         outputs = self.budget.kind == BudgetKind.REDUNDANT
         self.A = np.zeros((self.n_outputs, first), self.dtype)
         self.S = np.zeros((first, self.d), self.dtype)
-        self.diagonal, self.target = np.zeros(first), np.zeros(first)
-        self.born = np.zeros(first, np.int64)
+        self.info = np.zeros((N_INFO, first))
         self.gram = np.zeros((first, first) if gram else (0, 0), self.dtype)
         self.outputs = np.zeros((self.n_outputs, first if outputs else 0))
-        self.memory = np.zeros(N_MEMORY)
         self.rng = new_state(self.seed)
         self.counts = np.zeros(N_COUNTS, np.int64)
-        self.state = np.zeros(loops.N_STATE)
-        self.state[loops.SCALE] = 1.0
+        self.state = self._new_state(_N_STATE)
 
     @property
     def ready(self) -> bool:
         """False before the first row of a model whose gamma is fitted on first rows."""
         return hasattr(self, "A")
+
+    @property
+    def most_slots(self) -> int | None:
+        """The largest number of slots; None where they grow."""
+        return self.limit
 
     @property
     def size(self) -> int:
@@ -130,26 +137,31 @@ class SupportModel(Model):
         out: dict[str, Any] = {"n_outputs": self.n_outputs}
         if self.ready:
             out["gamma"] = self.gamma_
-            out |= {name: self._used(name) for name in _ARRAYS}
+            out |= {name: self._used(name) for name in self.by_slot}
             out |= {name: getattr(self, name) for name in _WHOLE}
         if self.warmup is not None:
             out["warmup"] = self.warmup.get_state()
         return out
 
     def _used(self, name: str) -> np.ndarray:
-        """The part of an array that belongs to slots in use."""
-        array, m = getattr(self, name), self.size
-        if name == "gram":
-            return array[:m, :m]
-        return array[:, :m] if name in ("A", "outputs") else array[:m]
+        """The part of an array that belongs to slots in use, of which one is kept at least."""
+        array = getattr(self, name)
+        for axis in self.by_slot[name]:
+            array = array.take(range(min(max(self.size, 1), array.shape[axis])), axis)
+        return array
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Take the state of a model of the same kernel, budget, rule and loss."""
         self.n_outputs = state["n_outputs"]
         if "A" in state:
             self.gamma_ = state["gamma"]
-            for name in (*_ARRAYS, *_WHOLE):
-                setattr(self, name, np.array(state[name], order="C"))
+            self._reset()
+            self._reserve(state["A"].shape[1])
+            for name in self.by_slot:
+                saved = state[name]
+                getattr(self, name)[tuple(slice(m) for m in saved.shape)] = saved
+            for name in _WHOLE:
+                setattr(self, name, np.array(state[name]))
         self.warmup = Warmup.from_state(state["warmup"]) if "warmup" in state else None
 
     def add_output(self, position: int) -> None:
@@ -165,8 +177,9 @@ class SupportModel(Model):
                 A = np.concatenate([-0.5 * A, 0.5 * A]) if one else A
                 A = np.insert(A, position, 0, axis=0)
                 setattr(self, name, np.ascontiguousarray(A.astype(A.dtype, copy=False)))
-            codes = (self.target > 0.0).astype(np.float64) if one else self.target
-            self.target = codes + (codes >= position)
+            labels = self.info[TARGET]
+            codes = (labels > 0.0).astype(np.float64) if one else labels
+            self.info[TARGET] = codes + (codes >= position)
             if one:
                 # ‖-f/2‖² + ‖f/2‖²
                 self.state[loops.SQUARED_NORM] *= 0.5
@@ -182,9 +195,9 @@ class SupportModel(Model):
         if self.size:
             coef = np.ascontiguousarray(self.coef.T)
             with one_blas_thread(X.shape[0]):
-                for a in range(0, X.shape[0], _MOST_ROWS):
-                    rows = X[a : a + _MOST_ROWS]
-                    out[a : a + _MOST_ROWS] = (
+                for a in range(0, X.shape[0], MOST_ROWS):
+                    rows = X[a : a + MOST_ROWS]
+                    out[a : a + MOST_ROWS] = (
                         self.kernel.gram(rows, self.support, self.gamma_) @ coef
                     )
         return out
@@ -200,7 +213,7 @@ class SupportModel(Model):
 
     def _block_rows(self) -> int:
         m = self.size if self.limit is None else self.limit
-        return min(max(m // 2, _FEWEST_ROWS), _MOST_ROWS)
+        return min(max(m // 2, _FEWEST_ROWS), MOST_ROWS)
 
     def _walk_block(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         n = len(X)
@@ -208,10 +221,7 @@ class SupportModel(Model):
         panel = self.panel(X)
         q = np.asarray(self.kernel.diagonal(X, self.gamma_), dtype=np.float64)
         changes = np.empty((2, n), np.int64)
-        slots = Slots(
-            self.A, self.diagonal, self.target, self.born, self.gram, self.outputs,
-            self.memory, self.rng, self.counts, changes,
-        )  # fmt: skip
+        slots = Slots(self.A, self.info, self.gram, self.outputs, self.rng, self.counts, changes)
         limit = -1 if self.limit is None else self.limit
         budget = int(self.budget.kind), limit, self.budget_par, self.track
         support_loops.learn_removal(panel, q, y, weight, slots, *budget, *self.how(), P)
@@ -228,26 +238,24 @@ class SupportModel(Model):
         rows = scratch("block and support", (n + m, self.d), self.dtype)
         rows[:n] = X
         rows[n:] = self.S[:m]
-        known = self.kernel.gram(X, rows, self.gamma_)
         slots = m + n if self.limit is None else min(m + n, self.limit)
-        if slots == m and known.dtype == self.dtype:
-            return known
         out = scratch("panel", (n, n + slots), self.dtype)
-        out[:, : n + m] = known
-        return out
+        if slots > m:
+            out[:, : n + m] = self.kernel.gram(X, rows, self.gamma_)
+            return out
+        return np.ascontiguousarray(self.kernel.gram(X, rows, self.gamma_, out), self.dtype)
 
     def _reserve(self, n: int) -> None:
         """Room for n more rows, within the budget."""
         have, need = len(self.S), self.size + n
-        if self.limit is not None:
-            need = min(need, self.limit)
+        if self.most_slots is not None:
+            need = min(need, self.most_slots)
         if need <= have:
             return
         room = max(need, 2 * have)
-        room = room if self.limit is None else min(room, self.limit)
-        for name in _ARRAYS:
-            old = getattr(self, name)
-            axes = {"A": (1,), "outputs": (1,), "gram": (0, 1)}.get(name, (0,))
-            if old.size or name not in ("gram", "outputs"):
-                pad = [(0, room - have if axis in axes else 0) for axis in range(old.ndim)]
-                setattr(self, name, np.pad(old, pad))
+        room = room if self.most_slots is None else min(room, self.most_slots)
+        for name, axes in self.by_slot.items():
+            array = getattr(self, name)
+            grows = [axis in axes and array.shape[axis] > 0 for axis in range(2)]
+            pad = [(0, (room - have) * grow) for grow in grows]
+            setattr(self, name, np.pad(array, pad))

@@ -17,8 +17,7 @@ from onkel.budgets.bounded import bounded_removal
 from onkel.budgets.removal import most_redundant, oldest, smallest
 from onkel.budgets.replacing import replace_best
 from onkel.budgets.shrinking import MISTAKES, Variant, basic_shrinkage, self_tuned_shrinkage
-from onkel.losses import evaluate
-from onkel.models.loops import SCALE, SQUARED_NORM, T
+from onkel.models.loops import SCALE, SQUARED_NORM, T, judge
 from onkel.models.support_pieces import (
     CHANGED,
     REMOVED,
@@ -38,32 +37,36 @@ from onkel.rules.base import ALPHA, RADIUS
 
 __all__ = ["learn_removal"]
 
-# Recursions over the kernel matrix are begun anew after so many removals.
-_REFRESH = 1024
-
 
 @jit_inline
-def _slot_to_drop(slots, kind, bpar, loss, b, q, new, panel, t, n, state):
+def _slot_to_drop(
+    kind, bpar, loss, b, q, new, panel, t, n, size, A, info, gram, outputs, rng, state
+):
     """(slot, factor of what is kept before the new row comes, factor of all after)."""
-    A, born, scale, size = slots.A, slots.born, state[SCALE], slots.counts[SIZE]
+    scale = state[SCALE]
+    s, before, after = 0, 1.0, 1.0
     if kind == BudgetKind.RANDOM:
-        return pick(slots.rng, size), 1.0, 1.0
-    if kind == BudgetKind.OLDEST:
-        return oldest(born, size), 1.0, 1.0
-    if kind == BudgetKind.SMALLEST:
-        return smallest(A, slots.diagonal, born, size), 1.0, 1.0
-    if kind == BudgetKind.REDUNDANT:
-        return most_redundant(slots, loss, size, panel, t, n, new, scale), 1.0, 1.0
-    if kind == BudgetKind.SHRINK:
-        s = oldest(born, size)
+        s = pick(rng, size)
+    elif kind == BudgetKind.OLDEST:
+        s = oldest(info, size)
+    elif kind == BudgetKind.SMALLEST:
+        s = smallest(A, info, size)
+    elif kind == BudgetKind.REDUNDANT:
+        s = most_redundant(loss, A, info, outputs, size, panel, t, n, new, scale)
+    elif kind == BudgetKind.SHRINK:
+        s = oldest(info, size)
         if int(bpar[0]) == Variant.SELF_TUNED:
-            return s, 1.0, self_tuned_shrinkage(slots, loss, size, s, panel, t, n, new, scale)
-        return s, 1.0, 1.0
-    if kind == BudgetKind.BOUNDED:
-        return bounded_removal(slots, bpar, size, b, new, scale)
-    if kind == BudgetKind.FIXED_RANDOM:
-        return pick(slots.rng, size + 1), 1.0, (size + 1.0) / size
-    return replace_best(slots, size, q, new, panel, t, n, scale), 1.0, 1.0
+            after = self_tuned_shrinkage(
+                loss, A, info, gram, size, s, panel, t, n, new, scale, state
+            )
+    elif kind == BudgetKind.BOUNDED:
+        s, before, after = bounded_removal(bpar, A, info, size, b, new, scale, rng)
+    elif kind == BudgetKind.FIXED_RANDOM:
+        s = pick(rng, size + 1)
+        after = (size + 1.0) / size
+    else:
+        s = replace_best(A, info, size, q, new, panel, t, n, scale)
+    return s, before, after
 
 
 @jit_inline
@@ -75,42 +78,53 @@ def _thinned(b, chance, rng):
 
 
 @jit_inline
-def _store(slots, s, size, y, b, q, c, c2, cp, new, panel, t, n, track, state):
+def _store(
+    s, size, y, b, q, c, c2, cp, new, panel, t, n, track,
+    A, info, gram, outputs, counts, changes, state,
+):  # fmt: skip
     """f ← f without slot s, then with row t in its place."""
     if track:
         norm = state[SQUARED_NORM]
         if s < size:
-            norm, cp = norm_without(slots, s, size, panel, t, n, c, cp, state)
+            norm, cp = norm_without(s, size, panel, t, n, c, cp, A, info, gram, state)
         state[SQUARED_NORM] = max(norm + 2.0 * b * cp + b * b * c2 * q, 0.0)
-    keeps_outputs = slots.outputs.shape[1] > 0
-    if keeps_outputs and s < size:
-        shift_outputs(slots, s, size, -1.0)
-    place(s, t, n, y, q, new, panel, slots, state)
-    if keeps_outputs:
-        shift_outputs(slots, s, slots.counts[SIZE], 1.0)
+    if outputs.shape[1] > 0 and s < size:
+        shift_outputs(s, size, -1.0, A, gram, outputs)
+    place(s, panel, t, n, y, q, new, A, info, gram, counts, changes, state)
+    if outputs.shape[1] > 0:
+        shift_outputs(s, counts[SIZE], 1.0, A, gram, outputs)
 
 
 @jit_inline
-def _add(slots, kind, limit, bpar, loss, y, b, q, c, c2, cp, new, panel, t, n, track, state):
+def _add(
+    kind, limit, bpar, loss, y, b, q, c, c2, cp, new, panel, t, n, track,
+    A, info, gram, outputs, rng, counts, changes, state,
+):  # fmt: skip
     """Row t joins the support set, which makes room for it."""
-    size = slots.counts[SIZE]
+    size = counts[SIZE]
     s, before, after = size, 1.0, 1.0
-    slots.memory[MISTAKES] += 1.0
+    state[MISTAKES] += 1.0
     if size == limit:
-        s, before, after = _slot_to_drop(slots, kind, bpar, loss, b, q, new, panel, t, n, state)
-        slots.counts[REMOVED] += 1
+        s, before, after = _slot_to_drop(
+            kind, bpar, loss, b, q, new, panel, t, n, size, A, info, gram, outputs, rng, state
+        )
+        counts[REMOVED] += 1
     if kind == BudgetKind.SHRINK and int(bpar[0]) == Variant.BASIC:
         after = basic_shrinkage(limit, state[SQUARED_NORM] + 2.0 * b * cp + b * b * c2 * q)
-    scale_by(slots, before, state)
+    scale_by(A, outputs, before, state)
     if s < limit or limit < 0:
-        _store(slots, s, size, y, b, q, c, c2, before * cp, new, panel, t, n, track, state)
-    scale_by(slots, after, state)
+        _store(
+            s, size, y, b, q, c, c2, before * cp, new, panel, t, n, track,
+            A, info, gram, outputs, counts, changes, state,
+        )  # fmt: skip
+    scale_by(A, outputs, after, state)
     if size == limit:
-        anew = slots.counts[REMOVED] % _REFRESH == 0
+        # after B removals: the O(B²) of it is O(B) a row, and errors have grown e² times at most
+        anew = counts[REMOVED] % limit == 0
         if track and (anew or kind == BudgetKind.BOUNDED):
-            norm_from_gram(slots, size, state)
-        if anew and slots.outputs.shape[1] > 0:
-            refresh_outputs(slots, size)
+            norm_from_gram(size, A, gram, state)
+        if anew and outputs.shape[1] > 0:
+            refresh_outputs(size, A, gram, outputs)
 
 
 @jit
@@ -121,7 +135,7 @@ def learn_removal(
 
     ``limit`` is B, -1 for none; ``track`` says that ‖f‖² is kept.
     """
-    A, counts, changes = slots.A, slots.counts, slots.changes
+    A, info, gram, outputs, rng, counts, changes = slots
     K, n = P.shape[1], P.shape[0]
     c, new = np.empty(K), np.empty(K)
     counts[CHANGED] = 0
@@ -131,19 +145,21 @@ def learn_removal(
         if weight[t] == 0.0:
             continue
         state[T] += 1.0
-        value = evaluate(loss, P, t, y[t], epsilon, c)
+        value = judge(loss, P, t, y[t], epsilon, par, state, c)
         c2, cp = direction_sums(c, P, t)
         if c2 == 0.0 and par[ALPHA] == 0.0:
             continue
         a, b = step(rule, par, state[T], weight[t], value, c2, q[t])
-        scale_by(slots, a, state)
+        scale_by(A, outputs, a, state)
         if c2 > 0.0 and kind == BudgetKind.STOCHASTIC:
-            b = _thinned(b, state[T] ** -bpar[0], slots.rng)
+            b = _thinned(b, state[T] ** -bpar[0], rng)
         if c2 > 0.0 and b > 0.0:
             for k in range(K):
                 new[k] = b * c[k]
-            _add(slots, kind, limit, bpar, loss, y[t], b, q[t], c, c2, a * cp, new, panel, t, n,
-                 track, state)  # fmt: skip
+            _add(
+                kind, limit, bpar, loss, y[t], b, q[t], c, c2, a * cp, new, panel, t, n, track,
+                A, info, gram, outputs, rng, counts, changes, state,
+            )  # fmt: skip
         if par[RADIUS] > 0.0 and state[SQUARED_NORM] > par[RADIUS] * par[RADIUS]:
-            scale_by(slots, par[RADIUS] / math.sqrt(state[SQUARED_NORM]), state)
+            scale_by(A, outputs, par[RADIUS] / math.sqrt(state[SQUARED_NORM]), state)
             state[SQUARED_NORM] = par[RADIUS] * par[RADIUS]

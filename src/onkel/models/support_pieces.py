@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel._jit import jit_inline
+from onkel.budgets.base import BIRTH, DIAGONAL, TARGET
 from onkel.models.loops import SCALE, SQUARED_NORM, rescale
 from onkel.rules.base import RuleKind
 from onkel.rules.gradient import gradient_step
@@ -26,7 +27,6 @@ __all__ = [
     "BORN",
     "CHANGED",
     "N_COUNTS",
-    "N_MEMORY",
     "REMOVED",
     "SIZE",
     "Slots",
@@ -45,23 +45,22 @@ __all__ = [
 # Places in the counts: slots in use, rows ever stored, changes in this sub-block, rows dropped.
 SIZE, BORN, CHANGED, REMOVED = 0, 1, 2, 3
 N_COUNTS = 4
-# Numbers of a budget's own.
-N_MEMORY = 2
 
 
 class Slots(NamedTuple):
-    """The arrays of a support set; the first ``counts[SIZE]`` slots are in use."""
+    """The arrays of a support set; the first ``counts[SIZE]`` slots are in use.
+
+    How they are handed to a loop, which takes them apart at once: reading a member counts
+    references, and pieces of the loop take plain arrays.
+    """
 
     A: np.ndarray  # (K, capacity) coefficients over the common scale
-    diagonal: np.ndarray  # (capacity,) κ(s, s)
-    target: np.ndarray  # (capacity,) labels of the stored rows
-    born: np.ndarray  # (capacity,) number of the insertion that filled the slot
+    info: np.ndarray  # (3, capacity) of each slot: DIAGONAL, TARGET, BIRTH
     gram: np.ndarray  # (capacity, capacity) κ(S, S), or (0, 0) where nothing needs it
     outputs: np.ndarray  # (K, capacity) f(s)/scale, or (K, 0) where nothing needs it
-    memory: np.ndarray  # the budget's own numbers
     rng: np.ndarray  # (1,) state of the random generator
     counts: np.ndarray  # SIZE, BORN, CHANGED, REMOVED
-    changes: np.ndarray  # (2, n): slot and row of each change in this sub-block
+    changes: np.ndarray  # (2, n) slot and row of each change in this sub-block
 
 
 # ---- a row's scores ------------------------------------------------------------------------------
@@ -107,28 +106,25 @@ def step(rule, par, t, weight, value, c2, q):
 
 
 @jit_inline
-def scale_by(slots, a, state):
+def scale_by(A, outputs, a, state):
     """f ← a f, with its norm and its outputs at the stored rows."""
     if a != 1.0:
         scale = state[SCALE] * a
-        rescale(slots.A, a, state)
+        rescale(A, a, state)
         state[SQUARED_NORM] *= a * a
         if state[SCALE] != scale:
             # the factor was multiplied out
-            for k in range(slots.outputs.shape[0]):
-                for j in range(slots.outputs.shape[1]):
-                    slots.outputs[k, j] *= scale
+            for k in range(outputs.shape[0]):
+                for j in range(outputs.shape[1]):
+                    outputs[k, j] *= scale
 
 
 @jit_inline
-def place(s, t, n, y, q, new, panel, slots, state):
+def place(s, panel, t, n, y, q, new, A, info, gram, counts, changes, state):
     """Row t with the coefficients ``new`` (K,) becomes slot s."""
-    A, gram, counts, changes = slots.A, slots.gram, slots.counts, slots.changes
     for k in range(A.shape[0]):
         A[k, s] = new[k] / state[SCALE]
-    slots.diagonal[s] = q
-    slots.target[s] = y
-    slots.born[s] = counts[BORN]
+    info[DIAGONAL, s], info[TARGET, s], info[BIRTH, s] = q, y, counts[BORN]
     counts[BORN] += 1
     if s == counts[SIZE]:
         counts[SIZE] += 1
@@ -155,9 +151,8 @@ def _output_at(A, gram, r, k, size):
 
 
 @jit_inline
-def shift_outputs(slots, s, size, sign):
+def shift_outputs(s, size, sign, A, gram, outputs):
     """Take slot s out of the outputs at the stored rows (-1), or put it in (+1)."""
-    A, gram, outputs = slots.A, slots.gram, slots.outputs
     for k in range(A.shape[0]):
         alpha = sign * A[k, s]
         for j in range(size):
@@ -167,18 +162,16 @@ def shift_outputs(slots, s, size, sign):
 
 
 @jit_inline
-def refresh_outputs(slots, size):
+def refresh_outputs(size, A, gram, outputs):
     """f(s_j)/scale of all slots, from the kernel matrix."""
-    A, gram, outputs = slots.A, slots.gram, slots.outputs
     for k in range(A.shape[0]):
         for j in range(size):
             outputs[k, j] = _output_at(A, gram, j, k, size)
 
 
 @jit_inline
-def norm_from_gram(slots, size, state):
+def norm_from_gram(size, A, gram, state):
     """‖f‖² without its recursion."""
-    A, gram = slots.A, slots.gram
     total = 0.0
     for r in range(size):
         for k in range(A.shape[0]):
@@ -188,13 +181,13 @@ def norm_from_gram(slots, size, state):
 
 
 @jit_inline
-def norm_without(slots, r, size, panel, t, n, c, cp, state):
+def norm_without(r, size, panel, t, n, c, cp, A, info, gram, state):
     """(‖f - α_r κ_r‖², c·(f - α_r κ_r)(x)): what the norm's recursion goes on from."""
-    A, gram, scale = slots.A, slots.gram, state[SCALE]
+    scale = state[SCALE]
     norm = state[SQUARED_NORM]
     for k in range(A.shape[0]):
         alpha = scale * A[k, r]
         output = scale * _output_at(A, gram, r, k, size)
-        norm += alpha * (alpha * slots.diagonal[r] - 2.0 * output)
+        norm += alpha * (alpha * info[DIAGONAL, r] - 2.0 * output)
         cp -= c[k] * alpha * panel[t, n + r]
     return norm, cp

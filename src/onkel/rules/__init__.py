@@ -2,7 +2,7 @@
 
 from onkel.rules.adaptive import AdaGrad
 from onkel.rules.base import Rule, RuleKind
-from onkel.rules.gradient import Gradient, Pegasos, Perceptron, ProjectedGradient
+from onkel.rules.gradient import Gradient, Norma, Pegasos, Perceptron, ProjectedGradient
 from onkel.rules.least_squares import LeastSquares
 from onkel.rules.passive_aggressive import PassiveAggressive
 
@@ -11,6 +11,7 @@ __all__ = [
     "AdaGrad",
     "Gradient",
     "LeastSquares",
+    "Norma",
     "PassiveAggressive",
     "Pegasos",
     "Perceptron",
@@ -25,6 +26,7 @@ RULES: dict[str, type[Rule]] = {
     for rule in (
         Gradient,
         ProjectedGradient,
+        Norma,
         Pegasos,
         Perceptron,
         PassiveAggressive,

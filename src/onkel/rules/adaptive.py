@@ -60,4 +60,4 @@ class AdaGrad(Rule):
 
     def parameters(self) -> np.ndarray:
         eta, alpha = positive(self, "learning_rate"), non_negative(self, "alpha")
-        return np.array([eta, 0.0, alpha, 0.0])
+        return np.array([eta, 0.0, alpha, 0.0, 0.0])

@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 from sklearn.base import BaseEstimator
 
-__all__ = ["ALPHA", "ETA", "RADIUS", "SCHEDULE", "Rule", "RuleKind"]
+__all__ = ["ALPHA", "ETA", "NU", "N_PARAMETERS", "RADIUS", "SCHEDULE", "Rule", "RuleKind"]
 
 
 class RuleKind(IntEnum):
@@ -20,8 +20,9 @@ class RuleKind(IntEnum):
 
 
 # Places in the parameter vector of a rule. Passive-aggressive keeps its C in ETA and its variant
-# in SCHEDULE; RADIUS is 0 where f is not projected onto a ball.
-ETA, SCHEDULE, ALPHA, RADIUS = 0, 1, 2, 3
+# in SCHEDULE; RADIUS is 0 where f is not projected onto a ball, NU where the margin stays.
+ETA, SCHEDULE, ALPHA, RADIUS, NU = 0, 1, 2, 3, 4
+N_PARAMETERS = 5
 
 
 class Rule(BaseEstimator):
@@ -51,7 +52,7 @@ class Rule(BaseEstimator):
         return loss
 
     def parameters(self) -> np.ndarray:
-        """The vector [ETA, SCHEDULE, ALPHA, RADIUS] after checking every value."""
+        """The vector [ETA, SCHEDULE, ALPHA, RADIUS, NU] after checking every value."""
         raise NotImplementedError(f"{type(self).__name__} has no parameter vector")
 
 

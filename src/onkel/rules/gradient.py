@@ -8,9 +8,28 @@ from enum import IntEnum
 import numpy as np
 
 from onkel._jit import jit_inline
-from onkel.rules.base import ALPHA, ETA, SCHEDULE, Rule, RuleKind, non_negative, positive
+from onkel.rules.base import (
+    ALPHA,
+    ETA,
+    NU,
+    RADIUS,
+    SCHEDULE,
+    Rule,
+    RuleKind,
+    non_negative,
+    positive,
+)
 
-__all__ = ["Gradient", "Pegasos", "Perceptron", "ProjectedGradient", "Schedule", "gradient_step"]
+__all__ = [
+    "Gradient",
+    "Norma",
+    "Pegasos",
+    "Perceptron",
+    "ProjectedGradient",
+    "Schedule",
+    "gradient_step",
+    "step_size",
+]
 
 
 class Schedule(IntEnum):
@@ -24,6 +43,8 @@ class Schedule(IntEnum):
 @jit_inline
 def step_size(par, t):
     """η_t of row t = 1, 2, ..."""
+    if par[SCHEDULE] < 0.0:
+        return par[ETA] * t ** par[SCHEDULE]
     schedule = int(par[SCHEDULE])
     if schedule == Schedule.CONSTANT:
         return par[ETA]
@@ -46,8 +67,9 @@ class Gradient(Rule):
     ----------
     learning_rate : float, default=0.5
         η > 0; not used by ``schedule="inverse"``.
-    schedule : {"constant", "inverse_sqrt", "inverse"}, default="constant"
-        η_t = η, η/√t or 1/(αt) (Kivinen et al. 2004; Zinkevich 2003; Shalev-Shwartz et al. 2007).
+    schedule : {"constant", "inverse_sqrt", "inverse"} or float, default="constant"
+        η_t = η, η/√t or 1/(αt) (Kivinen et al. 2004; Zinkevich 2003; Shalev-Shwartz et al. 2007);
+        a number r in (0, 1] is η/t^r.
     alpha : float, default=0.0
         L2 penalty (α/2)‖f‖²; ``learning_rate * alpha`` must be below 1.
     """
@@ -56,17 +78,21 @@ class Gradient(Rule):
     kind = RuleKind.GRADIENT
 
     def __init__(
-        self, learning_rate: float = 0.5, schedule: str = "constant", alpha: float = 0.0
+        self, learning_rate: float = 0.5, schedule: str | float = "constant", alpha: float = 0.0
     ) -> None:
         self.learning_rate = learning_rate
         self.schedule = schedule
         self.alpha = alpha
 
-    def _schedule(self) -> Schedule:
+    def _schedule(self) -> float:
+        """The schedule as the loops know it: its number, or minus its power."""
+        if isinstance(self.schedule, float) and 0.0 < self.schedule <= 1.0:
+            return -self.schedule
         names = [schedule.name.lower() for schedule in Schedule]
         if self.schedule not in names:
             raise ValueError(
-                f"schedule={self.schedule!r} is not one of {', '.join(map(repr, names))}"
+                f"schedule={self.schedule!r} is not one of {', '.join(map(repr, names))}, "
+                "or a number above 0 and at most 1"
             )
         return Schedule[self.schedule.upper()]
 
@@ -79,7 +105,7 @@ class Gradient(Rule):
             raise ValueError(
                 f"learning_rate * alpha = {eta * alpha:g} must be below 1, or f would change sign"
             )
-        return np.array([eta, schedule, alpha, 0.0])
+        return np.array([eta, schedule, alpha, 0.0, 0.0])
 
 
 class ProjectedGradient(Gradient):
@@ -102,7 +128,7 @@ class ProjectedGradient(Gradient):
         self,
         radius: float = 10.0,
         learning_rate: float = 0.5,
-        schedule: str = "inverse_sqrt",
+        schedule: str | float = "inverse_sqrt",
         alpha: float = 0.0,
     ) -> None:
         super().__init__(learning_rate, schedule, alpha)
@@ -110,7 +136,48 @@ class ProjectedGradient(Gradient):
 
     def parameters(self) -> np.ndarray:
         par = super().parameters()
-        par[-1] = positive(self, "radius")
+        par[RADIUS] = positive(self, "radius")
+        return par
+
+
+class Norma(Gradient):
+    """NORMA: a gradient step with a tube (regression) or margin (classification) that adapts.
+
+    Regression: ``ε ← ε + η_t (1 - ν)`` where \\|y - f\\| > ε, else ``ε ← ε - η_t ν``: a share ν of
+    the rows ends up outside of the tube. Classification: rows with y f < ρ move f, and
+    ``ρ ← ρ - η_t (1 - ν)`` there, ``ρ ← ρ + η_t ν`` elsewhere.
+
+    Parameters
+    ----------
+    nu : float, default=0.4
+        ν in (0, 1).
+    learning_rate, schedule, alpha
+        As in :class:`Gradient`.
+
+    Notes
+    -----
+    Source: Kivinen, Smola & Williamson 2004, section III. The tube starts at the estimator's
+    ``epsilon``, the margin at 1; neither is held above 0.
+    """
+
+    name = "norma"
+    losses = ("hinge", "epsilon_insensitive")
+
+    def __init__(
+        self,
+        nu: float = 0.4,
+        learning_rate: float = 0.5,
+        schedule: str | float = "constant",
+        alpha: float = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, schedule, alpha)
+        self.nu = nu
+
+    def parameters(self) -> np.ndarray:
+        par = super().parameters()
+        par[NU] = positive(self, "nu")
+        if par[NU] >= 1.0:
+            raise ValueError(f"nu={self.nu!r} must be above 0 and below 1")
         return par
 
 
@@ -135,7 +202,8 @@ class Pegasos(Rule):
 
     def parameters(self) -> np.ndarray:
         alpha = positive(self, "alpha")
-        return np.array([1.0, Schedule.INVERSE, alpha, alpha**-0.5 if self.project else 0.0])
+        radius = alpha**-0.5 if self.project else 0.0
+        return np.array([1.0, Schedule.INVERSE, alpha, radius, 0.0])
 
 
 class Perceptron(Rule):
@@ -158,4 +226,4 @@ class Perceptron(Rule):
         self.learning_rate = learning_rate
 
     def parameters(self) -> np.ndarray:
-        return np.array([positive(self, "learning_rate"), Schedule.CONSTANT, 0.0, 0.0])
+        return np.array([positive(self, "learning_rate"), Schedule.CONSTANT, 0.0, 0.0, 0.0])

@@ -42,4 +42,4 @@ class LeastSquares(Rule):
         ridge, forgetting = positive(self, "ridge"), positive(self, "forgetting")
         if forgetting > 1.0:
             raise ValueError(f"forgetting={self.forgetting!r} must be above 0 and at most 1")
-        return np.array([ridge, forgetting, 0.0, 0.0])
+        return np.array([ridge, forgetting, 0.0, 0.0, 0.0])

@@ -68,4 +68,4 @@ class PassiveAggressive(Rule):
             raise ValueError(
                 f"variant={self.variant!r} is not one of {', '.join(map(repr, names))}"
             )
-        return np.array([positive(self, "C"), Variant(names.index(self.variant)), 0.0, 0.0])
+        return np.array([positive(self, "C"), Variant(names.index(self.variant)), 0.0, 0.0, 0.0])

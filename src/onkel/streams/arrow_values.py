@@ -13,7 +13,7 @@ from onkel.errors import DataError
 
 from .failures import first_failure, shorten
 
-__all__ = ["categories", "kind_of", "numbers", "seconds", "target_values"]
+__all__ = ["categories", "kind_of", "numbers", "one_batch", "seconds", "target_values"]
 
 _UNIT = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 # What stands for "no value" in a text target (pyarrow's own list for numbers, in short).
@@ -42,6 +42,12 @@ def kind_of(t: Any) -> str | None:
     if _is_text(t) or pt.is_dictionary(t):
         return "text"
     return None
+
+
+def one_batch(table: Any) -> Any:
+    """All rows of a table as one record batch."""
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
 def as_numpy(array: Any) -> np.ndarray:

@@ -106,6 +106,12 @@ class ArrowSource(_Files):
                     for k in range(reader.num_record_batches):
                         yield reader.get_batch(k)
             else:
+                if file.once and hasattr(raw, "peek") and raw.peek(6)[:6] == b"ARROW1":
+                    raise DataError(
+                        "an Arrow file cannot be read from a pipe; give the file, or pipe the "
+                        "stream format",
+                        source=file.name,
+                    )
                 with pa.ipc.open_stream(raw) as stream:
                     yield from stream
         finally:

@@ -11,6 +11,7 @@ import pyarrow.csv as pacsv
 
 from onkel.errors import DataError
 
+from .arrow_values import one_batch
 from .failures import first_failure, shorten
 from .lines import Chunk, line_of
 
@@ -71,7 +72,7 @@ def parse_chunk(
     A whole-number target with a fraction further down widens to float64 in ``types``.
     """
     try:
-        return _one_batch(_read(chunk.data, names, delimiter, types, wanted)), None
+        return one_batch(_read(chunk.data, names, delimiter, types, wanted)), None
     except pa.ArrowInvalid:
         return _search(chunk, names, delimiter, types, wanted)
 
@@ -98,7 +99,7 @@ def _search(
                 types[name] = pa.float64()
             else:
                 loose[name] = pa.binary()
-    batch = _one_batch(table)
+    batch = one_batch(table)
     failure = None
     if bad:
         failure = _bad_row(bad[0], chunk, names)
@@ -150,11 +151,6 @@ def _failing_column(
         if name not in loose and types.get(name) is not None:
             return name
     raise DataError(f"cannot be parsed: {error}", row=0) from None
-
-
-def _one_batch(table: pa.Table) -> pa.RecordBatch:
-    batches = table.combine_chunks().to_batches()
-    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
 def _bad_row(row: Any, chunk: Chunk, names: list[str]) -> DataError:

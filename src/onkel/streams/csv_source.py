@@ -12,7 +12,7 @@ from .csv_fast import FastNumbers
 from .csv_parse import parse_chunk
 from .csv_types import header_of, infer_types
 from .failures import missing_column, moved
-from .files import FileRef, joint_name
+from .files import FileRef, joint_name, joint_size
 from .lines import Chunk, line_chunks
 from .sources import Batch, TableSource
 
@@ -50,8 +50,7 @@ class CsvSource(TableSource):
         self.files, self.delimiter, self.kinds = files, delimiter, kinds
         self.name = joint_name(files)
         self.once = any(f.once for f in files)
-        sizes = [f.size for f in files]
-        self.total = None if None in sizes else sum(s for s in sizes if s)
+        self.total = joint_size(files)
         self.target = target
         self.types: dict[str, Any] = {}
         self.fast: FastNumbers | None = None
@@ -73,15 +72,20 @@ class CsvSource(TableSource):
     def _start(self, chunk: Chunk, file: FileRef) -> tuple[list[str], Chunk]:
         """Header of a file; types, if it is the first."""
         names, self.separator, end = header_of(chunk.data, self.delimiter, file.name)
-        chunk = chunk._replace(data=chunk.data[end:], line=chunk.line + (end > 0))
+        chunk = chunk._replace(
+            data=chunk.data[end:], line=chunk.line + chunk.data.count(b"\n", 0, end)
+        )
         if not self.types:
             if not chunk.data or chunk.data.isspace():
                 raise DataError("has a header but no rows", source=file.name)
             self.names = names
             wanted = [n for n in names if n not in self.unread]
-            self.types = infer_types(
-                chunk.data, names, self.separator, wanted, self.kinds, self.target
-            )
+            try:
+                self.types = infer_types(
+                    chunk.data, names, self.separator, wanted, self.kinds, self.target
+                )
+            except DataError as error:
+                raise moved(error, source=file.name) from None
         for name in self.wanted or self.types:
             if name not in names:
                 raise missing_column(name, names, file.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from codecs import BOM_UTF8
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from .csv_parse import NULLS, read_all
 __all__ = ["header_of", "infer_types"]
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_DECIMAL_COMMA = r"^[+-]?\d*,\d+$"
 _KINDS = {
     "number": pa.float64(),
     "flag": pa.bool_(),
@@ -24,10 +26,12 @@ _KINDS = {
 
 
 def header_of(data: bytes, delimiter: str | None, where: str) -> tuple[list[str], str, int]:
-    """Column names, delimiter, and length of the header line (0: the file has none)."""
+    """Column names, delimiter, and where the rows begin."""
     data = data[:1_000_000]
-    end = data.find(b"\n") + 1 or len(data)
-    line = data[:end].decode("utf-8-sig", "replace").strip("\r\n")
+    start = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
+    start = len(data) - len(data[start:].lstrip(b"\r\n"))
+    end = start + _first_record(data[start:])
+    line = data[start:end].decode("utf-8", "replace").strip("\r\n")
     if delimiter is None:
         delimiter = next((d for d in ",;\t|" if d in line), ",")
     try:
@@ -35,7 +39,7 @@ def header_of(data: bytes, delimiter: str | None, where: str) -> tuple[list[str]
     except csv.Error as error:
         raise DataError(f"the header line cannot be parsed: {error}", source=where) from None
     if not _is_header(names):
-        return [f"c{j}" for j in range(len(names))], delimiter, 0
+        return [f"c{j}" for j in range(len(names))], delimiter, start
     names = [n or f"column{j}" for j, n in enumerate(names)]
     twice = {n for n in names if names.count(n) > 1} if len(set(names)) < len(names) else None
     if twice:
@@ -43,6 +47,14 @@ def header_of(data: bytes, delimiter: str | None, where: str) -> tuple[list[str]
             f"the header has two columns of the same name: {sorted(twice)}", source=where
         )
     return names, delimiter, end
+
+
+def _first_record(data: bytes) -> int:
+    """Where the first record ends: a line end inside quotes is text, unless a quote is stray."""
+    first = end = data.find(b"\n") + 1
+    while end and data.count(b'"', 0, end) % 2:
+        end = data.find(b"\n", end) + 1
+    return end or first or len(data)
 
 
 def _is_header(names: list[str]) -> bool:
@@ -74,6 +86,12 @@ def infer_types(
         elif name in kinds:
             types[name] = _KINDS.get(kinds[name], pa.timestamp("us"))
         elif pa.types.is_string(t):
+            if delimiter != "," and _mostly_numbers(column, _DECIMAL_COMMA):
+                raise DataError(
+                    "holds numbers with a decimal comma; a decimal point is expected (to take "
+                    "them for categories, say so with categorical)",
+                    column=name,
+                )
             types[name] = _KINDS["number" if _mostly_numbers(column) else "text"]
         elif pa.types.is_integer(t) and name == target:
             types[name] = pa.int64()
@@ -86,10 +104,10 @@ def _has_nanoseconds(t: pa.DataType) -> bool:
     return pa.types.is_timestamp(t) and (t.unit == "ns" or t.tz is not None)
 
 
-def _mostly_numbers(column: Any) -> bool:
+def _mostly_numbers(column: Any, pattern: str = _NUMBER) -> bool:
     text = pc.utf8_trim_whitespace(column)
     filled = text.filter(pc.invert(pc.is_in(text, pa.array(NULLS))))
     if not len(filled):
         return False
-    hits = pc.sum(pc.match_substring_regex(filled, _NUMBER)).as_py()
+    hits = pc.sum(pc.match_substring_regex(filled, pattern)).as_py()
     return bool(hits >= 0.9 * len(filled))

@@ -119,7 +119,8 @@ class Encoder:
     def column_of(self, feature: int) -> str | int:
         """Name of the input column (number, for vectors) that a feature comes from."""
         if self.n_vector is not None:
-            return feature
+            # svmlight files may count from 1
+            return feature + (self.zero_based is False)
         for column in self.columns:
             feature -= _width(column, self.n_hash)
             if feature < 0:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from onkel.errors import DataError
 
-__all__ = ["FORMATS", "FileRef", "find_files", "find_format", "joint_name"]
+__all__ = ["FORMATS", "FileRef", "find_files", "find_format", "joint_name", "joint_size"]
 
 FORMATS = {
     "csv": (".csv",),
@@ -53,6 +53,12 @@ def joint_name(files: list[FileRef]) -> str:
     """A name for all of them."""
     more = f" and {len(files) - 1} more" if len(files) > 1 else ""
     return files[0].name + more
+
+
+def joint_size(files: list[FileRef]) -> int | None:
+    """Bytes of all of them, where known."""
+    sizes = [file.size for file in files if file.size is not None]
+    return sum(sizes) if len(sizes) == len(files) else None
 
 
 def find_files(source: Any) -> list[FileRef]:
@@ -131,7 +137,8 @@ def find_format(refs: Iterable[FileRef], asked: str | None) -> str:
         one = _format_of(ref.name)
         if one is None:
             raise DataError(
-                f"its name does not tell the format; give format= one of {', '.join(FORMATS)}",
+                "its name does not tell the format; give format= (on the command line --format), "
+                f"one of {', '.join(FORMATS)}",
                 source=ref.name,
             )
         found.setdefault(one, ref.name)

@@ -7,19 +7,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as pajson
 
 from onkel.errors import DataError
 
-from .arrow_values import kind_of
+from .arrow_values import kind_of, one_batch
 from .failures import moved, shorten
-from .files import FileRef, joint_name
+from .files import FileRef, joint_name, joint_size
 from .lines import Chunk, line_chunks, line_of
 from .sources import Batch, TableSource
 
 __all__ = ["JsonlSource"]
 
 _TYPES = {"number": pa.float64(), "flag": pa.bool_(), "text": pa.string()}
+_TIME = r"^\d{4}-\d\d-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
+_NANOSECONDS = r"\.\d{7}"
 _FITS = {"number": (int, float), "flag": (bool,), "text": (str,)}
 
 
@@ -40,8 +43,7 @@ class JsonlSource(TableSource):
         self.files, self.kinds = files, kinds
         self.name = joint_name(files)
         self.once = any(f.once for f in files)
-        sizes = [f.size for f in files]
-        self.total = None if None in sizes else sum(s for s in sizes if s)
+        self.total = joint_size(files)
         self.target = target
         self.types: dict[str, pa.DataType] = {}
         super().__init__()
@@ -72,16 +74,16 @@ class JsonlSource(TableSource):
             table = _read(chunk.data, self._schema())
         except pa.ArrowInvalid:
             return self._slowly(chunk)
-        return _one_batch(table), None
+        return one_batch(table), None
 
     def _infer(self, chunk: Chunk) -> None:
         try:
-            schema = _read(chunk.data, None).schema
+            table = _read(chunk.data, None)
         except pa.ArrowInvalid:
             # A bad row somewhere: what the first good rows have.
-            rows = [r for r, _ in _objects(chunk) if isinstance(r, dict)]
-            schema = _schema_of(rows)
-        for name, t in zip(schema.names, schema.types, strict=True):
+            table = _first_values([r for r, _ in _objects(chunk) if isinstance(r, dict)])
+        for name, column in zip(table.schema.names, table.columns, strict=True):
+            t = column.type
             if name in self.kinds and self.kinds[name] in _TYPES:
                 self.types[name] = _TYPES[self.kinds[name]]
             elif pa.types.is_integer(t) and name == self.target:
@@ -92,7 +94,7 @@ class JsonlSource(TableSource):
                 # A fraction of a second may follow.
                 self.types[name] = pa.timestamp("us", t.tz)
             else:
-                self.types[name] = t
+                self.types[name] = _time_type(column) or t
         for name, kind in self.kinds.items():
             self.types.setdefault(name, _TYPES.get(kind, pa.timestamp("us")))
 
@@ -114,8 +116,9 @@ class JsonlSource(TableSource):
         plain = pa.schema([f.with_type(pa.string()) if f.name in times else f for f in schema])
         batch = pa.RecordBatch.from_pylist(rows, schema=plain)
         for name in times:
-            at = schema.get_field_index(name)
-            batch = batch.set_column(at, name, batch.column(name).cast(schema.field(name).type))
+            at, t = schema.get_field_index(name), schema.field(name).type
+            moments = [row.get(name) and _moment(row[name], t) for row in rows]
+            batch = batch.set_column(at, name, pa.array(moments, t))
         return batch, failure
 
     def _check(self, row: Any, text: bytes, index: int) -> DataError | None:
@@ -136,19 +139,32 @@ class JsonlSource(TableSource):
                 return DataError(
                     f"{shorten(value)} stands where {kind} is expected", column=name, value=value
                 )
-            if pa.types.is_temporal(t) and not _is_time(value, t):
+            if pa.types.is_temporal(t) and _moment(value, t) is None:
                 return DataError(
                     f"{shorten(value)} stands where a time is expected", column=name, value=value
                 )
         return None
 
 
-def _is_time(value: str, t: pa.DataType) -> bool:
-    try:
-        pa.array([value]).cast(t)
-    except pa.ArrowInvalid:
-        return False
-    return True
+def _time_type(column: Any) -> pa.DataType | None:
+    """The type of text that is nothing but times; Arrow finds those without fractions itself."""
+    known = column.drop_null()
+    if not pa.types.is_string(column.type) or not len(known):
+        return None
+    if not pc.all(pc.match_substring_regex(known, _TIME)).as_py():
+        return None
+    fine = pc.any(pc.match_substring_regex(known, _NANOSECONDS)).as_py()
+    return pa.timestamp("ns" if fine else "us")
+
+
+def _moment(value: str, t: pa.DataType) -> Any:
+    """The time a text tells, in UTC where it names a zone; None if it tells none."""
+    for told in (t, pa.timestamp(t.unit, "UTC")) if pa.types.is_timestamp(t) else (t,):
+        try:
+            return pa.array([value]).cast(told).cast(t)[0]
+        except pa.ArrowInvalid:
+            continue
+    return None
 
 
 def _objects(chunk: Chunk) -> Iterator[tuple[Any, bytes]]:
@@ -160,14 +176,14 @@ def _objects(chunk: Chunk) -> Iterator[tuple[Any, bytes]]:
                 yield None, line
 
 
-def _schema_of(rows: list[dict[str, Any]]) -> pa.Schema:
-    """Types by the first value of each key that is not null."""
-    types: dict[str, pa.DataType] = {}
+def _first_values(rows: list[dict[str, Any]]) -> pa.Table:
+    """The first value of each key that is not null."""
+    values: dict[str, Any] = {}
     for row in rows:
         for name, value in row.items():
-            if value is not None and name not in types:
-                types[name] = pa.array([value]).type
-    return pa.schema(list(types.items()))
+            if value is not None:
+                values.setdefault(name, value)
+    return pa.table({name: pa.array([value]) for name, value in values.items()})
 
 
 def _read(data: bytes, schema: pa.Schema | None) -> pa.Table:
@@ -179,8 +195,3 @@ def _read(data: bytes, schema: pa.Schema | None) -> pa.Table:
             unexpected_field_behavior="infer" if schema is None else "ignore",
         ),
     )
-
-
-def _one_batch(table: pa.Table) -> pa.RecordBatch:
-    table = table.combine_chunks()
-    return table.to_batches()[0] if table.num_rows else pa.RecordBatch.from_pylist([], table.schema)

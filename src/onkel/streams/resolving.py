@@ -57,7 +57,7 @@ def _is_files(source: Any) -> bool:
 
 
 def _speaks_arrow(source: Any) -> bool:
-    if hasattr(source, "__arrow_c_stream__"):
+    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "collect_batches"):
         return True
     return type(source).__module__.startswith("pyarrow")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import math
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
@@ -22,6 +24,7 @@ __all__ = ["RowSource"]
 # Rows that tell the columns of dicts: a fixed number, so that blocks do not matter.
 PEEK_ROWS = 256
 STEP = 1024
+_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
 class RowSource(Source):
@@ -62,25 +65,24 @@ class RowSource(Source):
         if not self.named:
             x = self._pair(self._head[0], 0)[0]
             return Encoder(n_vector=np.asarray(x).size)
-        kinds: dict[str, str] = {}
+        columns: dict[str, Column] = {}
         for row, item in enumerate(self._head):
             x = self._pair(item, row)[0]
             for name, value in x.items() if isinstance(x, dict) else ():
-                if value is not None:
-                    kinds.setdefault(str(name), "text" if isinstance(value, str) else "number")
-        if not kinds:
+                if value is not None and str(name) not in columns:
+                    columns[str(name)] = _column(str(name), value)
+        if not columns:
             raise DataError("the first rows have no values", source=self.name)
-        return Encoder([Column(n, k) for n, k in kinds.items()], n_hash=n_hash)
+        return Encoder(columns.values(), n_hash=n_hash)
 
     def prepare(self, encoder: Encoder) -> None:
         """Settle where each key goes."""
         self.encoder = encoder
-        self.places: dict[Any, tuple[int, bool]] = {}
+        self.places: dict[Any, tuple[int, Column]] = {}
         at = 0
         for column in encoder.columns:
-            text = column.kind == "text"
-            self.places[column.name] = (at, text)
-            at += encoder.n_hash if text else 1
+            self.places[column.name] = (at, column)
+            at += encoder.n_hash if column.kind == "text" else 1
 
     def _again(self) -> Iterator[Any]:
         rest, self._rest = self._rest, None
@@ -142,8 +144,8 @@ class RowSource(Source):
         if place is None:
             known = shorten(list(self.places))
             raise DataError(f"a key that the first rows did not have (they had {known})", **where)
-        at, text = place
-        if text:
+        at, column = place
+        if column.kind == "text":
             width = self.encoder.n_hash
             if value is None or value != value or value == "":
                 out[at : at + width] = np.nan
@@ -151,8 +153,38 @@ class RowSource(Source):
                 out[at + slots([str(value)], str(name), width)[0]] = 1
             return
         try:
-            out[at] = np.nan if value is None else float(value)
-        except (TypeError, ValueError, OverflowError):
+            if column.kind == "time":
+                out[at] = np.nan if value is None else _seconds_of(value) - column.origin
+            else:
+                out[at] = np.nan if value is None else float(value)
+        except (AttributeError, TypeError, ValueError, OverflowError):
+            what = "time" if column.kind == "time" else "number"
             raise DataError(
-                f"{shorten(value)} stands where a number is expected", value=value, **where
+                f"{shorten(value)} stands where a {what} is expected", value=value, **where
             ) from None
+
+
+def _column(name: str, value: Any) -> Column:
+    """A column by its first value."""
+    if isinstance(value, _TIMES):
+        origin = _seconds_of(value)
+        return Column(name, "time", origin if origin == origin else 0.0)
+    return Column(name, "text" if isinstance(value, str) else "number")
+
+
+def _seconds_of(value: Any) -> float:
+    """A date, time of day, duration or moment as seconds; without a zone it is taken for UTC."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        count = value.astype(f"{value.dtype.str[1]}8[ns]").view(np.int64)
+        return math.nan if np.isnat(value) else float(count) * 1e-9
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, datetime.time):
+        return datetime.timedelta(
+            hours=value.hour, minutes=value.minute, seconds=value.second,
+            microseconds=value.microsecond,
+        ).total_seconds()  # fmt: skip
+    if not isinstance(value, datetime.datetime):
+        return (value - datetime.date(1970, 1, 1)).days * 86400.0
+    zoned = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
+    return zoned.timestamp()

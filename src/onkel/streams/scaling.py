@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onkel.errors import DataError
 
+from .target_scaling import LARGEST
+
 __all__ = ["OnlineScaler"]
 
 MODES = ("standard", "minmax", "none")
@@ -187,7 +189,8 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 def _refuse_bad(X: Any) -> None:
     values = X.data if issparse(X) else X
-    finite = np.isfinite(values)
+    # squares are summed in float64, where those of float32 are never too large
+    finite = np.isfinite(values) if values.dtype == np.float32 else np.abs(values) < LARGEST
     if finite.all():
         return
     k = int(np.argmin(finite))
@@ -196,5 +199,9 @@ def _refuse_bad(X: Any) -> None:
     else:
         row, column = divmod(k, X.shape[1])
     value = float(values.flat[k])
-    what = "NaN" if np.isnan(value) else "infinity (inf)"
-    raise DataError(f"X holds {what}; it must be finite", row=row, column=column, value=value)
+    if np.isfinite(value):
+        message = f"{value:g} is too large to be scaled"
+    else:
+        what = "NaN" if np.isnan(value) else "infinity (inf)"
+        message = f"X holds {what}; it must be finite"
+    raise DataError(message, row=row, column=column, value=value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from onkel.errors import DataError
 from .blocks import Piece
 from .encoding import Encoder
 from .failures import first_failure, moved, shorten
-from .files import FileRef, joint_name
+from .files import FileRef, joint_name, joint_size
 from .lines import Chunk, line_chunks, line_of
 from .sources import Source
 
@@ -38,15 +38,14 @@ class SvmlightSource(Source):
         self.files, self.n_features = files, n_features
         self.name = joint_name(files)
         self.once = any(f.once for f in files)
-        sizes = [f.size for f in files]
-        self.total = None if None in sizes else sum(s for s in sizes if s)
+        self.total = joint_size(files)
         self.whole = True
         self._chunks = self._all_chunks()
         self._head = next(self._chunks, None)
         if self._head is None:
             raise DataError("has no rows", source=self.name)
 
-    def _all_chunks(self) -> Iterator[tuple[FileRef, Chunk]]:
+    def _all_chunks(self) -> Generator[tuple[FileRef, Chunk]]:
         for file in self.files:
             for chunk in line_chunks(file, quotes=False):
                 if not chunk.data.isspace():
@@ -60,6 +59,10 @@ class SvmlightSource(Source):
             assert self._head is not None
             low, high = scan(self._head[1].data)
         else:
+            # From the start again, with one file open at a time: some file systems hand out the
+            # same open file twice, and the scan would move the reader.
+            self._chunks.close()
+            self._head = None
             ranges = [scan(chunk.data) for _, chunk in self._all_chunks()]
             low, high = min(r[0] for r in ranges), max(r[1] for r in ranges)
         zero_based = low == 0

@@ -13,12 +13,7 @@ from onkel.errors import DataError
 from .blocks import Piece
 from .sources import Batch, TableSource
 
-__all__ = ["FrameSource", "is_table"]
-
-
-def is_table(data: Any) -> bool:
-    """Whether ``data`` speaks Arrow: tables, readers, pandas and polars frames, queries."""
-    return hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch)
+__all__ = ["FrameSource"]
 
 
 class FrameSource(TableSource):
@@ -36,7 +31,9 @@ class FrameSource(TableSource):
         self.name = type(data).__name__
         rows = getattr(data, "__len__", None)
         self.n_rows = rows() if rows else getattr(data, "num_rows", None)
-        self.once = self.n_rows is None
+        # a query of polars: its result comes in parts, and can be asked for again
+        self.lazy = hasattr(data, "collect_batches")
+        self.once = self.n_rows is None and not self.lazy
         if labels is not None and len(labels) != self.n_rows:
             raise DataError(f"X has {self.n_rows} rows and y has {len(labels)}", source=self.name)
         super().__init__()
@@ -48,9 +45,11 @@ class FrameSource(TableSource):
                 if table.num_rows:
                     yield Batch(table, self.name)
                     rows += table.num_rows
-        except (pa.ArrowException, ValueError, TypeError) as error:
-            text = " ".join(str(error).split())
-            raise DataError(f"cannot be read: {text}", source=self.name, row=rows) from None
+        except (pa.ArrowException, ValueError, TypeError, OSError) as error:
+            told = all(isinstance(part, str) for part in error.args)
+            text = " ".join((" ".join(error.args) if told else str(error)).split())
+            where = rows or None  # before the first row it is no row that is wrong
+            raise DataError(f"cannot be read: {text}", source=self.name, row=where) from None
 
     def _reader(self) -> Any:
         data = self.data
@@ -58,6 +57,8 @@ class FrameSource(TableSource):
             return [data]
         if isinstance(data, pa.RecordBatchReader):
             return data
+        if self.lazy:
+            return (b for part in data.collect_batches() for b in part.to_arrow().to_batches())
         if type(data).__module__.startswith("pandas"):
             data = pa.Table.from_pandas(data, preserve_index=False)
         if isinstance(data, pa.Table):

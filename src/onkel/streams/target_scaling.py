@@ -10,6 +10,9 @@ from onkel.errors import DataError
 
 __all__ = ["OnlineTargetScaler"]
 
+LARGEST = 1e150
+"""Squares of larger numbers are not finite."""
+
 MODES = ("standard", "minmax", "none")
 
 
@@ -77,10 +80,11 @@ class OnlineTargetScaler:
             A value is not finite (row in the block, value); nothing has been learned.
         """
         y = np.ascontiguousarray(y, dtype=np.float64).reshape(-1)
-        bad = ~np.isfinite(y)
+        bad = ~(np.abs(y) < LARGEST)
         if bad.any():
             row = int(np.argmax(bad))
-            raise DataError(f"the target is {y[row]}; it must be finite", row=row, value=y[row])
+            wanted = "is too large to be scaled" if np.isfinite(y[row]) else "must be finite"
+            raise DataError(f"the target is {y[row]}; it {wanted}", row=row, value=y[row])
         n = len(y)
         center, scale = np.zeros(n + 1), np.ones(n + 1)
         if self.mode != "none":

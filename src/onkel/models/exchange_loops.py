@@ -1,0 +1,162 @@
+"""The loop of the budgets that give the part of a dropped row to those that stay.
+
+See :mod:`onkel.budgets.exchange` for the formulas. A row that the stored ones span, but for
+rounding, is written in terms of them and not stored: nothing is lost, and the inverse stays well
+conditioned.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from onkel._jit import jit, jit_inline
+from onkel.budgets.base import DIAGONAL, BudgetKind
+from onkel.budgets.exchange import least_change, nearest, nearest_change, onto_pair
+from onkel.budgets.removal import smallest
+from onkel.models.inverse import anew, column, coordinates, exchange, extend, ridge
+from onkel.models.loops import SCALE, SQUARED_NORM, T, judge
+from onkel.models.support_pieces import (
+    CHANGED,
+    REMOVED,
+    SIZE,
+    catch_up,
+    direction_sums,
+    norm_from_gram,
+    place,
+    scale_by,
+    score,
+    step,
+)
+from onkel.rules.base import ALPHA, RADIUS
+
+__all__ = ["learn_exchange"]
+
+# A residual ‖δ‖² + λ below so many λ is rounding error.
+_SPANNED = 4.0
+
+
+@jit_inline
+def _give_up(r, size, u, A, new, state):
+    """α_i ← α_i - α_r u_i/u_r of all rows that stay, the new one too."""
+    for k in range(A.shape[0]):
+        share = A[k, r] / A.dtype.type(u[r])
+        for i in range(size):
+            A[k, i] -= share * A.dtype.type(u[i])
+        new[k] -= state[SCALE] * share * u[size]
+
+
+@jit_inline
+def _spread(size, d, A, new, state):
+    """f ← f + new Pκ(x, ·): the new row in terms of the stored ones."""
+    for k in range(A.shape[0]):
+        share = new[k] / state[SCALE]
+        for j in range(size):
+            A[k, j] += share * d[j]
+
+
+@jit_inline
+def _drop_by_inverse(kind, delta2, q, size, A, info, inverse, new, d, u, state):
+    """The slot that goes, its part given to the others; -1 where the new row is the one."""
+    if kind == BudgetKind.EXCHANGE_LEAST:
+        r = least_change(A, inverse, d, delta2, size)
+    else:
+        r = smallest(A, info, size)
+        kept = 0.0
+        joins = 0.0
+        for k in range(A.shape[0]):
+            kept += A[k, r] * A[k, r]
+            joins += new[k] * new[k]
+        if joins * q < kept * info[DIAGONAL, r] * state[SCALE] * state[SCALE]:
+            _spread(size, d, A, new, state)
+            return -1
+    column(inverse, d, delta2, r, size, u)
+    _give_up(r, size, u, A, new, state)
+    exchange(inverse, d, u, delta2, r, size)
+    return r
+
+
+@jit_inline
+def _drop_beside(panel, t, n, q, size, A, info, gram, neighbour, new, state):
+    """The slot that goes, its part given to the new row and its nearest neighbour."""
+    if neighbour[0] == -2:
+        for j in range(size):
+            neighbour[j] = nearest(j, size, info, gram)
+    r = nearest_change(A, neighbour, q, panel, t, n, size, info, gram)
+    m = neighbour[r]
+    u, v, _ = onto_pair(r, m, q, panel[t, n + r], panel[t, n + max(m, 0)], info, gram)
+    for k in range(A.shape[0]):
+        if m >= 0:
+            A[k, m] += A[k, r] * A.dtype.type(v)
+        new[k] += state[SCALE] * A[k, r] * u
+    return r
+
+
+@jit_inline
+def _new_neighbours(r, size, info, gram, neighbour):
+    """The nearest neighbours after slot r has been filled anew."""
+    for j in range(size):
+        i = neighbour[j]
+        if i == r or j == r:
+            neighbour[j] = nearest(j, size, info, gram)
+        elif info[DIAGONAL, r] - 2.0 * gram[j, r] < info[DIAGONAL, i] - 2.0 * gram[j, i]:
+            neighbour[j] = r
+
+
+@jit
+def learn_exchange(
+    panel, q, y, weight, slots, inverse, kind, limit, track, state, loss, epsilon, rule, par, P
+):
+    """Learn the rows of one sub-block; P (n, K) gets the scores before each."""
+    A, info, gram, outputs, _, counts, changes = slots
+    K, n = P.shape[1], P.shape[0]
+    by_inverse = kind != BudgetKind.EXCHANGE_NEAREST
+    rounding = 1e-8 if A.itemsize == 8 else 1e-5
+    c, new = np.empty(K), np.empty(K)
+    d, u = np.empty(limit + 1), np.empty(limit + 1)
+    neighbour = np.full(limit, -2)
+    counts[CHANGED] = 0
+    for t in range(n):
+        size = counts[SIZE]
+        catch_up(panel, t, n, changes, counts[CHANGED])
+        score(panel, t, n, A, size, state, P)
+        if weight[t] == 0.0:
+            continue
+        state[T] += 1.0
+        value = judge(loss, P, t, y[t], epsilon, par, state, c)
+        c2, _ = direction_sums(c, P, t)
+        if c2 == 0.0 and par[ALPHA] == 0.0:
+            continue
+        a, b = step(rule, par, state[T], weight[t], value, c2, q[t])
+        scale_by(A, outputs, a, state)
+        if c2 > 0.0 and b > 0.0:
+            for k in range(K):
+                new[k] = b * c[k]
+            r = size
+            if size == limit:
+                counts[REMOVED] += 1
+            if by_inverse:
+                delta2 = coordinates(panel, t, n, q[t], size, inverse, d, u, rounding)
+                if delta2 <= _SPANNED * ridge(q[t], rounding):
+                    _spread(size, d, A, new, state)
+                    r = -1
+                elif size == limit:
+                    r = _drop_by_inverse(
+                        kind, delta2, q[t], size, A, info, inverse, new, d, u, state
+                    )
+                else:
+                    extend(inverse, d, delta2, size)
+            elif size == limit:
+                r = _drop_beside(panel, t, n, q[t], size, A, info, gram, neighbour, new, state)
+            if r >= 0:
+                place(r, panel, t, n, y[t], q[t], new, A, info, gram, counts, changes, state)
+            if size == limit and by_inverse and counts[REMOVED] % (2 * limit) == 0:
+                anew(gram, info, size, inverse, rounding)
+            if size == limit and not by_inverse:
+                _new_neighbours(r, size, info, gram, neighbour)
+            if track:
+                norm_from_gram(counts[SIZE], A, gram, state)
+        if par[RADIUS] > 0.0 and state[SQUARED_NORM] > par[RADIUS] * par[RADIUS]:
+            scale_by(A, outputs, par[RADIUS] / math.sqrt(state[SQUARED_NORM]), state)
+            state[SQUARED_NORM] = par[RADIUS] * par[RADIUS]
