@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from onkel import (
@@ -42,6 +42,7 @@ weights = st.lists(st.floats(-3.0, 3.0), min_size=3, max_size=3).map(np.array)
 
 @settings(max_examples=300, deadline=None)
 @given(weights, weights, st.floats(0.0, 9.0))
+@example(np.array([1.75, 0.08, 0.25]), np.array([0.08, 0.25, 1.75]), 1.5)
 def test_the_point_is_that_of_a_line_search(a, b, D):
     a2, ab, b2 = a @ a, a @ b, b @ b
     if ab < 1e-6:

@@ -41,7 +41,8 @@ def merge_point(a2, ab, b2, D):
     if swapped:
         a2, b2 = b2, a2
     low, high = 0.5, 1.0
-    h = 1.0 if D >= _TWO_MAXIMA else (a2 + ab) / (a2 + 2.0 * ab + b2)
+    # at equal norms the middle is stationary, and a minimum from D = 1 + ab/a2 on: begin beyond it
+    h = 1.0 if D * a2 >= a2 + ab else (a2 + ab) / (a2 + 2.0 * ab + b2)
     for _ in range(_MOST_STEPS):
         r = math.exp(-D * (2.0 * h - 1.0))
         total = a2 + 2.0 * ab * r + b2 * r * r

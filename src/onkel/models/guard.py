@@ -58,9 +58,9 @@ def learn_guarded(model: Model, X: Any, y: np.ndarray, weight: np.ndarray) -> np
 def _is_finite(model: Any) -> bool:
     if not model.ready:
         return True
-    weights = model.W if hasattr(model, "W") else model.A
     widths = getattr(getattr(model, "map", None), "log_width_", np.zeros(0))
-    return bool(np.isfinite(weights.sum()) and np.isfinite(widths.sum()))
+    weights = [getattr(model, name) for name in ("W", "A", "carried") if hasattr(model, name)]
+    return all(np.isfinite(values.sum()) for values in (*weights, widths))
 
 
 def _only_weights_move(model: Any) -> bool:
