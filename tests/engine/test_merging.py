@@ -143,7 +143,9 @@ def _merge(S, A):
 
 
 def rows(task):
-    rng = np.random.default_rng(4)
+    # a seed without ties: on some, the last bit of an input decides which of two equals is taken,
+    # in the oracle as well
+    rng = np.random.default_rng(5)
     X = rng.standard_normal((150, 3))
     if task == "regression":
         return X, np.sin(X[:, 0]) * X[:, 1], 1
