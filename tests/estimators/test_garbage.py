@@ -128,7 +128,7 @@ def test_a_row_of_another_length_is_named():
 
 
 def test_a_column_of_a_frame_is_named(X, targets):
-    frame = pd.DataFrame(X, columns=["age", "height", "weight"])
+    frame = pd.DataFrame(X.copy(), columns=["age", "height", "weight"])
     frame.loc[4, "height"] = np.inf
     model = PAClassifier()
     refused(lambda: model.partial_fit(frame, targets["binary"]), 4, "height")
