@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from onkel._dense import as_dense
 from onkel._jit import around_middle, gaussian_of_products, jit
 
 __all__ = [
@@ -33,10 +34,6 @@ __all__ = [
     "normal_directions",
     "squared_distances",
 ]
-
-
-def _dense(X: Any) -> np.ndarray:
-    return X.toarray() if hasattr(X, "toarray") else X
 
 
 def _squared_norms(X: Any) -> np.ndarray:
@@ -87,7 +84,7 @@ def _cauchy_gram(X, S, gamma, out):
 
 
 def _pairwise(loop: Any, X: Any, S: np.ndarray, *args: float) -> np.ndarray:
-    X = np.ascontiguousarray(_dense(X))
+    X = as_dense(X)
     out = np.empty((X.shape[0], S.shape[0]), X.dtype)
     loop(X, np.ascontiguousarray(S, dtype=X.dtype), *args, out)
     return out

@@ -14,7 +14,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-__all__ = ["FeatureMap", "as_dense", "draw_seed"]
+from onkel._dense import as_dense
+
+__all__ = ["FeatureMap", "draw_seed"]
 
 
 def draw_seed(random_state: Any) -> int:
@@ -22,11 +24,6 @@ def draw_seed(random_state: Any) -> int:
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def as_dense(X: Any) -> np.ndarray:
-    """Rows as a C-contiguous array, CSR or not."""
-    return np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X)
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from onkel.maps.base import FeatureMap, as_dense
+from onkel._dense import as_dense
+from onkel.maps.base import FeatureMap
 
 __all__ = ["IdentityFeatures"]
 

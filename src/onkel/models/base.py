@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from onkel._dense import as_dense
 from onkel.losses import Loss
-from onkel.maps.base import as_dense
 from onkel.models import loops
 from onkel.models.threads import one_blas_thread
 from onkel.models.warmup import Warmup

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from onkel._dense import as_dense
 from onkel._workspace import scratch
 from onkel.losses import Loss
-from onkel.maps.base import FeatureMap, as_dense
+from onkel.maps.base import FeatureMap
 from onkel.models import growing, loops
 from onkel.models.base import Model
 from onkel.models.recursive import RecursiveLeastSquares

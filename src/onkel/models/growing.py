@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onkel.maps.base import as_dense
+from onkel._dense import as_dense
 from onkel.models import loops
 
 if TYPE_CHECKING:

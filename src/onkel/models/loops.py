@@ -134,7 +134,7 @@ def scores(W, Z, t, state, P):
         P[t, k] = state[SCALE] * dot(W, k, Z, t)
 
 
-@jit
+@jit_inline
 def learn_row(Z, t, q, y, weight, W, H, state, loss, epsilon, rule, par, P, c):
     """Learn row t, which was given the scores P[t]."""
     state[T] += 1.0
@@ -149,9 +149,7 @@ def learn_block(Z, y, weight, W, H, state, loss, epsilon, rule, par, P):
     for t in range(Z.shape[0]):
         scores(W, Z, t, state, P)
         if weight[t] > 0.0:
-            state[T] += 1.0
-            value = judge(loss, P, t, y[t], epsilon, par, state, c)
-            update(Z, t, -1.0, weight[t], value, W, H, state, rule, par, P, c)
+            learn_row(Z, t, -1.0, y[t], weight[t], W, H, state, loss, epsilon, rule, par, P, c)
 
 
 @jit

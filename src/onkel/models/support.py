@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from onkel._dense import as_dense
 from onkel._random import new_state
 from onkel._workspace import scratch
 from onkel.budgets.base import N_INFO, TARGET, Budget, BudgetKind
 from onkel.kernels import Kernel
 from onkel.losses import Loss
 from onkel.maps.bandwidth import check_gamma, fit_gamma
-from onkel.maps.base import as_dense
 from onkel.models import loops, support_loops
 from onkel.models.base import Model
 from onkel.models.support_pieces import CHANGED, N_COUNTS, SIZE, Slots

@@ -1,0 +1,14 @@
+"""Sparse rows as dense ones, where a loop or a metric needs them so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["as_dense"]
+
+
+def as_dense(X: Any) -> np.ndarray:
+    """Rows as a C-contiguous array, CSR or not."""
+    return np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X)
