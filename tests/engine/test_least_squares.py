@@ -13,9 +13,13 @@ from onkel.rules import LeastSquares
 
 
 def recursion(Z, Y, weight, ridge, forgetting):
-    """The textbook: one row at a time, in float64."""
+    """The textbook: one row at a time, in float64; the ridge is renewed at every anchor."""
     P, W, predictions = np.eye(Z.shape[1]) / ridge, np.zeros((Y.shape[1], Z.shape[1])), []
-    for z, y, w in zip(Z, Y, weight, strict=True):
+    for t, (z, y, w) in enumerate(zip(Z, Y, weight, strict=True)):
+        if t and t % recursive.ANCHOR_ROWS == 0 and forgetting < 1.0:
+            R = np.linalg.inv(P)
+            faded = (1.0 - forgetting**recursive.ANCHOR_ROWS) * ridge * np.eye(len(R))
+            P, W = np.linalg.inv(R + faded), W @ R @ np.linalg.inv(R + faded)
         predictions.append(W @ z)
         if w > 0.0:
             k = P @ z * w / (forgetting + w * z @ P @ z)
@@ -45,8 +49,7 @@ def rows(n=300, d=6, seed=0):
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.97])
 @pytest.mark.parametrize("block", [1, 7, 300])
-def test_blocks_are_the_recursion(block, forgetting, monkeypatch):
-    monkeypatch.setattr(recursive, "REFRESH_ROWS", 10**9)
+def test_blocks_are_the_recursion(block, forgetting):
     X, y, weight = rows()
     if forgetting < 1.0:
         weight = np.maximum(weight, 0.2)
@@ -137,25 +140,45 @@ def test_variance_is_calibrated():
     assert error.std() == pytest.approx(1.0, abs=0.1)
 
 
-def test_refresh_leaves_the_solution(monkeypatch):
+@pytest.mark.parametrize("anchor", [1, 100, 10_000])
+def test_anchors_leave_the_solution(anchor, monkeypatch):
     X, y, weight = rows(2000)
-    often, never = model_of(), model_of()
-    monkeypatch.setattr(recursive, "REFRESH_ROWS", 10**9)
-    never.learn(X, y, weight)
-    monkeypatch.setattr(recursive, "REFRESH_ROWS", 100)
-    often.learn(X, y, weight)
-    np.testing.assert_allclose(often.coef, never.coef, rtol=1e-8)
+    expected = model_of()
+    before = expected.learn(X, y, weight)
+    monkeypatch.setattr(recursive, "ANCHOR_ROWS", anchor)
+    model = model_of()
+    np.testing.assert_allclose(model.learn(X, y, weight), before, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(model.coef, expected.coef, rtol=1e-8)
 
 
 @pytest.mark.parametrize("cut", [1, 37, 300])
-def test_refreshes_fall_on_row_numbers(cut, monkeypatch):
-    monkeypatch.setattr(recursive, "REFRESH_ROWS", 50)
+def test_anchors_fall_on_row_numbers(cut, monkeypatch):
+    monkeypatch.setattr(recursive, "ANCHOR_ROWS", 50)
     X, y, weight = rows()
     whole, parts = model_of(forgetting=0.9), model_of(forgetting=0.9)
     whole.learn(X, y, weight)
     for a in range(0, 300, cut):
         parts.learn(X[a : a + cut], y[a : a + cut], weight[a : a + cut])
     np.testing.assert_allclose(parts.coef, whole.coef, rtol=1e-7)
+    assert len(parts.matrix.v) == len(whole.matrix.v) == np.count_nonzero(weight) % 50
+
+
+def test_strong_forgetting_anchors_before_its_weights_overflow():
+    X, y, _ = rows(2000)
+    model = model_of(forgetting=0.5)
+    assert model.matrix.period == 26
+    P = model.learn(X, y, np.ones(len(y)))
+    assert np.isfinite(P).all() and np.isfinite(model.coef).all()
+
+
+def test_the_prior_is_the_penalty():
+    rng = np.random.default_rng(5)
+    Z, Y = rng.standard_normal((400, 8)), rng.standard_normal((400, 2))
+    A = rng.standard_normal((8, 8))
+    prior = A @ A.T + np.eye(8)
+    exact, W = recursive.RecursiveLeastSquares(8, 2, 0.5, 1.0, prior), np.zeros((2, 8))
+    exact.learn(Z, Y, np.ones(400), W)
+    np.testing.assert_allclose(W.T, np.linalg.solve(Z.T @ Z + 0.5 * prior, Z.T @ Y), rtol=1e-8)
 
 
 def test_maps_it_cannot_be_exact_for():

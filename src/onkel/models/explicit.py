@@ -23,7 +23,7 @@ __all__ = ["ExplicitModel"]
 _CACHE_BYTES = 1 << 20
 _MOST_ROWS, _FEWEST_ROWS = 512, 16
 # Least squares: larger blocks cost more in the triangular solves than they save in the products.
-_MOST_ROWS_EXACT = 128
+_MOST_ROWS_EXACT = 256
 
 
 class ExplicitModel(Model):
@@ -139,7 +139,7 @@ class ExplicitModel(Model):
         and so whose decisions and margins, are those of f.
         """
         if self.ready and self.matrix is not None:
-            self.W = self.matrix.add_output(position, self.W)
+            self.W = self.matrix.add_output(position)
         elif self.ready:
             for name in ("W", "H"):
                 A = getattr(self, name)

@@ -1,139 +1,169 @@
-"""Recursive least squares for a block of rows at once, at level-3 BLAS speed.
+"""Recursive least squares, exact after every row, for blocks of rows at level-3 BLAS speed.
 
-The recursion of one row, with P = R⁻¹ and R = ridge·I + Σ z zᵀ,
+The recursion of one row, with P = R⁻¹ and R = ridge·K₀ + Σ z zᵀ,
 
     e = y - w·z,   k = P z/(1 + zᵀ P z),   w ← w + k e,   P ← P - k (P z)ᵀ,
 
-is done for the rows Z of a block together and gives the same numbers: with A = Z P and
-S = A Zᵀ + I = L Lᵀ, the innovations are e = diag(L)·u with u = L⁻¹(Y - Z w); K = L⁻¹ A;
-w ← w + Kᵀ u; P ← P - Kᵀ K.
-
-P - KᵀK loses digits as P shrinks. The sums R and b = Σ z y don't, so they are carried along, and
-P and w are made anew from them every :data:`REFRESH_ROWS` rows: over any length of stream the
-model is batch ridge regression, and R and b of two streams add.
+loses digits as P shrinks. Here the sums R and b = Σ z y are what is kept; they are factored,
+R = Cᵀ C, every :data:`ANCHOR_ROWS` rows (an anchor), and the rows since then stand beside the
+factor: with U = C⁻ᵀ Zᵀ, S = Uᵀ U + I = L Lᵀ and v = L⁻¹(Y - Z w₀), the innovations of the recursion
+are e = diag(L)·v, and w = w₀ + C⁻¹ U L⁻ᵀ v. L grows by a row for each row, so one row and a block
+are the same algorithm, and over any length of stream the model is batch ridge regression.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.blas import dsymm, dsyrk, dtrsm
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.blas import dsyrk, dtrsm
+from scipy.linalg.lapack import dpotrf, dpotrs
 
-__all__ = ["REFRESH_ROWS", "RecursiveLeastSquares"]
+__all__ = ["ANCHOR_ROWS", "RecursiveLeastSquares"]
 
-REFRESH_ROWS = 10_000
+#: rows between two factorisations of R: fewer cost more in the factor, more cost more in S
+ANCHOR_ROWS = 256
 # Stands for a weight of 0 where only the prediction is wanted: its own size cancels there.
 _WEIGHTLESS = 1e-30
-_ARRAYS = ("P", "R", "b", "z_sum", "noise")
+# Rows since an anchor are weighted by λ^-i, up to this.
+_LARGEST_WEIGHT = 1e8
+_ARRAYS = ("R", "b", "z_sum", "noise", "C", "w0", "U", "L", "v")
 
 
 class RecursiveLeastSquares:
-    """P, R (m, m; upper triangles), b (m, K), and what a second class or a noise level needs."""
+    """The sums R (m, m; upper triangle) and b (m, K), the last anchor, and the rows since.
 
-    def __init__(self, m: int, n_outputs: int, ridge: float, forgetting: float) -> None:
-        self.ridge, self.forgetting = ridge, forgetting
-        self.P = np.asfortranarray(np.eye(m) / ridge)
-        self.R = np.asfortranarray(np.eye(m) * ridge)
+    ``prior`` is K₀ (m, m), the identity if None; ``ridge`` > 0; ``forgetting`` λ in (0, 1].
+    """
+
+    def __init__(
+        self, m: int, n_outputs: int, ridge: float, forgetting: float, prior: Any = None
+    ) -> None:
+        self.forgetting = forgetting
+        self.prior = np.asfortranarray(np.eye(m) if prior is None else prior) * ridge
+        self.R = self.prior.copy(order="F")
         self.b = np.zeros((m, n_outputs))
         self.z_sum = np.zeros(m)
-        #: rows learned since the last refresh; Σu² over all rows; Σ of their number
-        self.noise = np.zeros(3)
+        #: Σ e²/(1 + zᵀ P z) over all rows, and their number
+        self.noise = np.zeros(2)
+        self.period = ANCHOR_ROWS
+        if forgetting < 1.0:
+            few = int(math.log(_LARGEST_WEIGHT) / -math.log(forgetting))
+            self.period = min(max(few, 1), ANCHOR_ROWS)
+        self._anchor(0)
+
+    def _anchor(self, rows: int) -> None:
+        """Factor R as it is now, with the rows since the last anchor in it."""
+        if self.forgetting < 1.0 and rows:
+            fade = self.forgetting**rows
+            for sums in (self.R, self.b, self.z_sum, self.noise):
+                sums *= fade
+            # the ridge is no row and doesn't fade
+            self.R += (1.0 - fade) * self.prior
+        self.C = _factor(self.R)
+        self.w0, _ = dpotrs(self.C, self.b)
+        m, n_outputs = self.b.shape
+        self.U = np.empty((m, 0), order="F")
+        self.L = np.empty((0, 0))
+        self.v = np.empty((0, n_outputs))
+
+    # ---- learning ------------------------------------------------------------------------------
 
     def learn(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, W: np.ndarray) -> np.ndarray:
         """Learn the rows Z (n, m) with targets Y (n, K); W (K, m) moves; predictions (n, K)."""
         Z = np.asarray(Z, dtype=np.float64)
-        counted = self.noise[0] + np.cumsum(weight > 0.0)
-        # refreshes fall on row numbers, not on the ends of blocks
-        cut = int(np.searchsorted(counted, REFRESH_ROWS)) + 1
-        if cut > len(Z):
-            return self._learn_block(Z, Y, weight, W)
-        before = self._learn_block(Z[:cut], Y[:cut], weight[:cut], W)
-        self.refresh(W)
-        if cut == len(Z):
-            return before
-        return np.concatenate([before, self.learn(Z[cut:], Y[cut:], weight[cut:], W)])
+        counted = np.cumsum(weight > 0.0)
+        predictions = np.empty(Y.shape)
+        done = 0
+        while done < len(Z):
+            # anchors fall on row numbers, not on the ends of blocks
+            missing = self.period - len(self.v) + (counted[done - 1] if done else 0)
+            end = min(int(np.searchsorted(counted, missing)) + 1, len(Z))
+            rows = slice(done, end)
+            predictions[rows] = self._learn_rows(Z[rows], Y[rows], weight[rows])
+            done = end
+        W[:] = self.weights().T
+        return predictions
 
-    def _learn_block(
-        self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, W: np.ndarray
-    ) -> np.ndarray:
+    def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn rows of one period."""
         used = weight > 0.0
         scale = np.sqrt(np.maximum(weight, _WEIGHTLESS))
         if self.forgetting < 1.0:
             # a row of weight 0 is no step of the clock either
-            scale = scale * self.forgetting ** (-0.5 * np.cumsum(used))
-        K, u, predictions = self._innovations(Z, Y, scale, W)
+            scale *= self.forgetting ** (-0.5 * (len(self.v) + np.cumsum(used)))
+        U, L21, L22, v = self._innovations(Z, Y, scale)
+        predictions: np.ndarray = Y - np.diag(L22)[:, None] * v / scale[:, None]
         if not used.all():
             if not used.any():
                 return predictions
-            Z, Y, scale = Z[used], Y[used], scale[used]
-            K, u, _ = self._innovations(Z, Y, scale, W)
-        W += u.T @ K.T
-        self.P = dsyrk(-1.0, K, beta=1.0, c=self.P, overwrite_c=1)
-        self._carry_sums(Z * scale[:, None], Y * scale[:, None], scale)
-        self.noise += [len(Z), float((u**2).mean(axis=1).sum()), len(Z)]
-        if self.forgetting < 1.0:
-            self._fade(len(Z))
-        return predictions
-
-    def _innovations(
-        self, Z: np.ndarray, Y: np.ndarray, scale: np.ndarray, W: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Kᵀ (m, n), u (n, K), and the prediction of each row from the rows before it."""
-        Zs = np.asfortranarray((Z * scale[:, None]).T)
-        A = dsymm(1.0, self.P, Zs)
-        S = Zs.T @ A
-        S.flat[:: len(S) + 1] += 1.0
-        L = np.linalg.cholesky(S)
-        u = solve_triangular(L, (Y - Z @ W.T) * scale[:, None], lower=True, check_finite=False)
-        K = dtrsm(1.0, np.asfortranarray(L), A, side=1, lower=1, trans_a=1, overwrite_b=1)
-        return K, u, Y - np.diag(L)[:, None] * u / scale[:, None]
-
-    def _carry_sums(self, Zs: np.ndarray, Ys: np.ndarray, scale: np.ndarray) -> None:
+            Z, Y, scale, weight = Z[used], Y[used], scale[used], weight[used]
+            U, L21, L22, v = self._innovations(Z, Y, scale)
+        Zs, Ys = Z * scale[:, None], Y * scale[:, None]
         self.R = dsyrk(1.0, Zs.T, beta=1.0, c=self.R, overwrite_c=1)
         self.b += Zs.T @ Ys
         self.z_sum += Zs.T @ scale
+        self.noise += [float(np.mean(v**2, axis=1) @ (weight / scale**2)), len(Z)]
+        if len(self.v) + len(v) >= self.period:
+            self._anchor(len(self.v) + len(v))
+        else:
+            self._extend(U, L21, L22, v)
+        return predictions
 
-    def _fade(self, n: int) -> None:
-        """Rows were weighted by λ^-i, i = 1..n: bring all sums to the end of the block."""
-        fade = self.forgetting**n
-        self.P /= fade
-        for sums in (self.R, self.b, self.z_sum):
-            sums *= fade
+    def _innovations(
+        self, Z: np.ndarray, Y: np.ndarray, scale: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """U (m, n), the rows [L21, L22] by which L grows, and v (n, K)."""
+        U = np.multiply(Z, scale[:, None]).T
+        U = dtrsm(1.0, self.C, U, trans_a=1, overwrite_b=1)
+        S = dsyrk(1.0, U, trans=1, lower=1)
+        S.flat[:: len(S) + 1] += 1.0
+        residual = (Y - Z @ self.w0) * scale[:, None]
+        L21 = np.empty((len(Z), 0))
+        if len(self.v):
+            L21 = _solve(self.L, self.U.T @ U).T
+            S -= L21 @ L21.T
+            residual -= L21 @ self.v
+        L22, _ = dpotrf(S, lower=1, overwrite_a=1)
+        return U, L21, L22, _solve(L22, residual)
 
-    def refresh(self, W: np.ndarray) -> None:
-        """P = R⁻¹ and w = P b from the sums, without the rounding of the recursion."""
-        self.noise[0] = 0.0
-        if self.forgetting < 1.0:
-            # the ridge is no row and doesn't fade
-            faded = self.forgetting**REFRESH_ROWS
-            self.R.flat[:: len(self.R) + 1] += (1.0 - faded) * self.ridge
-        factor, failed = dpotrf(self.R)
-        if not failed:
-            self.P, _ = dpotri(factor, overwrite_c=1)
-            W[:] = dsymm(1.0, self.P, self.b).T
+    def _extend(self, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray) -> None:
+        self.U = np.concatenate([self.U.T, U.T]).T
+        above = np.zeros((len(self.L), len(v)))
+        self.L = np.block([[self.L, above], [L21, L22]])
+        self.v = np.concatenate([self.v, v])
+
+    def weights(self) -> np.ndarray:
+        """w (m, K) after all rows."""
+        if not len(self.v):
+            return self.w0
+        inner = self.U @ _solve(self.L, self.v, trans="T")
+        return np.asarray(self.w0 + dtrsm(1.0, self.C, inner))
+
+    # ---- what follows from the matrices --------------------------------------------------------
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
-        Zs = np.asfortranarray(np.asarray(Z, dtype=np.float64).T)
-        spread = np.einsum("ij,ij->j", Zs, dsymm(1.0, self.P, Zs))
-        return (1.0 + spread) * self.noise[1] / max(self.noise[2], 1.0)
+        U = dtrsm(1.0, self.C, np.asarray(Z, dtype=np.float64).T, trans_a=1)
+        spread = np.einsum("ij,ij->j", U, U)
+        if len(self.v):
+            learned = _solve(self.L, self.U.T @ U)
+            spread -= np.einsum("ij,ij->j", learned, learned)
+        return (1.0 + np.maximum(spread, 0.0)) * self.noise[0] / max(self.noise[1], 1.0)
 
-    def add_output(self, position: int, W: np.ndarray) -> np.ndarray:
-        """New weights (K, m) with a class of no rows at ``position``.
+    def add_output(self, position: int) -> np.ndarray:
+        """Weights (K, m) with a class of no rows at ``position``.
 
         Two classes were one output of targets ±1; their indicators are (1 ± y)/2.
         """
         if self.b.shape[1] == 1:
-            both = 0.5 * np.concatenate(
-                [self.z_sum[:, None] - self.b, self.z_sum[:, None] + self.b], 1
-            )
-            self.b = both
-            W = np.ascontiguousarray(dsymm(1.0, self.P, np.asfortranarray(both)).T)
+            both = [self.z_sum[:, None] - self.b, self.z_sum[:, None] + self.b]
+            self.b = 0.5 * np.concatenate(both, axis=1)
         self.b = np.insert(self.b, position, 0.0, axis=1)
-        return np.insert(W, position, 0.0, axis=0)
+        self._anchor(len(self.v))
+        return np.ascontiguousarray(self.w0.T)
 
     def get_state(self) -> dict[str, Any]:
         """The matrices by name."""
@@ -142,5 +172,21 @@ class RecursiveLeastSquares:
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`."""
         for name in _ARRAYS:
-            copied = np.asfortranarray if name in ("P", "R") else np.ascontiguousarray
+            copied = np.asfortranarray if name in "RCU" else np.ascontiguousarray
             setattr(self, name, copied(np.array(state[name])))
+
+
+def _solve(L: np.ndarray, B: np.ndarray, trans: Any = 0) -> np.ndarray:
+    return np.asarray(solve_triangular(L, B, lower=True, trans=trans, check_finite=False))
+
+
+def _factor(R: np.ndarray) -> np.ndarray:
+    """Upper C with R = Cᵀ C; where rounding left R indefinite, of R with a little added."""
+    C, failed = dpotrf(R)
+    jitter = 1e-15 * float(np.trace(R))
+    while failed and np.isfinite(jitter):
+        jittered = R.copy(order="F")
+        jittered.flat[:: len(R) + 1] += jitter
+        C, failed = dpotrf(jittered)
+        jitter *= 10.0
+    return C
