@@ -52,6 +52,12 @@ class Algorithm:
 
 _ROWS = (
     Algorithm(
+        "okl", "online kernel learner: landmarks, widths and penalty learned",
+        "squared", "least squares", "explicit", "learned landmarks",
+        "Snelson & Ghahramani 2006; Engel et al. 2004", "landmarks by evidence, recursive",
+        "OnlineKernelClassifier", "OnlineKernelRegressor",
+    ),
+    Algorithm(
         "fogd", "Fourier online gradient descent",
         "any", "gradient", "explicit", "random Fourier",
         "Lu et al. 2016", "Algorithms 1, 3, 5", "FOGDClassifier", "FOGDRegressor",
@@ -186,7 +192,7 @@ _ROWS = (
 ALGORITHMS: dict[str, Algorithm] = {row.name: row for row in _ROWS}
 
 #: what the command line uses where nothing is said
-DEFAULT = "krls"
+DEFAULT = "okl"
 #: the linear row that every comparison has
 LINEAR = "pa"
 

@@ -168,7 +168,8 @@ def test_strong_forgetting_anchors_before_its_weights_overflow():
     model = model_of(forgetting=0.5)
     assert model.matrix.period == 26
     P = model.learn(X, y, np.ones(len(y)))
-    assert np.isfinite(P).all() and np.isfinite(model.coef).all()
+    assert np.isfinite(P).all()
+    assert np.isfinite(model.coef).all()
 
 
 def test_the_prior_is_the_penalty():

@@ -19,7 +19,7 @@ def compare(
     ] = None,
     algorithms: Annotated[
         str, typer.Option("--algorithms", "-a", metavar="NAMES", help="Names, separated by commas.")
-    ] = "krls,fogd,nogd,rrf,pa",
+    ] = "okl,krls,fogd,nogd,rrf,pa",
     runs: Annotated[int, typer.Option(min=1, metavar="N", help="Orders of the rows.")] = 5,
     task: Annotated[Task, typer.Option(help="'auto' decides on the first block.")] = Task.auto,
     settings: Annotated[

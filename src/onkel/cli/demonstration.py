@@ -20,7 +20,7 @@ __all__ = ["show_digits", "show_generated"]
 
 _FAST = ("fogd", "nogd", "rrf", "pa")
 # the most accurate learner is shown where its thousands of rows a second are enough
-_ALL = ("krls", *_FAST)
+_ALL = ("okl", *_FAST)
 
 Files = list[tuple[Path, str]]
 

@@ -22,6 +22,7 @@ from onkel.estimators.ogd import OGDClassifier, OGDRegressor
 from onkel.estimators.olk import OLKClassifier, OLKRegressor
 from onkel.estimators.olk_fixed import OLKFixedClassifier, OLKFixedRegressor
 from onkel.estimators.olk_growing import OLKGrowingClassifier, OLKGrowingRegressor
+from onkel.estimators.online_kernel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.estimators.pa import PAClassifier, PARegressor
 from onkel.estimators.projectron import ProjectronClassifier, ProjectronRegressor
 from onkel.estimators.projectronpp import ProjectronPPClassifier
@@ -73,6 +74,8 @@ __all__ = [
     "OLKRegressor",
     "OnlineClassifier",
     "OnlineEstimator",
+    "OnlineKernelClassifier",
+    "OnlineKernelRegressor",
     "OnlineRegressor",
     "PAClassifier",
     "PARegressor",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from onkel.estimators.classification import OnlineClassifier
-from onkel.estimators.regression import OnlineRegressor
+from onkel.estimators.calibrated import CalibratedClassifier
+from onkel.estimators.uncertain import UncertainRegressor
 from onkel.kernels import Kernel
 from onkel.maps import NystroemFeatures
 from onkel.rules import LeastSquares
@@ -33,7 +31,7 @@ class _KernelRLS:
         return LeastSquares(self.ridge, self.forgetting)
 
 
-class KernelRLSClassifier(_KernelRLS, OnlineClassifier):
+class KernelRLSClassifier(_KernelRLS, CalibratedClassifier):
     """Kernel recursive least squares: the best f of all rows so far, after every row.
 
     ``z(x)`` are Nyström features over the first ``budget`` rows; with P = (ridge·I + Σ z zᵀ)⁻¹,
@@ -109,7 +107,7 @@ class KernelRLSClassifier(_KernelRLS, OnlineClassifier):
         self.random_state = random_state
 
 
-class KernelRLSRegressor(_KernelRLS, OnlineRegressor):
+class KernelRLSRegressor(_KernelRLS, UncertainRegressor):
     """Kernel recursive least squares for regression, with its own error bars.
 
     As :class:`KernelRLSClassifier`; ``predict(X, return_std=True)`` also gives the predictive
@@ -157,10 +155,3 @@ class KernelRLSRegressor(_KernelRLS, OnlineRegressor):
         self.n_warmup = n_warmup
         self.dtype = dtype
         self.random_state = random_state
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Values (n,) of the rows X (n, d); with ``return_std`` their standard deviations too."""
-        mean = super().predict(X)
-        if not return_std:
-            return mean
-        return mean, np.sqrt(self.model_.variance(self._check_scoring(X)))

@@ -3,6 +3,7 @@
 from onkel.maps.base import FeatureMap
 from onkel.maps.fourier import FourierFeatures
 from onkel.maps.identity import IdentityFeatures
+from onkel.maps.learned_landmarks import LearnedLandmarks
 from onkel.maps.nystroem import NystroemFeatures
 from onkel.maps.reparameterized import ReparameterizedFeatures
 
@@ -11,6 +12,7 @@ __all__ = [
     "FeatureMap",
     "FourierFeatures",
     "IdentityFeatures",
+    "LearnedLandmarks",
     "NystroemFeatures",
     "ReparameterizedFeatures",
     "make_map",
@@ -18,7 +20,13 @@ __all__ = [
 
 MAPS: dict[str, type[FeatureMap]] = {
     cls.name: cls
-    for cls in (IdentityFeatures, FourierFeatures, NystroemFeatures, ReparameterizedFeatures)
+    for cls in (
+        IdentityFeatures,
+        FourierFeatures,
+        NystroemFeatures,
+        LearnedLandmarks,
+        ReparameterizedFeatures,
+    )
 }
 
 

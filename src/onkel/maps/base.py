@@ -32,6 +32,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     name: str
     #: True when the map itself moves by the gradient of the loss (RRF)
     learns = False
+    #: True when the fit on the first rows takes their targets too (``fit_labelled``)
+    supervised = False
+    #: True when no feature is larger than 1: exact least squares over it cannot diverge
+    bounded = False
 
     # ---- what a model drives -------------------------------------------------------------------
 
@@ -52,6 +56,14 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def fit_first(self, X: np.ndarray) -> None:
         """Fit on the rows that came first, X (n, d) with n up to ``warmup_rows()``."""
+
+    def fit_labelled(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
+        """As :meth:`fit_first`, with the targets Y (n, C) and weights (n,) > 0 of the rows."""
+        self.fit_first(X)
+
+    def prior(self) -> np.ndarray | None:
+        """K₀ (m, m): least squares penalises wᵀ K₀ w; None for ‖w‖²."""
+        return None
 
     @property
     def n_features_out_(self) -> int:

@@ -80,6 +80,7 @@ class FourierFeatures(FeatureMap):
     """
 
     name = "fourier"
+    bounded = True
 
     def __init__(
         self,

@@ -89,6 +89,10 @@ class NystroemFeatures(FeatureMap):
     def grows(self) -> bool:
         return self._picked("support") and not hasattr(self, "projection_")
 
+    @property
+    def bounded(self) -> bool:  # type: ignore[override]
+        return make_kernel(self.kernel).shift_invariant
+
     def _picked(self, how: str) -> bool:
         return isinstance(self.landmarks, str) and self.landmarks == how
 

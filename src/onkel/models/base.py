@@ -19,8 +19,8 @@ __all__ = ["Model"]
 class Model:
     """K outputs f, moved by a rule along a loss.
 
-    A representation gives ``_fit_first(X)``, ``_reset()``, ``_walk(X, y, weight, P)`` and
-    ``ready``.
+    A representation gives ``_fit_first(X, y, weight)``, ``_reset()``, ``ready`` and
+    ``_walk(X, y, weight, P)``.
     """
 
     state: np.ndarray
@@ -45,8 +45,8 @@ class Model:
         """False before the first row of a model that is fitted on first rows."""
         raise NotImplementedError
 
-    def _fit_first(self, X: np.ndarray) -> None:
-        """Fit what is fitted on the first rows X (n, d)."""
+    def _fit_first(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        """Fit what is fitted on the first rows X (n, d), with their labels and weights."""
         raise NotImplementedError
 
     def _reset(self) -> None:
@@ -80,7 +80,7 @@ class Model:
         self.warmup.keep(as_dense(X[a:b]), y[a:b], weight[a:b])
         if learnable:
             first, labels, weights = self.warmup.rows()
-            self._fit_first(first)
+            self._fit_first(first, labels, weights)
             self._reset()
             self._walk(first, labels, weights, np.zeros((len(first), self.n_outputs)))
             if self.warmup.complete:

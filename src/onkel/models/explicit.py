@@ -51,7 +51,7 @@ class ExplicitModel(Model):
         rows = feature_map.warmup_rows()
         self.warmup = Warmup(rows) if rows else None
         if self.warmup is None:
-            self._fit_first(np.empty((0, feature_map.n_features_in_), feature_map.dtype_))
+            self.map.fit_first(np.empty((0, feature_map.n_features_in_), feature_map.dtype_))
             self._reset()
 
     def _check_pair(self) -> None:
@@ -71,8 +71,11 @@ class ExplicitModel(Model):
 
     # ---- state ---------------------------------------------------------------------------------
 
-    def _fit_first(self, X: np.ndarray) -> None:
-        self.map.fit_first(X)
+    def _fit_first(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        if self.map.supervised:
+            self.map.fit_labelled(X, self._targets(y), weight)
+        else:
+            self.map.fit_first(X)
 
     def _reset(self) -> None:
         """f = 0 over the map as it is now."""
@@ -82,7 +85,10 @@ class ExplicitModel(Model):
         exact = self.rule.kind == RuleKind.LEAST_SQUARES
         self.W = np.zeros((self.n_outputs, m), np.float64 if exact else dtype)
         ridge, forgetting = self.par[:2]
-        self.matrix = RecursiveLeastSquares(m, self.n_outputs, ridge, forgetting) if exact else None
+        self.matrix = None
+        if exact:
+            prior = self.map.prior()
+            self.matrix = RecursiveLeastSquares(m, self.n_outputs, ridge, forgetting, prior)
         adaptive = self.rule.kind == RuleKind.ADAGRAD
         self.H = np.zeros((self.n_outputs, m) if adaptive else (0, 0), dtype)
         self.state = self._new_state(loops.N_STATE)

@@ -36,6 +36,8 @@ def learn_guarded(model: Model, X: Any, y: np.ndarray, weight: np.ndarray) -> np
     DivergenceError
         With the row. The rows before it have been learned.
     """
+    if _cannot_diverge(model):
+        return model.learn(X, y, weight)
     before = _copied(model, X.shape[0])
     with np.errstate(over="ignore", invalid="ignore"):
         P = model.learn(X, y, weight)
@@ -53,6 +55,11 @@ def learn_guarded(model: Model, X: Any, y: np.ndarray, weight: np.ndarray) -> np
             # the score was infinite for what the row before did to the weights
             row -= 1
     raise diverged(row)
+
+
+def _cannot_diverge(model: Any) -> bool:
+    """Ridge regression on bounded features: finite for all rows that have finite squares."""
+    return getattr(model, "matrix", None) is not None and model.map.bounded
 
 
 def _is_finite(model: Any) -> bool:

@@ -21,6 +21,8 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dsyrk, dtrsm
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from onkel._linalg import cholesky_upper
+
 __all__ = ["ANCHOR_ROWS", "RecursiveLeastSquares"]
 
 #: rows between two factorisations of R: fewer cost more in the factor, more cost more in S
@@ -62,8 +64,9 @@ class RecursiveLeastSquares:
                 sums *= fade
             # the ridge is no row and doesn't fade
             self.R += (1.0 - fade) * self.prior
-        self.C = _factor(self.R)
-        self.w0, _ = dpotrs(self.C, self.b)
+        self.C = cholesky_upper(self.R)
+        # rows of weights lie together however b lies: a saved model goes on bit for bit
+        self.w0 = np.ascontiguousarray(dpotrs(self.C, self.b)[0])
         m, n_outputs = self.b.shape
         self.U = np.empty((m, 0), order="F")
         self.L = np.empty((0, 0))
@@ -133,7 +136,7 @@ class RecursiveLeastSquares:
         self.U = np.concatenate([self.U.T, U.T]).T
         above = np.zeros((len(self.L), len(v)))
         self.L = np.block([[self.L, above], [L21, L22]])
-        self.v = np.concatenate([self.v, v])
+        self.v = np.ascontiguousarray(np.concatenate([self.v, v]))
 
     def weights(self) -> np.ndarray:
         """w (m, K) after all rows."""
@@ -178,15 +181,3 @@ class RecursiveLeastSquares:
 
 def _solve(L: np.ndarray, B: np.ndarray, trans: Any = 0) -> np.ndarray:
     return np.asarray(solve_triangular(L, B, lower=True, trans=trans, check_finite=False))
-
-
-def _factor(R: np.ndarray) -> np.ndarray:
-    """Upper C with R = Cᵀ C; where rounding left R indefinite, of R with a little added."""
-    C, failed = dpotrf(R)
-    jitter = 1e-15 * float(np.trace(R))
-    while failed and np.isfinite(jitter):
-        jittered = R.copy(order="F")
-        jittered.flat[:: len(R) + 1] += jitter
-        C, failed = dpotrf(jittered)
-        jitter *= 10.0
-    return C

@@ -83,12 +83,12 @@ class SupportModel(Model):
         self.d, self.dtype, self.seed = d, np.dtype(dtype), seed
         self.warmup = Warmup(n_warmup) if isinstance(gamma, str) else None
         if self.warmup is None:
-            self._fit_first(np.empty((0, d), self.dtype))
+            self._fit_first(np.empty((0, d), self.dtype), np.empty(0), np.empty(0))
             self._reset()
 
     # ---- state ---------------------------------------------------------------------------------
 
-    def _fit_first(self, X: np.ndarray) -> None:
+    def _fit_first(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         self.gamma_ = fit_gamma(self.gamma, self.kernel, X)
 
     def _reset(self) -> None:

@@ -42,8 +42,8 @@ class TransferModel(SupportModel):
         features.start(self.d, self.dtype)
         return features
 
-    def _fit_first(self, X: np.ndarray) -> None:
-        super()._fit_first(X)
+    def _fit_first(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        super()._fit_first(X, y, weight)
         self.features = self._new_features()
         self.features.fit_first(X)
 

@@ -1,0 +1,173 @@
+"""How well landmarks and widths explain rows: the evidence of a Gaussian process seen through them.
+
+With features K = κ(X, S), κ(x, s) = 1/(1 + ‖w ∘ (x - s)‖²), and penalty λ K₀, K₀ = κ(S, S), the
+targets Y (n, C) have, up to constants and with the noise σ² profiled out, -2 log evidence
+
+    E(S, w, λ) = n C log(J/(n C)) + C (log|H| - log|λ K₀|),
+    H = Kᵀ K + λ K₀,   α = H⁻¹ Kᵀ Y,   J = ‖Y - K α‖² + λ tr(αᵀ K₀ α).
+
+α is the best for given S, w and λ, so dJ is its derivative at fixed α (variable projection):
+
+    ∂E/∂K = -2 (Y - K α) αᵀ/σ² + 2 C K H⁻¹,   ∂E/∂K₀ = λ α αᵀ/σ² + C (λ H⁻¹ - K₀⁻¹).
+
+Source: Seeger, Williams & Lawrence 2003 (the projected process); Snelson & Ghahramani 2006
+(learning the landmarks by gradients).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve, eigh
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotri
+
+from onkel._jit import jit
+from onkel._linalg import cholesky_upper
+
+__all__ = [
+    "Fit",
+    "Gradient",
+    "Landmarks",
+    "fit_alpha",
+    "gradient",
+    "kernel_columns",
+    "width_left_out",
+]
+
+#: added to κ(S, S): landmarks may come to lie on each other
+JITTER = 1e-7
+_WIDTH_FACTORS = 2.0 ** np.arange(-3, 3)
+_RIDGES = 10.0 ** np.arange(-3, 1.1, 0.5)
+
+
+class Landmarks(NamedTuple):
+    """S (m, d), log w (d,) and log λ."""
+
+    S: np.ndarray
+    log_width: np.ndarray
+    log_ridge: float
+
+    @property
+    def ridge(self) -> float:
+        """λ."""
+        return float(np.exp(self.log_ridge))
+
+
+class Gradient(NamedTuple):
+    """∂E/∂S (m, d), ∂E/∂log w (d,), ∂E/∂log λ."""
+
+    of_S: np.ndarray
+    of_log_width: np.ndarray
+    of_log_ridge: float
+
+
+class Fit(NamedTuple):
+    """α and what its gradient needs: K, K₀, the factor C of H = CᵀC, √weight·(Y - K α), σ², J₀."""
+
+    K: np.ndarray
+    K0: np.ndarray
+    C: np.ndarray
+    alpha: np.ndarray
+    residual: np.ndarray
+    noise: float
+    penalty: float
+
+
+@jit
+def _rational(products, x2, s2):
+    """⟨x, s⟩ → 1/(1 + ‖x - s‖²), in place."""
+    for i in range(products.shape[0]):
+        for j in range(products.shape[1]):
+            products[i, j] = 1.0 / (1.0 + max(x2[i] + s2[j] - 2.0 * products[i, j], 0.0))
+
+
+@jit
+def _chain(of_kernel, K):
+    """∂E/∂κ → ∂E/∂‖·‖², in place: κ' = -κ²."""
+    for i in range(K.shape[0]):
+        for j in range(K.shape[1]):
+            of_kernel[i, j] *= -K[i, j] * K[i, j]
+
+
+def kernel_columns(A: np.ndarray, B: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """1/(1 + ‖a - b‖²), (n, m), of rows that are scaled already."""
+    K = np.matmul(A, B.T, out=out)
+    _rational(K, np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B))
+    return K
+
+
+def fit_alpha(at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Fit:
+    """The penalised least squares α on rows X (n, d), targets Y (n, C), √weights (n, 1)."""
+    w = np.exp(at.log_width)
+    B = at.S * w
+    K = kernel_columns(X * w, B)
+    K0 = kernel_columns(B, B)
+    K0.flat[:: len(K0) + 1] += JITTER
+    Kw, Yw = (K, Y) if root.size == 0 else (K * root, Y * root)
+    H = dsyrk(1.0, Kw.T, beta=1.0, c=np.asfortranarray(at.ridge * K0), overwrite_c=1)
+    H.flat[:: len(H) + 1] += 1e-13 * np.trace(H)
+    C = cholesky_upper(H)
+    alpha = cho_solve((C, False), Kw.T @ Yw, check_finite=False)
+    residual = Yw - Kw @ alpha
+    penalty = at.ridge * float(np.sum(alpha * (K0 @ alpha)))
+    noise = (float(np.sum(residual**2)) + penalty) / Y.size
+    return Fit(K, K0, C, alpha, residual, max(noise, 1e-12), penalty)
+
+
+def gradient(at: Landmarks, fit: Fit, X: np.ndarray, root: np.ndarray) -> Gradient:
+    """The gradient of E at the landmarks of ``fit``, which consumes ``fit``."""
+    w = np.exp(at.log_width)
+    A, B = X * w, at.S * w
+    C = fit.alpha.shape[1]
+    H_inv, K0_inv = _inverse(fit.C), _inverse(cholesky_upper(fit.K0))
+    of_K = fit.K @ (2.0 * C * H_inv)
+    weighted = fit.residual
+    if root.size:
+        of_K *= root**2
+        weighted = weighted * root
+    of_K -= weighted @ (2.0 / fit.noise * fit.alpha.T)
+    of_K0 = at.ridge / fit.noise * (fit.alpha @ fit.alpha.T) + C * (at.ridge * H_inv - K0_inv)
+    of_ridge = fit.penalty / fit.noise + C * (at.ridge * np.sum(H_inv * fit.K0) - len(B))
+    _chain(of_K, fit.K)
+    _chain(of_K0, fit.K0)
+    of_S, of_width = _through_distances(of_K, A, B)
+    of_S0, of_width0 = _through_distances(of_K0, B, B)
+    return Gradient((of_S + 2.0 * of_S0) * w, of_width + of_width0, float(of_ridge))
+
+
+def _through_distances(
+    G: np.ndarray, A: np.ndarray, B: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Σ G_ij ∂‖a_i - b_j‖²/∂b_j, (m, d), and /∂log w, (d,)."""
+    rows, columns = G.sum(axis=1), G.sum(axis=0)
+    of_B = 2.0 * (columns[:, None] * B - G.T @ A)
+    crossed = np.einsum("ij,ij->j", G @ B, A)
+    return of_B, 2.0 * (rows @ A**2 + columns @ B**2 - 2.0 * crossed)
+
+
+def _inverse(C: np.ndarray) -> np.ndarray:
+    """(CᵀC)⁻¹, full."""
+    upper = np.triu(dpotri(C)[0])
+    return np.asarray(upper + np.triu(upper, 1).T)
+
+
+def width_left_out(X: np.ndarray, Y: np.ndarray, width: float) -> tuple[float, float]:
+    """The common width around ``width`` and the λ of smallest error when each row is left out.
+
+    With the rows X (n, d) as their own landmarks, K = V Λ Vᵀ and G = (K + λI)⁻¹, the error of the
+    row i left out is (G Y)ᵢ/Gᵢᵢ.
+    """
+    best = (np.inf, width, float(_RIDGES[0]))
+    for factor in _WIDTH_FACTORS:
+        A = X * (width * factor)
+        values, V = eigh(kernel_columns(A, A))
+        seen = V.T @ Y
+        for ridge in _RIDGES:
+            inverse = 1.0 / (np.maximum(values, 0.0) + ridge)
+            left_out = (V @ (inverse[:, None] * seen)) / (V**2 @ inverse)[:, None]
+            error = float(np.mean(left_out**2))
+            if error < best[0]:
+                best = (error, float(width * factor), float(ridge))
+    return best[1], best[2]

@@ -1,0 +1,211 @@
+"""Kernel features whose landmarks, widths and penalty are learned from the first rows' labels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.linalg import block_diag
+from sklearn.utils.multiclass import type_of_target
+
+from onkel._dense import as_dense
+from onkel.maps.base import FeatureMap
+from onkel.maps.evidence import JITTER, Landmarks, kernel_columns, width_left_out
+from onkel.maps.fourier import check_count
+from onkel.maps.landmark_search import improve
+from onkel.rules.base import non_negative
+
+__all__ = ["LearnedLandmarks"]
+
+# The widths are chosen on a grid until so many rows are there, then moved one by one.
+_ENOUGH_ROWS = 1024
+_GRID_ROWS = 256
+_FEWEST_GRID_ROWS = 32
+_FIRST_RIDGE = 0.01
+# The constant's share of the penalty: next to nothing, so that targets need no centring.
+_CONSTANT = 1e-4
+# Rows kept for the search take this much memory at most.
+_KEPT_BYTES = 64 << 20
+
+
+class LearnedLandmarks(FeatureMap):
+    """z(x) = [κ(x, s₁), ..., κ(x, s_B), 1], κ(x, s) = 1/(1 + ‖w ∘ (x - s)‖²): s and w are learned.
+
+    The landmarks begin as the first B rows, with one width for all columns. While the first
+    ``n_warmup`` rows come in, at every power of two, widths (one a column), landmarks and the
+    penalty λ are moved up the evidence of the rows so far (:mod:`onkel.maps.evidence`), as far as
+    rows held out get better; after that they stay. Least squares then takes λ κ(S, S) as its
+    penalty (:meth:`prior`), so that f = Σ α_j κ(s_j, ·) has the norm of the kernel's own space.
+
+    Use it with ``rule="least_squares"``: both together are :class:`onkel.OnlineKernelClassifier`
+    and :class:`onkel.OnlineKernelRegressor`. The search costs O(n·B² + n·B·d) a step.
+
+    Parameters
+    ----------
+    budget : int, default=500
+        Number of landmarks B ≥ 1.
+    n_warmup : int, default=16384
+        Rows ≥ 2 that the search sees; fewer are kept where they would take more than 64 MB.
+    search_steps : int, default=24
+        Steps of the search at every power of two from 1 024 rows on; 0 for none.
+    random_state : int, RandomState or None, default=None
+        Which rows are held out.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray of shape (B, d)
+        In the units of the rows.
+    width_ : ndarray of shape (d,)
+        w: 0 for a column that says nothing.
+    ridge_ : float
+        λ.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from onkel.maps import LearnedLandmarks
+    >>> X, y = make_moons(2000, noise=0.2, random_state=0)
+    >>> LearnedLandmarks(20, random_state=0).fit(X, y).transform(X).shape
+    (2000, 21)
+
+    Notes
+    -----
+    Source: Snelson & Ghahramani 2006 (landmarks by gradients); Seeger, Williams & Lawrence 2003
+    (the evidence). The schedule and the rows held out are ours.
+    """
+
+    name = "learned_landmarks"
+    supervised = True
+    bounded = True
+
+    def __init__(
+        self,
+        budget: int = 500,
+        n_warmup: int = 16_384,
+        search_steps: int = 24,
+        random_state: Any = None,
+    ) -> None:
+        self.budget = budget
+        self.n_warmup = n_warmup
+        self.search_steps = search_steps
+        self.random_state = random_state
+
+    # ---- what a model drives -------------------------------------------------------------------
+
+    def start(self, d: int, dtype: Any) -> None:
+        check_count(self, "budget")
+        check_count(self, "n_warmup", least=2)
+        non_negative(self, "search_steps")
+        super().start(d, dtype)
+
+    def warmup_rows(self) -> int:
+        fitting = _KEPT_BYTES // (self.n_features_in_ * self.dtype_.itemsize)
+        kept = min(self.n_warmup, 2 ** int(math.log2(max(fitting, self.budget, 2))))
+        return max(kept, min(self.budget, self.n_warmup))
+
+    def fit_first(self, X: np.ndarray) -> None:
+        self.fit_labelled(X, np.zeros((len(X), 1)), np.ones(len(X)))
+
+    def fit_labelled(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
+        """Fit on the rows that came first, X (n, d), with targets Y (n, C) and weights > 0."""
+        X = np.asarray(X, dtype=np.float64)
+        begun = hasattr(self, "width_") and len(X) > 1 and len(self.landmarks_) == self.budget
+        at = self._in_units_of(X) if begun else self._first_landmarks(X)
+        U, V = self._scaled(X), self._standardised(Y, weight)
+        if V.any():
+            if not begun:
+                at = self._common_width(at, U, V)
+            if len(X) >= max(_ENOUGH_ROWS, 2 * self.budget) and self.search_steps:
+                rng = np.random.default_rng([self.seed_, len(X)])
+                starts = [at, self._first_landmarks(X)]
+                at = improve(starts, U, V, weight, int(self.search_steps), rng)
+        self._keep(at)
+
+    def _set_units(self, X: np.ndarray) -> None:
+        self._mean = X.mean(axis=0)
+        spread = X.std(axis=0)
+        self._scale = np.where(spread > 1e-12 * (1.0 + np.abs(self._mean)), spread, 1.0)
+
+    def _scaled(self, X: np.ndarray) -> np.ndarray:
+        return (X - self._mean) / self._scale
+
+    def _first_landmarks(self, X: np.ndarray) -> Landmarks:
+        self._set_units(X)
+        d = X.shape[1]
+        # standardised rows are √(2d) apart
+        log_width = np.full(d, -0.5 * math.log(2.0 * d))
+        return Landmarks(self._scaled(X[: self.budget]), log_width, math.log(_FIRST_RIDGE))
+
+    def _in_units_of(self, X: np.ndarray) -> Landmarks:
+        """What was found on fewer rows, in the units of more."""
+        S, width = self.landmarks_, self.width_
+        self._set_units(X)
+        log_width = np.log(np.maximum(width * self._scale, 1e-300))
+        return Landmarks(self._scaled(S), log_width, math.log(self.ridge_))
+
+    @staticmethod
+    def _standardised(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        centred = Y - np.average(Y, axis=0, weights=weight)
+        spread = math.sqrt(float(np.mean(centred**2)))
+        return centred / spread if spread > 0.0 else centred
+
+    def _common_width(self, at: Landmarks, U: np.ndarray, V: np.ndarray) -> Landmarks:
+        if len(U) < _FEWEST_GRID_ROWS:
+            return at
+        d = U.shape[1]
+        width, ridge = width_left_out(U[:_GRID_ROWS], V[:_GRID_ROWS], 1.0 / math.sqrt(2.0 * d))
+        return Landmarks(at.S, np.full(d, math.log(width)), math.log(ridge))
+
+    def _keep(self, at: Landmarks) -> None:
+        self.width_ = np.exp(at.log_width) / self._scale
+        self.landmarks_ = at.S * self._scale + self._mean
+        self.ridge_ = at.ridge
+        self._middle = self._mean
+
+    def prior(self) -> np.ndarray:
+        """λ κ(S, S), and a little for the constant: the penalty of the weights."""
+        B = (self.landmarks_ - self._middle) * self.width_
+        K0 = kernel_columns(B, B)
+        K0.flat[:: len(K0) + 1] += JITTER
+        return np.asarray(self.ridge_ * block_diag(K0, _CONSTANT))
+
+    @property
+    def n_features_out_(self) -> int:
+        return len(self.landmarks_) + 1
+
+    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+        X = as_dense(X)
+        m = len(self.landmarks_)
+        # exact to float64 or the small penalty of the weights would magnify the rounding
+        Z = np.empty((len(X), m + 1)) if out is None or out.dtype != np.float64 else out
+        A = (X - self._middle) * self.width_
+        kernel_columns(A, (self.landmarks_ - self._middle) * self.width_, out=Z[:, :m])
+        Z[:, m] = 1.0
+        return Z.astype(self.dtype_, copy=False)
+
+    def fit(self, X: Any, y: Any = None) -> LearnedLandmarks:
+        """Fit on the rows X (n, d) and their labels or targets y (n,), if given."""
+        super().fit(X)
+        if y is not None:
+            y = np.asarray(y)
+            classes = type_of_target(y) in ("binary", "multiclass")
+            Y = (y[:, None] == np.unique(y)).astype(float) if classes else y[:, None]
+            self.fit_labelled(as_dense(X), Y, np.ones(len(y)))
+        return self
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def get_state(self) -> dict[str, Any]:
+        """What was fitted, as named arrays and scalars."""
+        return {
+            "landmarks": self.landmarks_,
+            "width": self.width_,
+            "ridge": self.ridge_,
+            "middle": self._middle,
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`, after :meth:`start`."""
+        self.landmarks_, self.width_ = state["landmarks"], state["width"]
+        self.ridge_, self._middle = state["ridge"], state["middle"]
