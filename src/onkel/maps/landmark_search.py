@@ -49,7 +49,9 @@ class _Adam:
     def step(self, at: Landmarks, down: Gradient, size: float) -> Landmarks:
         self.t += 1
         moved: list[Any] = []
-        for i, (value, g) in enumerate(zip(at, down, strict=True)):
+        for i in range(3):
+            value: Any = at[i]
+            g: Any = down[i]
             self.mean[i] = 0.9 * self.mean[i] + 0.1 * g
             self.square[i] = 0.99 * self.square[i] + 0.01 * g * g
             mean, square = self.mean[i] / (1 - 0.9**self.t), self.square[i] / (1 - 0.99**self.t)
