@@ -72,7 +72,9 @@ def main() -> None:
     options = parser.parse_args()
     one_core()
     name = algorithms.DEFAULT
-    print(f"| stream | rows | `{name}` | forest | `{name}` rows/s | forest rows/s | times as fast |")
+    print(
+        f"| stream | rows | `{name}` | forest | `{name}` rows/s | forest rows/s | times as fast |"
+    )
     print("|---|---:|---:|---:|---:|---:|---:|")
     for stream, rows in streams(options.rows):
         (own, own_rate), (theirs, their_rate) = of_default(rows), of_forest(rows)

@@ -133,7 +133,8 @@ def draw(results: dict[str, Any], path: Path) -> None:
         axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=8)
-    panels[0].legend(frameon=False, fontsize=8, ncols=3, loc="upper left")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, fontsize=8, ncols=5, loc="outside upper center")
     panels[-1].set_xlabel("rows learned; lower is better")
     figure.savefig(path)
 

@@ -75,9 +75,7 @@ def summary(outcomes: Sequence[Outcome], found: dict[str, Any]) -> str:
     published = [o.mean < o.goal.published for o in outcomes if o.goal.published is not None]
     parts.append(_count("below the papers' best", published))
     for inputs in rivals.INPUTS:
-        pairs = [
-            (o.mean, rivals.best_of(found.get(o.goal.dataset, {}), inputs)) for o in outcomes
-        ]
+        pairs = [(o.mean, rivals.best_of(found.get(o.goal.dataset, {}), inputs)) for o in outcomes]
         beaten = [mean < best[1] for mean, best in pairs if best is not None]
         parts.append(_count(f"below the tuned rivals ({_INPUTS[inputs]})", beaten))
     return "; ".join(part for part in parts if part) + "."

@@ -44,7 +44,7 @@ class Goal:
         return "classification" if self.metric == "mistakes" else "regression"
 
     def load(self) -> tuple[np.ndarray, np.ndarray]:
-        """X (n, d) float32 as the file has it, and y (n,): classes, or values in the goal's units."""
+        """X (n, d) float32 as in the file, and y (n,): classes, or values in the goal's units."""
         rows = datasets.load(self.dataset, scaling="none", dtype="float32")
         y = rows.y
         if self.metric == "mse":

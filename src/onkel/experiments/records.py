@@ -56,6 +56,8 @@ class Record:
             raise ValueError(f"{path} holds no results to go on from ({error})") from error
         if about != self.about:
             keys = [k for k in {**about, **self.about} if about.get(k) != self.about.get(k)]
-            said = "; ".join(f"{k}: {about.get(k)!r} there, {self.about.get(k)!r} now" for k in keys)
+            said = "; ".join(
+                f"{k}: {about.get(k)!r} there, {self.about.get(k)!r} now" for k in keys
+            )
             raise ValueError(f"{path} is about something else ({said}); name another file")
         return dict(results)

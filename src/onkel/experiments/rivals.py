@@ -109,9 +109,7 @@ def learn(
     if "random_state" in estimator.get_params(deep=False):
         estimator.set_params(random_state=seed)
     online = inputs == "online"
-    model = StreamModel(
-        estimator, scaling="standard" if online else "none", scale_target=online
-    )
+    model = StreamModel(estimator, scaling="standard" if online else "none", scale_target=online)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             return _metric(goal, model.learn(Block(X, y, 0)), y)

@@ -21,7 +21,7 @@ _HEAD = ("data", "rows", "rival", "inputs", "result", "settings")
 
 
 def _rows(goals: Sequence[Goal], found: dict[str, Any]) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for goal, inputs, rival in itertools.product(goals, INPUTS, RIVALS):
         entry = found[goal.dataset].get(f"{rival}, {inputs}")
         if entry is None:
@@ -35,7 +35,7 @@ def _rows(goals: Sequence[Goal], found: dict[str, Any]) -> list[tuple[str, ...]]
 
 
 def rich_table(goals: Sequence[Goal], found: dict[str, Any]) -> Table:
-    """For a terminal. ``found``: results by data set, as :func:`onkel.experiments.rivals.stored`."""
+    """For a terminal; ``found`` as :func:`onkel.experiments.rivals.stored` gives it."""
     from rich import box
     from rich.table import Table
 
