@@ -62,19 +62,25 @@ CASES = (
 
 
 def variants() -> dict[str, dict[str, Any]]:
-    """Names and parameters; the default alone where it is the same as one of the others."""
+    """Names and parameters; the default alone where it is the same as one of the others.
+
+    Where forgetting is no parameter of the default, kernel least squares show what it does.
+    """
     own = make(algorithms.DEFAULT).get_params(deep=False)
-    named = {f"{algorithms.DEFAULT} (default)": {}}
+    other = {} if "forgetting" in own else {"algorithm": "krls"}
+    named: dict[str, dict[str, Any]] = {f"{algorithms.DEFAULT} (default)": {}}
     for forgetting in FORGETTING:
         if forgetting != own.get("forgetting"):
             name = "without forgetting" if forgetting == 1.0 else f"forgetting = {forgetting}"
-            named[name] = {"forgetting": forgetting}
+            name = ", ".join([*other.values(), name])
+            named[name] = {**other, "forgetting": forgetting}
     return named
 
 
 def curve(case: Case, params: dict[str, Any]) -> dict[str, Any]:
     """Metric of each window and of the whole stream."""
-    model = StreamModel(make(algorithms.DEFAULT, case.task, **params))
+    chosen = {"algorithm": algorithms.DEFAULT, **params}
+    model = StreamModel(make(chosen.pop("algorithm"), case.task, **chosen))
     result = prequential(model, case.blocks(), checkpoints="none", every=case.window)
     return {
         "rows": [row.n_rows for row in result.curve],
