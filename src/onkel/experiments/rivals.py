@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -54,6 +55,9 @@ _SIZES = {
     "casp": (400, 2000, 100),
 }
 _SIZE, _SIZE_REGRESSION = (100, 400, 100), (30, 450, 100)
+
+_LOOKS = 10
+"""How often a search looks whether a point can still win."""
 
 Point = dict[str, Any]
 
@@ -102,26 +106,51 @@ def _rrf_grid(goal: Goal, n_components: int, n_rows: int, shared: Point) -> Iter
 
 
 def learn(
-    goal: Goal, rival: str, inputs: str, point: Point, X: np.ndarray, y: np.ndarray, seed: int
+    goal: Goal,
+    rival: str,
+    inputs: str,
+    point: Point,
+    X: np.ndarray,
+    y: np.ndarray,
+    seed: int,
+    most: float = math.inf,
 ) -> float:
-    """The goal's metric of one pass over the rows as they stand; infinite if it diverges."""
+    """The goal's metric of one pass over the rows as they stand.
+
+    Infinite if the learner diverges, or as soon as the metric is sure to be above ``most``.
+    """
     estimator = make(rival, goal.task, **point)
     if "random_state" in estimator.get_params(deep=False):
         estimator.set_params(random_state=seed)
     online = inputs == "online"
     model = StreamModel(estimator, scaling="standard" if online else "none", scale_target=online)
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return _metric(goal, model.learn(Block(X, y, 0)), y)
-    except DivergenceError:
-        return float("inf")
+    loss = 0.0
+    size = -(-len(y) // _LOOKS)
+    for start in range(0, len(y), size):
+        y_block = y[start : start + size]
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                predicted = model.learn(Block(X[start : start + size], y_block, start))
+        except DivergenceError:
+            return math.inf
+        loss += _loss(goal, predicted, y_block)
+        if _finish(goal, loss / len(y)) > most:
+            return math.inf
+    return _finish(goal, loss / len(y))
 
 
-def _metric(goal: Goal, predicted: np.ndarray, y: np.ndarray) -> float:
+def _loss(goal: Goal, predicted: np.ndarray, y: np.ndarray) -> float:
+    """Mistakes or squared errors, summed."""
     if goal.metric == "mistakes":
-        return 100.0 * float(np.mean(predicted != y))
-    mse = float(np.mean((predicted - y) ** 2))
-    return mse if goal.metric == "mse" else mse**0.5
+        return float(np.sum(predicted != y))
+    return float(np.sum((predicted - y) ** 2))
+
+
+def _finish(goal: Goal, loss: float) -> float:
+    """The metric of a mean loss."""
+    return (
+        100.0 * loss if goal.metric == "mistakes" else loss if goal.metric == "mse" else loss**0.5
+    )
 
 
 @lru_cache(maxsize=1)
@@ -138,9 +167,14 @@ def search(goal: Goal, rival: str, inputs: str) -> tuple[Point, int]:
     n = min(len(y), max(1000, min(len(y) // 10, 10_000)))
     part = order(len(y), 0, SEARCH_SEED)[:n]
     X_part, y_part = X[part], y[part]
-    points = list(grid(goal, rival, inputs, len(y)))
-    values = [learn(goal, rival, inputs, point, X_part, y_part, 1000) for point in points]
-    return points[int(np.argmin(values))], n
+    best: Point = {}
+    least = math.inf
+    for point in grid(goal, rival, inputs, len(y)):
+        # losses only grow, so a point that is behind already can be left: the winner is the same
+        value = learn(goal, rival, inputs, point, X_part, y_part, 1000, least)
+        if value < least:
+            best, least = point, value
+    return best, n
 
 
 def measure_rivals(
