@@ -40,14 +40,15 @@ class Case:
     window: int
     changes: tuple[int, ...] = ()
 
-    def blocks(self) -> Iterator[Block]:
-        """The rows, made or loaded anew."""
+    def blocks(self, flights: int | None) -> Iterator[Block]:
+        """The rows, made or loaded anew; of flights the first so many."""
         if self.name in DRIFTS:
             yield from drift_stream(self.name, N_ROWS, period=PERIOD)
             return
         rows = load(self.name, scaling="none", order="time", dtype="float32")
-        for a in range(0, len(rows.y), BLOCK):
-            yield Block(rows.X[a : a + BLOCK], rows.y[a : a + BLOCK], a)
+        X, y = rows.X[:flights], rows.y[:flights]
+        for a in range(0, len(y), BLOCK):
+            yield Block(X[a : a + BLOCK], y[a : a + BLOCK], a)
 
 
 _CHANGES = tuple(range(PERIOD, N_ROWS, PERIOD))
@@ -77,11 +78,11 @@ def variants() -> dict[str, dict[str, Any]]:
     return named
 
 
-def curve(case: Case, params: dict[str, Any]) -> dict[str, Any]:
+def curve(case: Case, params: dict[str, Any], flights: int | None) -> dict[str, Any]:
     """Metric of each window and of the whole stream."""
     chosen = {"algorithm": algorithms.DEFAULT, **params}
     model = StreamModel(make(chosen.pop("algorithm"), case.task, **chosen))
-    result = prequential(model, case.blocks(), checkpoints="none", every=case.window)
+    result = prequential(model, case.blocks(flights), checkpoints="none", every=case.window)
     return {
         "rows": [row.n_rows for row in result.curve],
         "windows": [result.metric.finish(row.loss_since_last) for row in result.curve],
@@ -150,9 +151,10 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="write the curves there")
     parser.add_argument("--json", type=Path, help="keep the curves there")
     parser.add_argument("--stream", action="append", choices=[c.name for c in CASES])
+    parser.add_argument("--flights", type=int, metavar="ROWS", help="the first so many flights")
     options = parser.parse_args()
     one_core()
-    about = {"algorithm": algorithms.DEFAULT, "variants": variants(), "rows": N_ROWS}
+    about = {"algorithm": algorithms.DEFAULT, "variants": variants(), "flights": options.flights}
     record = Record(options.json, about)
     for case in CASES:
         if options.stream and case.name not in options.stream:
@@ -160,7 +162,7 @@ def main() -> None:
         found = record.results.setdefault(case.name, {})
         for name, params in variants().items():
             if name not in found:
-                found[name] = curve(case, params)
+                found[name] = curve(case, params, options.flights)
                 record.save()
     print(table(record.results))
     if options.picture:
