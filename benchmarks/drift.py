@@ -69,7 +69,8 @@ def variants() -> dict[str, dict[str, Any]]:
     """
     own = make(algorithms.DEFAULT).get_params(deep=False)
     other = {} if "forgetting" in own else {"algorithm": "krls"}
-    named: dict[str, dict[str, Any]] = {f"{algorithms.DEFAULT} (default)": {}}
+    said = "default, without forgetting" if own.get("forgetting") == 1.0 else "default"
+    named: dict[str, dict[str, Any]] = {f"{algorithms.DEFAULT} ({said})": {}}
     for forgetting in FORGETTING:
         if forgetting != own.get("forgetting"):
             name = "without forgetting" if forgetting == 1.0 else f"forgetting = {forgetting}"
