@@ -89,7 +89,7 @@ def test_entries_are_whole(name):
     assert (entry.n_classes == 0) == (entry.task == "regression")
     assert (entry.n_classes == 2) == (entry.task == "binary")
     assert entry.subset in ("all", "train", "test")
-    assert entry.scaling in ("none", "minmax", "symmetric")
+    assert entry.scaling in ("none", "minmax", "unit", "symmetric")
     json.dumps(entry.to_dict())
 
 
@@ -148,7 +148,12 @@ def _write(folder, name="toy", **columns):
 
 @pytest.mark.parametrize(
     ("scaling", "first", "constant"),
-    [("none", [0, 5, 10], 2), ("minmax", [0, 0.5, 1], 0), ("symmetric", [-1, 0, 1], -1)],
+    [
+        ("none", [0, 5, 10], 2),
+        ("minmax", [0, 0.5, 1], 0),
+        ("unit", [0, 0.5, 1], 0),
+        ("symmetric", [-1, 0, 1], -1),
+    ],
 )
 def test_scaling(empty, toy, scaling, first, constant):
     _write(empty)
@@ -160,6 +165,43 @@ def test_scaling(empty, toy, scaling, first, constant):
     assert not data.complete
 
 
+@pytest.fixture
+def flights(empty, monkeypatch):
+    """Four flights, the table of which says when they were, as minutes late and as late or not."""
+    for name, task, above in (("minutes", "regression", None), ("late", "binary", 15.0)):
+        entry = Entry(
+            name, task, 4, 2, 2 * (task == "binary"), "all", "unit", None, "nowhere",
+            files=("flights.parquet",), above=above, time=("day", "hour"),
+        )  # fmt: skip
+        monkeypatch.setitem(DATASETS, name, entry)
+    columns = {"hour": [9, 8, 8, 7], "day": [1, 2, 1, 2], "y": [16.0, 15.0, -3.0, 40.0]}
+    pq.write_table(pa.table(columns), empty / "flights.parquet")
+
+
+def test_time_order(flights):
+    rows = datasets.load("minutes", order="time", scaling="none")
+    assert rows.X.tolist() == [[8, 1], [9, 1], [7, 2], [8, 2]]
+    assert rows.y.tolist() == [-3, 16, 40, 15]
+    assert datasets.load("minutes").y.tolist() == [16, 15, -3, 40]
+
+
+def test_classes_made_of_a_number(flights):
+    assert datasets.load("late").y.tolist() == [1, -1, -1, 1]
+    assert datasets.load("late").classes.tolist() == [-1, 1]
+
+
+def test_units_are_of_the_features_alone(flights):
+    rows = datasets.load("minutes")
+    assert (rows.scaling, rows.y.max()) == ("unit", 40)
+    assert rows.X[:, 0].tolist() == [1, 0.5, 0.5, 0]
+
+
+def test_no_time_no_order(empty, toy):
+    _write(empty)
+    with pytest.raises(ValueError, match="order='time': the rows of toy don't say when"):
+        datasets.load("toy", order="time")
+
+
 def test_subset(empty, toy):
     _write(empty, split=["train", "test", "train"])
     assert datasets.load("toy").y.tolist() == [-1, 1]
@@ -167,7 +209,7 @@ def test_subset(empty, toy):
     assert datasets.load("toy", subset="test").y.tolist() == [1]
 
 
-@pytest.mark.parametrize("argument", ["subset", "scaling"])
+@pytest.mark.parametrize("argument", ["subset", "scaling", "order"])
 def test_wrong_choice(empty, toy, argument):
     _write(empty)
     with pytest.raises(ValueError, match=rf"{argument}='half' must be one of"):

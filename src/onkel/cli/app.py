@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from onkel._version import __version__
-from onkel.cli import algorithms, compare, datasets, demo, learn, predict
+from onkel.cli import algorithms, compare, datasets, demo, learn, predict, reproduce
 
 __all__ = ["app", "main"]
 
@@ -51,6 +51,7 @@ app.command()(compare.compare)
 app.command()(algorithms.algorithms)
 app.command()(demo.demo)
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(reproduce.app, name="reproduce")
 
 
 def _version(wanted: bool) -> None:

@@ -3,14 +3,28 @@ them.
 
 A set is one Parquet file: columns f0, f1, ..., the target ``y``, and ``split`` ("train", "test" or
 "all"). Files are looked for in the folder of the environment variable ``ONKEL_DATA``, then in the
-user's cache folder; :func:`fetch` downloads into the first of them.
+user's cache folder; :func:`fetch` downloads into the first of them. :func:`drift_stream` needs no
+file: it makes a stream that changes.
 """
 
 from __future__ import annotations
 
+from onkel.datasets.drift import DRIFTS, drift_stream
 from onkel.datasets.loading import Dataset, load
 from onkel.datasets.openml import fetch
 from onkel.datasets.registry import DATASETS, Entry, info
 from onkel.datasets.store import available, folders, path
 
-__all__ = ["DATASETS", "Dataset", "Entry", "available", "fetch", "folders", "info", "load", "path"]
+__all__ = [
+    "DATASETS",
+    "DRIFTS",
+    "Dataset",
+    "Entry",
+    "available",
+    "drift_stream",
+    "fetch",
+    "folders",
+    "info",
+    "load",
+    "path",
+]

@@ -14,7 +14,8 @@ from onkel.errors import DataError
 
 __all__ = ["Dataset", "load"]
 
-_SCALINGS = ("none", "minmax", "symmetric")
+_SCALINGS = ("none", "minmax", "unit", "symmetric")
+_ORDERS = ("file", "time")
 _SUBSETS = ("all", "train", "test")
 
 
@@ -49,7 +50,12 @@ class Dataset:
 
 
 def load(
-    name: str, *, subset: str | None = None, scaling: str | None = None, dtype: Any = "float64"
+    name: str,
+    *,
+    subset: str | None = None,
+    scaling: str | None = None,
+    order: str = "file",
+    dtype: Any = "float64",
 ) -> Dataset:
     """A data set of the papers.
 
@@ -59,16 +65,19 @@ def load(
         A name of :data:`onkel.datasets.DATASETS`.
     subset : {"all", "train", "test"}, optional
         The rows; left out, those the papers stream.
-    scaling : {"none", "minmax", "symmetric"}, optional
-        "minmax": all columns to [0, 1], the target of a regression included. "symmetric": the
-        features to [-1, 1]. Left out, what the papers did.
+    scaling : {"none", "minmax", "unit", "symmetric"}, optional
+        "minmax": all columns to [0, 1], the target of a regression included. "unit": the features
+        alone to [0, 1]. "symmetric": the features to [-1, 1]. Left out, what the papers did.
+    order : {"file", "time"}, default="file"
+        "time" sorts the rows by when they were, where a set says when (``airlines_*``: month, day,
+        departure time).
     dtype : {"float64", "float32"}, default="float64"
         Of X. Take float64 for unscaled columns of thousands: distances cancel in float32.
 
     Raises
     ------
     ValueError
-        Unknown name, subset or scaling.
+        Unknown name, subset, scaling or order; a set whose rows have no time.
     FileNotFoundError
         The set isn't on this machine; the message says how to get it.
     DataError
@@ -77,11 +86,16 @@ def load(
     entry = info(name)
     subset = _choice("subset", subset or entry.subset, _SUBSETS)
     scaling = _choice("scaling", scaling or entry.scaling, _SCALINGS)
+    by_time = _choice("order", order, _ORDERS) == "time"
+    if by_time and not entry.time:
+        raise ValueError(f"order='time': the rows of {entry.name} don't say when they were")
     file = path(name)
-    X, y, n_rows = _read(file, subset, entry)
+    X, y, n_rows = _read(file, subset, entry, by_time)
     if entry.divide != 1.0:
         X /= entry.divide
     X = _scaled(X, scaling)
+    if entry.above is not None:
+        y = np.where(y > entry.above, 1, -1)
     if entry.task == "regression":
         y = y.astype(np.float64)
         if scaling == "minmax":
@@ -104,7 +118,9 @@ def _choice(name: str, value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def _read(file: Path, subset: str, entry: Entry) -> tuple[np.ndarray, np.ndarray, int]:
+def _read(
+    file: Path, subset: str, entry: Entry, by_time: bool
+) -> tuple[np.ndarray, np.ndarray, int]:
     """X (n, d) in float64, y (n,), and the rows of the whole file."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -122,10 +138,17 @@ def _read(file: Path, subset: str, entry: Entry) -> tuple[np.ndarray, np.ndarray
         table = table.filter(pc.equal(table["split"].cast("string"), subset))
     if table.num_rows == 0:
         raise DataError(f"no rows of the split {subset!r}", source=str(file), column="split")
+    if by_time:
+        table = table.take(_time_order(table, entry))
     X = np.empty((table.num_rows, len(features)))
     for j, column in enumerate(features):
         X[:, j] = table[column].to_numpy()
     return X, table["y"].to_numpy(), n_rows
+
+
+def _time_order(table: Any, entry: Entry) -> np.ndarray:
+    """Row numbers by time; rows of the same time keep their order."""
+    return np.lexsort([table[column].to_numpy() for column in reversed(entry.time)])
 
 
 def _feature_columns(names: list[str], entry: Entry, file: Path) -> list[str]:
@@ -149,4 +172,4 @@ def _scaled(X: np.ndarray, scaling: str) -> np.ndarray:
         return X
     low, high = X.min(axis=0), X.max(axis=0)
     unit = (X - low) / np.where(high > low, high - low, 1.0)
-    return unit if scaling == "minmax" else 2.0 * unit - 1.0
+    return 2.0 * unit - 1.0 if scaling == "symmetric" else unit

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from onkel.experiments.runner import Result
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["markdown", "rich_table", "settings"]
+__all__ = ["markdown", "mean_std", "parameters", "rich_table", "settings"]
 
 _INTRODUCTION = """# The papers' numbers, repeated
 
@@ -38,7 +38,7 @@ damping of the widths' step. Steps: *authors*, from their scripts; *search*, the
 `python -m onkel.experiments --search NAME`, on orders that are not reported; *prior*, set
 beforehand."""
 
-_DIGITS = {"mistakes": 2, "mse": 5}
+_DIGITS = {"mistakes": 2, "mse": 5, "rmse": 2}
 _UNITS = {"mistakes": "mistakes, %", "mse": "mean squared error, target in [0, 1]"}
 _SYMBOLS = {
     "n_components": "D",
@@ -47,6 +47,7 @@ _SYMBOLS = {
     "learning_rate": "η",
     "learning_rate_gamma": "η_γ",
     "damping": "N",
+    "alpha": "α",
     "gamma": "gamma",
     "orthogonal": "orthogonal",
     "schedule": "η_t",
@@ -56,17 +57,23 @@ _SHORT = {"inverse_sqrt": "η/√t"}
 _HEAD = ("data set", "rows", "algorithm", "ours", "published", "verdict", "s/run")
 
 
-def _pm(value: float, std: float, metric: str) -> str:
+def mean_std(value: float, std: float, metric: str) -> str:
+    """Mean ± standard deviation in the digits of the metric."""
     digits = _DIGITS[metric]
     return f"{value:.{digits}f} ± {std:.{digits}f}"
 
 
 def settings(experiment: Experiment) -> str:
     """The learner's parameters in the papers' symbols."""
+    return parameters(experiment.parameters)
+
+
+def parameters(given: Mapping[str, Any]) -> str:
+    """Parameters of an estimator in the papers' symbols."""
     parts = []
     for name, symbol in _SYMBOLS.items():
-        if name in experiment.parameters:
-            value = experiment.parameters[name]
+        if name in given:
+            value = given[name]
             text = f"{value:.4g}" if isinstance(value, float) else _SHORT.get(value, str(value))
             parts.append(f"{symbol} = {text}")
     return ", ".join(parts)
@@ -79,8 +86,8 @@ def _row(result: Result) -> tuple[str, ...]:
         e.dataset,
         f"{result.n_rows:,}".replace(",", " "),
         _label(e),
-        _pm(result.mean, result.std, e.metric),
-        "" if cell is None else _pm(cell.value, cell.std, e.metric),
+        mean_std(result.mean, result.std, e.metric),
+        "" if cell is None else mean_std(cell.value, cell.std, e.metric),
         result.verdict,
         f"{float(np.median(result.seconds)):.2g}",
     )

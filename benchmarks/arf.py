@@ -1,0 +1,97 @@
+"""The default learner against River's adaptive random forest: ``python -m benchmarks.arf``.
+
+The same rows in the same order, every row predicted before it is learned, both with their
+defaults, one after the other on one core, in CPU seconds. The forest is given its rows as dicts,
+made beforehand and not timed. Shuffled data (seed 0) are cut to the first ``--rows``; the streams
+that change are those of ``onkel.datasets.drift_stream`` with a new concept every quarter of their
+2·``--rows``.
+"""
+
+from __future__ import annotations
+
+from benchmarks.timing import one_core  # first: it sets the threads
+
+# isort: split
+import argparse
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from onkel import StreamModel, algorithms, make, prequential
+from onkel.datasets import drift_stream, load
+from onkel.experiments.runner import order
+
+SHUFFLED = ("cod-rna", "ijcnn1", "letter", "covtype_sub93k")
+DRIFTING = ("abrupt", "gradual", "recurring")
+IN_TIME = "airlines_late"
+
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+def streams(n_rows: int) -> Iterator[tuple[str, Rows]]:
+    """Names and rows, those the default must beat the forest on first."""
+    for name in SHUFFLED:
+        rows = load(name, scaling="none", dtype="float32")
+        chosen = order(len(rows.y), 0)[:n_rows]
+        yield name, (rows.X[chosen], rows.y[chosen])
+    for kind in DRIFTING:
+        blocks = list(drift_stream(kind, 2 * n_rows, period=n_rows // 2))
+        yield (
+            f"{kind} drift",
+            (np.concatenate([b.X for b in blocks]), np.concatenate([b.y for b in blocks])),
+        )
+    rows = load(IN_TIME, scaling="none", order="time", dtype="float32")
+    yield f"{IN_TIME}, in time", (rows.X[:n_rows], rows.y[:n_rows])
+
+
+def of_default(rows: Rows) -> tuple[float, float]:
+    """Mistakes in percent and rows a CPU second of the default learner, scaled online."""
+    X, y = rows
+    prequential(StreamModel(make(algorithms.DEFAULT)), (X[:2000], y[:2000]))  # compiles
+    began = time.process_time()
+    result = prequential(
+        StreamModel(make(algorithms.DEFAULT)), rows, checkpoints="none", warm_up=False
+    )
+    return result.value, len(y) / (time.process_time() - began)
+
+
+def of_forest(rows: Rows) -> tuple[float, float]:
+    """The same of River's forest with its defaults (ten trees, ADWIN)."""
+    from river.forest import ARFClassifier
+
+    X, y = rows
+    dicts: list[dict[int, Any]] = [dict(enumerate(x)) for x in X.astype(float).tolist()]
+    labels = y.tolist()
+    model, mistakes = ARFClassifier(seed=0), 0
+    began = time.process_time()
+    for x, label in zip(dicts, labels, strict=True):
+        mistakes += model.predict_one(x) != label
+        model.learn_one(x, label)
+    return 100.0 * mistakes / len(y), len(y) / (time.process_time() - began)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=20_000)
+    options = parser.parse_args()
+    one_core()
+    name = algorithms.DEFAULT
+    print(
+        f"| stream | rows | `{name}` | forest | `{name}` rows/s | forest rows/s | times as fast |"
+    )
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    for stream, rows in streams(options.rows):
+        (own, own_rate), (theirs, their_rate) = of_default(rows), of_forest(rows)
+        texts = [f"{own:.2f} %", f"{theirs:.2f} %"]
+        texts[own > theirs] = f"**{texts[own > theirs]}**"
+        print(
+            f"| {stream} | {len(rows[1]):,} | {texts[0]} | {texts[1]} | {own_rate:,.0f} "
+            f"| {their_rate:,.0f} | {own_rate / their_rate:.0f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""The default learner on every data set that something is asked for on: one setting, one call.
+
+What is measured is what ``onkel learn FILE --target y`` does: the default algorithm with nothing
+set, inputs and regression targets scaled online, every row predicted before it is learned. The
+only thing that differs between data sets is the task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onkel import algorithms
+from onkel._version import __version__
+from onkel.evaluation import prequential
+from onkel.experiments.goals import Goal
+from onkel.experiments.records import Record
+from onkel.experiments.runner import order
+from onkel.pipeline import StreamModel
+
+__all__ = ["N_RUNS", "Outcome", "about", "learner", "measure"]
+
+#: random orders of the rows
+N_RUNS = 10
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the default learner did on one data set.
+
+    Attributes
+    ----------
+    goal : Goal
+    n_rows : int
+    values : tuple of float
+        The goal's metric of every run.
+    seconds : tuple of float
+        Time of every run, predicting, learning and scaling.
+    """
+
+    goal: Goal
+    n_rows: int
+    values: tuple[float, ...]
+    seconds: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean over the runs."""
+        return float(np.mean(self.values))
+
+    @property
+    def std(self) -> float:
+        """Sample standard deviation over the runs; 0 for one run."""
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else 0.0
+
+    @property
+    def met(self) -> bool:
+        """Whether the mean is at most the goal's number, digit for digit."""
+        return self.mean <= self.goal.target
+
+    @property
+    def rows_per_second(self) -> float:
+        """Rows a second of the median run."""
+        return self.n_rows / float(np.median(self.seconds))
+
+
+def learner(task: str, seed: int) -> StreamModel:
+    """A new default model: no parameter of it depends on the data set."""
+    estimator = algorithms.make(algorithms.DEFAULT, task)
+    if "random_state" in estimator.get_params(deep=False):
+        estimator.set_params(random_state=seed)
+    return StreamModel(estimator)
+
+
+def about() -> dict[str, Any]:
+    """What a record of these runs is about: another default or version is another record."""
+    return {
+        "algorithm": algorithms.DEFAULT,
+        "version": __version__,
+        "parameters": {
+            task: algorithms.make(algorithms.DEFAULT, task).get_params(deep=False)
+            for task in ("classification", "regression")
+        },
+    }
+
+
+def measure(
+    goal: Goal,
+    record: Record,
+    n_runs: int = N_RUNS,
+    progress: Callable[[int, int], object] | None = None,
+) -> Outcome:
+    """Run the default learner on one data set, in orders that are the same for every learner.
+
+    Parameters
+    ----------
+    goal : Goal
+    record : Record
+        Runs by data set. Those it holds are not run again; it is saved after every run.
+    n_runs : int, default=10
+    progress : callable, optional
+        Called with (runs done, runs in all) after every run.
+
+    Raises
+    ------
+    ValueError
+        n_runs < 1.
+    FileNotFoundError
+        The data set isn't on this machine; the message says how to get it.
+    """
+    if n_runs < 1:
+        raise ValueError(f"n_runs={n_runs!r} must be at least 1")
+    found = record.results.get(goal.dataset, {"rows": 0, "values": [], "seconds": []})
+    if len(found["values"]) < n_runs:
+        X, y = goal.load()
+        found["rows"] = len(y)
+        for run in range(len(found["values"]), n_runs):
+            value, seconds = _run(goal, X, y, run)
+            found["values"].append(value)
+            found["seconds"].append(seconds)
+            record.results[goal.dataset] = found
+            record.save()
+            if progress is not None:
+                progress(run + 1, n_runs)
+    return Outcome(goal, found["rows"], tuple(found["values"]), tuple(found["seconds"]))
+
+
+def _run(goal: Goal, X: np.ndarray, y: np.ndarray, run: int) -> tuple[float, float]:
+    """The goal's metric of one pass in the run's order, and the seconds it took."""
+    rows = order(len(y), run)
+    result = prequential(
+        learner(goal.task, run), (X[rows], y[rows]), checkpoints="none", warm_up=run == 0
+    )
+    value = result.value**2 if goal.metric == "mse" else result.value
+    return value, result.final.learn_seconds

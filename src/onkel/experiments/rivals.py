@@ -1,0 +1,246 @@
+"""FOGD, NOGD and RRF at their best: the papers' grids, searched on the data of the goals.
+
+Steps as in Lu et al. 2016 ({2, ..., 0.0002}; regression: around 0.1), widths and steps as in Nguyen
+et al. 2017 (section 4.3), which also has RRF's penalties; budgets and numbers of frequencies are
+the papers'. A grid is searched on a random tenth of the rows (but at least 1 000 and at most
+10 000), in one order that is not reported; the best point then learns all rows in three others.
+All of it twice: on the rows as the papers scaled them, and as the default learner gets them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from onkel import datasets
+from onkel.algorithms import make
+from onkel.errors import DivergenceError
+from onkel.experiments.goals import Goal
+from onkel.experiments.records import Record
+from onkel.experiments.runner import order
+from onkel.experiments.search import SEARCH_SEED
+from onkel.pipeline import StreamModel
+from onkel.streams import Block
+
+__all__ = ["ABOUT", "RIVALS", "best_of", "grid", "measure_rivals", "stored"]
+
+RIVALS = ("fogd", "nogd", "rrf")
+#: "papers": scaled as in the papers, beforehand; "online": by the stream's own running statistics
+INPUTS = ("papers", "online")
+N_RUNS = 3
+ABOUT = {"rivals": list(RIVALS), "inputs": list(INPUTS), "runs": N_RUNS}
+
+_WIDTHS = (1 / 128, *(2.0**k for k in (-8, -4, -2, 0, 2, 4, 8)))
+_STEPS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002)
+_RRF_WIDTHS = _WIDTHS[1:]
+_RRF_STEPS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+_RRF_PENALTIES = tuple(2.0**k for k in range(-4, 17, 2))
+# budget of NOGD, frequencies of FOGD and of RRF where they are not the family's
+_SIZES = {
+    "cod-rna": (400, 1600, 100),
+    "dna": (200, 800, 100),
+    "satimage": (200, 800, 100),
+    "usps": (200, 800, 100),
+    "poker_sub125k": (400, 1600, 100),
+    "airlines_late": (400, 1600, 100),
+    "airlines_delay": (1000, 2000, 50),
+    "casp": (400, 2000, 100),
+}
+_SIZE, _SIZE_REGRESSION = (100, 400, 100), (30, 450, 100)
+
+_LOOKS = 10
+"""How often a search looks whether a point can still win."""
+
+Point = dict[str, Any]
+
+
+def grid(goal: Goal, rival: str, inputs: str, n_rows: int) -> Iterator[Point]:
+    """Parameters of the estimators to try; ``n_rows`` are all rows of the set.
+
+    The papers' features are not normalised: their η is ours divided by D, their λ ours times D.
+    """
+    default = _SIZE if goal.task == "classification" else _SIZE_REGRESSION
+    budget, n_fourier, n_rrf = _SIZES.get(goal.dataset, default)
+    dtype = "float64" if inputs == "papers" else "float32"
+    shared: Point = {"dtype": dtype}
+    if goal.task == "regression" and inputs == "papers" and rival != "rrf":
+        shared["epsilon"] = 0.1
+    if rival == "rrf":
+        yield from _rrf_grid(goal, n_rrf, n_rows, shared)
+        return
+    for gamma, eta in itertools.product(_WIDTHS, _STEPS):
+        if rival == "fogd":
+            size: Point = {"n_components": n_fourier, "learning_rate": eta * n_fourier}
+            if goal.task == "regression":
+                size["learning_rate"] = eta
+        else:
+            size = {"budget": budget, "rank": budget // 5, "learning_rate": eta}
+        yield {**size, "gamma": gamma, **shared}
+
+
+def _rrf_grid(goal: Goal, n_components: int, n_rows: int, shared: Point) -> Iterator[Point]:
+    losses = ("hinge", "logistic") if goal.task == "classification" else ("squared", "absolute")
+    for loss, gamma, eta, penalty in itertools.product(
+        losses, _RRF_WIDTHS, _RRF_STEPS, _RRF_PENALTIES
+    ):
+        if eta * penalty / n_rows >= 1.0:
+            continue  # the weights would change sign with every row
+        yield {
+            "n_components": n_components,
+            "learning_rate": eta * n_components,
+            "learning_rate_gamma": eta,
+            "alpha": penalty / n_rows / n_components,
+            "damping": 0.0,
+            "gamma": gamma,
+            "loss": loss,
+            **shared,
+        }
+
+
+def learn(
+    goal: Goal,
+    rival: str,
+    inputs: str,
+    point: Point,
+    X: np.ndarray,
+    y: np.ndarray,
+    seed: int,
+    most: float = math.inf,
+) -> float:
+    """The goal's metric of one pass over the rows as they stand.
+
+    Infinite if the learner diverges, or as soon as the metric is sure to be above ``most``.
+    """
+    estimator = make(rival, goal.task, **point)
+    if "random_state" in estimator.get_params(deep=False):
+        estimator.set_params(random_state=seed)
+    online = inputs == "online"
+    model = StreamModel(estimator, scaling="standard" if online else "none", scale_target=online)
+    loss = 0.0
+    size = -(-len(y) // _LOOKS)
+    for start in range(0, len(y), size):
+        y_block = y[start : start + size]
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                predicted = model.learn(Block(X[start : start + size], y_block, start))
+        except DivergenceError:
+            return math.inf
+        loss += _loss(goal, predicted, y_block)
+        if _finish(goal, loss / len(y)) > most:
+            return math.inf
+    return _finish(goal, loss / len(y))
+
+
+def _loss(goal: Goal, predicted: np.ndarray, y: np.ndarray) -> float:
+    """Mistakes or squared errors, summed."""
+    if goal.metric == "mistakes":
+        return float(np.sum(predicted != y))
+    return float(np.sum((predicted - y) ** 2))
+
+
+def _finish(goal: Goal, loss: float) -> float:
+    """The metric of a mean loss."""
+    return (
+        100.0 * loss if goal.metric == "mistakes" else loss if goal.metric == "mse" else loss**0.5
+    )
+
+
+@lru_cache(maxsize=1)
+def _rows(goal: Goal, inputs: str) -> tuple[np.ndarray, np.ndarray]:
+    if inputs == "online":
+        return goal.load()
+    rows = datasets.load(goal.dataset)
+    return rows.X, rows.y
+
+
+def search(goal: Goal, rival: str, inputs: str) -> tuple[Point, int]:
+    """The best point of the grid on a part of the rows, and how many rows that were."""
+    X, y = _rows(goal, inputs)
+    n = min(len(y), max(1000, min(len(y) // 10, 10_000)))
+    part = order(len(y), 0, SEARCH_SEED)[:n]
+    X_part, y_part = X[part], y[part]
+    best: Point = {}
+    least = math.inf
+    for point in grid(goal, rival, inputs, len(y)):
+        # losses only grow, so a point that is behind already can be left: the winner is the same
+        value = learn(goal, rival, inputs, point, X_part, y_part, 1000, least)
+        if value < least:
+            best, least = point, value
+    return best, n
+
+
+def measure_rivals(
+    goal: Goal, record: Record, progress: Callable[[int, int], object] | None = None
+) -> None:
+    """Search and run all rivals on one data set; what the record holds already is kept.
+
+    Parameters
+    ----------
+    goal : Goal
+    record : Record
+        Results by data set; saved after every rival.
+    progress : callable, optional
+        Called with (rivals done, rivals in all).
+    """
+    found = record.results.setdefault(goal.dataset, {})
+    pairs = list(itertools.product(INPUTS, RIVALS))
+    for done, (inputs, rival) in enumerate(pairs):
+        if progress is not None:
+            progress(done, len(pairs))
+        name = f"{rival}, {inputs}"
+        if name in found:
+            continue
+        began = time.perf_counter()
+        point, searched = search(goal, rival, inputs)
+        middle = time.perf_counter()
+        X, y = _rows(goal, inputs)
+        values = []
+        for run in range(N_RUNS):
+            rows = order(len(y), run)
+            values.append(learn(goal, rival, inputs, point, X[rows], y[rows], run))
+        found[name] = {
+            "parameters": point,
+            "values": [round(value, 6) for value in values],
+            "rows": len(y),
+            "rows_searched": searched,
+            "seconds_searching": round(middle - began, 1),
+            "seconds_running": round(time.perf_counter() - middle, 1),
+        }
+        record.save()
+
+
+def stored() -> dict[str, Any]:
+    """The rivals' results that come with the package; written by ``onkel reproduce rivals``."""
+    file = resources.files("onkel.experiments") / "rivals.json"
+    if not file.is_file():
+        return {}
+    return dict(json.loads(file.read_text(encoding="utf-8"))["results"])
+
+
+def best_of(results: dict[str, Any], inputs: str | None = None) -> tuple[str, float] | None:
+    """The rival with the lowest mean on one data set, its name and that mean.
+
+    Parameters
+    ----------
+    results : dict
+        Of one data set, as in :func:`stored`.
+    inputs : {"papers", "online"}, optional
+        Look at these alone.
+    """
+    means = {
+        name: float(np.mean(entry["values"]))
+        for name, entry in results.items()
+        if inputs is None or name.endswith(f", {inputs}")
+    }
+    if not means:
+        return None
+    best = min(means, key=lambda name: means[name])
+    return best, means[best]
