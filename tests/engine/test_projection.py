@@ -78,7 +78,8 @@ def projectron(G, y, K, loss, step, limit, eta, aggressive=False):
             A = A + step * np.outer(c, d)
         elif aggressive:
             value, c = naive.direction("hinge", P[t], y[t], EPSILON)
-            missed, norm = np.linalg.norm(c) * delta, max(c @ c * z2, 1e-300)
+            length = np.linalg.norm(c) if eta else 1.0
+            missed, norm = length * delta, max(length**2 * z2, 1e-300)
             tau = min(step, value / norm)
             U = 1 / eta if eta else 0.25 * np.sqrt((limit + 1) / np.log(limit + 1))
             if eta:
