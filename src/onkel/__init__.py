@@ -64,6 +64,7 @@ _HOMES = {
         "RRFRegressor",
         "SupportKernelClassifier",
         "SupportKernelRegressor",
+        "TVMClassifier",
     ),
     "onkel.maps": (
         "FourierFeatures",
@@ -142,6 +143,7 @@ __all__ = [
     "StreamModel",
     "SupportKernelClassifier",
     "SupportKernelRegressor",
+    "TVMClassifier",
     "__version__",
     "evaluate",
     "load",
@@ -225,6 +227,7 @@ if TYPE_CHECKING:
         RRFRegressor,
         SupportKernelClassifier,
         SupportKernelRegressor,
+        TVMClassifier,
     )
     from onkel.evaluation import prequential
     from onkel.maps import (

@@ -181,6 +181,12 @@ _ROWS = (
         "any", "Pegasos", "support set", "transfer to Fourier features",
         "Le et al. 2016", "Algorithms 1, 2", "DualSGDClassifier", "DualSGDRegressor",
     ),
+    Algorithm(
+        "tvm", "twin vector machine",
+        "hinge", "SVM kept optimal", "support set", "merge two of one class",
+        "Wang & Vucetic 2009", "after its abstract", "TVMClassifier", "",
+        tasks=("binary", "multiclass"),
+    ),
 )  # fmt: skip
 
 ALGORITHMS: dict[str, Algorithm] = {row.name: row for row in _ROWS}
