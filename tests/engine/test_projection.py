@@ -64,7 +64,7 @@ def gram(X):
 
 
 def projectron(G, y, K, loss, step, limit, eta, aggressive=False):
-    """Orabona et al. 2009, Figures 2 and 4, with d solved for afresh."""
+    """Orabona et al. 2009, with d solved for afresh."""
     S, A, P = [], np.zeros((K, 0)), np.empty((len(y), K))
     for t in range(len(y)):
         k = G[S, t]

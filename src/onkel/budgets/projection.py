@@ -55,10 +55,10 @@ class Projection(Budget):
 
     Notes
     -----
-    Source: Orabona, Keshet & Caputo 2009, Figures 2 and 4. What is kept is the Cholesky factor L of
-    κ(S, S), whose next row is that of the stored row: unlike the inverse, which it stands for
-    (K⁻¹ = L⁻ᵀL⁻¹), it is as good after a thousand steps as computed anew. A row whose ‖δ‖² is
-    rounding error is projected whatever η says.
+    Source: Orabona, Keshet & Caputo 2009, Projectron and Projectron++. What is kept is the Cholesky
+    factor L of κ(S, S), whose next row is that of the stored row: unlike the inverse, which it
+    stands for (K⁻¹ = L⁻ᵀL⁻¹), it is as good after a thousand steps as computed anew. A row whose
+    ‖δ‖² is rounding error is projected whatever η says.
     """
 
     name = "projection"

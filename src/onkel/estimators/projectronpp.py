@@ -88,7 +88,7 @@ class ProjectronPPClassifier(_ProjectronPP, OnlineClassifier):
 
     Notes
     -----
-    Source: Orabona, Keshet & Caputo 2009, Figure 4; η = 0 is the form of the LSOKL programs.
+    Source: Orabona, Keshet & Caputo 2009, Projectron++; η = 0 is the form of the LSOKL programs.
     """
 
     loss = "perceptron"
