@@ -66,6 +66,7 @@ _HOMES = {
         "RRFRegressor",
         "SupportKernelClassifier",
         "SupportKernelRegressor",
+        "TVMClassifier",
     ),
     "onkel.maps": (
         "FourierFeatures",
@@ -148,6 +149,7 @@ __all__ = [
     "StreamModel",
     "SupportKernelClassifier",
     "SupportKernelRegressor",
+    "TVMClassifier",
     "__version__",
     "evaluate",
     "load",
@@ -233,6 +235,7 @@ if TYPE_CHECKING:
         RRFRegressor,
         SupportKernelClassifier,
         SupportKernelRegressor,
+        TVMClassifier,
     )
     from onkel.evaluation import prequential
     from onkel.maps import (

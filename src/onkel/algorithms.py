@@ -139,12 +139,12 @@ _ROWS = (
     Algorithm(
         "projectron", "Projectron",
         "perceptron, ε-insensitive", "perceptron", "support set", "project onto the span",
-        "Orabona et al. 2009", "Figure 2", "ProjectronClassifier", "ProjectronRegressor",
+        "Orabona et al. 2009", "Projectron", "ProjectronClassifier", "ProjectronRegressor",
     ),
     Algorithm(
         "projectron++", "Projectron with margin updates",
         "perceptron, hinge", "perceptron", "support set", "project onto the span",
-        "Orabona et al. 2009", "Figure 4", "ProjectronPPClassifier", "",
+        "Orabona et al. 2009", "Projectron++", "ProjectronPPClassifier", "",
         tasks=("binary", "multiclass"),
     ),
     Algorithm(
@@ -170,22 +170,28 @@ _ROWS = (
     Algorithm(
         "bsgd-p", "budgeted Pegasos, projecting",
         "any", "Pegasos", "support set", "project the smallest",
-        "Wang et al. 2012", "section 4.2", "BSGDPClassifier", "BSGDPRegressor",
+        "Wang et al. 2012", "BSGD, projection", "BSGDPClassifier", "BSGDPRegressor",
     ),
     Algorithm(
         "bsgd-r", "budgeted Pegasos, removing",
         "any", "Pegasos", "support set", "drop the smallest",
-        "Wang et al. 2012", "section 3.2", "BSGDRClassifier", "BSGDRRegressor",
+        "Wang et al. 2012", "BSGD, removal", "BSGDRClassifier", "BSGDRRegressor",
     ),
     Algorithm(
         "bsgd-m", "budgeted Pegasos, merging",
         "any", "Pegasos", "support set", "merge two",
-        "Wang et al. 2012", "section 5.3", "BSGDMClassifier", "BSGDMRegressor",
+        "Wang et al. 2012", "BSGD, merging", "BSGDMClassifier", "BSGDMRegressor",
     ),
     Algorithm(
         "dualsgd", "kernel gradient descent in two spaces",
         "any", "Pegasos", "support set", "transfer to Fourier features",
         "Le et al. 2016", "Algorithms 1, 2", "DualSGDClassifier", "DualSGDRegressor",
+    ),
+    Algorithm(
+        "tvm", "twin vector machine",
+        "hinge", "SVM kept optimal", "support set", "merge two of one class",
+        "Wang & Vucetic 2009", "after its abstract", "TVMClassifier", "",
+        tasks=("binary", "multiclass"),
     ),
 )  # fmt: skip
 

@@ -83,17 +83,25 @@ class Naive:
 
         del self.stored[max(range(self.limit), key=margin)]
 
-    def forget(self, regression):
-        i, y, a = self.stored[0]
+    def weight_and_output(self, n, regression):
+        i, y, a = self.stored[n]
         k = 0 if self.K == 1 else int(y)
         sigma, mu = abs(a[k]), self.f(i)[k]
-        mu = abs(mu) if regression else (mu * y if self.K == 1 else mu)
+        return sigma, abs(mu) if regression else (mu * y if self.K == 1 else mu)
+
+    def forget(self, regression, second_root=False):
+        sigma, mu = self.weight_and_output(0, regression)
 
         def damage(phi):
             return (sigma * phi) ** 2 + 2 * sigma * phi * (1 - phi * mu)
 
         low, high = 0.0, 1.0
-        if self.Q + damage(1.0) > 15 / 32 * self.M:
+        if self.Q + damage(1.0) <= 15 / 32 * self.M:
+            low = 1.0
+        elif second_root and damage(1.0) > damage(1e9):
+            roots = np.roots([sigma**2 - 2 * sigma * mu, 2 * sigma, self.Q - 15 / 32 * self.M])
+            low = max(roots)
+        else:
             # the first crossing, by bisection on a fine grid
             grid = np.linspace(0, 1, 20001)
             high = grid[np.argmax(self.Q + damage(grid) > 15 / 32 * self.M)]
@@ -101,11 +109,20 @@ class Naive:
                 middle = (low + high) / 2
                 inside = self.Q + damage(middle) <= 15 / 32 * self.M
                 low, high = (middle, high) if inside else (low, middle)
-        else:
-            low = 1.0
         self.Q += damage(low)
         self.shrink(low)
         del self.stored[0]
+
+    def forget_with_second_root(self, regression):
+        self.forget(regression, second_root=True)
+
+    def forget_greedily(self, regression):
+        for n in range(self.limit):
+            sigma, mu = self.weight_and_output(n, regression)
+            if sigma**2 + 2 * sigma - 2 * sigma * mu <= 15 / 32:
+                del self.stored[n]
+                return
+        self.forget(regression)
 
     def forget_basic(self):
         m = self.limit + 1

@@ -64,7 +64,7 @@ def gram(X):
 
 
 def projectron(G, y, K, loss, step, limit, eta, aggressive=False):
-    """Orabona et al. 2009, Figures 2 and 4, with d solved for afresh."""
+    """Orabona et al. 2009, with d solved for afresh."""
     S, A, P = [], np.zeros((K, 0)), np.empty((len(y), K))
     for t in range(len(y)):
         k = G[S, t]
@@ -78,7 +78,8 @@ def projectron(G, y, K, loss, step, limit, eta, aggressive=False):
             A = A + step * np.outer(c, d)
         elif aggressive:
             value, c = naive.direction("hinge", P[t], y[t], EPSILON)
-            missed, norm = np.linalg.norm(c) * delta, max(c @ c * z2, 1e-300)
+            length = np.linalg.norm(c) if eta else 1.0
+            missed, norm = length * delta, max(length**2 * z2, 1e-300)
             tau = min(step, value / norm)
             U = 1 / eta if eta else 0.25 * np.sqrt((limit + 1) / np.log(limit + 1))
             if eta:

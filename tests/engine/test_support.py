@@ -94,6 +94,12 @@ CASES = {
         {"alpha": 0.2},
     ),
     "forgetron": (budgets.ShrinkOldest(B), PERCEPTRON, 1, eta(1.0), "forget", {}),
+    "forgetron-greedy": (
+        budgets.ShrinkOldest(B, "greedy"), PERCEPTRON, 1, eta(1.0), "forget_greedily", {},
+    ),
+    "forgetron-lsokl": (
+        budgets.ShrinkOldest(B, "lsokl"), PERCEPTRON, 1, eta(1.0), "forget_with_second_root", {},
+    ),
     "forgetron-basic": (
         budgets.ShrinkOldest(B, "basic"), PERCEPTRON, 1, eta(1.0),
         lambda m, e: m.forget_basic(), {"every_time": True},
@@ -292,7 +298,7 @@ def test_growth_factors_are_multiplied_out():
         (budgets.BoundedRemoval(5, "newest"), OGD, "removal='newest' is not one of 'uniform'"),
         (budgets.BoundedRemoval(5, bound="some"), OGD, "bound='some' is not one of 'each'"),
         (budgets.BoundedRemoval(5, max_weight=0), OGD, "max_weight=0 must be a positive"),
-        (budgets.ShrinkOldest(5, "greedy"), PERCEPTRON, "variant='greedy' is not one of"),
+        (budgets.ShrinkOldest(5, "gready"), PERCEPTRON, "variant='gready' is not one of"),
         (budgets.StochasticInsertion(1.0), OGD, "thinning=1.0 must be a number between 0 and 1"),
         (budgets.ShrinkOldest(5), OGD, "the perceptron's count of mistakes"),
         (budgets.BPASimple(5), OGD, "solves the passive-aggressive problem"),

@@ -43,3 +43,5 @@ def test_dna_needs_a_good_inverse(oracle, name, dtype):
     assert ours.mean() <= theirs.mean() + 2 * error
     assert ours.mean() == pytest.approx(np.median(theirs), rel=0.05)
     assert ours.max() <= 1.2 * np.median(theirs)
+    # where rounding leaves theirs alone it is ours, mistake by mistake
+    assert dtype == "float32" or np.sum(ours == theirs) >= 7

@@ -45,6 +45,7 @@ class BudgetKind(IntEnum):
     EXCHANGE_NEAREST = 13
     MERGE = 14
     TRANSFER = 15
+    TWIN = 16
 
 
 class Budget(BaseEstimator):

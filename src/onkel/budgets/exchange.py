@@ -156,7 +156,7 @@ class SmallestProjection(_Exchange):
 
     Notes
     -----
-    Source: Wang, Crammer & Vucetic 2012, section 4.2.
+    Source: Wang, Crammer & Vucetic 2012, projection.
     """
 
     name = "smallest_projection"

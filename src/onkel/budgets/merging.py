@@ -153,7 +153,7 @@ class Merging(Budget):
 
     Notes
     -----
-    Source: Wang, Crammer & Vucetic 2012, section 5.3. The search over h and n is exact. Gaussian
+    Source: Wang, Crammer & Vucetic 2012, merging. The search over h and n is exact. Gaussian
     kernel only: for others the best z is no point on the line between the two.
     """
 

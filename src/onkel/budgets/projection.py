@@ -23,17 +23,18 @@ def margin_step(value, c2, z2, delta2, most, eta, limit):
 
     ⟨f - u, c Pκ⟩ ≤ U‖c‖‖δ‖ - ℓ for every u of norm U that has no loss on the row, so the step
     brings f nearer to u by at least τ(2ℓ - 2U‖c‖‖δ‖ - τ‖c‖²‖Pκ‖²): no step where that is negative.
+    With η = 0, the form of the LSOKL programs, ‖c‖ counts as 1 in multiclass too.
     """
-    norm = c2 * z2
-    if norm <= 0.0:
+    if z2 <= 0.0:
         return 0.0
-    tau = min(most, value / norm)
-    missed = math.sqrt(c2 * delta2)
     if eta > 0.0:
-        return max(min(tau, 2.0 * (value - missed / eta) / norm), 0.0)
+        norm = c2 * z2
+        safe = 2.0 * (value - math.sqrt(c2 * delta2) / eta) / norm
+        return max(min(most, value / norm, safe), 0.0)
+    tau = min(most, value / z2)
     m = limit + 1.0
     radius = 0.25 * math.sqrt(m / math.log(m))
-    return tau if 2.0 * value - tau * norm - 2.0 * radius * missed >= 0.0 else 0.0
+    return tau if 2.0 * value - tau * z2 - 2.0 * radius * math.sqrt(delta2) >= 0.0 else 0.0
 
 
 class Projection(Budget):
@@ -54,10 +55,10 @@ class Projection(Budget):
 
     Notes
     -----
-    Source: Orabona, Keshet & Caputo 2009, Figures 2 and 4. What is kept is the Cholesky factor L of
-    κ(S, S), whose next row is that of the stored row: unlike the inverse, which it stands for
-    (K⁻¹ = L⁻ᵀL⁻¹), it is as good after a thousand steps as computed anew. A row whose ‖δ‖² is
-    rounding error is projected whatever η says.
+    Source: Orabona, Keshet & Caputo 2009, Projectron and Projectron++. What is kept is the Cholesky
+    factor L of κ(S, S), whose next row is that of the stored row: unlike the inverse, which it
+    stands for (K⁻¹ = L⁻ᵀL⁻¹), it is as good after a thousand steps as computed anew. A row whose
+    ‖δ‖² is rounding error is projected whatever η says.
     """
 
     name = "projection"

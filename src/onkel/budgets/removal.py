@@ -154,7 +154,7 @@ class SmallestRemoval(_Removal):
 
     Notes
     -----
-    Source: Wang, Crammer & Vucetic 2012, section 3.2. Weights equal but for rounding (all of them
+    Source: Wang, Crammer & Vucetic 2012, removal. Weights equal but for rounding (all of them
     with Pegasos and the hinge loss) are ties, in which the oldest row goes.
     """
 

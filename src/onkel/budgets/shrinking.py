@@ -8,20 +8,33 @@ from enum import IntEnum
 import numpy as np
 
 from onkel._jit import jit_inline
-from onkel.budgets.base import N_PARAMETERS, TARGET, Budget, BudgetKind
+from onkel.budgets.base import BIRTH, N_PARAMETERS, TARGET, Budget, BudgetKind
+from onkel.budgets.removal import oldest
 from onkel.losses import Loss
 
-__all__ = ["MISTAKES", "ShrinkOldest", "Variant", "basic_shrinkage", "self_tuned_shrinkage"]
+__all__ = ["MISTAKES", "ShrinkOldest", "Variant", "basic_shrinkage", "forget"]
 
 # The budget's places in the state vector: damage so far Q, and rows added so far M.
 DAMAGE, MISTAKES = 4, 5
+# The damage that is allowed for each mistake.
+_ALLOWED = 15.0 / 32.0
 
 
 class Variant(IntEnum):
-    """How the shrinkage φ is chosen."""
+    """How the row that goes and the shrinkage φ are chosen."""
 
     SELF_TUNED = 0
     BASIC = 1
+    GREEDY = 2
+    LSOKL = 3
+
+
+_VARIANTS = {
+    "self-tuned": Variant.SELF_TUNED,
+    "basic": Variant.BASIC,
+    "greedy": Variant.GREEDY,
+    "lsokl": Variant.LSOKL,
+}
 
 
 @jit_inline
@@ -39,18 +52,58 @@ def _weight_and_output(loss, A, info, gram, size, r, panel, t, n, new, scale):
 
 
 @jit_inline
-def self_tuned_shrinkage(loss, A, info, gram, size, r, panel, t, n, new, scale, state):
+def _shrinkage(variant, sigma, mu, state):
     """The largest φ ≤ 1 with Q + Ψ(φσ, φμ) ≤ (15/32) M, Ψ(λ, μ) = λ² + 2λ - 2λμ."""
-    sigma, mu = _weight_and_output(loss, A, info, gram, size, r, panel, t, n, new, scale)
     a = sigma * sigma - 2.0 * sigma * mu
     b = 2.0 * sigma
-    c = min(state[DAMAGE] - 15.0 / 32.0 * state[MISTAKES], 0.0)
+    c = min(state[DAMAGE] - _ALLOWED * state[MISTAKES], 0.0)
     phi = 1.0
     if a + b + c > 0.0:
+        root = math.sqrt(b * b - 4.0 * a * c)
         # c ≤ 0 and φ = 1 is too large: this root is the first crossing, for either sign of a
-        phi = -2.0 * c / (b + math.sqrt(b * b - 4.0 * a * c))
+        phi = -2.0 * c / (b + root)
+        if variant == Variant.LSOKL and a < 0.0:
+            # the second crossing, above 1
+            phi = -(b + root) / (2.0 * a)
     state[DAMAGE] += phi * (phi * a + b)
     return phi
+
+
+@jit_inline
+def _next_oldest(info, size, after):
+    """The slot of the smallest birth above ``after``; -1 where there is none."""
+    s = -1
+    for j in range(size):
+        if info[BIRTH, j] > after and (s < 0 or info[BIRTH, j] < info[BIRTH, s]):
+            s = j
+    return s
+
+
+@jit_inline
+def _harmless(loss, A, info, gram, size, panel, t, n, new, scale):
+    """The oldest slot whose loss does no more damage than one mistake allows; -1 for none."""
+    r = _next_oldest(info, size, -1.0)
+    while r >= 0:
+        sigma, mu = _weight_and_output(loss, A, info, gram, size, r, panel, t, n, new, scale)
+        if sigma * sigma + 2.0 * sigma * (1.0 - mu) <= _ALLOWED:
+            break
+        r = _next_oldest(info, size, info[BIRTH, r])
+    return r
+
+
+@jit_inline
+def forget(variant, loss, A, info, gram, size, panel, t, n, new, scale, state):
+    """(slot that goes, φ of all that stay); the basic variant's φ is not chosen here."""
+    if variant == Variant.GREEDY:
+        r = _harmless(loss, A, info, gram, size, panel, t, n, new, scale)
+        if r >= 0:
+            return r, 1.0
+    r = oldest(info, size)
+    phi = 1.0
+    if variant != Variant.BASIC:
+        sigma, mu = _weight_and_output(loss, A, info, gram, size, r, panel, t, n, new, scale)
+        phi = _shrinkage(variant, sigma, mu, state)
+    return r, phi
 
 
 @jit_inline
@@ -71,16 +124,19 @@ class ShrinkOldest(Budget):
     ----------
     budget : int, default=100
         B ≥ 1.
-    variant : {"self-tuned", "basic"}, default="self-tuned"
+    variant : {"self-tuned", "basic", "greedy", "lsokl"}, default="self-tuned"
         "self-tuned": the largest φ ≤ 1 that keeps the damage of all removals below 15/32 of the
         mistakes; f is shrunk only when a row is dropped. "basic": φ from B and ‖f‖ alone, at every
-        mistake.
+        mistake. "greedy": the oldest stored row whose own damage is within 15/32 goes, and nothing
+        is shrunk; where there is none, as self-tuned; up to O(B²) a removal. "lsokl": self-tuned,
+        with a φ > 1 where the damage as a function of φ opens downwards, as in the program behind
+        Lu et al. 2016; only for repeating its numbers.
 
     Notes
     -----
-    Source: Dekel, Shalev-Shwartz & Singer 2008, sections 4 (basic) and 5 (self-tuned). In
-    multiclass the coefficient and the score of the dropped row's own class are looked at, in
-    regression \\|α\\| and \\|f\\| (the convention of the LSOKL programs).
+    Source: Dekel, Shalev-Shwartz & Singer 2008, sections 4 (basic) and 5 (self-tuned); greedy as in
+    the Cognitive Foundry. In multiclass the coefficient and the score of the dropped row's own
+    class are looked at, in regression \\|α\\| and \\|f\\| (the convention of the LSOKL programs).
     """
 
     name = "shrink_oldest"
@@ -93,11 +149,12 @@ class ShrinkOldest(Budget):
         self.variant = variant
 
     def parameters(self) -> np.ndarray:
-        names = {"self-tuned": Variant.SELF_TUNED, "basic": Variant.BASIC}
-        if self.variant not in names:
-            raise ValueError(f"variant={self.variant!r} is not one of 'self-tuned', 'basic'")
+        if self.variant not in _VARIANTS:
+            raise ValueError(
+                f"variant={self.variant!r} is not one of " + ", ".join(map(repr, _VARIANTS))
+            )
         out = np.zeros(N_PARAMETERS)
-        out[0] = names[self.variant]
+        out[0] = _VARIANTS[self.variant]
         return out
 
     def needs_gram(self, par: np.ndarray) -> bool:

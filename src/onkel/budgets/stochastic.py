@@ -59,7 +59,9 @@ class FixedRandom(Budget):
 
     Notes
     -----
-    Source: He & Kwok 2014, second strategy; derived as in :class:`StochasticInsertion`.
+    Source: He & Kwok 2014, second strategy; derived as in :class:`StochasticInsertion`. The paper
+    states a regret of O(√T) for B of order √T; this form does not reach it where targets are noisy
+    (docs/regret.md): what is left of a term after a rows has grown by e^(a/B).
     """
 
     name = "fixed_random"

@@ -30,6 +30,7 @@ from onkel.estimators.rbp import RBPClassifier, RBPRegressor
 from onkel.estimators.regression import OnlineRegressor
 from onkel.estimators.rrf import RRFClassifier, RRFRegressor
 from onkel.estimators.support import SupportKernelClassifier, SupportKernelRegressor
+from onkel.estimators.tvm import TVMClassifier
 
 __all__ = [
     "BOGDClassifier",
@@ -88,4 +89,5 @@ __all__ = [
     "RRFRegressor",
     "SupportKernelClassifier",
     "SupportKernelRegressor",
+    "TVMClassifier",
 ]

@@ -81,7 +81,7 @@ class BSGDMClassifier(_BSGDM, OnlineClassifier):
 
     Notes
     -----
-    Source: Wang, Crammer & Vucetic 2012, Algorithm 1 and section 5.3.
+    Source: Wang, Crammer & Vucetic 2012, BSGD with merging.
     """
 
     def __init__(

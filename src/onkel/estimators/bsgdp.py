@@ -79,7 +79,7 @@ class BSGDPClassifier(_BSGDP, OnlineClassifier):
 
     Notes
     -----
-    Source: Wang, Crammer & Vucetic 2012, Algorithm 1 and section 4.2.
+    Source: Wang, Crammer & Vucetic 2012, BSGD with projection.
     """
 
     def __init__(

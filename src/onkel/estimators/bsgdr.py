@@ -80,7 +80,7 @@ class BSGDRClassifier(_BSGDR, OnlineClassifier):
 
     Notes
     -----
-    Source: Wang, Crammer & Vucetic 2012, Algorithm 1 and section 3.2.
+    Source: Wang, Crammer & Vucetic 2012, BSGD with removal.
     """
 
     def __init__(

@@ -34,7 +34,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     """An online classifier, binary or multiclass, over any map and rule."""
 
     _task = "classification"
-    _losses = CLASSIFICATION
+    _losses: tuple[str, ...] = CLASSIFICATION
 
     # ---- learning --------------------------------------------------------------------------------
 

@@ -43,8 +43,10 @@ class ForgetronClassifier(_Forgetron, OnlineClassifier):
     ----------
     budget : int, default=100
         Most rows stored, B ≥ 1.
-    variant : {"self-tuned", "basic"}, default="self-tuned"
-        How far f shrinks: by what the mistakes allow, or by a factor of B and ‖f‖ alone.
+    variant : {"self-tuned", "basic", "greedy", "lsokl"}, default="self-tuned"
+        How far f shrinks: by what the mistakes allow, or by a factor of B and ‖f‖ alone. "greedy"
+        first looks for a row, from the oldest on, that can go without shrinking. "lsokl" is for
+        repeating the numbers of Lu et al. 2016 (see the notes).
     learning_rate : float, default=1.0
         Step η > 0.
     kernel : str or Kernel, default="gaussian"
@@ -78,9 +80,9 @@ class ForgetronClassifier(_Forgetron, OnlineClassifier):
 
     Notes
     -----
-    Source: Dekel, Shalev-Shwartz & Singer 2008, sections 4 and 5. The quadratic for φ is solved for
-    its first crossing whatever the sign of its leading coefficient; programs that take the other
-    root let coefficients grow.
+    Source: Dekel, Shalev-Shwartz & Singer 2008, sections 4 and 5; "greedy" as in the Cognitive
+    Foundry. The quadratic for φ is solved for its first crossing whatever the sign of its leading
+    coefficient; programs that take the other root let coefficients grow, and "lsokl" does as they.
     """
 
     loss = "perceptron"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onkel.budgets import FixedRandom
+from onkel.budgets import BoundedRemoval, Budget, FixedRandom
 from onkel.estimators.classification import OnlineClassifier
 from onkel.estimators.regression import OnlineRegressor
 from onkel.estimators.support import OverSupportSet
@@ -21,22 +21,27 @@ class _OLKFixed(OverSupportSet):
     radius: float
     learning_rate: float
     schedule: str | float
+    removal: str
 
     def _make_rule(self) -> ProjectedGradient:
         return ProjectedGradient(self.radius, self.learning_rate, self.schedule)
 
-    def _make_budget(self) -> FixedRandom:
-        return FixedRandom(self.budget)
+    def _make_budget(self) -> Budget:
+        if self.removal == "uniform":
+            return FixedRandom(self.budget)
+        if self.removal == "weighted":
+            return BoundedRemoval(self.budget, "nonuniform", max_weight=float("inf"))
+        raise ValueError(f"removal={self.removal!r} must be 'uniform' or 'weighted'")
 
 
 class OLKFixedClassifier(_OLKFixed, OnlineClassifier):
     """OLK within a budget: a full set drops one of its B + 1 terms at random.
 
     ``f ← Π((B+1)/B (f - η_t ∂loss/∂f κ(x, ·) - dropped term))``: unchanged in expectation, then
-    projected onto ‖f‖ ≤ U. With B of order √T the expected regret is O(√T).
+    projected onto ‖f‖ ≤ U. What is dropped is noise on f: take a small radius with a small budget,
+    or ``removal="weighted"``, which adds far less of it.
 
-    Use it where the guarantee counts. What is dropped is noise on f of order U²/B: take a small
-    radius with a small budget.
+    Use it where f is to be unbiased within a budget.
 
     Parameters
     ----------
@@ -48,6 +53,10 @@ class OLKFixedClassifier(_OLKFixed, OnlineClassifier):
         Step η > 0.
     schedule : {"constant", "inverse_sqrt", "inverse"} or float, default="inverse_sqrt"
         η_t = η, η/√t or 1/(αt); a number r in (0, 1] is η/t^r.
+    removal : {"uniform", "weighted"}, default="uniform"
+        Any term goes, or one of small weight rather, with the probabilities that disturb f least:
+        p_i = 1 - (B-1)‖α_i κ_i‖/Σ_j‖α_j κ_j‖ among the B stored, and who stays is divided by
+        1 - p_i. "weighted" needs B ≥ 2.
     kernel : str or Kernel, default="gaussian"
         Any kernel of :mod:`onkel.kernels`.
     gamma : float or {"median", "scale"}, default="median"
@@ -93,6 +102,7 @@ class OLKFixedClassifier(_OLKFixed, OnlineClassifier):
         radius: float = 10.0,
         learning_rate: float = 2.0,
         schedule: str | float = "inverse_sqrt",
+        removal: str = "uniform",
         kernel: str | Kernel = "gaussian",
         gamma: float | str = "median",
         loss: str = "hinge",
@@ -105,6 +115,7 @@ class OLKFixedClassifier(_OLKFixed, OnlineClassifier):
         self.radius = radius
         self.learning_rate = learning_rate
         self.schedule = schedule
+        self.removal = removal
         self.kernel = kernel
         self.gamma = gamma
         self.loss = loss
@@ -121,7 +132,7 @@ class OLKFixedRegressor(_OLKFixed, OnlineRegressor):
 
     Parameters
     ----------
-    budget, radius, learning_rate, schedule, kernel, gamma, n_warmup, dtype, random_state
+    budget, radius, learning_rate, schedule, removal, kernel, gamma, n_warmup, dtype, random_state
         As in :class:`OLKFixedClassifier`.
     loss : {"squared", "absolute", "epsilon_insensitive"}, default="squared"
         The squared loss is (y - f)²/2.
@@ -145,6 +156,7 @@ class OLKFixedRegressor(_OLKFixed, OnlineRegressor):
         radius: float = 10.0,
         learning_rate: float = 2.0,
         schedule: str | float = "inverse_sqrt",
+        removal: str = "uniform",
         kernel: str | Kernel = "gaussian",
         gamma: float | str = "median",
         loss: str = "squared",
@@ -157,6 +169,7 @@ class OLKFixedRegressor(_OLKFixed, OnlineRegressor):
         self.radius = radius
         self.learning_rate = learning_rate
         self.schedule = schedule
+        self.removal = removal
         self.kernel = kernel
         self.gamma = gamma
         self.loss = loss

@@ -83,7 +83,7 @@ class ProjectronClassifier(_Projectron, OnlineClassifier):
 
     Notes
     -----
-    Source: Orabona, Keshet & Caputo 2009, Figure 2.
+    Source: Orabona, Keshet & Caputo 2009.
     """
 
     loss = "perceptron"

@@ -36,7 +36,8 @@ class ProjectronPPClassifier(_ProjectronPP, OnlineClassifier):
     * η > 0: τ = min(1, ℓ/‖Pκ‖², 2(ℓ - ‖δ‖/η)/‖Pκ‖²), no step where that is negative;
     * η = 0: τ = min(1, ℓ/‖Pκ‖²), if 2ℓ - τ‖Pκ‖² ≥ 2U‖δ‖, U = ¼√((B+1)/ln(B+1)) (LSOKL).
 
-    In multiclass ‖Pκ‖² is multiplied by 2 and ‖δ‖ by √2, for the two classes that move.
+    In multiclass, where two classes move, η > 0 multiplies ‖Pκ‖² by 2 and ‖δ‖ by √2; with η = 0 the
+    step is up to twice as long.
 
     Use it instead of the Projectron where rows are few or labels clean: more rows are learned from,
     and none of them costs memory. O(B·d + B²) a row.
@@ -87,7 +88,7 @@ class ProjectronPPClassifier(_ProjectronPP, OnlineClassifier):
 
     Notes
     -----
-    Source: Orabona, Keshet & Caputo 2009, Figure 4; η = 0 is the form of the LSOKL programs.
+    Source: Orabona, Keshet & Caputo 2009, Projectron++; η = 0 is the form of the LSOKL programs.
     """
 
     loss = "perceptron"

@@ -1,4 +1,4 @@
-"""Lu et al. 2016 (LSOKL), Tables 5, 7 and 9: FOGD and NOGD against the budget learners.
+"""Lu et al. 2016 (LSOKL), Tables 5, 7 and 9: FOGD and NOGD.
 
 Protocol: Gaussian kernel of bandwidth σ = 8 (gamma = 1/128), budget B, D = 4B frequencies (15·30 in
 regression), rank 0.2·B, hinge loss or the squared error outside of a dead zone of 0.1, a constant
@@ -15,13 +15,13 @@ from typing import Any
 from onkel.experiments.entry import Experiment
 from onkel.experiments.published import cell
 
-__all__ = ["EXPERIMENTS"]
+__all__ = ["ETAS", "EXPERIMENTS", "GAMMA", "lsokl_entry"]
 
 GAMMA = 1.0 / (2.0 * 8.0**2)
 D_REGRESSION = 450
 
 #: steps as the paper counts them; FOGD's features there are not normalised, so that it is η·D here
-_ETAS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002)
+ETAS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002)
 _ETAS_REGRESSION = {
     "fogd": (0.001, 0.0008, 0.0006, 0.0005, 0.0004, 0.0003, 0.0002, 0.0001, 0.00005),
     "nogd": (0.7, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05, 0.02),
@@ -98,7 +98,8 @@ def _regression_parameters(algorithm: str, eta: float) -> dict[str, Any]:
     return {"budget": 30, "rank": 6, "learning_rate": eta, **shared}
 
 
-def _entry(table: int, dataset: str, algorithm: str, **more: Any) -> Experiment:
+def lsokl_entry(table: int, dataset: str, algorithm: str, **more: Any) -> Experiment:
+    """The cell of an algorithm, with its published value."""
     return Experiment(
         name=f"lsokl-{table}-{dataset}-{algorithm}",
         paper="lsokl",
@@ -106,7 +107,6 @@ def _entry(table: int, dataset: str, algorithm: str, **more: Any) -> Experiment:
         dataset=dataset,
         algorithm=algorithm,
         published=cell("lsokl", table, dataset, algorithm),
-        note=_NOTES.get((dataset, algorithm), ""),
         **more,
     )
 
@@ -117,7 +117,7 @@ def _classification() -> list[Experiment]:
         for dataset, (budget, eta_fogd, eta_nogd, step) in rows.items():
             for algorithm, eta, scale in (("fogd", eta_fogd, 4 * budget), ("nogd", eta_nogd, 1)):
                 entries.append(
-                    _entry(
+                    lsokl_entry(
                         table,
                         dataset,
                         algorithm,
@@ -125,9 +125,10 @@ def _classification() -> list[Experiment]:
                         parameters=_parameters(algorithm, budget, eta),
                         metric="mistakes",
                         step=step,
-                        grid={"learning_rate": tuple(e * scale for e in _ETAS)},
+                        grid={"learning_rate": tuple(e * scale for e in ETAS)},
                         same_rows=dataset != "mnist",
                         n_first=10000 if dataset == "mnist" else None,
+                        note=_NOTES.get((dataset, algorithm), ""),
                     )
                 )
     return entries
@@ -138,7 +139,7 @@ def _regression() -> list[Experiment]:
     for dataset, (eta_fogd, eta_nogd, step) in _REGRESSION.items():
         for algorithm, eta, scale in (("fogd", eta_fogd, D_REGRESSION), ("nogd", eta_nogd, 1)):
             entries.append(
-                _entry(
+                lsokl_entry(
                     9,
                     dataset,
                     algorithm,

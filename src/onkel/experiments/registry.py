@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-from onkel.experiments import linear, lsokl, rrf
+from onkel.experiments import linear, lsokl, lsokl_support, rrf, rrf_baselines
 from onkel.experiments.entry import Experiment
 
 __all__ = ["EXPERIMENTS", "find"]
+
+
+def _lsokl() -> list[Experiment]:
+    """Cell by cell: a data set's support-vector learners before its FOGD and NOGD."""
+    cells = list(dict.fromkeys((entry.table, entry.dataset) for entry in lsokl.EXPERIMENTS))
+    both = (*lsokl_support.EXPERIMENTS, *lsokl.EXPERIMENTS)
+    return sorted(both, key=lambda entry: cells.index((entry.table, entry.dataset)))
 
 
 def _ordered() -> list[Experiment]:
     """The papers' order; the linear row of a data set follows its last entry in a table."""
     entries: list[Experiment] = []
     linears = {entry.dataset: entry for entry in linear.EXPERIMENTS}
-    for entry in (*lsokl.EXPERIMENTS, *rrf.EXPERIMENTS):
+    for entry in (*_lsokl(), *rrf_baselines.EXPERIMENTS, *rrf.EXPERIMENTS):
         if entries and entries[-1].dataset != entry.dataset:
             entries.extend(_taken(linears, entries[-1].dataset))
         entries.append(entry)
@@ -45,8 +52,8 @@ def find(patterns: Iterable[str] = ()) -> list[Experiment]:
     Examples
     --------
     >>> from onkel.experiments import find
-    >>> [entry.name for entry in find(["*-german-*gd"])]
-    ['lsokl-5-german-fogd', 'lsokl-5-german-nogd']
+    >>> [entry.name for entry in find(["*-german-?ogd"])]
+    ['lsokl-5-german-bogd', 'lsokl-5-german-fogd', 'lsokl-5-german-nogd']
     """
     patterns = list(patterns)
     for pattern in patterns:

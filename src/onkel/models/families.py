@@ -7,6 +7,7 @@ from onkel.models import projection
 from onkel.models.merging import MergingModel
 from onkel.models.support import SupportModel
 from onkel.models.transfer import TransferModel
+from onkel.models.twin import TwinModel
 
 __all__ = ["model_of"]
 
@@ -17,4 +18,6 @@ def model_of(budget: Budget) -> type[SupportModel]:
         return MergingModel
     if budget.kind == BudgetKind.TRANSFER:
         return TransferModel
+    if budget.kind == BudgetKind.TWIN:
+        return TwinModel
     return projection.model_of(budget)

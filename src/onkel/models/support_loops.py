@@ -16,7 +16,7 @@ from onkel.budgets.base import BudgetKind
 from onkel.budgets.bounded import bounded_removal
 from onkel.budgets.removal import most_redundant, oldest, smallest
 from onkel.budgets.replacing import replace_best
-from onkel.budgets.shrinking import MISTAKES, Variant, basic_shrinkage, self_tuned_shrinkage
+from onkel.budgets.shrinking import MISTAKES, Variant, basic_shrinkage, forget
 from onkel.models.loops import SCALE, SQUARED_NORM, T, judge
 from onkel.models.support_pieces import (
     CHANGED,
@@ -54,11 +54,7 @@ def _slot_to_drop(
     elif kind == BudgetKind.REDUNDANT:
         s = most_redundant(loss, A, info, outputs, size, panel, t, n, new, scale)
     elif kind == BudgetKind.SHRINK:
-        s = oldest(info, size)
-        if int(bpar[0]) == Variant.SELF_TUNED:
-            after = self_tuned_shrinkage(
-                loss, A, info, gram, size, s, panel, t, n, new, scale, state
-            )
+        s, after = forget(int(bpar[0]), loss, A, info, gram, size, panel, t, n, new, scale, state)
     elif kind == BudgetKind.BOUNDED:
         s, before, after = bounded_removal(bpar, A, info, size, b, new, scale, rng)
     elif kind == BudgetKind.FIXED_RANDOM:

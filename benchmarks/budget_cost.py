@@ -1,0 +1,105 @@
+"""Cost of a budget: ``python -m benchmarks.budget_cost [--picture FILE]``.
+
+Seconds a row over B, full sets only, and the exponent r of seconds ~ B^r over the larger half of
+the budgets: 1 for budgets that remove, at most 2 for those that project or merge.
+"""
+
+from __future__ import annotations
+
+from benchmarks.timing import one_core, seconds  # first: it sets the threads
+
+# isort: split
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.speed import GAMMA
+from benchmarks.streams import nonlinear
+from onkel.algorithms import make
+
+BUDGETS = (50, 100, 200, 400, 800)
+PEGASOS = {"alpha": 1e-3}
+# learner -> (parameters, most that the exponent may be, to a tenth of rounding in the timing)
+LEARNERS: dict[str, tuple[dict[str, Any], float]] = {
+    "rbp": ({}, 1.1),
+    "forgetron": ({}, 1.1),
+    "bogd": ({}, 1.1),
+    "bpa-s": ({}, 1.1),
+    "bsgd-r": (PEGASOS, 1.1),
+    "bsgd-m": (PEGASOS, 2.1),
+    "projectron": ({}, 2.1),
+    "bpa-p": ({}, 2.1),
+    "bsgd-p": (PEGASOS, 2.1),
+}
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+
+
+def _task(name: str, budget: int, n: int, X: np.ndarray, y: np.ndarray) -> Callable[[], object]:
+    """Learning n rows with a set that is full: the model was saved after it had filled."""
+    model = make(name, gamma=GAMMA, budget=budget, **LEARNERS[name][0])
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    first = len(X) - n
+    model.partial_fit(X[:first], y[:first])
+    assert model.n_support_ >= 0.9 * budget, f"{name}: {model.n_support_} of {budget} stored"
+    return lambda: model.predict_then_learn(X[first:], y[first:])
+
+
+def measure(n: int, rounds: int) -> dict[str, np.ndarray]:
+    """Learner -> microseconds a row at each budget."""
+    X, y = nonlinear(n + 12_000)
+    rng = np.random.default_rng(0)
+    # noise: sets fill, and rows go on to be added
+    y = np.where(rng.random(len(y)) < 0.2, 1 - y, y)
+    tasks = {f"{a} {b}": _task(a, b, n, X, y) for a in LEARNERS for b in BUDGETS}
+    times = seconds(tasks, rounds)
+    return {a: np.array([1e6 * times[f"{a} {b}"] / n for b in BUDGETS]) for a in LEARNERS}
+
+
+def exponent(cost: np.ndarray) -> float:
+    """r of cost ~ B^r over the larger half of the budgets."""
+    half = len(BUDGETS) // 2
+    return float(np.polyfit(np.log(BUDGETS[half:]), np.log(cost[half:]), 1)[0])
+
+
+def draw(costs: dict[str, np.ndarray], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 4.5), dpi=150, layout="constrained")
+    axes = figure.add_subplot()
+    for i, (name, cost) in enumerate(costs.items()):
+        style = "o-" if LEARNERS[name][1] < 2.0 else "s--"
+        label = f"{name}: $B^{{{exponent(cost):.2f}}}$"
+        axes.plot(BUDGETS, cost, style, color=_COLOURS[i % len(_COLOURS)], label=label)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(BUDGETS, [str(b) for b in BUDGETS])
+    axes.set_xlabel("budget B (solid: removal, dashed: projection and merging)")
+    axes.set_ylabel("microseconds a row")
+    axes.legend()
+    figure.savefig(path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=4000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--picture", help="draw the costs there")
+    options = parser.parse_args()
+    one_core()
+    costs = measure(options.rows, options.rounds)
+    print("| learner | " + " | ".join(f"B = {b}" for b in BUDGETS) + " | exponent | at most |")
+    print("|---|" + "--:|" * (len(BUDGETS) + 2))
+    for name, cost in costs.items():
+        rates = " | ".join(f"{1e3 / value:,.0f} k/s" for value in cost)
+        most, found = LEARNERS[name][1], exponent(cost)
+        mark = "" if found <= most else " MISSED"
+        print(f"| {name} | {rates} | {found:.2f} | {round(most)}{mark} |")
+    if options.picture:
+        draw(costs, options.picture)
+
+
+if __name__ == "__main__":
+    main()

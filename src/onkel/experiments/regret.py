@@ -1,0 +1,152 @@
+"""Regret of OLK and its two budgets against the best f in hindsight.
+
+``python -m onkel.experiments.regret docs/images/olk_regret.png`` draws it.
+
+    R_T = Σ_{t≤T} ½(y_t - f_t(x_t))² - min_{‖f‖≤U} Σ_{t≤T} ½(y_t - f(x_t))²
+
+on streams of independent rows whose targets are noisy, so that the best f has loss too. He & Kwok
+2014 bound it by O(√T) for Algorithm 1, by O(T^((1+γ)/2)) where rows are stored with probability
+t^-γ, and by O(√T) with a budget of order √T (here 2√T).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from onkel.algorithms import make
+from onkel.kernels import Gaussian
+
+__all__ = ["CURVES", "HORIZONS", "best_loss", "coordinates", "regrets", "slope", "stream"]
+
+RADIUS, GAMMA, THINNING = 2.0, 1.0, 0.5
+HORIZONS = tuple(2**k for k in range(6, 14))
+
+_SHARED: dict[str, Any] = {
+    "radius": RADIUS,
+    "learning_rate": 1.0,
+    "gamma": GAMMA,
+    "epsilon": 0.0,
+    "dtype": "float64",
+}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A learner, its parameters for the horizon T, and the exponent of its bound."""
+
+    algorithm: str
+    parameters: Callable[[int], dict[str, Any]]
+    bound: float
+
+
+_BOUND_GROWING = (1.0 + THINNING) / 2.0
+CURVES = {
+    "olk": Curve("olk", lambda T: {}, 0.5),
+    "olk-growing": Curve("olk-growing", lambda T: {"thinning": THINNING}, _BOUND_GROWING),
+    "olk-fixed, uniform": Curve("olk-fixed", lambda T: {"budget": round(2 * T**0.5)}, 0.5),
+    "olk-fixed, weighted": Curve(
+        "olk-fixed", lambda T: {"budget": round(2 * T**0.5), "removal": "weighted"}, 0.5
+    ),
+}
+
+
+def stream(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows X (n, 2) and targets y (n,): a smooth function and noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2.0, 2.0, (n_rows, 2))
+    return X, np.sin(2.0 * X[:, 0]) * np.cos(X[:, 1]) + 0.5 * rng.standard_normal(n_rows)
+
+
+def coordinates(X: np.ndarray, n_landmarks: int = 400) -> np.ndarray:
+    """Z (n, m) with κ(x, x') = z·z' to seven digits: a smooth kernel over dense rows."""
+    S = X[:n_landmarks]
+    values, Q = eigh(Gaussian().gram(S, S, GAMMA))
+    large = values > 1e-10 * values[-1]
+    return Gaussian().gram(X, S, GAMMA) @ (Q[:, large] / np.sqrt(values[large]))
+
+
+def best_loss(Z: np.ndarray, y: np.ndarray, radius: float) -> float:
+    """min over ‖f‖ ≤ U of Σ ½(y - f)², f = w·z over the rows' coordinates Z (n, m).
+
+    (ZᵀZ + λI) w = Zᵀy for the λ ≥ 0 at which ‖w‖ = U, or nearly 0 if it is inside.
+    """
+    values, Q = eigh(Z.T @ Z)
+    values = np.maximum(values, 0.0)
+    b = Q.T @ (Z.T @ y)
+
+    def squared_norm(penalty: float) -> float:
+        return float(np.sum((b / (values + penalty)) ** 2))
+
+    low, high = -25.0, 25.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if squared_norm(np.exp(middle)) > radius**2 else (low, middle)
+    w = Q @ (b / (values + np.exp(high)))
+    return 0.5 * float(np.sum((y - Z @ w) ** 2))
+
+
+def regrets(horizons: tuple[int, ...] = HORIZONS, n_streams: int = 5) -> dict[str, np.ndarray]:
+    """Learner -> its regret (streams, horizons), on streams that begin alike for all horizons."""
+    out = {name: np.empty((n_streams, len(horizons))) for name in CURVES}
+    for i in range(n_streams):
+        X, y = stream(max(horizons), i)
+        Z = coordinates(X)
+        for j, T in enumerate(horizons):
+            least = best_loss(Z[:T], y[:T], RADIUS)
+            for name, curve in CURVES.items():
+                model = make(curve.algorithm, "regression", **_SHARED, **curve.parameters(T))
+                if "random_state" in model.get_params():
+                    model.set_params(random_state=i)
+                before = model.predict_then_learn(X[:T], y[:T])
+                out[name][i, j] = 0.5 * float(np.sum((y[:T] - before) ** 2)) - least
+    return out
+
+
+def slope(horizons: tuple[int, ...], regret: np.ndarray) -> float:
+    """The exponent r of regret ~ T^r, fitted to the mean over the streams (streams, horizons)."""
+    return float(np.polyfit(np.log(horizons), np.log(regret.mean(axis=0)), 1)[0])
+
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+
+
+def _draw(found: dict[str, np.ndarray], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 4.5), dpi=150, layout="constrained")
+    axes = figure.add_subplot()
+    for (name, regret), colour in zip(found.items(), _COLOURS, strict=True):
+        mean, power = regret.mean(axis=0), CURVES[name].bound
+        fitted = slope(HORIZONS, regret)
+        label = f"{name}: $T^{{{fitted:.2f}}}$; dashed, the paper: $T^{{{power:.2f}}}$"
+        axes.plot(HORIZONS, mean, "o-", color=colour, label=label)
+        axes.plot(
+            HORIZONS, mean[0] * (np.array(HORIZONS) / HORIZONS[0]) ** power, "--", color=colour
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    axes.set_xlabel("rows T")
+    axes.set_ylabel("regret against the best f of the ball")
+    axes.legend()
+    figure.savefig(path)
+
+
+def main() -> None:
+    """Measure, print the exponents, draw."""
+    import sys
+
+    found = regrets()
+    for name, regret in found.items():
+        mean = " ".join(f"{value:.0f}" for value in regret.mean(axis=0))
+        print(f"{name}: T^{slope(HORIZONS, regret):.2f}, bound T^{CURVES[name].bound:.2f}: {mean}")
+    if len(sys.argv) > 1:
+        _draw(found, sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+"""The loop of the twin vector machine: prototypes of both classes, and the SVM over them.
+
+Prototype j stands for rows of weight ``mass[c, j]`` of each class c, all at the place s_j. Output k
+is the SVM of class k against the rest (of +1 against -1 where K = 1) over these rows,
+
+    max Σ_j (α⁺_j + α⁻_j) - ½ βᵀκ(S, S)β,  β = α⁺ - α⁻,  0 ≤ α^±_j ≤ C·(weight of that side at s_j),
+
+solved by steps along the coordinate that moves most, from where the last row left it. ``outputs``
+holds f(s_j).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from onkel._jit import jit, jit_inline
+from onkel.models.loops import T
+from onkel.models.support_pieces import BORN, REMOVED, SIZE, refresh_outputs
+
+__all__ = ["learn_twins"]
+
+# What a difference in the classes' shares counts against one in place, 1 - κ ≤ 1: prototypes of
+# different classes are merged only where nothing else is left.
+_DISCORD = 10.0
+
+
+@jit_inline
+def _kernel_row(X, t, S, size, gamma, row):
+    """row[j] ← exp(-γ‖x_t - s_j‖²)."""
+    for j in range(size):
+        total = 0.0
+        for i in range(S.shape[1]):
+            gap = float(X[t, i]) - float(S[j, i])
+            total += gap * gap
+        row[j] = math.exp(-gamma * total)
+
+
+@jit_inline
+def _rival_gap(scores, j, c):
+    """How far class c is ahead in column j, in units in which the margin is 1."""
+    if scores.shape[0] == 1:
+        return scores[0, j] if c == 1 else -scores[0, j]
+    rival = -np.inf
+    for k in range(scores.shape[0]):
+        if k != c:
+            rival = max(rival, scores[k, j])
+    return 0.5 * (scores[c, j] - rival)
+
+
+@jit_inline
+def _bounds(mass, k, j, K, C):
+    """The largest α⁺ and α⁻ of output k at prototype j."""
+    if K == 1:
+        return C * mass[1, j], C * mass[0, j]
+    rest = 0.0
+    for c in range(K):
+        if c != k:
+            rest += mass[c, j]
+    return C * mass[k, j], C * rest
+
+
+@jit
+def _optimise(size, C, tol, most, A, plus, minus, mass, gram, outputs):
+    """Steps along the coordinate that moves most, until none moves by more than ``tol``."""
+    K = A.shape[0]
+    for _ in range(int(most)):
+        best, at_k, at_j, positive = tol, -1, -1, True
+        for k in range(K):
+            for j in range(size):
+                high, low = _bounds(mass, k, j, K, C)
+                up = min(max(plus[k, j] + 1.0 - outputs[k, j], 0.0), high) - plus[k, j]
+                down = min(max(minus[k, j] + 1.0 + outputs[k, j], 0.0), low) - minus[k, j]
+                if abs(up) > best:
+                    best, at_k, at_j, positive = abs(up), k, j, True
+                if abs(down) > best:
+                    best, at_k, at_j, positive = abs(down), k, j, False
+        if at_j < 0:
+            break
+        high, low = _bounds(mass, at_k, at_j, K, C)
+        k, j = at_k, at_j
+        before = plus[k, j] - minus[k, j]
+        if positive:
+            plus[k, j] = min(max(plus[k, j] + 1.0 - outputs[k, j], 0.0), high)
+        else:
+            minus[k, j] = min(max(minus[k, j] + 1.0 + outputs[k, j], 0.0), low)
+        A[k, j] = plus[k, j] - minus[k, j]
+        move = plus[k, j] - minus[k, j] - before
+        for i in range(size):
+            outputs[k, i] += move * gram[j, i]
+
+
+# ---- making room ---------------------------------------------------------------------------------
+
+
+@jit_inline
+def _farthest(size, margin, A, outputs):
+    """The prototype farthest from the boundary of those that f does not need; -1 for none."""
+    r, most = -1, margin
+    for j in range(size):
+        needed = False
+        lead = 0
+        for k in range(A.shape[0]):
+            needed = needed or A[k, j] != 0.0
+            if outputs[k, j] > outputs[lead, j]:
+                lead = k
+        if A.shape[0] == 1:
+            lead = 1 if outputs[0, j] >= 0.0 else 0
+        gap = _rival_gap(outputs, j, lead)
+        if not needed and gap > most:
+            r, most = j, gap
+    return r
+
+
+@jit
+def _cheapest_pair(size, mass, gram):
+    """(m, n), m < n, of the least ab/(a+b)·(1 - κ + discord·½‖p_m - p_n‖²).
+
+    a and b are the weights, p the shares of the classes: Ward's criterion for rows in feature space
+    with their class beside them.
+    """
+    at_m, at_n, least = 0, 1, np.inf
+    for m in range(size):
+        for n in range(m + 1, size):
+            a = b = apart = 0.0
+            for c in range(mass.shape[0]):
+                a += mass[c, m]
+                b += mass[c, n]
+            for c in range(mass.shape[0]):
+                apart += (mass[c, m] / a - mass[c, n] / b) ** 2
+            cost = (1.0 - gram[m, n] + 0.5 * _DISCORD * apart) * a * b / (a + b)
+            if cost < least:
+                at_m, at_n, least = m, n, cost
+    return at_m, at_n
+
+
+@jit
+def _shift_outputs(j, size, sign, A, gram, outputs):
+    """Take prototype j out of the outputs (-1), or put it in (+1)."""
+    for k in range(A.shape[0]):
+        if A[k, j] != 0.0:
+            for i in range(size):
+                outputs[k, i] += sign * A[k, j] * gram[j, i]
+
+
+@jit
+def _move(source, r, S, A, plus, minus, mass, gram, outputs):
+    """Slot r ← the last slot, ``source``."""
+    for i in range(S.shape[1]):
+        S[r, i] = S[source, i]
+    for k in range(A.shape[0]):
+        A[k, r], plus[k, r], minus[k, r] = A[k, source], plus[k, source], minus[k, source]
+        outputs[k, r] = outputs[k, source]
+    for c in range(mass.shape[0]):
+        mass[c, r] = mass[c, source]
+    for i in range(source):
+        gram[r, i] = gram[source, i]
+        gram[i, r] = gram[source, i]
+    gram[r, r] = gram[source, source]
+
+
+@jit
+def _merge(m, n, size, gamma, S, A, plus, minus, mass, gram, outputs, row):
+    """Slot m ← the mean row of m and n, with the weights and coefficients of both."""
+    _shift_outputs(m, size, -1.0, A, gram, outputs)
+    _shift_outputs(n, size, -1.0, A, gram, outputs)
+    at_m = at_n = 0.0
+    for c in range(mass.shape[0]):
+        at_m += mass[c, m]
+        at_n += mass[c, n]
+        mass[c, m] += mass[c, n]
+    h = at_m / (at_m + at_n)
+    for i in range(S.shape[1]):
+        S[m, i] = h * S[m, i] + (1.0 - h) * S[n, i]
+    for k in range(A.shape[0]):
+        plus[k, m] += plus[k, n]
+        minus[k, m] += minus[k, n]
+        A[k, m], A[k, n] = plus[k, m] - minus[k, m], 0.0
+    _kernel_row(S, m, S, size, gamma, row)
+    for i in range(size):
+        gram[m, i] = row[i]
+        gram[i, m] = row[i]
+    for k in range(A.shape[0]):
+        outputs[k, m] = 0.0
+        for i in range(size):
+            if i != m:
+                outputs[k, m] += A[k, i] * gram[m, i]
+        # its own part is added with everybody's
+    _shift_outputs(m, size, 1.0, A, gram, outputs)
+
+
+@jit
+def _make_room(size, margin, gamma, S, A, plus, minus, mass, gram, outputs, row):
+    """One slot fewer than ``size``: a prototype that is far from the boundary, or two in one."""
+    r = _farthest(size, margin, A, outputs)
+    if r < 0:
+        m, r = _cheapest_pair(size, mass, gram)
+        _merge(m, r, size, gamma, S, A, plus, minus, mass, gram, outputs, row)
+    if r < size - 1:
+        _move(size - 1, r, S, A, plus, minus, mass, gram, outputs)
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+@jit
+def learn_twins(
+    X, y, weight, S, A, plus, minus, mass, gram, outputs, counts, state, limit, gamma, C, margin,
+    tol, most, P,
+):  # fmt: skip
+    """Learn the rows in order; P (n, K) gets the scores before each."""
+    K = A.shape[0]
+    row = np.empty(limit + 1)
+    for t in range(X.shape[0]):
+        size = counts[SIZE]
+        _kernel_row(X, t, S, size, gamma, row)
+        for k in range(K):
+            total = 0.0
+            for j in range(size):
+                total += A[k, j] * row[j]
+            P[t, k] = total
+        if weight[t] == 0.0:
+            continue
+        state[T] += 1.0
+        c = int(y[t] > 0.0) if K == 1 else int(y[t])
+        if size > 0 and _rival_gap(P.T, t, c) >= margin:
+            continue
+        for i in range(S.shape[1]):
+            S[size, i] = X[t, i]
+        for k in range(K):
+            A[k, size], plus[k, size], minus[k, size] = 0.0, 0.0, 0.0
+            outputs[k, size] = P[t, k]
+        for i in range(mass.shape[0]):
+            mass[i, size] = weight[t] if i == c else 0.0
+        for j in range(size):
+            gram[size, j] = row[j]
+            gram[j, size] = row[j]
+        gram[size, size] = 1.0
+        counts[BORN] += 1
+        counts[SIZE] += 1
+        if counts[SIZE] > limit:
+            _make_room(limit + 1, margin, gamma, S, A, plus, minus, mass, gram, outputs, row)
+            counts[SIZE] -= 1
+            counts[REMOVED] += 1
+        if counts[REMOVED] % (2 * limit) == 1:
+            refresh_outputs(counts[SIZE], A, gram, outputs)
+        _optimise(counts[SIZE], C, tol, most, A, plus, minus, mass, gram, outputs)
