@@ -23,6 +23,7 @@ _OPTIONS: dict[str, Any] = {
     "fastmath": _FASTMATH,
     "error_model": "numpy",
 }
+_OPTIONS_INLINE: dict[str, Any] = _OPTIONS | {"forceinline": True, "_nrt": False}
 
 
 def jit(function: Callable[..., Any]) -> Any:
@@ -31,8 +32,13 @@ def jit(function: Callable[..., Any]) -> Any:
 
 
 def jit_inline(function: Callable[..., Any]) -> Any:
-    """Compile a piece of a hot loop: always inlined there, where a call would cost its own work."""
-    return numba.njit(function, forceinline=True, **_OPTIONS)
+    """Compile a piece of a hot loop: always inlined there, where a call would cost its own work.
+
+    A piece counts no references: it is handed its arrays and makes none (the compiler refuses
+    ``np.empty`` in it). Counting is two atomic operations for each array at each call, three times
+    the work of a row with a support set of 200.
+    """
+    return numba.njit(function, **_OPTIONS_INLINE)
 
 
 # sin(πr)/r and cos(πr) as polynomials in r², |r| ≤ 1/2: minimax for float32, Taylor for float64.
@@ -105,64 +111,8 @@ def sincos_block(angles, scale, Z):
         sincos_turns(angles[t], scale, Z[t, :D], Z[t, D:])
 
 
-# 2^f, |f| ≤ 1/2, as a polynomial: Taylor with the last coefficients made minimax for float32.
-_E1, _E2, _E3, _E4, _E5, _E6 = (
-    np.float32(c)
-    for c in (0.693147180559945, 0.240226506959101, 0.0555041086648216, 0.00961812910762848,
-              0.00133335581464284, 0.000154035303933816)
-)  # fmt: skip
-_LOG2_E = 1.4426950408889634
-
-
-@jit_inline
-def exp2_row(K, t, powers):
-    """Row t of the float32 matrix K ← 2^K for values ≤ 0; ``powers`` (m,) int32 is scratch.
-
-    Branch-free, so it vectorises: 2^K = 2^k 2^f with k = rint(K) written into the exponent bits.
-    Relative error below 2e-7; values under 2^-126 become 0.
-    """
-    for j in range(K.shape[1]):
-        u = max(K[t, j], np.float32(-127.0))
-        k = np.rint(u)
-        f = u - k
-        p = ((((_E6 * f + _E5) * f + _E4) * f + _E3) * f + _E2) * f + _E1
-        K[t, j] = p * f + _ONE
-        powers[j] = (np.int32(k) + np.int32(127)) << np.int32(23)
-    factors = powers.view(np.float32)
-    for j in range(K.shape[1]):
-        K[t, j] *= factors[j]
-
-
-@jit
-def around_middle(X, S):
-    """X and S less the mean row of S: far from the origin squared norms would cancel."""
-    middle = np.zeros(S.shape[1], S.dtype)
-    for j in range(S.shape[0]):
-        for k in range(S.shape[1]):
-            middle[k] += S[j, k]
-    for k in range(S.shape[1]):
-        middle[k] /= max(S.shape[0], 1)
-    return X - middle, S - middle
-
-
-@jit
-def gaussian_of_products(K, X, S, gamma):
-    """K (n, m) of inner products X Sᵀ ← exp(-γ ‖x - s‖²), float32."""
-    c = K.dtype.type(gamma * _LOG2_E)
-    two = c + c
-    shift = np.empty(S.shape[0], K.dtype)
-    powers = np.empty(S.shape[0], np.int32)
-    for j in range(S.shape[0]):
-        shift[j] = c * dot(S, j, S, j)
-    for t in range(X.shape[0]):
-        own = c * dot(X, t, X, t)
-        for j in range(S.shape[0]):
-            K[t, j] = min(two * K[t, j] - own - shift[j], np.float32(0.0))
-        exp2_row(K, t, powers)
-
-
-# The pieces below take a matrix and a row, not a view of the row: making a view counts references,
-# twice an atomic operation, which at these sizes costs as much as the arithmetic.
+# The pieces below take a matrix and a row, not a view of the row: in a loop, which does count
+# references, making a view costs as much as the arithmetic at these sizes.
 
 
 @jit_inline
@@ -180,3 +130,20 @@ def axpy(a, U, i, V, j):
     b = V.dtype.type(a)
     for k in range(U.shape[1]):
         V[j, k] += b * U[i, k]
+
+
+@jit_inline
+def first_least(U, i, size):
+    """The place of the least of the first ``size`` values of row i of U, float64 and none below 0.
+
+    Such numbers are in the order of their bits, and a minimum of whole numbers vectorises, which
+    that of floating-point numbers may not, for NaN. Of equal values the first.
+    """
+    bits = U.view(np.int64)
+    least = bits[i, 0]
+    for j in range(1, size):
+        least = min(least, bits[i, j])
+    place = size
+    for j in range(size):
+        place = min(place, j if bits[i, j] == least else size)
+    return place

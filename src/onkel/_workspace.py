@@ -19,9 +19,13 @@ _local = threading.local()
 
 def scratch(name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """An uninitialised C-contiguous array, valid until the next call of the same name."""
-    buffers: dict[str, np.ndarray] = _local.__dict__
+    arrays: dict[str, np.ndarray] = _local.__dict__
+    last = arrays.get(name)
+    if last is not None and last.shape == shape and last.dtype == dtype:
+        return last
     n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
-    buffer = buffers.get(name)
+    buffer = None if last is None else last.base
     if buffer is None or buffer.nbytes < n_bytes:
-        buffer = buffers[name] = np.empty(n_bytes, np.uint8)
-    return buffer[:n_bytes].view(dtype).reshape(shape)
+        buffer = np.empty(n_bytes, np.uint8)
+    arrays[name] = buffer[:n_bytes].view(dtype).reshape(shape)
+    return arrays[name]

@@ -17,7 +17,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from onkel._dense import as_dense
-from onkel._jit import around_middle, gaussian_of_products, jit
+from onkel._gaussian import gaussian_block
+from onkel._jit import jit
 
 __all__ = [
     "KERNELS",
@@ -162,10 +163,7 @@ class Gaussian(Kernel):
     ) -> np.ndarray:
         if not isinstance(X, np.ndarray) or X.dtype != np.float32 or S.dtype != np.float32:
             return super().gram(X, S, gamma, out)
-        X, S = around_middle(X, S)
-        K = _products(X, S, out)
-        gaussian_of_products(K, X, S, gamma)
-        return K
+        return gaussian_block(X, S, gamma, out)
 
     def _of_squared(self, r2: np.ndarray, gamma: float) -> np.ndarray:
         r2 *= -gamma

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onkel._jit import axpy, dot, sincos_block
+from onkel._gaussian import exp2, gaussian_block
+from onkel._jit import axpy, dot, first_least, jit, sincos_block
 from onkel._workspace import scratch
 
 
@@ -45,3 +46,36 @@ def test_scratch_is_reused_and_grows():
     b = scratch("test", (2, 3), np.float32)
     assert np.shares_memory(a, b)
     assert scratch("test", (400, 50), np.float64).shape == (400, 50)
+
+
+@jit
+def _powers(u, out):
+    for i in range(len(u)):
+        out[i] = exp2(u[i])
+
+
+def test_powers_of_two():
+    u = np.concatenate([-np.geomspace(1e-7, 125.9, 2000), [0.0, -1.0, -0.5, -126.0]])
+    u = u.astype(np.float32)
+    out = np.empty_like(u)
+    _powers(u, out)
+    np.testing.assert_allclose(out, np.exp2(u.astype(np.float64)), rtol=2e-7)
+    out = np.empty(3, np.float32)
+    _powers(np.array([-127.0, -1e30, 1e-6], np.float32), out)
+    np.testing.assert_array_equal(out, [0.0, 0.0, 1.0])
+
+
+def test_gaussian_block_far_from_the_origin():
+    rng = np.random.default_rng(2)
+    X, S = (rng.standard_normal((n, 22)).astype(np.float32) + 100 for n in (37, 53))
+    squared = ((X.astype(float)[:, None] - S.astype(float)) ** 2).sum(axis=-1)
+    np.testing.assert_allclose(gaussian_block(X, S, 0.05), np.exp(-0.05 * squared), rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 203])
+def test_first_least_is_argmin(size):
+    rng = np.random.default_rng(size)
+    U = rng.integers(0, 1 + size // 3, (3, 210)) / 7.0
+    assert first_least(U, 1, size) == U[1, :size].argmin()
+    U[1, 0] = np.inf
+    assert first_least(U, 1, size) == U[1, :size].argmin()

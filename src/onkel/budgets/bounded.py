@@ -9,8 +9,8 @@ import numpy as np
 
 from onkel._jit import jit_inline
 from onkel._random import pick, uniform
-from onkel.budgets.base import DIAGONAL, N_PARAMETERS, Budget, BudgetKind, check_budget
-from onkel.budgets.removal import oldest
+from onkel.budgets.base import N_PARAMETERS, Budget, BudgetKind, check_budget
+from onkel.budgets.removal import oldest, weights
 from onkel.rules.base import positive
 
 __all__ = ["BoundedRemoval", "bounded_removal"]
@@ -37,9 +37,9 @@ def _draw(rng, chance, size):
     left = uniform(rng)
     r = 0
     for j in range(size):
-        if chance[j] > 0.0:
+        if chance[0, j] > 0.0:
             r = j
-            left -= chance[j]
+            left -= chance[0, j]
             if left < 0.0:
                 break
     return r
@@ -48,27 +48,28 @@ def _draw(rng, chance, size):
 @jit_inline
 def _chances(A, info, size, chance):
     """p_i = 1 - (B - 1) w_i/Σ_j w_j with w = ‖α‖ √κ(s, s); a dominant row's is 0."""
+    weights(A, info, size, chance)
     total = 0.0
     for j in range(size):
-        chance[j] = 0.0
-        for k in range(A.shape[0]):
-            chance[j] += A[k, j] * A[k, j]
-        chance[j] = math.sqrt(chance[j] * info[DIAGONAL, j])
-        total += chance[j]
+        chance[0, j] = math.sqrt(chance[0, j])
+        total += chance[0, j]
     kept = 0.0
     for j in range(size):
         p = 1.0 / size
         if total > 0.0:
-            p = max(0.0, 1.0 - (size - 1.0) * chance[j] / total)
-        chance[j] = p
+            p = max(0.0, 1.0 - (size - 1.0) * chance[0, j] / total)
+        chance[0, j] = p
         kept += p
     for j in range(size):
-        chance[j] /= kept
+        chance[0, j] /= kept
 
 
 @jit_inline
-def bounded_removal(bpar, A, info, size, b, new, scale, rng):
-    """The slot to drop and two factors: of the survivors, and of all with the new row."""
+def bounded_removal(bpar, A, info, size, b, new, scale, rng, work):
+    """The slot to drop and two factors: of the survivors, and of all with the new row.
+
+    ``work`` (1, B) is scratch.
+    """
     removal, bound, most = int(bpar[0]), int(bpar[1]), bpar[2] * b
     before = 1.0
     if removal == Removal.OLDEST:
@@ -77,13 +78,12 @@ def bounded_removal(bpar, A, info, size, b, new, scale, rng):
         r = pick(rng, size)
         before = size / (size - 1.0)
     else:
-        chance = np.empty(size)
-        _chances(A, info, size, chance)
-        r = _draw(rng, chance, size)
+        _chances(A, info, size, work)
+        r = _draw(rng, work, size)
         for k in range(A.shape[0]):
             for j in range(size):
                 if j != r:
-                    A[k, j] /= A.dtype.type(max(1.0 - chance[j], 1e-9))
+                    A[k, j] /= A.dtype.type(max(1.0 - work[0, j], 1e-9))
     if most == np.inf:
         return r, before, 1.0
     if bound == Bound.EACH:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel._jit import jit_inline
+from onkel._jit import first_least, jit_inline
 from onkel.budgets.base import BIRTH, DIAGONAL, TARGET, Budget, BudgetKind
 from onkel.losses import Loss
 
@@ -18,6 +18,8 @@ __all__ = [
     "most_redundant",
     "oldest",
     "smallest",
+    "squared_coefficients",
+    "weights",
 ]
 
 # Weights that differ by less than this share are equal: coefficients round in float32.
@@ -27,33 +29,38 @@ _TIE = 1e-4
 @jit_inline
 def oldest(info, size):
     """The slot that was filled first."""
-    r = 0
-    for j in range(1, size):
-        if info[BIRTH, j] < info[BIRTH, r]:
-            r = j
-    return r
+    return first_least(info, BIRTH, size)
 
 
 @jit_inline
-def _weight_of(A, info, j):
-    total = 0.0
+def squared_coefficients(A, size, work):
+    """Row 0 of ``work`` ← Σ_k α_k² of each slot."""
+    for j in range(size):
+        work[0, j] = 0.0
     for k in range(A.shape[0]):
-        total += A[k, j] * A[k, j]
-    return total * info[DIAGONAL, j]
+        for j in range(size):
+            work[0, j] += A[k, j] * A[k, j]
 
 
 @jit_inline
-def smallest(A, info, size):
-    """The slot of the smallest Σ_k α_k² κ(s, s); of those equal but for rounding the oldest."""
-    least = np.inf
+def weights(A, info, size, work):
+    """Row 0 of ``work`` ← Σ_k α_k² κ(s, s) of each slot."""
+    squared_coefficients(A, size, work)
     for j in range(size):
-        least = min(least, _weight_of(A, info, j))
-    r = -1
+        work[0, j] *= info[DIAGONAL, j]
+
+
+@jit_inline
+def smallest(A, info, size, work):
+    """The slot of the smallest Σ_k α_k² κ(s, s); of those equal but for rounding the oldest.
+
+    ``work`` (1, capacity) is scratch.
+    """
+    weights(A, info, size, work)
+    tied = work[0, first_least(work, 0, size)] * (1.0 + _TIE)
     for j in range(size):
-        tied = _weight_of(A, info, j) <= least * (1.0 + _TIE)
-        if tied and (r < 0 or info[BIRTH, j] < info[BIRTH, r]):
-            r = j
-    return max(r, 0)
+        work[0, j] = info[BIRTH, j] if work[0, j] <= tied else np.inf
+    return first_least(work, 0, size)
 
 
 @jit_inline

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from onkel._jit import jit_inline
+from onkel._jit import first_least, jit_inline
 from onkel.budgets.base import DIAGONAL, Budget, BudgetKind
+from onkel.budgets.removal import squared_coefficients
 
 __all__ = ["BPASimple", "replace_best"]
 
 
 @jit_inline
-def replace_best(A, info, size, q, new, panel, t, n, scale):
+def replace_best(A, info, size, q, new, panel, t, n, scale, work):
     """The slot to replace; ``new`` (K,) becomes the coefficients β of the new row.
 
     β_r = α_r k_r/q + new keeps the score of row t at f + new q whatever r is, so the objective
-    ½‖f_r - f‖² + C·loss of the paper differs between the slots in its first term alone.
+    ½‖f_r - f‖² + C·loss of the paper differs between the slots in its first term alone,
+    α_r² κ_rr + β_r² q - 2 α_r β_r k_r = α_r² (κ_rr - k_r²/q) + new² q. ``work`` (1, B) is scratch.
     """
-    r = 0
-    least = np.inf
+    squared_coefficients(A, size, work)
     for j in range(size):
-        k_r = panel[t, n + j]
-        change = 0.0
-        for k in range(A.shape[0]):
-            alpha = scale * A[k, j]
-            beta = alpha * k_r / q + new[k]
-            change += alpha * alpha * info[DIAGONAL, j] + beta * beta * q - 2.0 * alpha * beta * k_r
-        if change < least:
-            r, least = j, change
+        k_r = float(panel[t, n + j])
+        work[0, j] *= max(info[DIAGONAL, j] - k_r * k_r / q, 0.0)
+    r = first_least(work, 0, size)
     for k in range(A.shape[0]):
         new[k] += scale * A[k, r] * panel[t, n + r] / q
     return r

@@ -57,12 +57,12 @@ def _spread(size, d, A, new, state):
 
 
 @jit_inline
-def _drop_by_inverse(kind, delta2, q, size, A, info, inverse, new, d, u, state):
+def _drop_by_inverse(kind, delta2, q, size, A, info, inverse, new, d, u, work, state):
     """The slot that goes, its part given to the others; -1 where the new row is the one."""
     if kind == BudgetKind.EXCHANGE_LEAST:
         r = least_change(A, inverse, d, delta2, size)
     else:
-        r = smallest(A, info, size)
+        r = smallest(A, info, size, work)
         kept = 0.0
         joins = 0.0
         for k in range(A.shape[0]):
@@ -114,7 +114,7 @@ def learn_exchange(
     by_inverse = kind != BudgetKind.EXCHANGE_NEAREST
     rounding = 1e-8 if A.itemsize == 8 else 1e-5
     c, new = np.empty(K), np.empty(K)
-    d, u = np.empty(limit + 1), np.empty(limit + 1)
+    d, u, work = np.empty(limit + 1), np.empty(limit + 1), np.empty((1, limit))
     neighbour = np.full(limit, -2)
     counts[CHANGED] = 0
     for t in range(n):
@@ -143,7 +143,7 @@ def learn_exchange(
                     r = -1
                 elif size == limit:
                     r = _drop_by_inverse(
-                        kind, delta2, q[t], size, A, info, inverse, new, d, u, state
+                        kind, delta2, q[t], size, A, info, inverse, new, d, u, work, state
                     )
                 else:
                     extend(inverse, d, delta2, size)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel._jit import around_middle
+from onkel._gaussian import scaled_products
 from onkel._workspace import scratch
 from onkel.budgets.merging import Merging, degradation_table
 from onkel.kernels import Kernel
@@ -51,9 +51,9 @@ class MergingModel(SupportModel):
         rows = scratch("block and support", (n + m, self.d), self.dtype)
         rows[:n] = X
         rows[n:] = self.S[:m]
-        X, rows = around_middle(X, rows)
-        products = np.matmul(X, rows.T, out=scratch("products", (n, n + m), self.dtype))
+        products = scratch("products", (n, n + m), self.dtype)
+        products, own, other = scaled_products(X, rows, self.gamma_, products)
         assert self.limit is not None
         out = scratch("panel", (n, n + self.limit + 1), self.dtype)
-        scaled_distances(products, X, rows, self.gamma_, out)
+        scaled_distances(products, own, other, out)
         return out

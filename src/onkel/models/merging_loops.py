@@ -14,7 +14,8 @@ import math
 
 import numpy as np
 
-from onkel._jit import dot, exp2_row, jit, jit_inline
+from onkel._gaussian import exp2
+from onkel._jit import jit, jit_inline
 from onkel.models.loops import SCALE, SQUARED_NORM, T, judge
 from onkel.models.merging_slots import make_room, squared_norm, store
 from onkel.models.support_pieces import REMOVED, SIZE, direction_sums, scale_by, step
@@ -28,17 +29,11 @@ _REFRESH = 1024
 
 
 @jit
-def scaled_distances(products, X, S, gamma, out):
-    """D (n, m) = γ‖x - s‖² from the inner products X Sᵀ, into the first columns of ``out``."""
-    two, own = products.dtype.type(2.0), np.empty(S.shape[0], products.dtype)
-    factor = products.dtype.type(gamma)
-    for j in range(S.shape[0]):
-        own[j] = dot(S, j, S, j)
-    for t in range(X.shape[0]):
-        norm = dot(X, t, X, t)
-        for j in range(S.shape[0]):
-            r2 = norm + own[j] - two * products[t, j]
-            out[t, j] = factor * max(r2, products.dtype.type(0.0))
+def scaled_distances(products, own, other, out):
+    """D (n, m) = γ‖x - s‖² from 2γ X Sᵀ and squared lengths, into the first columns of ``out``."""
+    for t in range(products.shape[0]):
+        for j in range(products.shape[1]):
+            out[t, j] = max(own[t] + other[j] - products[t, j], products.dtype.type(0.0))
 
 
 @jit_inline
@@ -59,12 +54,11 @@ def _catch_up(panel, t, n, events, mixes, n_events, last):
 
 
 @jit_inline
-def _score(panel, t, n, A, size, state, kernel, powers, P):
+def _score(panel, t, n, A, size, state, kernel, P):
     """p_k = Σ_j α_kj exp(-D_tj); ``kernel`` (1, capacity) is scratch."""
     if panel.itemsize == 4:
         for j in range(size):
-            kernel[0, j] = panel.dtype.type(-_LOG2_E) * panel[t, n + j]
-        exp2_row(kernel, 0, powers)
+            kernel[0, j] = exp2(panel.dtype.type(-_LOG2_E) * panel[t, n + j])
     else:
         for j in range(size):
             kernel[0, j] = math.exp(-panel[t, n + j])
@@ -90,11 +84,11 @@ def learn_merging(
     c = np.empty(K)
     events, mixes = np.empty((3, n), np.int64), np.empty((2, n))
     n_events = 0
-    kernel, powers = np.zeros((1, A.shape[1]), A.dtype), np.empty(A.shape[1], np.int32)
+    kernel = np.zeros((1, A.shape[1]), A.dtype)
     for t in range(n):
         _catch_up(panel, t, n, events, mixes, n_events, limit)
         size = counts[SIZE]
-        _score(panel, t, n, A, size, state, kernel, powers, P)
+        _score(panel, t, n, A, size, state, kernel, P)
         if weight[t] == 0.0:
             continue
         state[T] += 1.0

@@ -102,7 +102,7 @@ def make_room(limit, track, A, S, info, distances, table, state):
     """
     size = limit + 1
     scale2 = state[SCALE] * state[SCALE]
-    m = smallest(A, info, size)
+    m = smallest(A, info, size, np.empty((1, size)))
     n, h = best_partner(m, size, A, distances, table)
     if n < 0:
         if track:

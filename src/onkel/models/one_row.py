@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from onkel._gaussian import exp2
 from onkel._jit import axpy, jit, sincos_turns
-from onkel.kernels import Gaussian, make_kernel
+from onkel.kernels import Gaussian, Kernel
 from onkel.maps import (
     FourierFeatures,
     IdentityFeatures,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["learn_row", "score_row"]
 
 _TURN = 1.0 / (2.0 * math.pi)
+_LOG2_E = math.log2(math.e)
 
 
 def score_row(model: ExplicitModel | SupportModel, X: np.ndarray) -> np.ndarray:
@@ -73,11 +75,16 @@ def _features(model: ExplicitModel, X: np.ndarray) -> np.ndarray | None:
         return _reparameterized(X, m.noise_, m.log_width_)  # type: ignore[no-any-return]
     if isinstance(m, IdentityFeatures):
         return _identity(X, model.W.shape[1])  # type: ignore[no-any-return]
-    if isinstance(m, NystroemFeatures) and isinstance(make_kernel(m.kernel), Gaussian):
+    if isinstance(m, NystroemFeatures) and _is_gaussian(m.kernel):
         if m.grows:
             return _kernel_row(X, model.support, m.gamma_)  # type: ignore[no-any-return]
         return _nystroem(X, m.landmarks_, m.projection_, m.gamma_)  # type: ignore[no-any-return]
     return None
+
+
+def _is_gaussian(kernel: str | Kernel) -> bool:
+    # a name is looked at as it is: an object made of it for every row would cost as much as the row
+    return kernel in ("gaussian", "rbf") if isinstance(kernel, str) else type(kernel) is Gaussian
 
 
 @jit
@@ -129,7 +136,14 @@ def _kernel_row(X, S, gamma):
         for n in range(S.shape[1]):
             delta = X[0, n] - S[j, n]
             r2 += delta * delta
-        z[0, j] = math.exp(-gamma * r2)
+        z[0, j] = r2
+    if S.itemsize == 4:
+        factor = S.dtype.type(-gamma * _LOG2_E)
+        for j in range(S.shape[0]):
+            z[0, j] = exp2(factor * z[0, j])
+    else:
+        for j in range(S.shape[0]):
+            z[0, j] = math.exp(-gamma * z[0, j])
     return z
 
 

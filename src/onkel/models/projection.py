@@ -14,7 +14,7 @@ from onkel.models import support
 from onkel.models.exchange_loops import learn_exchange
 from onkel.models.projection_loops import learn_projection
 from onkel.models.support import SupportModel
-from onkel.models.support_pieces import CHANGED, Slots
+from onkel.models.support_pieces import CHANGED, Slots, keep_rows
 from onkel.models.threads import one_blas_thread
 
 __all__ = ["ExchangeModel", "ProjectionModel", "model_of"]
@@ -110,8 +110,7 @@ class ProjectionModel(SupportModel):
         limit = -1 if self.limit is None else self.limit
         budget = self.factor, limit, self.budget_par, self.track
         learn_projection(panel, Z, q, y, weight, slots, *budget, *self.how(), P)
-        slot, row = changes[:, : self.counts[CHANGED]]
-        self.S[slot] = X[row]
+        keep_rows(X, changes, self.counts[CHANGED], self.S)
 
 
 class ExchangeModel(SupportModel):
@@ -136,9 +135,7 @@ class ExchangeModel(SupportModel):
         slots = Slots(self.A, self.info, self.gram, self.outputs, self.rng, self.counts, changes)
         budget = self.inverse, int(self.budget.kind), self.limit, self.track
         learn_exchange(panel, q, y, weight, slots, *budget, *self.how(), P)
-        slot, row = changes[:, : self.counts[CHANGED]]
-        # of a slot filled twice the last row stands
-        self.S[slot] = X[row]
+        keep_rows(X, changes, self.counts[CHANGED], self.S)
 
 
 def model_of(budget: Budget) -> type[SupportModel]:

@@ -15,7 +15,7 @@ from onkel.losses import Loss
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.models import loops, support_loops
 from onkel.models.base import Model
-from onkel.models.support_pieces import CHANGED, N_COUNTS, SIZE, Slots
+from onkel.models.support_pieces import CHANGED, N_COUNTS, SIZE, Slots, keep_rows
 from onkel.models.threads import one_blas_thread
 from onkel.models.warmup import Warmup
 from onkel.rules.base import Rule
@@ -225,9 +225,7 @@ class SupportModel(Model):
         limit = -1 if self.limit is None else self.limit
         budget = int(self.budget.kind), limit, self.budget_par, self.track
         support_loops.learn_removal(panel, q, y, weight, slots, *budget, *self.how(), P)
-        slot, row = changes[:, : self.counts[CHANGED]]
-        # of a slot filled twice the last row stands
-        self.S[slot] = X[row]
+        keep_rows(X, changes, self.counts[CHANGED], self.S)
 
     def panel(self, X: np.ndarray) -> np.ndarray:
         """Kernel values (n, n + slots) of rows X (n, d) with themselves and with every slot.

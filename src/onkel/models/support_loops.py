@@ -40,7 +40,7 @@ __all__ = ["learn_removal"]
 
 @jit_inline
 def _slot_to_drop(
-    kind, bpar, loss, b, q, new, panel, t, n, size, A, info, gram, outputs, rng, state
+    kind, bpar, loss, b, q, new, panel, t, n, size, A, info, gram, outputs, rng, state, work
 ):
     """(slot, factor of what is kept before the new row comes, factor of all after)."""
     scale = state[SCALE]
@@ -50,18 +50,18 @@ def _slot_to_drop(
     elif kind == BudgetKind.OLDEST:
         s = oldest(info, size)
     elif kind == BudgetKind.SMALLEST:
-        s = smallest(A, info, size)
+        s = smallest(A, info, size, work)
     elif kind == BudgetKind.REDUNDANT:
         s = most_redundant(loss, A, info, outputs, size, panel, t, n, new, scale)
     elif kind == BudgetKind.SHRINK:
         s, after = forget(int(bpar[0]), loss, A, info, gram, size, panel, t, n, new, scale, state)
     elif kind == BudgetKind.BOUNDED:
-        s, before, after = bounded_removal(bpar, A, info, size, b, new, scale, rng)
+        s, before, after = bounded_removal(bpar, A, info, size, b, new, scale, rng, work)
     elif kind == BudgetKind.FIXED_RANDOM:
         s = pick(rng, size + 1)
         after = (size + 1.0) / size
     else:
-        s = replace_best(A, info, size, q, new, panel, t, n, scale)
+        s = replace_best(A, info, size, q, new, panel, t, n, scale, work)
     return s, before, after
 
 
@@ -94,7 +94,7 @@ def _store(
 @jit_inline
 def _add(
     kind, limit, bpar, loss, y, b, q, c, c2, cp, new, panel, t, n, track,
-    A, info, gram, outputs, rng, counts, changes, state,
+    A, info, gram, outputs, rng, counts, changes, state, work,
 ):  # fmt: skip
     """Row t joins the support set, which makes room for it."""
     size = counts[SIZE]
@@ -102,8 +102,9 @@ def _add(
     state[MISTAKES] += 1.0
     if size == limit:
         s, before, after = _slot_to_drop(
-            kind, bpar, loss, b, q, new, panel, t, n, size, A, info, gram, outputs, rng, state
-        )
+            kind, bpar, loss, b, q, new, panel, t, n, size, A, info, gram, outputs, rng, state,
+            work,
+        )  # fmt: skip
         counts[REMOVED] += 1
     if kind == BudgetKind.SHRINK and int(bpar[0]) == Variant.BASIC:
         after = basic_shrinkage(limit, state[SQUARED_NORM] + 2.0 * b * cp + b * b * c2 * q)
@@ -133,7 +134,7 @@ def learn_removal(
     """
     A, info, gram, outputs, rng, counts, changes = slots
     K, n = P.shape[1], P.shape[0]
-    c, new = np.empty(K), np.empty(K)
+    c, new, work = np.empty(K), np.empty(K), np.empty((1, A.shape[1]))
     counts[CHANGED] = 0
     for t in range(n):
         catch_up(panel, t, n, changes, counts[CHANGED])
@@ -154,7 +155,7 @@ def learn_removal(
                 new[k] = b * c[k]
             _add(
                 kind, limit, bpar, loss, y[t], b, q[t], c, c2, a * cp, new, panel, t, n, track,
-                A, info, gram, outputs, rng, counts, changes, state,
+                A, info, gram, outputs, rng, counts, changes, state, work,
             )  # fmt: skip
         if par[RADIUS] > 0.0 and state[SQUARED_NORM] > par[RADIUS] * par[RADIUS]:
             scale_by(A, outputs, par[RADIUS] / math.sqrt(state[SQUARED_NORM]), state)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel._jit import jit_inline
+from onkel._jit import jit, jit_inline
 from onkel.budgets.base import BIRTH, DIAGONAL, TARGET
 from onkel.models.loops import SCALE, SQUARED_NORM, rescale
 from onkel.rules.base import RuleKind
@@ -32,6 +32,7 @@ __all__ = [
     "Slots",
     "catch_up",
     "direction_sums",
+    "keep_rows",
     "norm_from_gram",
     "norm_without",
     "place",
@@ -64,6 +65,14 @@ class Slots(NamedTuple):
 
 
 # ---- a row's scores ------------------------------------------------------------------------------
+
+
+@jit
+def keep_rows(X, changes, n_changes, S):
+    """The rows of the slots that were filled; of a slot filled twice the last row stands."""
+    for i in range(n_changes):
+        for k in range(X.shape[1]):
+            S[changes[0, i], k] = X[changes[1, i], k]
 
 
 @jit_inline

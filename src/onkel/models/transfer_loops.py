@@ -40,8 +40,9 @@ def _features_of(S, s, turns, angles, z):
 def _carry_over(k, n, A, S, info, W, turns, counts, changes):
     """The k lightest rows leave the support set for W; the last slots move into theirs."""
     angles, z = np.empty((1, turns.shape[1]), W.dtype), np.empty((1, W.shape[1]), W.dtype)
+    work = np.empty((1, A.shape[1]))
     for _ in range(k):
-        s = smallest(A, info, counts[SIZE])
+        s = smallest(A, info, counts[SIZE], work)
         _features_of(S, s, turns, angles, z)
         for j in range(A.shape[0]):
             axpy(A[j, s], z, 0, W, j)
