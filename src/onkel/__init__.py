@@ -13,6 +13,8 @@ from onkel._version import __version__
 
 _HOMES = {
     "onkel.estimators": (
+        "AlignedClassifier",
+        "AlignedRegressor",
         "BOGDClassifier",
         "BOGDRegressor",
         "BPANNClassifier",
@@ -66,6 +68,7 @@ _HOMES = {
         "SupportKernelRegressor",
     ),
     "onkel.maps": (
+        "AlignedFourier",
         "FourierFeatures",
         "IdentityFeatures",
         "NystroemFeatures",
@@ -82,6 +85,9 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ALGORITHMS",
+    "AlignedClassifier",
+    "AlignedFourier",
+    "AlignedRegressor",
     "BOGDClassifier",
     "BOGDRegressor",
     "BPANNClassifier",
@@ -174,6 +180,8 @@ if TYPE_CHECKING:
     from onkel.algorithms import ALGORITHMS, make
     from onkel.errors import DataError, DivergenceError, ModelFileError
     from onkel.estimators import (
+        AlignedClassifier,
+        AlignedRegressor,
         BOGDClassifier,
         BOGDRegressor,
         BPANNClassifier,
@@ -228,6 +236,7 @@ if TYPE_CHECKING:
     )
     from onkel.evaluation import prequential
     from onkel.maps import (
+        AlignedFourier,
         FourierFeatures,
         IdentityFeatures,
         NystroemFeatures,

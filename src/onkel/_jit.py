@@ -105,6 +105,39 @@ def sincos_block(angles, scale, Z):
         sincos_turns(angles[t], scale, Z[t, :D], Z[t, D:])
 
 
+@jit_inline
+def _cos32(u, scale, out):
+    for j in range(u.shape[0]):
+        r = u[j] - np.rint(u[j])
+        r2 = r * r
+        s = ((((_S4 * r2 + _S3) * r2 + _S2) * r2 + _S1) * r2 + _S0) * r
+        out[j] = scale[j] * (_ONE - _TWO * s * s)
+
+
+@jit_inline
+def _cos64(u, scale, out):
+    for j in range(u.shape[0]):
+        r = u[j] - np.rint(u[j])
+        r2 = r * r
+        s = _SIN64[10]
+        for n in range(9, -1, -1):
+            s = s * r2 + _SIN64[n]
+        s *= r
+        out[j] = scale[j] * (1.0 - 2.0 * s * s)
+
+
+@jit
+def cos_block(turns, offset, scale, Z):
+    """The features ``scale_j cos 2π(turns + offset_j)`` of a block, Z (n, D); ``turns`` is lost."""
+    for t in range(turns.shape[0]):
+        for j in range(turns.shape[1]):
+            turns[t, j] += offset[j]
+        if turns.itemsize == 4:
+            _cos32(turns[t], scale, Z[t])
+        else:
+            _cos64(turns[t], scale, Z[t])
+
+
 # 2^f, |f| ≤ 1/2, as a polynomial: Taylor with the last coefficients made minimax for float32.
 _E1, _E2, _E3, _E4, _E5, _E6 = (
     np.float32(c)

@@ -1,5 +1,6 @@
 """The public learners, in scikit-learn's form."""
 
+from onkel.estimators.aligned import AlignedClassifier, AlignedRegressor
 from onkel.estimators.base import OnlineEstimator
 from onkel.estimators.bogd import BOGDClassifier, BOGDRegressor
 from onkel.estimators.bpann import BPANNClassifier, BPANNRegressor
@@ -31,6 +32,8 @@ from onkel.estimators.rrf import RRFClassifier, RRFRegressor
 from onkel.estimators.support import SupportKernelClassifier, SupportKernelRegressor
 
 __all__ = [
+    "AlignedClassifier",
+    "AlignedRegressor",
     "BOGDClassifier",
     "BOGDRegressor",
     "BPANNClassifier",

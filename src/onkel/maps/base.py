@@ -2,7 +2,8 @@
 
 The model asks three things of a map: ``warmup_rows()``, how many first rows it must see;
 ``fit_first(X)``, fit on them (again and again while they come in); ``features(X)``, the block's
-features. A map that changes with the loss says so (``learns``, ``grows``).
+features. A map that changes with the loss or the labels says so (``learns``, ``grows``,
+``aligns``).
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     name: str
     #: True when the map itself moves by the gradient of the loss (RRF)
     learns = False
+    #: True while features are chosen by the labels of the rows (aligned random features)
+    aligns = False
 
     # ---- what a model drives -------------------------------------------------------------------
 
@@ -52,6 +55,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def fit_first(self, X: np.ndarray) -> None:
         """Fit on the rows that came first, X (n, d) with n up to ``warmup_rows()``."""
+
+    def moving(self) -> dict[str, Any]:
+        """Copies of the attributes that learning rows changes."""
+        return {}
 
     @property
     def n_features_out_(self) -> int:

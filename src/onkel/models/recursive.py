@@ -110,10 +110,35 @@ class RecursiveLeastSquares:
             # the ridge is no row and doesn't fade
             faded = self.forgetting**REFRESH_ROWS
             self.R.flat[:: len(self.R) + 1] += (1.0 - faded) * self.ridge
+        self._solve(W)
+
+    def _solve(self, W: np.ndarray) -> None:
+        """P = R⁻¹ and w = P b, where rounding hasn't taken R's definiteness."""
         factor, failed = dpotrf(self.R)
         if not failed:
             self.P, _ = dpotri(factor, overwrite_c=1)
             W[:] = dsymm(1.0, self.P, self.b).T
+
+    def change_features(self, old: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        """Go on over features of which j is ``factor[j]`` times the former ``old[j]``.
+
+        Exact for those that stay: the sums of the rows so far are theirs, scaled. One that is new
+        (factor 0) was 0 on all rows so far. Returns the weights (K, m).
+        """
+        ridge = self.ridge * self.forgetting ** self.noise[0]
+        R = np.triu(self.R, 1)
+        R = (R + R.T)[np.ix_(old, old)]
+        R.flat[:: len(R) + 1] = np.diag(self.R)[old] - ridge
+        R *= factor[:, None] * factor
+        R.flat[:: len(R) + 1] += self.ridge
+        self.R = np.asfortranarray(R)
+        self.b = np.ascontiguousarray(self.b[old] * factor[:, None])
+        self.z_sum = self.z_sum[old] * factor
+        W = np.zeros((self.b.shape[1], len(old)))
+        self.P = np.asfortranarray(np.zeros_like(R))
+        self._solve(W)
+        self.noise[0] = 0.0
+        return W
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
