@@ -57,7 +57,8 @@ class AlignedFourier(FeatureMap):
     at 0. The row of a solution is predicted with the features before it.
 
     Use it where the kernel fits the labels badly and no width mends that (a norm, few relevant
-    directions among many, a frequency). Where the kernel is right it gains little. While q is
+    directions among many, a frequency). Where the kernel is right it gains little, and of very few
+    features (tens) those that agree best are much alike: plain ones then cover more. While q is
     sought, a row costs O(N·d); after that O(D·d).
 
     Parameters
@@ -150,6 +151,10 @@ class AlignedFourier(FeatureMap):
 
     # ---- what a model drives -------------------------------------------------------------------
 
+    @property
+    def aligns(self) -> bool:
+        return self._aligning
+
     def start(self, d: int, dtype: Any) -> None:
         check_count(self, "n_components")
         check_count(self, "n_warmup", least=2)
@@ -184,7 +189,7 @@ class AlignedFourier(FeatureMap):
         self._use(np.arange(self.n_components), np.full(self.n_components, 1 / self.n_components))
         self.sums_ = LabelSums(N)
         self.alignment_ = 0.0
-        self.aligns = True
+        self._aligning = True
 
     def _set_candidates(self, frequencies: np.ndarray, offsets: np.ndarray) -> None:
         self.candidates_, self.candidate_offsets_ = frequencies, offsets
@@ -279,7 +284,7 @@ class AlignedFourier(FeatureMap):
 
     def _settle(self) -> None:
         """Drop the candidates that are not used: the features stand."""
-        self.aligns = False
+        self._aligning = False
         self._set_candidates(self.frequencies_, self.offsets_)
         self._use(np.arange(len(self.used_)), self.weights_)
         self.sums_ = LabelSums(0)
@@ -308,7 +313,7 @@ class AlignedFourier(FeatureMap):
         self.gamma_, self.alignment_ = state["gamma"], state["alignment"]
         self._set_candidates(state["candidates"], state["offsets"])
         self._use(state["used"], state["weights"])
-        self.aligns = state["aligns"]
+        self._aligning = state["aligns"]
         self.sums_ = LabelSums.from_state(state["sums"])
 
     # ---- scikit-learn --------------------------------------------------------------------------

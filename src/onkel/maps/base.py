@@ -33,14 +33,17 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     name: str
     #: True when the map itself moves by the gradient of the loss (RRF)
     learns = False
-    #: True while features are chosen by the labels of the rows (aligned random features)
-    aligns = False
 
     # ---- what a model drives -------------------------------------------------------------------
 
     @property
     def grows(self) -> bool:
         """True while the map waits for the learner's first support vectors (NOGD)."""
+        return False
+
+    @property
+    def aligns(self) -> bool:
+        """True while the map chooses its features by the labels of the rows (aligned)."""
         return False
 
     def start(self, d: int, dtype: Any) -> None:

@@ -1,0 +1,227 @@
+"""Learned kernels: ``python -m benchmarks.learned_kernels [--runs N] [--pictures FOLDER]``.
+
+The paper's task of aligned features (Sinha & Duchi 2016), aligned features on a stream, the laws of
+RRF's frequencies, the stage times of each, and the bounds of Nguyen et al. 2017 against measured
+errors. What docs/learned-kernels.md shows.
+"""
+
+from __future__ import annotations
+
+from benchmarks.timing import one_core, rate, seconds  # first: it sets the threads
+
+# isort: split
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.bound_figure import bound_figure
+from benchmarks.streams import nonlinear
+from onkel import (
+    AlignedClassifier,
+    AlignedFourier,
+    ExplicitKernelClassifier,
+    FOGDClassifier,
+    StreamModel,
+    make,
+    prequential,
+)
+from onkel.datasets import load
+from onkel.maps.alignment import aligned_weights
+from onkel.rules import LeastSquares
+
+TRAIN, TEST, CANDIDATES = 10_000, 1_000, 20_000
+# λ = 1e-3 a row
+RIDGE = 1e-3 * TRAIN
+DATA = ("ijcnn1", "cod-rna", "letter", "casp", "cadata")
+LAWS = {"one Gaussian": "rrf", "each frequency": "rrf-d", "mixture": "rrf-sm"}
+
+
+def norm_task(d: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """x ~ N(0, I), y = sign(‖x‖ - √d)."""
+    X = np.random.default_rng([seed, d]).standard_normal((n, d))
+    return X, np.linalg.norm(X, axis=1) > np.sqrt(d)
+
+
+def ridge_error(features: AlignedFourier, X: np.ndarray, y: np.ndarray) -> float:
+    """Test error in percent of ridge regression over the features of the training rows."""
+    features.fit(X[:TRAIN], y[:TRAIN])
+    model = ExplicitKernelClassifier("identity", LeastSquares(RIDGE))
+    model.fit(features.transform(X[:TRAIN]), y[:TRAIN])
+    return 100.0 * (1.0 - model.score(features.transform(X[TRAIN:]), y[TRAIN:]))
+
+
+def paper_task(runs: int) -> Table:
+    """Aligned features (those of N with a weight) against as many plain ones, by dimension."""
+    table = Table(title=f"sign(‖x‖ - √d), {TRAIN:,} rows: test errors in %, {runs} runs")
+    for head in ("d", "features used", "plain", "aligned", "", "D = 100: plain", "aligned"):
+        table.add_column(head, justify="right")
+    for d in range(2, 16):
+        found: dict[str, list[float]] = {k: [] for k in ("used", "p", "a", "p100", "a100")}
+        for seed in range(runs):
+            X, y = norm_task(d, TRAIN + TEST, seed)
+            shared: dict[str, Any] = {"gamma": 0.5, "centered": False, "random_state": seed}
+            # the paper's: ρ = 0.005 N, all features with a weight
+            aligned = AlignedFourier(CANDIDATES, CANDIDATES, rho=0.005 * CANDIDATES, **shared)
+            found["a"].append(ridge_error(aligned, X, y))
+            used = aligned.n_features_out_
+            found["used"].append(used)
+            found["p"].append(ridge_error(AlignedFourier(used, used, rho=0.0, **shared), X, y))
+            few = AlignedFourier(100, CANDIDATES, rho=0.005 * CANDIDATES, **shared)
+            found["a100"].append(ridge_error(few, X, y))
+            found["p100"].append(ridge_error(AlignedFourier(100, 100, rho=0.0, **shared), X, y))
+        mean = {name: float(np.mean(values)) for name, values in found.items()}
+        cells = [f"{mean[name]:.1f}" for name in ("p", "a", "p100", "a100")]
+        table.add_row(str(d), f"{mean['used']:.0f}", *cells[:2], "", *cells[2:])
+    return table
+
+
+@contextmanager
+def stage(times: dict[str, float], name: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    times[name] = times.get(name, 0.0) + time.perf_counter() - start
+
+
+def batch_stages() -> Table:
+    """Where ``AlignedFourier.fit`` spends its time."""
+    X, y = norm_task(10, TRAIN, 0)
+    best: dict[str, float] = {}
+    for _ in range(4):
+        times: dict[str, float] = {}
+        m = AlignedFourier(200, CANDIDATES, gamma=0.5, random_state=0)
+        with stage(times, "draw the candidates"):
+            m.start(10, "float64")
+            m.fit_first(X)
+        signs = 2.0 * y[:, None] - 1.0
+        for a in range(0, TRAIN, 512):
+            part = slice(a, a + 512)
+            with stage(times, "their features"):
+                phi = m.candidate_features(X[part])
+            with stage(times, "sums with the labels"):
+                m.sums_.add(phi, signs[part], np.ones(len(phi)))
+        v = m.sums_.squares(True)
+        with stage(times, "solve for q"):
+            aligned_weights(v, m._radius())
+        m.solve()
+        with stage(times, "transform with the 200 used"):
+            m.transform(X)
+        best = {k: min(t, best.get(k, np.inf)) for k, t in times.items()}
+    table = Table(title=f"AlignedFourier, {TRAIN:,} rows x 10, {CANDIDATES:,} candidates, one core")
+    table.add_column("stage")
+    table.add_column("ms", justify="right")
+    for name, duration in best.items():
+        table.add_row(name, f"{1e3 * duration:.1f}")
+    return table
+
+
+def online_stages(n: int, rounds: int) -> Table:
+    """Rows a second while features are sought, after, and of the laws of RRF, by stage."""
+    X, y = nonlinear(n)
+    y[:2] = 0, 1
+    few = {"gamma": 1 / 44, "random_state": 0}
+    models: dict[str, Any] = {
+        "FOGD, D = 100": FOGDClassifier(100, **few),
+        "aligned, 200 of 2 000, while it aligns": AlignedClassifier(n_align=None, **few),
+        "aligned, after": AlignedClassifier(n_align=1024, **few),
+    }
+    for name, algorithm in LAWS.items():
+        models[f"RRF, D = 100, {name}"] = make(algorithm, n_components=100, **few)
+    for model in models.values():
+        model.partial_fit(X[:4096], y[:4096], classes=[0, 1])
+    saved = {name: model.get_state() for name, model in models.items()}
+    tasks: dict[str, Callable[[], object]] = {}
+    for name, model in models.items():
+        cls = type(model)
+
+        def learned(cls=cls, state=saved[name]):
+            return learn_on(cls.from_state(state), X, y)
+
+        tasks[f"{name}/features"] = lambda model=model: model.map_.transform(X)
+        tasks[f"{name}/predict"] = lambda model=model: model.decision_function(X)
+        tasks[f"{name}/learn"] = learned
+    times = seconds(tasks, rounds)
+    table = Table(title=f"{n:,} rows x 22, hinge, float32, one core")
+    for head in ("learner", "features", "predict", "predict and learn"):
+        table.add_column(head, justify="left" if head == "learner" else "right")
+    for name in models:
+        stages = [rate(n, times[f"{name}/{s}"]) for s in ("features", "predict", "learn")]
+        table.add_row(name, *stages)
+    return table
+
+
+def learn_on(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    """Go on with a learner, in blocks."""
+    for a in range(0, len(y), 4096):
+        model.predict_then_learn(X[a : a + 4096], y[a : a + 4096])
+    return model
+
+
+def on_data() -> Table:
+    """The papers' data, one pass, defaults; inputs and targets scaled online."""
+    learners: dict[str, tuple[str, dict[str, Any]]] = {
+        "200 plain": ("aligned", {"rho": 0.0}),
+        "200 aligned": ("aligned", {}),
+        "2,000 plain": ("aligned", {"rho": 0.0, "n_components": 2000}),
+    } | {name: (algorithm, {}) for name, algorithm in LAWS.items()}
+    table = Table(title="Mistakes in %, RMSE of regressions; defaults, one pass, seed 0")
+    table.add_column("data")
+    for head in learners:
+        table.add_column(head, justify="right")
+    for name in DATA:
+        rows = load(name, scaling="none")
+        order = np.random.default_rng(0).permutation(len(rows.y))
+        task = "regression" if rows.task == "regression" else "classification"
+        X, y = rows.X[order].astype(np.float32), rows.y[order]
+        cells = []
+        for algorithm, params in learners.values():
+            model = make(algorithm, task, random_state=0, **params)
+            result = prequential(StreamModel(model), (X, y), name=algorithm)
+            cells.append(result.metric.format(result.value))
+        table.add_row(name, *cells)
+    return table
+
+
+def periodic() -> Table:
+    """A wave along one direction, far above the kernel's width: what means are for."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60_000, 5)).astype(np.float32)
+    y = np.cos(4.0 * X[:, 0] + 2.0 * X[:, 1]) > 0.0
+    table = Table(title="cos(4 x_1 + 2 x_2) > 0, 60 000 rows x 5, D = 100: % mistakes by rows")
+    table.add_column("law")
+    parts = ((0, 4_000), (4_000, 20_000), (20_000, 60_000))
+    for a, b in parts:
+        table.add_column(f"{a:,} to {b:,}", justify="right")
+    for name, algorithm in ({"fixed (FOGD)": "fogd"} | LAWS).items():
+        model = make(algorithm, n_components=100, random_state=0)
+        before = model.predict_then_learn(X, y)
+        table.add_row(name, *(f"{100 * (before != y)[a:b].mean():.1f}" for a, b in parts))
+    return table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=3, help="of the paper's task")
+    parser.add_argument("--rows", type=int, default=50_000, help="that are timed")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pictures", type=Path, help="write the figure of the bounds there")
+    options = parser.parse_args()
+    one_core()
+    console = Console(width=110)
+    if options.pictures:
+        bound_figure(options.pictures / "rrf-bounds.png")
+    console.print(batch_stages())
+    console.print(online_stages(options.rows, options.rounds))
+    console.print(periodic())
+    console.print(on_data())
+    console.print(paper_task(options.runs))
+
+
+if __name__ == "__main__":
+    main()
