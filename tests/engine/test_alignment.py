@@ -107,7 +107,9 @@ def test_no_feasible_distribution_aligns_better(v, rho, power, seed):
 def test_edges():
     np.testing.assert_array_equal(aligned_weights(np.array([3.0]), 1.0), [1.0])
     np.testing.assert_array_equal(aligned_weights(np.zeros(4), 5.0), np.full(4, 0.25))
-    np.testing.assert_array_equal(aligned_weights(np.array([1.0, 5.0, 2.0]), 0.0), np.full(3, 1 / 3))
+    np.testing.assert_array_equal(
+        aligned_weights(np.array([1.0, 5.0, 2.0]), 0.0), np.full(3, 1 / 3)
+    )
     # all of it on the largest, when the ball holds that; on equal ones equally
     np.testing.assert_array_equal(aligned_weights(np.array([1.0, 5.0, 2.0]), 2.0), [0, 1, 0])
     np.testing.assert_array_equal(aligned_weights(np.array([5.0, 5.0, 2.0]), 9.0), [0.5, 0.5, 0])

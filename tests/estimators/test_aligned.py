@@ -1,4 +1,4 @@
-"""Aligned random features: fit on a batch, and found online, against NumPy and against plain ones."""
+"""Aligned random features, of a batch and online: against NumPy, and against plain ones."""
 
 from __future__ import annotations
 
@@ -155,9 +155,7 @@ def test_online(task):
 def test_least_squares_over_features_that_stay_is_ridge_regression():
     """With all candidates used, a solution only scales them: the sums are scaled with them."""
     X, y = rows("regression", 400)
-    feature_map = maps.AlignedFourier(
-        12, 12, gamma=0.4, rho=0.05, n_align=200, random_state=0
-    )
+    feature_map = maps.AlignedFourier(12, 12, gamma=0.4, rho=0.05, n_align=200, random_state=0)
     model = ExplicitKernelRegressor(
         map=feature_map, rule=rules.LeastSquares(ridge=0.5), dtype="float64"
     )
@@ -207,7 +205,9 @@ def test_the_paper_s_task():
             150, 4000, gamma=0.5, rho=rho, centered=False, random_state=0
         ).fit(X[train], y[train])
         Z = feature_map.transform(X)
-        model = ExplicitKernelClassifier("identity", rules.LeastSquares(3.0)).fit(Z[train], y[train])
+        model = ExplicitKernelClassifier("identity", rules.LeastSquares(3.0)).fit(
+            Z[train], y[train]
+        )
         errors[rho] = 1 - model.score(Z[test], y[test])
     # a difference of 0.1 is more than six deviations of a share of 1 000 rows
     assert errors[None] < errors[0.0] - 0.1

@@ -173,7 +173,7 @@ def rrf(X, y, K, loss, noise, log_width, eta, eta_gamma, damping):
 
 
 def rrf_of_components(X, y, K, loss, start, component, eta, eta_gamma, damping):
-    """RRF with ω_d = exp(g_b)(m_b + e_d) and features √π_b [cos, sin]/√D_b, b the component of d."""
+    """RRF with ω_d = exp(g_b)(m_b + e_d), features √π_b [cos, sin]/√D_b, b the component of d."""
     noise, g, m, logit = (start[name].copy() for name in ("noise", "g", "m", "logit"))
     number = noise.shape[1]
     size = np.bincount(component)[component]

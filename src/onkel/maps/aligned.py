@@ -26,8 +26,9 @@ __all__ = ["AlignedFourier"]
 SELECTIONS = ("largest", "sample")
 # the first solution comes after so many rows: of fewer, v is mostly chance
 _FIRST_SOLUTION = 32
-# rows of a batch whose candidate features are held at once
-_BATCH_ROWS = 512
+# the features of all candidates are to stay in a core's second-level cache until they are summed
+_CACHE_BYTES = 1 << 20
+_FEWEST_ROWS = 16
 
 
 def _refuse_parts(self: AlignedFourier) -> bool:
@@ -45,8 +46,8 @@ class AlignedFourier(FeatureMap):
         q = argmax Σ_m q_m v_m,   v_m = (Σ_i y_i φ_m(x_i))²,   φ_m(x) = √2 cos(ω_m·x + b_m),
 
     over the distributions within an f-divergence ball around the uniform one, f(t) = t^power - 1:
-    the kernel Σ q_m φ_m(x) φ_m(x') of that family that agrees best with the labels. ``n_components``
-    features of it are used.
+    the kernel Σ q_m φ_m(x) φ_m(x') of that family that agrees best with the labels.
+    ``n_components`` features of it are used.
 
     *Batch*, the paper's: ``fit(X, y)`` takes v from all rows and solves once.
 
@@ -221,6 +222,10 @@ class AlignedFourier(FeatureMap):
 
     # ---- alignment -----------------------------------------------------------------------------
 
+    def rows_at_once(self) -> int:
+        """How many rows of features of all candidates to make at once."""
+        return max(_CACHE_BYTES // (self.n_candidates * self.dtype_.itemsize), _FEWEST_ROWS)
+
     def candidate_features(self, X: Any) -> np.ndarray:
         """φ (n, N) of all candidates, in a scratch array."""
         N = self.n_candidates
@@ -331,8 +336,9 @@ class AlignedFourier(FeatureMap):
         self.start(X.shape[1], X.dtype)
         self.fit_first(as_dense(X))
         targets = _targets(y)
-        for a in range(0, X.shape[0], _BATCH_ROWS):
-            part = slice(a, a + _BATCH_ROWS)
+        step = self.rows_at_once()
+        for a in range(0, X.shape[0], step):
+            part = slice(a, a + step)
             phi = self.candidate_features(X[part])
             self.sums_.add(phi, targets[part], np.ones(len(phi)))
         self.solve()

@@ -30,11 +30,11 @@ class ReparameterizedFeatures(FeatureMap):
 
     - "gaussian", the paper's: one g (d,) for all of them, the spectrum of one Gaussian kernel.
     - "frequency": a g_d (d,) for each, ``ω_d = exp(g_d) ∘ e_d``. Every frequency moves on its own
-      (its signs stay); the most flexible, and the slowest to learn from few rows.
+      (its signs stay): the most flexible, the slowest, and the one that needs the most rows.
     - "mixture": ``ω_d = exp(g_b) ∘ (m_b + e_d)`` for the component b of frequency d, with features
       √π_b [cos, sin]/√D_b: the spectral mixture kernel
       Σ_b π_b exp(-½ Σ_n σ_bn² τ_n²) cos(μ_b·τ), σ_b = exp(g_b), μ_b = σ_b ∘ m_b, π = softmax.
-      Widths, means and shares all move. For targets that repeat along a direction.
+      Widths, means and shares all move. For targets that repeat along a slanted direction.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def fill_frequencies(n, E, log_width, mean, first, F):
 
 @jit_inline
 def fill_shares(logit, first, shares, amplitude):
-    """Row 0 of ``shares`` ← softmax(logit), and a_d = √(share/number of frequencies) of the component of d."""
+    """Row 0 of ``shares`` ← softmax(logit); a_d ← √(share_b/D_b) for the component b of d."""
     top, total = -np.inf, 0.0
     for b in range(logit.shape[0]):
         top = max(top, logit[b])

@@ -18,23 +18,29 @@ __all__ = ["carry", "learn"]
 def learn(model: ExplicitModel, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> int:
     """Learn rows while the map aligns itself with their labels. Returns the rows done."""
     m: AlignedFourier = model.map  # type: ignore[assignment]
-    done, n = 0, X.shape[0]
+    done, n, most = 0, X.shape[0], m.rows_at_once()
     while done < n and m.aligns:
         # a solution falls on a number of rows, never on the end of a block
         due = m.rows_to_solution()
-        counted = done + np.flatnonzero(weight[done:] > 0.0)
+        counted = np.flatnonzero(weight[done : done + most] > 0.0)
         reached = counted.size >= due
-        part = slice(done, int(counted[due - 1]) + 1 if reached else n)
-        phi = m.candidate_features(X[part])
-        Z = scratch("features", (len(phi), m.n_features_out_), m.dtype_)
-        model.learn_features(
-            m.features_of_candidates(phi, Z), y[part], weight[part], P[part]
-        )
-        m.sums_.add(phi, model.targets(y[part]), weight[part])
+        stop = done + int(counted[due - 1]) + 1 if reached else min(done + most, n)
+        _learn_part(model, X[done:stop], y[done:stop], weight[done:stop], P[done:stop])
         if reached:
             carry(model, *m.solve())
-        done = part.stop
+        done = stop
     return done
+
+
+def _learn_part(
+    model: ExplicitModel, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray
+) -> None:
+    """Learn rows over the features used, and sum up those of all candidates."""
+    m: AlignedFourier = model.map  # type: ignore[assignment]
+    phi = m.candidate_features(X)
+    Z = scratch("features", (len(phi), m.n_features_out_), m.dtype_)
+    model.learn_features(m.features_of_candidates(phi, Z), y, weight, P)
+    m.sums_.add(phi, model.targets(y), weight)
 
 
 def carry(model: ExplicitModel, old: np.ndarray, factor: np.ndarray) -> None:
