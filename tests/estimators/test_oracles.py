@@ -39,7 +39,8 @@ def rows(task):
     if task == "regression":
         return X, np.sin(2.0 * X[:, 0]) * X[:, 1]
     signs = X[:, 0] * X[:, 1] > 0.1 * rng.standard_normal(N)
-    return X, signs + (X[:, 2] > 0.5) * (task == "multiclass")
+    # whole numbers: truth values would add up to two classes
+    return X, signs.astype(int) + (X[:, 2] > 0.5) * (task == "multiclass")
 
 
 def n_outputs(task):

@@ -53,8 +53,8 @@ class AlignedClassifier(_Aligned, OnlineClassifier):
 
     ``f(x) = w·z(x)``, z the D of N random cosines whose weights q maximise the alignment
     ``Σ q_m (Σ_i y_i φ_m(x_i))²`` within an f-divergence ball, and
-    ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. The sums run along with the stream; q is solved for after rows 32, 64, 128, ... until
-    ``n_align``, and f is carried over.
+    ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. The sums run along with the stream; q is solved for
+    after rows 32, 64, 128, ... until ``n_align``, and f is carried over.
 
     Use it where FOGD with the same number of features is far from what it reaches with ten times as
     many: the kernel is not the labels', but some of its features are. Each row costs O(N·d)

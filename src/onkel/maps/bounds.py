@@ -1,9 +1,9 @@
 """How many random frequencies are enough: the error bounds of Nguyen et al. 2017.
 
 Both hold for z(x) = [cos ω_d·x, sin ω_d·x]/√D with independent ω_d = σ ∘ e_d, e_d ~ N(0, I), and
-the Gaussian kernel κ(x, x') = exp(-½ Σ σ_n² (x_n - x'_n)²) it estimates: for :class:`FourierFeatures`
-with σ = √(2γ), and for :class:`ReparameterizedFeatures` with σ = exp(g) at any fixed g. Widths that
-are learned depend on the noise, and the bounds are silent about them.
+the Gaussian kernel κ(x, x') = exp(-½ Σ σ_n² (x_n - x'_n)²) it estimates: for
+:class:`FourierFeatures` with σ = √(2γ), and for :class:`ReparameterizedFeatures` with σ = exp(g) at
+any fixed g. Widths that are learned depend on the noise, and the bounds are silent about them.
 """
 
 from __future__ import annotations

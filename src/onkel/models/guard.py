@@ -61,7 +61,7 @@ def _is_finite(model: Any) -> bool:
     weights = [getattr(model, name) for name in ("W", "A", "carried") if hasattr(model, name)]
     feature_map: Any = getattr(model, "map", None)
     if feature_map is not None and feature_map.learns:
-        weights += feature_map.parameters()
+        weights += feature_map.moving().values()
     return all(np.isfinite(values.sum()) for values in weights)
 
 
