@@ -13,6 +13,8 @@ from onkel._version import __version__
 
 _HOMES = {
     "onkel.estimators": (
+        "AlignedClassifier",
+        "AlignedRegressor",
         "BOGDClassifier",
         "BOGDRegressor",
         "BPANNClassifier",
@@ -69,6 +71,7 @@ _HOMES = {
         "TVMClassifier",
     ),
     "onkel.maps": (
+        "AlignedFourier",
         "FourierFeatures",
         "IdentityFeatures",
         "LearnedLandmarks",
@@ -86,6 +89,9 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ALGORITHMS",
+    "AlignedClassifier",
+    "AlignedFourier",
+    "AlignedRegressor",
     "BOGDClassifier",
     "BOGDRegressor",
     "BPANNClassifier",
@@ -182,6 +188,8 @@ if TYPE_CHECKING:
     from onkel.algorithms import ALGORITHMS, make
     from onkel.errors import DataError, DivergenceError, ModelFileError
     from onkel.estimators import (
+        AlignedClassifier,
+        AlignedRegressor,
         BOGDClassifier,
         BOGDRegressor,
         BPANNClassifier,
@@ -239,6 +247,7 @@ if TYPE_CHECKING:
     )
     from onkel.evaluation import prequential
     from onkel.maps import (
+        AlignedFourier,
         FourierFeatures,
         IdentityFeatures,
         LearnedLandmarks,

@@ -111,6 +111,39 @@ def sincos_block(angles, scale, Z):
         sincos_turns(angles[t], scale, Z[t, :D], Z[t, D:])
 
 
+@jit_inline
+def _cos32(u, scale, out):
+    for j in range(u.shape[0]):
+        r = u[j] - np.rint(u[j])
+        r2 = r * r
+        s = ((((_S4 * r2 + _S3) * r2 + _S2) * r2 + _S1) * r2 + _S0) * r
+        out[j] = scale[j] * (_ONE - _TWO * s * s)
+
+
+@jit_inline
+def _cos64(u, scale, out):
+    for j in range(u.shape[0]):
+        r = u[j] - np.rint(u[j])
+        r2 = r * r
+        s = _SIN64[10]
+        for n in range(9, -1, -1):
+            s = s * r2 + _SIN64[n]
+        s *= r
+        out[j] = scale[j] * (1.0 - 2.0 * s * s)
+
+
+@jit
+def cos_block(turns, offset, scale, Z):
+    """The features ``scale_j cos 2π(turns + offset_j)`` of a block, Z (n, D); ``turns`` is lost."""
+    for t in range(turns.shape[0]):
+        for j in range(turns.shape[1]):
+            turns[t, j] += offset[j]
+        if turns.itemsize == 4:
+            _cos32(turns[t], scale, Z[t])
+        else:
+            _cos64(turns[t], scale, Z[t])
+
+
 # The pieces below take a matrix and a row, not a view of the row: in a loop, which does count
 # references, making a view costs as much as the arithmetic at these sizes.
 

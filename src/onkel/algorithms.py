@@ -73,6 +73,23 @@ _ROWS = (
         "Nguyen et al. 2017", "Algorithm 1", "RRFClassifier", "RRFRegressor",
     ),
     Algorithm(
+        "rrf-d", "RRF with widths for every frequency",
+        "any", "gradient", "explicit", "reparameterized (each frequency)",
+        "Nguyen et al. 2017", "section 3.2", "RRFClassifier", "RRFRegressor",
+        params={"law": "frequency"},
+    ),
+    Algorithm(
+        "rrf-sm", "RRF of a spectral mixture kernel",
+        "any", "gradient", "explicit", "reparameterized (spectral mixture)",
+        "Wilson & Adams 2013", "eq. 12, learned as in RRF", "RRFClassifier", "RRFRegressor",
+        params={"law": "mixture"},
+    ),
+    Algorithm(
+        "aligned", "aligned random features",
+        "any", "gradient", "explicit", "aligned random Fourier",
+        "Sinha & Duchi 2016", "eq. 4, online", "AlignedClassifier", "AlignedRegressor",
+    ),
+    Algorithm(
         "krls", "kernel recursive least squares",
         "squared", "least squares", "explicit", "Nyström (first rows)",
         "Engel et al. 2004", "over Nyström features", "KernelRLSClassifier", "KernelRLSRegressor",

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from onkel.maps import MAPS, FourierFeatures, IdentityFeatures, NystroemFeatures, make_map
+from onkel.maps import (
+    MAPS,
+    AlignedFourier,
+    FourierFeatures,
+    IdentityFeatures,
+    NystroemFeatures,
+    ReparameterizedFeatures,
+    make_map,
+)
 
 X = np.random.default_rng(0).standard_normal((80, 4))
 
@@ -15,7 +23,7 @@ X = np.random.default_rng(0).standard_normal((80, 4))
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_shapes_names_and_dtype(name, dtype):
     feature_map = make_map(name)
-    Z = feature_map.fit_transform(X.astype(dtype))
+    Z = feature_map.fit_transform(X.astype(dtype), X[:, 0] > 0.0)
     assert Z.dtype == dtype
     assert Z.flags.c_contiguous
     assert Z.shape == (80, len(feature_map.get_feature_names_out()))
@@ -75,11 +83,19 @@ def test_nystroem_survives_repeated_landmarks():
         (NystroemFeatures(landmarks="last"), "landmarks='last' must be"),
         (NystroemFeatures(landmarks=np.ones((3, 2))), "must have the rows' 4 columns"),
         (NystroemFeatures(landmarks="support"), "support vectors of a learner"),
+        (AlignedFourier(30, 20), "n_candidates=20 must be at least n_components=30"),
+        (AlignedFourier(rho=-1.0), "rho=-1.0 must be a number of at least 0"),
+        (AlignedFourier(power=1.0), "power=1.0 must be a number above 1"),
+        (AlignedFourier(selection="all"), "selection='all' must be 'largest' or 'sample'"),
+        (AlignedFourier(n_align=0), "n_align=0 must be a whole number of at least 1"),
+        (AlignedFourier(kernel="linear"), "kernel='linear' has no spectrum"),
+        (ReparameterizedFeatures(law="cauchy"), "law='cauchy' is not one of 'gaussian'"),
+        (ReparameterizedFeatures(3, law="mixture"), "n_mixtures=4 must be at most n_components=3"),
     ],
 )
 def test_bad_parameters_are_named(feature_map, message):
     with pytest.raises(ValueError, match=message):
-        feature_map.fit(X)
+        feature_map.fit(X, X[:, 0] > 0.0)
 
 
 def test_identity_with_and_without_intercept():

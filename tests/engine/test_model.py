@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onkel.losses import Loss
+from onkel.losses import Loss, evaluate
 from onkel.maps import (
     FourierFeatures,
     IdentityFeatures,
     NystroemFeatures,
     ReparameterizedFeatures,
 )
+from onkel.maps.reparameterized import LAWS
 from onkel.models import growing, loops
 from onkel.models.explicit import ExplicitModel
 from onkel.rules import AdaGrad, Gradient, PassiveAggressive, Pegasos, ProjectedGradient
@@ -81,34 +82,87 @@ CASES = [
 ]
 
 
+MOVING = ("log_width_", "mean_", "logit_")
+
+
 @pytest.mark.parametrize(("loss", "n_outputs"), CASES)
-def test_widths_move_along_the_gradient(loss, n_outputs):
-    """One step of RRF from random weights against central differences of the loss."""
+@pytest.mark.parametrize("law", LAWS)
+def test_spectra_move_along_the_gradient(loss, n_outputs, law):
+    """One step of RRF from random weights against central differences of the loss.
+
+    For every loss, law of the frequencies and parameter: widths, means and shares.
+    """
     rng = np.random.default_rng(7)
-    for trial in range(5):
+    for trial in range(4):
         feature_map = ReparameterizedFeatures(
-            15, gamma=0.4, learning_rate=1e-3, damping=0, random_state=trial
+            13, gamma=0.4, learning_rate=1e-3, damping=0, random_state=trial, law=law
         )
         model = model_of(feature_map, Gradient(0.25), loss, n_outputs)
         model.W[:] = rng.standard_normal(model.W.shape)
         model.state[loops.SCALE] = 0.5
+        for name in MOVING:
+            values = getattr(feature_map, name)
+            values += 0.3 * rng.standard_normal(values.shape)
         x = rng.standard_normal((1, 3))
         y = float(rng.integers(n_outputs)) if n_outputs > 1 else rng.choice([-1.0, 1.0])
-        start = feature_map.log_width_.copy()
-
-        def value(g, x=x, y=y, model=model, start=start):
-            model.map.log_width_ = g
-            p = model.scores(x)
-            model.map.log_width_ = start.copy()
-            from onkel.losses import evaluate
-
-            return evaluate(int(loss), p, 0, y, 0.0, np.empty(p.shape[1]))
-
-        h = 1e-6
-        slope = [(value(start + h * e) - value(start - h * e)) / (2 * h) for e in np.eye(3)]
+        start = feature_map.moving()
+        slopes = {name: _central(model, name, x, y) for name in MOVING}
         model.learn(x, np.array([y]), np.ones(1))
-        moved = (feature_map.log_width_ - start) / 1e-3
-        np.testing.assert_allclose(moved, -np.array(slope), rtol=1e-5, atol=1e-7)
+        for name in MOVING:
+            moved = (getattr(feature_map, name) - start[name]) / 1e-3
+            np.testing.assert_allclose(moved, -slopes[name], rtol=1e-5, atol=1e-7)
+        if law == "mixture":
+            assert slopes["mean_"].shape == (3, 4)
+            assert slopes["logit_"].shape == (4,)
+
+
+def _central(model, name, x, y, h=1e-6):
+    """∂loss/∂(a parameter of the map) at a row, by central differences."""
+    values = getattr(model.map, name)
+    slope = np.zeros_like(values)
+    for place in np.ndindex(values.shape):
+        at = values[place]
+        for side in (h, -h):
+            values[place] = at + side
+            p = model.scores(x)
+            value = evaluate(model.loss, p, 0, y, 0.0, np.empty(p.shape[1]))
+            slope[place] += np.sign(side) * value / (2 * h)
+        values[place] = at
+    return slope
+
+
+def test_a_mixture_is_the_spectral_mixture_kernel():
+    """Σ_b π_b exp(-½ Σ_n σ_bn² τ_n²) cos(μ_b·τ), Wilson & Adams 2013, eq. 12."""
+    X = np.random.default_rng(0).uniform(-1, 1, (20, 2))
+    feature_map = ReparameterizedFeatures(
+        60_000, gamma=0.5, random_state=0, law="mixture", n_mixtures=3
+    ).fit(X)
+    feature_map.log_width_ += [[0.3, -0.5, 0.0], [0.0, 0.4, -0.2]]
+    feature_map.logit_ += [0.0, 1.0, -0.5]
+    sigma = np.exp(feature_map.log_width_)
+    mu = sigma * feature_map.mean_
+    share = np.exp(feature_map.logit_) / np.exp(feature_map.logit_).sum()
+    tau = X[:, None] - X[None]
+    kernel = sum(
+        share[b] * np.exp(-0.5 * ((sigma[:, b] * tau) ** 2).sum(-1)) * np.cos(tau @ mu[:, b])
+        for b in range(3)
+    )
+    Z = feature_map.transform(X)
+    np.testing.assert_allclose(Z @ Z.T, kernel, atol=0.025)
+    np.testing.assert_allclose((Z**2).sum(axis=1), 1.0, rtol=1e-12)
+    assert np.abs(kernel).min() < 0.2
+
+
+def test_a_mixture_begins_as_the_gaussian():
+    """Over the means it starts from, the mixture's kernel is on average that of gamma."""
+    X = np.random.default_rng(1).uniform(-1, 1, (8, 2))
+    total, seeds = np.zeros((8, 8)), 1500
+    for seed in range(seeds):
+        params = {"gamma": 0.7, "law": "mixture", "n_mixtures": 4, "random_state": seed}
+        Z = ReparameterizedFeatures(16, **params).fit_transform(X)
+        total += Z @ Z.T / seeds
+    gaussian = np.exp(-0.7 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
+    np.testing.assert_allclose(total, gaussian, atol=0.05)
 
 
 def test_scale_is_folded_before_it_vanishes():

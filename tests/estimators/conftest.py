@@ -7,6 +7,8 @@ import pytest
 
 from onkel import budgets, estimators, maps, rules
 from onkel.estimators import (
+    AlignedClassifier,
+    AlignedRegressor,
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
     FOGDClassifier,
@@ -44,6 +46,14 @@ OPEN = {
         maps.FourierFeatures(12, **SET), rules.LeastSquares(ridge=0.1, forgetting=0.99)
     ),
     "fourier-perceptron": _open(maps.FourierFeatures(12, **WARM), "perceptron"),
+    "aligned-least-squares": _open(
+        maps.AlignedFourier(12, 40, n_align=70, **WARM), rules.LeastSquares(forgetting=0.999)
+    ),
+    "aligned-adagrad": _open(maps.AlignedFourier(12, 40, n_align=None, **SET), "adagrad"),
+    "mixture-projected": _open(
+        maps.ReparameterizedFeatures(12, law="mixture", n_mixtures=5, **SET),
+        rules.ProjectedGradient(radius=1.5),
+    ),
     "support-projected": _open(
         maps.NystroemFeatures(landmarks="support", **SUPPORT, **SET),
         rules.ProjectedGradient(radius=1.5),
@@ -56,6 +66,13 @@ NAMED = {
     "nogd-median": ("NOGD", SUPPORT | WARM),
     "rrf": ("RRF", FEW | SET),
     "rrf-median": ("RRF", FEW | WARM),
+    "rrf-d": ("RRF", FEW | SET | {"law": "frequency"}),
+    "rrf-sm-median": ("RRF", FEW | WARM | {"law": "mixture", "n_mixtures": 3}),
+    "aligned": ("Aligned", FEW | SET | {"n_candidates": 40, "n_align": 70}),
+    "aligned-median": (
+        "Aligned",
+        FEW | WARM | {"n_candidates": 40, "n_align": 50, "selection": "sample", "power": 3.0},
+    ),
     "pa": ("PA", {}),
     "krls-median": ("KRLS", {"budget": 9, "random_state": 3} | WARM),
 }
@@ -65,6 +82,7 @@ CLASSES = {
         "NOGD": NOGDClassifier,
         "RRF": RRFClassifier,
         "PA": PAClassifier,
+        "Aligned": AlignedClassifier,
         "KRLS": KernelRLSClassifier,
         "open": ExplicitKernelClassifier,
     },
@@ -73,6 +91,7 @@ CLASSES = {
         "NOGD": NOGDRegressor,
         "RRF": RRFRegressor,
         "PA": PARegressor,
+        "Aligned": AlignedRegressor,
         "KRLS": KernelRLSRegressor,
         "open": ExplicitKernelRegressor,
     },

@@ -39,7 +39,8 @@ def rows(task):
     if task == "regression":
         return X, np.sin(2.0 * X[:, 0]) * X[:, 1]
     signs = X[:, 0] * X[:, 1] > 0.1 * rng.standard_normal(N)
-    return X, signs + (X[:, 2] > 0.5) * (task == "multiclass")
+    # whole numbers: truth values would add up to two classes
+    return X, signs.astype(int) + (X[:, 2] > 0.5) * (task == "multiclass")
 
 
 def n_outputs(task):
@@ -172,6 +173,37 @@ def rrf(X, y, K, loss, noise, log_width, eta, eta_gamma, damping):
     return P
 
 
+def rrf_of_components(X, y, K, loss, start, component, eta, eta_gamma, damping):
+    """RRF with ω_d = exp(g_b)(m_b + e_d), features √π_b [cos, sin]/√D_b, b the component of d."""
+    noise, g, m, logit = (start[name].copy() for name in ("noise", "g", "m", "logit"))
+    number = noise.shape[1]
+    size = np.bincount(component)[component]
+    w, P = np.zeros((K, 2 * number)), np.empty((len(X), K))
+    for t, x in enumerate(X):
+        frequencies = np.exp(g[:, component]) * (m[:, component] + noise)
+        share = np.exp(logit) / np.exp(logit).sum()
+        a = np.sqrt(share[component] / size)
+        cos, sin = a * np.cos(x @ frequencies), a * np.sin(x @ frequencies)
+        P[t] = w @ np.r_[cos, sin]
+        value, c = direction(loss, P[t], y[t])
+        pull = c @ (w[:, number:] * cos - w[:, :number] * sin)
+        part = c @ (w[:, :number] * cos + w[:, number:] * sin)
+        by = np.eye(g.shape[1])[component]
+        slope_g = x[:, None] * ((frequencies * pull) @ by)
+        slope_m = x[:, None] * np.exp(g) * (pull @ by)
+        slope_l = 0.5 * (part @ by - share * part.sum())
+        if not start["mixed"]:
+            slope_m, slope_l = 0 * slope_m, 0 * slope_l
+        squared = sum((s**2).sum() for s in (slope_g, slope_m, slope_l))
+        step = eta_gamma
+        if damping:
+            step = min(step / np.sqrt(1 + (t + 1) / damping), value / max(squared, 1e-300))
+        step *= c.any()
+        g, m, logit = g + step * slope_g, m + step * slope_m, logit + step * slope_l
+        w = w + eta * np.outer(c, np.r_[cos, sin])
+    return P
+
+
 # ---- and the engine ------------------------------------------------------------------------------
 
 
@@ -241,6 +273,34 @@ def test_rrf(task, loss, damping):
 
     check(model, task, oracle)
     assert np.abs(model.map_.log_width_ - start).max() > 0.01
+
+
+@pytest.mark.parametrize(("task", "loss"), CASES)
+@pytest.mark.parametrize("damping", [0, 50])
+@pytest.mark.parametrize(("law", "G"), [("frequency", 15), ("mixture", 4)])
+def test_rrf_of_components(task, loss, damping, law, G):
+    params = {"n_components": 15, "gamma": 0.3, "learning_rate": 0.2, "learning_rate_gamma": 0.02}
+    params |= {"damping": damping, "random_state": 0, "law": law, "n_mixtures": 4}
+    model = engine(RRFClassifier, RRFRegressor, task, loss, **params)
+    fresh = model._make_map().set_params(random_state=0)
+    fresh.start(D, "float64")
+    fresh.fit_first(np.empty((0, D)))
+    mixed = law == "mixture"
+    start = {"noise": fresh.noise_, "g": fresh.log_width_, "mixed": mixed}
+    start["m"] = fresh.mean_ if mixed else np.zeros((D, G))
+    # where no share is learned, every frequency has the same
+    start["logit"] = fresh.logit_ if mixed else np.zeros(G)
+    # four components of 15 frequencies: 3, 4, 4 and 4
+    component = np.repeat(range(G), [3, 4, 4, 4]) if mixed else np.arange(15)
+
+    def oracle(X, y, K):
+        return rrf_of_components(X, y, K, loss, start, component, 0.2, 0.02, damping)
+
+    check(model, task, oracle)
+    assert np.abs(model.map_.log_width_ - fresh.log_width_).max() > 0.01
+    if mixed:
+        assert np.abs(model.map_.mean_ - fresh.mean_).max() > 0.01
+        assert np.abs(model.map_.logit_).max() > 0.002
 
 
 @pytest.mark.parametrize("task", TASKS)

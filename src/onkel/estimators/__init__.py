@@ -1,5 +1,6 @@
 """The public learners, in scikit-learn's form."""
 
+from onkel.estimators.aligned import AlignedClassifier, AlignedRegressor
 from onkel.estimators.base import OnlineEstimator
 from onkel.estimators.bogd import BOGDClassifier, BOGDRegressor
 from onkel.estimators.bpann import BPANNClassifier, BPANNRegressor
@@ -33,6 +34,8 @@ from onkel.estimators.support import SupportKernelClassifier, SupportKernelRegre
 from onkel.estimators.tvm import TVMClassifier
 
 __all__ = [
+    "AlignedClassifier",
+    "AlignedRegressor",
     "BOGDClassifier",
     "BOGDRegressor",
     "BPANNClassifier",

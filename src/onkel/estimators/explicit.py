@@ -33,7 +33,8 @@ class ExplicitKernelClassifier(_Explicit, OnlineClassifier):
 
     Parameters
     ----------
-    map : {"identity", "fourier", "nystroem", "reparameterized"} or FeatureMap, default="fourier"
+    map : {"identity", "fourier", "nystroem", "reparameterized", "aligned"} or FeatureMap, \
+default="fourier"
     rule : str or Rule, default="gradient"
         "gradient", "projected", "pegasos", "perceptron", "passive_aggressive" or "adagrad".
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"

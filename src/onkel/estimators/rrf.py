@@ -24,6 +24,8 @@ class _RRF:
     learning_rate: float
     schedule: str
     alpha: float
+    law: str
+    n_mixtures: int
 
     def _make_map(self) -> ReparameterizedFeatures:
         return ReparameterizedFeatures(
@@ -33,6 +35,8 @@ class _RRF:
             self.damping,
             self.orthogonal,
             self.n_warmup,
+            law=self.law,
+            n_mixtures=self.n_mixtures,
         )
 
     def _make_rule(self) -> Gradient:
@@ -74,13 +78,20 @@ class RRFClassifier(_RRF, OnlineClassifier):
     class_weight : dict, "balanced" or None, default=None
     dtype : {"float32", "float64"}, default="float32"
     random_state : int, RandomState or None, default=None
+    law : {"gaussian", "frequency", "mixture"}, default="gaussian"
+        What the frequencies have in common: the widths of one Gaussian kernel, as in the paper; no
+        width (each frequency has its own for every input); or those of the components of a spectral
+        mixture, whose means and shares move too. See :class:`ReparameterizedFeatures`.
+    n_mixtures : int, default=4
+        Number of components of a mixture.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (1 or n_classes, 2 * n_components)
     map_ : ReparameterizedFeatures
-        ``map_.log_width_`` (d,) are the learned log-widths.
+        ``map_.log_width_`` (d,) are the learned log-widths, ``map_.frequencies_`` (d, D) the
+        frequencies.
     n_rows_, n_features_in_, nbytes_ : int
 
     Examples
@@ -95,7 +106,7 @@ class RRFClassifier(_RRF, OnlineClassifier):
 
     Notes
     -----
-    Source: Nguyen, Le, Bui & Phung 2017, Algorithm 1.
+    Source: Nguyen, Le, Bui & Phung 2017, Algorithm 1; mixtures: Wilson & Adams 2013, eq. 12.
     """
 
     def __init__(
@@ -113,6 +124,8 @@ class RRFClassifier(_RRF, OnlineClassifier):
         class_weight: Any = None,
         dtype: str = "float32",
         random_state: Any = None,
+        law: str = "gaussian",
+        n_mixtures: int = 4,
     ) -> None:
         self.n_components = n_components
         self.gamma = gamma
@@ -127,6 +140,8 @@ class RRFClassifier(_RRF, OnlineClassifier):
         self.class_weight = class_weight
         self.dtype = dtype
         self.random_state = random_state
+        self.law = law
+        self.n_mixtures = n_mixtures
 
 
 class RRFRegressor(_RRF, OnlineRegressor):
@@ -135,7 +150,7 @@ class RRFRegressor(_RRF, OnlineRegressor):
     Parameters
     ----------
     n_components, gamma, learning_rate_gamma, damping, schedule, alpha, orthogonal,
-    n_warmup, dtype, random_state
+    n_warmup, dtype, random_state, law, n_mixtures
         As in :class:`RRFClassifier`.
     learning_rate : float, default=0.5
         η > 0; below 2 for the squared loss. Targets should be of order 1.
@@ -174,6 +189,8 @@ class RRFRegressor(_RRF, OnlineRegressor):
         n_warmup: int = 256,
         dtype: str = "float32",
         random_state: Any = None,
+        law: str = "gaussian",
+        n_mixtures: int = 4,
     ) -> None:
         self.n_components = n_components
         self.gamma = gamma
@@ -188,3 +205,5 @@ class RRFRegressor(_RRF, OnlineRegressor):
         self.n_warmup = n_warmup
         self.dtype = dtype
         self.random_state = random_state
+        self.law = law
+        self.n_mixtures = n_mixtures

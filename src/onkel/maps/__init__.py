@@ -1,5 +1,6 @@
 """Feature maps: how the infinite-dimensional f is made finite."""
 
+from onkel.maps.aligned import AlignedFourier
 from onkel.maps.base import FeatureMap
 from onkel.maps.fourier import FourierFeatures
 from onkel.maps.identity import IdentityFeatures
@@ -9,6 +10,7 @@ from onkel.maps.reparameterized import ReparameterizedFeatures
 
 __all__ = [
     "MAPS",
+    "AlignedFourier",
     "FeatureMap",
     "FourierFeatures",
     "IdentityFeatures",
@@ -26,6 +28,7 @@ MAPS: dict[str, type[FeatureMap]] = {
         NystroemFeatures,
         LearnedLandmarks,
         ReparameterizedFeatures,
+        AlignedFourier,
     )
 }
 

@@ -2,7 +2,8 @@
 
 The model asks three things of a map: ``warmup_rows()``, how many first rows it must see;
 ``fit_first(X)``, fit on them (again and again while they come in); ``features(X)``, the block's
-features. A map that changes with the loss says so (``learns``, ``grows``).
+features. A map that changes with the loss or the labels says so (``learns``, ``grows``,
+``aligns``).
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """True while the map waits for the learner's first support vectors (NOGD)."""
         return False
 
+    @property
+    def aligns(self) -> bool:
+        """True while the map chooses its features by the labels of the rows (aligned)."""
+        return False
+
     def start(self, d: int, dtype: Any) -> None:
         """Check the parameters and begin for rows of d columns."""
         self.n_features_in_ = d
@@ -64,6 +70,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def prior(self) -> np.ndarray | None:
         """K₀ (m, m): least squares penalises wᵀ K₀ w; None for ‖w‖²."""
         return None
+
+    def moving(self) -> dict[str, Any]:
+        """Copies of the attributes that learning rows changes."""
+        return {}
 
     @property
     def n_features_out_(self) -> int:

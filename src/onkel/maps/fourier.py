@@ -13,7 +13,7 @@ from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
 
-__all__ = ["FourierFeatures", "check_count", "fourier_features"]
+__all__ = ["FourierFeatures", "check_count", "check_spectrum", "fourier_features", "turns_of"]
 
 
 def check_count(owner: object, name: str, least: int = 1) -> int:
@@ -24,15 +24,28 @@ def check_count(owner: object, name: str, least: int = 1) -> int:
     return int(value)
 
 
+def turns_of(X: Any, turns: np.ndarray) -> np.ndarray:
+    """X·turns (n, D) in a scratch array, for rows X dense or CSR."""
+    if isinstance(X, np.ndarray):
+        out = scratch("angles", (X.shape[0], turns.shape[1]), turns.dtype)
+        return np.matmul(X, turns, out=out)
+    return np.asarray(X @ turns)
+
+
+def check_spectrum(kernel: str | Kernel) -> None:
+    """ValueError unless the kernel has a spectrum to draw frequencies from."""
+    if not make_kernel(kernel).shift_invariant:
+        raise ValueError(
+            f"kernel={kernel!r} has no spectrum: Fourier features need a shift-invariant "
+            "kernel; use NystroemFeatures"
+        )
+
+
 def fourier_features(X: Any, turns: np.ndarray, out: np.ndarray | None) -> np.ndarray:
     """[cos, sin](2π X·turns)/√D, shape (n, 2D), for frequencies ``turns`` (d, D) in turns."""
     n, D = X.shape[0], turns.shape[1]
     Z = np.empty((n, 2 * D), turns.dtype) if out is None else out
-    if isinstance(X, np.ndarray):
-        angles = np.matmul(X, turns, out=scratch("angles", (n, D), turns.dtype))
-    else:
-        angles = np.asarray(X @ turns)
-    sincos_block(angles, 1.0 / math.sqrt(D), Z)
+    sincos_block(turns_of(X, turns), 1.0 / math.sqrt(D), Z)
     return Z
 
 
@@ -102,11 +115,7 @@ class FourierFeatures(FeatureMap):
         check_count(self, "n_components")
         check_count(self, "n_warmup", least=2)
         check_gamma(self.gamma)
-        if not make_kernel(self.kernel).shift_invariant:
-            raise ValueError(
-                f"kernel={self.kernel!r} has no spectrum: Fourier features need a shift-invariant "
-                "kernel; use NystroemFeatures"
-            )
+        check_spectrum(self.kernel)
         super().start(d, dtype)
 
     def warmup_rows(self) -> int:

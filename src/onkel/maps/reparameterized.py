@@ -11,9 +11,12 @@ from onkel.kernels import Gaussian, normal_directions
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
 from onkel.maps.fourier import check_count, fourier_features
+from onkel.maps.spectra import amplitudes_of, frequencies_of
 from onkel.rules.base import non_negative
 
-__all__ = ["ReparameterizedFeatures"]
+__all__ = ["LAWS", "ReparameterizedFeatures"]
+
+LAWS = ("gaussian", "frequency", "mixture")
 
 
 class ReparameterizedFeatures(FeatureMap):
@@ -23,14 +26,25 @@ class ReparameterizedFeatures(FeatureMap):
     ``g ← g - η_g ∂loss/∂g``, so each input finds its own scale and useless ones fade. As a plain
     transformer the widths stay where gamma puts them; a learner moves them.
 
+    ``law`` says what the frequencies have in common, and so how much is learned:
+
+    - "gaussian", the paper's: one g (d,) for all of them, the spectrum of one Gaussian kernel.
+    - "frequency": a g_d (d,) for each, ``ω_d = exp(g_d) ∘ e_d``. Every frequency moves on its own
+      (its signs stay): the most flexible, the slowest, and the one that needs the most rows.
+    - "mixture": ``ω_d = exp(g_b) ∘ (m_b + e_d)`` for the component b of frequency d, with features
+      √π_b [cos, sin]/√D_b: the spectral mixture kernel
+      Σ_b π_b exp(-½ Σ_n σ_bn² τ_n²) cos(μ_b·τ), σ_b = exp(g_b), μ_b = σ_b ∘ m_b, π = softmax.
+      Widths, means and shares all move. For targets that repeat along a slanted direction.
+
     Parameters
     ----------
     n_components : int, default=100
         Number of frequencies D ≥ 1; the map has 2D features.
     gamma : float or {"median", "scale"}, default="median"
-        Widths at the start: exp(g) = √(2γ), the Gaussian kernel exp(-γ‖x - x'‖²).
+        Widths at the start: exp(g) = √(2γ), the Gaussian kernel exp(-γ‖x - x'‖²). A mixture starts
+        at exp(g) = √γ with m_b ~ N(0, I), which is that kernel on average over the means.
     learning_rate : float, default=0.01
-        η_g ≥ 0, the step of the log-widths.
+        η_g ≥ 0, the step of the log-widths (of a mixture, of its means and shares too).
     damping : float, default=10000
         Number of rows N ≥ 0 after which the step shrinks: η_g/√(1 + t/N); a step is also never
         larger than repairs the row, were its loss linear in g. 0 is the paper's constant step: it
@@ -41,11 +55,22 @@ class ReparameterizedFeatures(FeatureMap):
     n_warmup : int, default=256
         Rows that a heuristic for gamma looks at.
     random_state : int, RandomState or None, default=None
+    law : {"gaussian", "frequency", "mixture"}, default="gaussian"
+    n_mixtures : int, default=4
+        Number of components G of a mixture, 1 ≤ G ≤ n_components; each has its part of the
+        frequencies.
 
     Attributes
     ----------
     noise_ : ndarray of shape (d, D)
-    log_width_ : ndarray of shape (d,)
+    log_width_ : ndarray of shape (d,), (d, D) or (d, G)
+        By law: of the one Gaussian, of each frequency, of each component.
+    mean_ : ndarray of shape (d, G)
+        Of a mixture, m in units of the widths; (d, 0) otherwise.
+    logit_ : ndarray of shape (G,)
+        Of a mixture, the logarithms of its shares up to a constant; (0,) otherwise.
+    frequencies_ : ndarray of shape (d, D)
+        ω as they are now.
 
     Examples
     --------
@@ -57,8 +82,10 @@ class ReparameterizedFeatures(FeatureMap):
 
     Notes
     -----
-    Source: Nguyen, Le, Bui & Phung 2017, Algorithm 1 (line 5 read as ω_d = exp(γ) ∘ ε_d). The
-    damping is ours.
+    Source: Nguyen, Le, Bui & Phung 2017, Algorithm 1 (line 5 read as ω_d = exp(γ) ∘ ε_d); section 1
+    names the mixtures. The kernel of a mixture: Wilson & Adams 2013, eq. 12. The damping, and the
+    means in units of the widths (so that a step means the same for inputs of any scale), are ours.
+    How many frequencies are enough: :mod:`onkel.maps.bounds`.
     """
 
     name = "reparameterized"
@@ -73,6 +100,8 @@ class ReparameterizedFeatures(FeatureMap):
         orthogonal: bool = False,
         n_warmup: int = 256,
         random_state: Any = None,
+        law: str = "gaussian",
+        n_mixtures: int = 4,
     ) -> None:
         self.n_components = n_components
         self.gamma = gamma
@@ -81,14 +110,27 @@ class ReparameterizedFeatures(FeatureMap):
         self.orthogonal = orthogonal
         self.n_warmup = n_warmup
         self.random_state = random_state
+        self.law = law
+        self.n_mixtures = n_mixtures
 
     def start(self, d: int, dtype: Any) -> None:
         check_count(self, "n_components")
         check_count(self, "n_warmup", least=2)
         check_gamma(self.gamma)
+        if self.law not in LAWS:
+            raise ValueError(f"law={self.law!r} is not one of {', '.join(map(repr, LAWS))}")
+        if self.law == "mixture" and check_count(self, "n_mixtures") > self.n_components:
+            raise ValueError(
+                f"n_mixtures={self.n_mixtures} must be at most n_components={self.n_components}: "
+                "each component needs a frequency"
+            )
         self.widths_par_ = np.array(
             [non_negative(self, "learning_rate"), non_negative(self, "damping")]
         )
+        D = self.n_components
+        G = {"gaussian": 1, "frequency": D, "mixture": self.n_mixtures}[self.law]
+        #: the first frequency of each component, and D
+        self.first_ = np.arange(G + 1) * D // G
         super().start(d, dtype)
 
     def warmup_rows(self) -> int:
@@ -97,23 +139,53 @@ class ReparameterizedFeatures(FeatureMap):
     def fit_first(self, X: np.ndarray) -> None:
         gamma = fit_gamma(self.gamma, Gaussian(), X)
         rng = np.random.default_rng(self.seed_)
-        shape = (self.n_features_in_, self.n_components)
-        self.noise_ = normal_directions(rng, *shape, self.orthogonal).astype(self.dtype_)
-        self.log_width_ = np.full(shape[0], 0.5 * math.log(2.0 * gamma))
+        d, D = self.n_features_in_, self.n_components
+        self.noise_ = normal_directions(rng, d, D, self.orthogonal).astype(self.dtype_)
+        log_width = 0.5 * math.log(2.0 * gamma)
+        self.mean_, self.logit_ = np.zeros((d, 0)), np.zeros(0)
+        if self.law == "mixture":
+            G = self.n_mixtures
+            # half of the spread in the means, half around them
+            self.log_width_ = np.full((d, G), log_width - 0.5 * math.log(2.0))
+            self.mean_, self.logit_ = rng.standard_normal((d, G)), np.zeros(G)
+        else:
+            self.log_width_ = np.full(d if self.law == "gaussian" else (d, D), log_width)
+
+    def parameters(self) -> tuple[np.ndarray, ...]:
+        """Noise (d, D), log-widths and means (d, G), logits (G,), first frequencies (G + 1,)."""
+        columns = self.log_width_.reshape(self.n_features_in_, -1)
+        return self.noise_, columns, self.mean_, self.logit_, self.first_
+
+    def moving(self) -> dict[str, np.ndarray]:
+        """Copies of what a learner moves, by attribute."""
+        return {name: getattr(self, name).copy() for name in ("log_width_", "mean_", "logit_")}
+
+    @property
+    def frequencies_(self) -> np.ndarray:
+        """ω (d, D)."""
+        noise, log_width, mean, _, first = self.parameters()
+        return frequencies_of(noise.astype(np.float64), log_width, mean, first)  # type: ignore[no-any-return]
 
     @property
     def n_features_out_(self) -> int:
         return 2 * self.n_components
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
-        width = (np.exp(self.log_width_) / (2.0 * math.pi))[:, None]
-        return fourier_features(X, (width * self.noise_).astype(self.dtype_), out)
+        Z = fourier_features(X, (self.frequencies_ / (2.0 * math.pi)).astype(self.dtype_), out)
+        if self.law == "mixture":
+            amplitude = np.empty(self.n_components)
+            amplitudes_of(self.logit_, self.first_, amplitude)
+            Z *= np.tile(amplitude * math.sqrt(self.n_components), 2).astype(self.dtype_)
+        return Z
 
     def get_state(self) -> dict[str, Any]:
         """What was fitted and learned, as named arrays."""
-        return {"noise": self.noise_, "log_width": self.log_width_}
+        mixture = {"mean": self.mean_, "logit": self.logit_} if self.law == "mixture" else {}
+        return {"noise": self.noise_, "log_width": self.log_width_} | mixture
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`, after :meth:`start`."""
         self.noise_ = state["noise"]
         self.log_width_ = state["log_width"]
+        self.mean_ = state.get("mean", np.zeros((self.n_features_in_, 0)))
+        self.logit_ = state.get("logit", np.zeros(0))

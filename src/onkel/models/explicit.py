@@ -10,9 +10,10 @@ from onkel._dense import as_dense
 from onkel._workspace import scratch
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
-from onkel.models import growing, loops
+from onkel.models import aligning, growing, loops
 from onkel.models.base import Model
 from onkel.models.recursive import RecursiveLeastSquares
+from onkel.models.reparameterized import learn_reparameterized
 from onkel.models.threads import one_blas_thread
 from onkel.models.warmup import Warmup
 from onkel.rules.base import Rule, RuleKind
@@ -73,7 +74,7 @@ class ExplicitModel(Model):
 
     def _fit_first(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         if self.map.supervised:
-            self.map.fit_labelled(X, self._targets(y), weight)
+            self.map.fit_labelled(X, self.targets(y), weight)
         else:
             self.map.fit_first(X)
 
@@ -157,6 +158,8 @@ class ExplicitModel(Model):
             if self.n_outputs == 1:
                 # ‖-f/2‖² + ‖f/2‖²
                 self.state[loops.SQUARED_NORM] *= 0.5
+        if self.ready and self.map.aligns:
+            self.map.sums_.add_class(position)  # type: ignore[attr-defined]
         if self.warmup is not None:
             self.warmup.add_class(position, from_signs=self.n_outputs == 1)
         self.n_outputs = 3 if self.n_outputs == 1 else self.n_outputs + 1
@@ -201,25 +204,31 @@ class ExplicitModel(Model):
         for a, b in self._sub_blocks(X.shape[0]):
             if self.map.grows:
                 a += growing.learn(self, X[a:b], y[a:b], weight[a:b], P[a:b])
+            if self.map.aligns:
+                a += aligning.learn(self, X[a:b], y[a:b], weight[a:b], P[a:b])
             if a < b:
                 self._walk_block(X[a:b], y[a:b], weight[a:b], P[a:b])
 
     def _walk_block(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        if self.matrix is not None:
-            P[:] = self.matrix.learn(self._block_features(X), self._targets(y), weight, self.W)
-            self.state[loops.T] += np.count_nonzero(weight)
-        elif self.map.learns:
+        if self.map.learns:
             m: Any = self.map
-            widths = (m.noise_, m.log_width_, m.widths_par_)
-            loops.learn_reparameterized(
-                as_dense(X), y, weight, *widths, self.W, self.H, *self.how(), P
-            )
+            law = (*m.parameters(), m.widths_par_)
+            learn_reparameterized(as_dense(X), y, weight, *law, self.W, self.H, *self.how(), P)
         else:
-            Z = self._block_features(X)
+            self.learn_features(self._block_features(X), y, weight, P)
+
+    def learn_features(
+        self, Z: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray
+    ) -> None:
+        """Learn rows of features Z (n, m), in order; P (n, K) gets the scores before each."""
+        if self.matrix is not None:
+            P[:] = self.matrix.learn(Z, self.targets(y), weight, self.W)
+            self.state[loops.T] += np.count_nonzero(weight)
+        else:
             loops.learn_block(Z, y, weight, self.W, self.H, *self.how(), P)
 
-    def _targets(self, y: np.ndarray) -> np.ndarray:
-        """Targets (n, K) of least squares: y itself, or the indicators of the classes."""
+    def targets(self, y: np.ndarray) -> np.ndarray:
+        """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
         if self.n_outputs == 1:
             return y[:, None]
         return (y[:, None] == np.arange(self.n_outputs)).astype(np.float64)

@@ -65,9 +65,11 @@ def _cannot_diverge(model: Any) -> bool:
 def _is_finite(model: Any) -> bool:
     if not model.ready:
         return True
-    widths = getattr(getattr(model, "map", None), "log_width_", np.zeros(0))
     weights = [getattr(model, name) for name in ("W", "A", "carried") if hasattr(model, name)]
-    return all(np.isfinite(values.sum()) for values in (*weights, widths))
+    feature_map: Any = getattr(model, "map", None)
+    if feature_map is not None and feature_map.learns:
+        weights += feature_map.moving().values()
+    return all(np.isfinite(values.sum()) for values in weights)
 
 
 def _only_weights_move(model: Any) -> bool:
@@ -84,8 +86,7 @@ def _copied(model: Any, n: int) -> Copies | None:
     feature_map: Any = getattr(model, "map", None)
     if _only_weights_move(model):
         weights = {name: getattr(model, name).copy() for name in ("W", "H", "state")}
-        widths = {"log_width_": feature_map.log_width_.copy()} if feature_map.learns else {}
-        return [(model, weights, False), (feature_map, widths, False)]
+        return [(model, weights, False), (feature_map, feature_map.moving(), False)]
     if n < _ENOUGH_ROWS and model.warmup is None:
         return None
     parts = [model] if feature_map is None else [model, feature_map]

@@ -3,7 +3,7 @@
 A model is W (K, m), the weights of K outputs over m features, times ``state[SCALE]``, so that
 ``f ← a·f`` costs one multiplication. Three loops walk the rows of a block: features that are fixed
 (:func:`learn_block`), a support set that grows (:func:`grow_block`), and features that are learned
-(:func:`learn_reparameterized`). All of them move f by :func:`update`.
+(:mod:`onkel.models.reparameterized`). All of them move f by :func:`update`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel._jit import axpy, dot, jit, jit_inline, sincos_turns
+from onkel._jit import axpy, dot, jit, jit_inline
 from onkel.losses import Loss, evaluate
 from onkel.rules.adaptive import adagrad_move
 from onkel.rules.base import ALPHA, NU, RADIUS, RuleKind
@@ -31,8 +31,9 @@ __all__ = [
     "is_cold",
     "judge",
     "learn_block",
-    "learn_reparameterized",
     "learn_row",
+    "scores",
+    "update",
 ]
 
 # Places in the state vector: rows learned, common factor of W, ‖f‖² (kept where f is projected),
@@ -42,9 +43,6 @@ N_STATE = 4
 
 # Outside of these W is multiplied by the factor, long before W / factor could overflow float32.
 _SMALLEST_SCALE, _LARGEST_SCALE = 1e-6, 1e6
-# Log-widths stay within e^±20: no sane stream comes near, and exp can't overflow.
-_WIDEST = 20.0
-_TURN = 1.0 / (2.0 * math.pi)
 
 
 @jit_inline
@@ -187,81 +185,10 @@ def grow_block(panel, q, size, index, y, weight, W, state, loss, epsilon, rule, 
     return n, size
 
 
-@jit_inline
-def _angles(X, t, E, width, angles):
-    """Row 0 of ``angles`` ← ω_d·x in turns, with ω_d = width ∘ e_d."""
-    angles[0, :] = 0.0
-    for n in range(X.shape[1]):
-        if X[t, n] != 0.0:
-            axpy(_TURN * width[n] * X[t, n], E, n, angles, 0)
-
-
-@jit_inline
-def _pull_on_angles(W, Z, c, scale, v):
-    """v_d = -∂loss/∂(ω_d·x) = Σ_k c_k (w_{k,D+d} cos - w_{k,d} sin)."""
-    D = v.shape[1]
-    v[0, :] = 0.0
-    for k in range(c.shape[0]):
-        if c[k] != 0.0:
-            b = W.dtype.type(scale * c[k])
-            for d in range(D):
-                v[0, d] += b * (W[k, D + d] * Z[0, d] - W[k, d] * Z[0, D + d])
-
-
-@jit_inline
-def _learn_widths(X, t, E, v, eta, most, slope, log_width, width):
-    """g ← g - η ∂loss/∂g with η = min(η_g, most/‖∂loss/∂g‖²); ∂(ω_d·x)/∂g_n = width_n x_n e_nd."""
-    squared = 0.0
-    for n in range(X.shape[1]):
-        slope[n] = 0.0
-        if X[t, n] != 0.0:
-            slope[n] = width[n] * X[t, n] * dot(E, n, v, 0)
-            squared += slope[n] * slope[n]
-    if eta * squared > most:
-        eta = most / squared
-    for n in range(X.shape[1]):
-        if slope[n] != 0.0:
-            log_width[n] = min(max(log_width[n] + eta * slope[n], -_WIDEST), _WIDEST)
-            width[n] = math.exp(log_width[n])
-
-
-@jit
-def learn_reparameterized(
-    X, y, weight, E, log_width, widths_par, W, H, state, loss, epsilon, rule, par, P
-):
-    """RRF, Algorithm 1: weights and log-widths both move by the same loss, row by row.
-
-    ``widths_par`` is [η_g, damping]. With a damping of N > 0 rows the step of the widths is
-    η_g/√(1 + t/N), and never more than repairs the row were its loss linear in g (Polyak); 0 is
-    the paper's constant step.
-    """
-    D = E.shape[1]
-    width = np.exp(log_width)
-    c = np.empty(W.shape[0])
-    angles, v = np.empty((1, D), W.dtype), np.empty((1, D), W.dtype)
-    Z, slope = np.empty((1, 2 * D), W.dtype), np.empty(X.shape[1])
-    cos, sin, turns = Z[0, :D], Z[0, D:], angles[0]
-    p = np.empty((1, W.shape[0]))
-    for t in range(X.shape[0]):
-        _angles(X, t, E, width, angles)
-        sincos_turns(turns, 1.0 / math.sqrt(D), cos, sin)
-        scores(W, Z, 0, state, p)
-        P[t] = p[0]
-        if weight[t] > 0.0:
-            state[T] += 1.0
-            value = judge(loss, p, 0, y[t], epsilon, par, state, c)
-            # both gradients at the weights before the update
-            _pull_on_angles(W, Z, c, state[SCALE], v)
-            if update(Z, 0, 1.0, weight[t], value, W, H, state, rule, par, p, c):
-                eta, most = widths_par[0] * weight[t], np.inf
-                if widths_par[1] > 0.0:
-                    eta /= math.sqrt(1.0 + state[T] / widths_par[1])
-                    most = value
-                _learn_widths(X, t, E, v, eta, most, slope, log_width, width)
-
-
 def is_cold() -> bool:
     """True when numba's cache holds no compiled loop yet: the first run on a machine."""
+    from onkel.models.reparameterized import learn_reparameterized
+
     loops = (learn_block, grow_block, learn_reparameterized)
     if not all(hasattr(loop, "stats") for loop in loops):
         return False  # the compiler is switched off

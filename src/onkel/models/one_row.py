@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onkel._gaussian import exp2
-from onkel._jit import axpy, jit, sincos_turns
+from onkel._jit import axpy, cos_block, jit, sincos_turns
 from onkel.kernels import Gaussian, Kernel
 from onkel.maps import (
+    AlignedFourier,
     FourierFeatures,
     IdentityFeatures,
     NystroemFeatures,
@@ -52,9 +53,9 @@ def learn_row(model: ExplicitModel | SupportModel, X: np.ndarray, y: float, weig
     if isinstance(model, SupportModel):
         model.learn(X, np.array([y]), np.array([weight]))
         return
-    moving = (
-        model.warmup is not None or model.map.grows or model.map.learns or model.matrix is not None
-    )
+    m = model.map
+    moving = model.warmup is not None or m.grows or m.learns or m.aligns
+    moving = moving or model.matrix is not None
     Z = None if moving else _features(model, X)
     if Z is None:
         model.learn(X, np.array([y]), np.array([weight]))
@@ -71,8 +72,10 @@ def _features(model: ExplicitModel, X: np.ndarray) -> np.ndarray | None:
     m = model.map
     if isinstance(m, FourierFeatures):
         return _fourier(X, m._turns)  # type: ignore[no-any-return]
-    if isinstance(m, ReparameterizedFeatures):
+    if isinstance(m, ReparameterizedFeatures) and m.law == "gaussian":
         return _reparameterized(X, m.noise_, m.log_width_)  # type: ignore[no-any-return]
+    if isinstance(m, AlignedFourier):
+        return _aligned(X, *m.used())  # type: ignore[no-any-return]
     if isinstance(m, IdentityFeatures):
         return _identity(X, model.W.shape[1])  # type: ignore[no-any-return]
     if isinstance(m, NystroemFeatures) and _is_gaussian(m.kernel):
@@ -106,6 +109,16 @@ def _fourier(X, turns):
     Z = np.empty((1, 2 * D), turns.dtype)
     sincos_turns(angles[0], 1.0 / math.sqrt(D), Z[0, :D], Z[0, D:])
     return Z
+
+
+@jit
+def _aligned(X, turns, offset, scale):
+    angles = np.zeros((1, turns.shape[1]), turns.dtype)
+    for n in range(X.shape[1]):
+        if X[0, n] != 0.0:
+            axpy(X[0, n], turns, n, angles, 0)
+    cos_block(angles, offset, scale, angles)
+    return angles
 
 
 @jit

@@ -43,7 +43,7 @@ class RecursiveLeastSquares:
     def __init__(
         self, m: int, n_outputs: int, ridge: float, forgetting: float, prior: Any = None
     ) -> None:
-        self.forgetting = forgetting
+        self.ridge, self.forgetting = ridge, forgetting
         self.prior = np.asfortranarray(np.eye(m) if prior is None else prior) * ridge
         self.R = self.prior.copy(order="F")
         self.b = np.zeros((m, n_outputs))
@@ -146,6 +146,22 @@ class RecursiveLeastSquares:
         return np.asarray(self.w0 + dtrsm(1.0, self.C, inner))
 
     # ---- what follows from the matrices --------------------------------------------------------
+
+    def change_features(self, old: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        """Go on over features of which j is ``factor[j]`` times the former ``old[j]``.
+
+        Exact for those that stay: the sums of the rows so far are theirs, scaled. One that is new
+        (factor 0) was 0 on all rows so far. Returns the weights (K, m).
+        """
+        self._anchor(len(self.v))
+        sums = np.triu(self.R - self.prior)
+        sums = (sums + np.triu(sums, 1).T)[np.ix_(old, old)] * (factor[:, None] * factor)
+        self.prior = np.asfortranarray(np.eye(len(old)) * self.ridge)
+        self.R = np.asfortranarray(self.prior + sums)
+        self.b = np.ascontiguousarray(self.b[old] * factor[:, None])
+        self.z_sum = self.z_sum[old] * factor
+        self._anchor(0)
+        return np.ascontiguousarray(self.w0.T)
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""

@@ -1,0 +1,245 @@
+"""Learned kernels: ``python -m benchmarks.learned_kernels [--runs N] [--pictures FOLDER]``.
+
+The paper's task of aligned features (Sinha & Duchi 2016), aligned features on a stream, the laws of
+RRF's frequencies, the stage times of each, and the bounds of Nguyen et al. 2017 against measured
+errors. What docs/learned-kernels.md shows.
+"""
+
+from __future__ import annotations
+
+from benchmarks.timing import one_core, rate, seconds  # first: it sets the threads
+
+# isort: split
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.learned_figures import aligned_figure, bound_figure
+from benchmarks.streams import nonlinear
+from onkel import (
+    AlignedClassifier,
+    AlignedFourier,
+    ExplicitKernelClassifier,
+    FOGDClassifier,
+    StreamModel,
+    make,
+    prequential,
+)
+from onkel.datasets import load
+from onkel.maps.alignment import aligned_weights
+from onkel.rules import LeastSquares
+
+TRAIN, TEST, CANDIDATES = 10_000, 1_000, 20_000
+# λ = 1e-3 a row
+RIDGE = 1e-3 * TRAIN
+DATA = ("ijcnn1", "cod-rna", "letter", "casp", "cadata")
+LAWS = {"one Gaussian": "rrf", "each frequency": "rrf-d", "mixture": "rrf-sm"}
+
+
+def norm_task(d: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """x ~ N(0, I), y = sign(‖x‖ - √d)."""
+    X = np.random.default_rng([seed, d]).standard_normal((n, d))
+    return X, np.linalg.norm(X, axis=1) > np.sqrt(d)
+
+
+def ridge_error(Z: np.ndarray, y: np.ndarray) -> float:
+    """Test error in percent of ridge regression over the features Z of training and test rows."""
+    model = ExplicitKernelClassifier("identity", LeastSquares(RIDGE)).fit(Z[:TRAIN], y[:TRAIN])
+    return 100.0 * (1.0 - model.score(Z[TRAIN:], y[TRAIN:]))
+
+
+def paper_task(runs: int, dimensions: range = range(2, 16)) -> dict[int, dict[str, float]]:
+    """Errors of aligned features (all with a weight, and 100) and of as many plain ones, by d."""
+    found: dict[int, dict[str, float]] = {}
+    for d in dimensions:
+        means = dict.fromkeys(("used", "plain", "plain 100", "aligned", "aligned 100"), 0.0)
+        for seed in range(runs):
+            X, y = norm_task(d, TRAIN + TEST, seed)
+            shared: dict[str, Any] = {"gamma": 0.5, "centered": False, "random_state": seed}
+            # the paper's: ρ = 0.005 N, all features with a weight
+            aligned = AlignedFourier(CANDIDATES, CANDIDATES, rho=0.005 * CANDIDATES, **shared)
+            Z = aligned.fit(X[:TRAIN], y[:TRAIN]).transform(X)
+            means["used"] += Z.shape[1] / runs
+            means["aligned"] += ridge_error(Z, y) / runs
+            largest = np.sort(np.argsort(-aligned.weights_, kind="stable")[:100])
+            Z = Z[:, largest] / np.sqrt(aligned.weights_[largest].sum())
+            means["aligned 100"] += ridge_error(Z, y) / runs
+            for name, D in (("plain", len(aligned.weights_)), ("plain 100", 100)):
+                plain = AlignedFourier(D, D, rho=0.0, **shared).fit(X[:TRAIN], y[:TRAIN])
+                means[name] += ridge_error(plain.transform(X), y) / runs
+        found[d] = means
+    return found
+
+
+def paper_table(found: dict[int, dict[str, float]], runs: int) -> Table:
+    """The errors of the paper's task, a row for every d."""
+    table = Table(title=f"sign(‖x‖ - √d), {TRAIN:,} rows: test errors in %, {runs} runs")
+    errors = ("plain", "aligned", "plain 100", "aligned 100")
+    for head in ("d", "features used", *errors):
+        table.add_column(head, justify="right")
+    for d, means in found.items():
+        cells = [f"{means[name]:.1f}" for name in errors]
+        table.add_row(str(d), f"{means['used']:.0f}", *cells)
+    return table
+
+
+@contextmanager
+def stage(times: dict[str, float], name: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    times[name] = times.get(name, 0.0) + time.perf_counter() - start
+
+
+def batch_stages() -> Table:
+    """Where ``AlignedFourier.fit`` spends its time."""
+    X, y = norm_task(10, TRAIN, 0)
+    X = X.astype(np.float32)
+    best: dict[str, float] = {}
+    for _ in range(4):
+        times: dict[str, float] = {}
+        m = AlignedFourier(200, CANDIDATES, gamma=0.5, random_state=0)
+        with stage(times, "draw the candidates"):
+            m.start(10, "float32")
+            m.fit_first(X)
+        signs = 2.0 * y[:, None] - 1.0
+        for a in range(0, TRAIN, m.rows_at_once()):
+            part = slice(a, a + m.rows_at_once())
+            with stage(times, "their features"):
+                phi = m.candidate_features(X[part])
+            with stage(times, "sums with the labels"):
+                m.sums_.add(phi, signs[part], np.ones(len(phi)))
+        v = m.sums_.squares(True)
+        with stage(times, "solve for q"):
+            aligned_weights(v, m._radius())
+        m.solve()
+        with stage(times, "transform with the 200 used"):
+            m.transform(X)
+        best = {k: min(t, best.get(k, np.inf)) for k, t in times.items()}
+    table = Table(
+        title=f"AlignedFourier, {TRAIN:,} rows x 10,\n{CANDIDATES:,} candidates, float32, one core"
+    )
+    table.add_column("stage")
+    table.add_column("ms", justify="right")
+    for name, duration in best.items():
+        table.add_row(name, f"{1e3 * duration:.1f}")
+    return table
+
+
+def online_stages(n: int, rounds: int) -> Table:
+    """Rows a second while features are sought, after, and of the laws of RRF, by stage."""
+    X, y = nonlinear(n)
+    few = {"gamma": 1 / 44, "random_state": 0}
+    models: dict[str, Any] = {
+        "FOGD, D = 100": FOGDClassifier(100, **few),
+        "aligned, 200 of 2 000, while it aligns": AlignedClassifier(n_align=None, **few),
+        "aligned, after": AlignedClassifier(n_align=1024, **few),
+    }
+    for name, algorithm in LAWS.items():
+        models[f"RRF, D = 100, {name}"] = make(algorithm, n_components=100, **few)
+    for model in models.values():
+        model.partial_fit(X[:4096], y[:4096], classes=[0, 1])
+    saved = {name: model.get_state() for name, model in models.items()}
+    tasks: dict[str, Callable[[], object]] = {}
+    for name, model in models.items():
+        cls = type(model)
+
+        def learned(cls=cls, state=saved[name]):
+            return learn_on(cls.from_state(state), X, y)
+
+        tasks[f"{name}/features"] = lambda model=model: model.map_.transform(X)
+        tasks[f"{name}/predict"] = lambda model=model: model.decision_function(X)
+        tasks[f"{name}/learn"] = learned
+    times = seconds(tasks, rounds)
+    table = Table(title=f"{n:,} rows x 22, hinge, float32, one core")
+    for head in ("learner", "features", "predict", "predict and learn"):
+        table.add_column(head, justify="left" if head == "learner" else "right")
+    for name in models:
+        stages = [rate(n, times[f"{name}/{s}"]) for s in ("features", "predict", "learn")]
+        table.add_row(name, *stages)
+    return table
+
+
+def learn_on(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    """Go on with a learner, in blocks."""
+    for a in range(0, len(y), 4096):
+        model.predict_then_learn(X[a : a + 4096], y[a : a + 4096])
+    return model
+
+
+def on_data() -> Table:
+    """The papers' data, one pass, defaults; inputs and targets scaled online."""
+    learners: dict[str, tuple[str, dict[str, Any]]] = {
+        "200 plain": ("aligned", {"rho": 0.0}),
+        "200 aligned": ("aligned", {}),
+        "2,000 plain": ("aligned", {"rho": 0.0, "n_components": 2000}),
+    } | {name: (algorithm, {}) for name, algorithm in LAWS.items()}
+    table = Table(title="Mistakes in %, RMSE of regressions; defaults, one pass, seed 0")
+    table.add_column("data")
+    for head in learners:
+        table.add_column(head, justify="right")
+    for name in DATA:
+        rows = load(name, scaling="none")
+        order = np.random.default_rng(0).permutation(len(rows.y))
+        task = "regression" if rows.task == "regression" else "classification"
+        X, y = rows.X[order].astype(np.float32), rows.y[order]
+        cells = []
+        for algorithm, params in learners.values():
+            model = make(algorithm, task, random_state=0, **params)
+            result = prequential(StreamModel(model), (X, y), name=algorithm)
+            cells.append(result.metric.format(result.value))
+        table.add_row(name, *cells)
+    return table
+
+
+def waves() -> Table:
+    """A wave along one input, and a slanted one."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60_000, 5)).astype(np.float32)
+    tasks = {
+        "cos(2.5 x_1)": np.cos(2.5 * X[:, 0]),
+        "cos(2 x_1 + x_2)": np.cos(2 * X[:, 0] + X[:, 1]),
+    }
+    table = Table(title="The sign of a wave, 60,000 rows: mistakes in % of the first, last 20,000")
+    table.add_column("frequencies")
+    for task in tasks:
+        table.add_column(task, justify="right")
+    for name, algorithm in ({"fixed (FOGD)": "fogd"} | LAWS).items():
+        cells = []
+        for wave in tasks.values():
+            model = make(algorithm, n_components=100, random_state=0)
+            wrong = model.predict_then_learn(X, wave > 0.0) != (wave > 0.0)
+            cells.append(f"{100 * wrong[:20_000].mean():.1f}, {100 * wrong[-20_000:].mean():.1f}")
+        table.add_row(name, *cells)
+    return table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=3, help="of the paper's task")
+    parser.add_argument("--rows", type=int, default=50_000, help="that are timed")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pictures", type=Path, help="write the figures there")
+    options = parser.parse_args()
+    one_core()
+    console = Console(width=110)
+    if options.pictures:
+        bound_figure(options.pictures / "rrf-bounds.png")
+    console.print(batch_stages())
+    console.print(online_stages(options.rows, options.rounds))
+    console.print(waves())
+    console.print(on_data())
+    found = paper_task(options.runs)
+    console.print(paper_table(found, options.runs))
+    if options.pictures:
+        aligned_figure(found, options.pictures / "aligned-features.png")
+
+
+if __name__ == "__main__":
+    main()
