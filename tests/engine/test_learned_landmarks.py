@@ -148,4 +148,4 @@ def test_warmup_is_bounded_in_memory():
     assert wide.warmup_rows() * 4096 * 8 <= 64 << 20
     narrow = LearnedLandmarks(budget=100)
     narrow.start(10, "float64")
-    assert narrow.warmup_rows() == 16_384
+    assert narrow.warmup_rows() == 32_768

@@ -45,7 +45,7 @@ class LearnedLandmarks(FeatureMap):
     ----------
     budget : int, default=500
         Number of landmarks B ≥ 1.
-    n_warmup : int, default=16384
+    n_warmup : int, default=32768
         Rows ≥ 2 that the search sees; fewer are kept where they would take more than 64 MB.
     search_steps : int, default=24
         Steps of the search at every power of two from 1 024 rows on; 0 for none.
@@ -82,7 +82,7 @@ class LearnedLandmarks(FeatureMap):
     def __init__(
         self,
         budget: int = 500,
-        n_warmup: int = 16_384,
+        n_warmup: int = 32_768,
         search_steps: int = 24,
         random_state: Any = None,
     ) -> None:
