@@ -54,12 +54,20 @@ class OnlineEstimator(BaseEstimator):
 
     def _make_model(self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int) -> Any:
         """f = 0 in the learner's representation: here, over the features of its map."""
+        return ExplicitModel(self._new_map(d), rule, loss, epsilon, n_outputs)
+
+    def _new_map(self, d: int) -> FeatureMap:
+        """The learner's map, begun for rows of d columns."""
         feature_map = clone(self._make_map())
         if getattr(feature_map, "random_state", 0) is None:
             feature_map.set_params(random_state=getattr(self, "random_state", None))
         feature_map.start(d, self.dtype)
-        self.map_ = feature_map
-        return ExplicitModel(feature_map, rule, loss, epsilon, n_outputs)
+        return feature_map
+
+    @property
+    def map_(self) -> Any:
+        """The map of the model that predicts, fitted."""
+        return self.model_.map
 
     @property
     def coef_(self) -> np.ndarray:

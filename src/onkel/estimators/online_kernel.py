@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+from functools import partial
 from typing import Any
 
 from onkel.estimators.calibrated import CalibratedClassifier
 from onkel.estimators.uncertain import UncertainRegressor
+from onkel.losses import Loss
 from onkel.maps import LearnedLandmarks
+from onkel.models.explicit import ExplicitModel
+from onkel.models.restarting import RestartingModel
 from onkel.rules import LeastSquares
 
 __all__ = ["OnlineKernelClassifier", "OnlineKernelRegressor"]
@@ -21,7 +26,9 @@ class _OnlineKernel:
     loss = "squared"
     budget: int
     speed: str
+    restart: bool
     forgetting: float
+    model_: Any
 
     def _make_map(self) -> LearnedLandmarks:
         if self.speed not in SPEEDS:
@@ -30,6 +37,17 @@ class _OnlineKernel:
 
     def _make_rule(self) -> LeastSquares:
         return LeastSquares(1.0, self.forgetting)
+
+    def _make_model(self, d: int, rule: Any, loss: Loss, epsilon: float, n_outputs: int) -> Any:
+        begin = partial(_begin, self._new_map(d), rule, loss, epsilon)  # type: ignore[attr-defined]
+        return RestartingModel(begin, n_outputs) if self.restart else begin(n_outputs)
+
+
+def _begin(
+    unfitted: LearnedLandmarks, rule: Any, loss: Loss, epsilon: float, n_outputs: int
+) -> ExplicitModel:
+    """f = 0 over a map of its own."""
+    return ExplicitModel(copy.copy(unfitted), rule, loss, epsilon, n_outputs)
 
 
 class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
@@ -53,9 +71,13 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
     speed : {"fast", "balanced", "accurate"}, default="balanced"
         "fast": landmarks are the first rows, one width. "balanced": a search of 24 steps at 1 024,
         2 048, ..., 32 768 rows, 15 s in all. "accurate": 64 steps, up to 65 536 rows.
+    restart : bool, default=True
+        Follow a stream that changes: when the losses rise, a second model begins anew on the rows
+        that come, and replaces the first as soon as it is better (see
+        :mod:`onkel.models.restarting`). It costs time only then.
     forgetting : float, default=1.0
-        In (0, 1]: each row's influence is multiplied by this with every further row; 0.9995 follows
-        a stream that changes within some thousands of rows.
+        In (0, 1]: each row's influence is multiplied by this with every further row. For streams
+        that never stop changing: 0.9998 remembers about 5 000 rows.
     class_weight : dict, "balanced" or None, default=None
     dtype : {"float64", "float32"}, default="float64"
         Of the features; the recursion is always in float64.
@@ -92,6 +114,7 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
         self,
         budget: int = 500,
         speed: str = "balanced",
+        restart: bool = True,
         forgetting: float = 1.0,
         class_weight: Any = None,
         dtype: str = "float64",
@@ -99,6 +122,7 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
     ) -> None:
         self.budget = budget
         self.speed = speed
+        self.restart = restart
         self.forgetting = forgetting
         self.class_weight = class_weight
         self.dtype = dtype
@@ -115,7 +139,7 @@ class OnlineKernelRegressor(_OnlineKernel, UncertainRegressor):
 
     Parameters
     ----------
-    budget, speed, forgetting, dtype, random_state
+    budget, speed, restart, forgetting, dtype, random_state
         As in :class:`OnlineKernelClassifier`.
 
     Examples
@@ -139,12 +163,14 @@ class OnlineKernelRegressor(_OnlineKernel, UncertainRegressor):
         self,
         budget: int = 500,
         speed: str = "balanced",
+        restart: bool = True,
         forgetting: float = 1.0,
         dtype: str = "float64",
         random_state: Any = 0,
     ) -> None:
         self.budget = budget
         self.speed = speed
+        self.restart = restart
         self.forgetting = forgetting
         self.dtype = dtype
         self.random_state = random_state

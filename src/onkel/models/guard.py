@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onkel.errors import DivergenceError
+from onkel.rules.base import RuleKind
 
 if TYPE_CHECKING:
     from onkel.models.base import Model
@@ -59,7 +60,9 @@ def learn_guarded(model: Model, X: Any, y: np.ndarray, weight: np.ndarray) -> np
 
 def _cannot_diverge(model: Any) -> bool:
     """Ridge regression on bounded features: finite for all rows that have finite squares."""
-    return getattr(model, "matrix", None) is not None and model.map.bounded
+    feature_map = getattr(model, "map", None)
+    exact = model.rule.kind == RuleKind.LEAST_SQUARES
+    return feature_map is not None and exact and bool(feature_map.bounded)
 
 
 def _is_finite(model: Any) -> bool:

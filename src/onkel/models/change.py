@@ -1,0 +1,67 @@
+"""Whether a stream's losses have risen: recent rows against those before, by row number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["BIN_ROWS", "LossHistory"]
+
+#: losses are summed over so many rows
+BIN_ROWS = 64
+_MOST_BINS = 128
+# A model's first rows are no measure of what follows.
+_FIRST_BINS = 4
+_FEWEST_BINS = 8
+_RECENT = (1, 2, 4, 8, 16, 32)
+# Standard errors: one false alarm in millions of rows whose losses don't change.
+_ALARM = 5.0
+# A single loss counts for at most so many times the mean so far: outliers are no change.
+_LARGEST = 25.0
+
+
+class LossHistory:
+    """Sums and squares of the losses of the last bins of :data:`BIN_ROWS` rows."""
+
+    def __init__(self) -> None:
+        self.sums = np.zeros((0, 2))
+        self.waiting = _FIRST_BINS
+
+    def add(self, losses: np.ndarray) -> None:
+        """One bin of losses (BIN_ROWS,) ≥ 0."""
+        if self.waiting:
+            self.waiting -= 1
+            return
+        if len(self.sums):
+            mean = float(self.sums[:, 0].sum()) / (len(self.sums) * BIN_ROWS)
+            losses = np.minimum(losses, _LARGEST * mean) if mean > 0.0 else losses
+        self.sums = np.concatenate([self.sums, [[losses.sum(), losses @ losses]]])[-_MOST_BINS:]
+
+    def risen(self) -> bool:
+        """True where the mean loss of some last bins is far above that of the bins before."""
+        for recent in _RECENT:
+            if len(self.sums) < recent + _FEWEST_BINS:
+                break
+            if _standard_errors(self.sums[-recent:], self.sums[:-recent]) > _ALARM:
+                return True
+        return False
+
+    def get_state(self) -> dict[str, Any]:
+        """The sums, and how many bins are still to be passed over."""
+        return {"sums": self.sums, "waiting": self.waiting}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""
+        self.sums, self.waiting = np.array(state["sums"]), state["waiting"]
+
+
+def _standard_errors(recent: np.ndarray, before: np.ndarray) -> float:
+    means, errors = [], []
+    for bins in (recent, before):
+        n = len(bins) * BIN_ROWS
+        mean = bins[:, 0].sum() / n
+        means.append(mean)
+        errors.append(max(bins[:, 1].sum() / n - mean**2, 0.0) / n)
+    spread = float(np.sqrt(sum(errors)))
+    return float(means[0] - means[1]) / spread if spread > 0.0 else 0.0

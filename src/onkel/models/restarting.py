@@ -1,0 +1,170 @@
+"""A model that begins anew beside itself when its stream has changed.
+
+When the losses of the predictions rise (:mod:`onkel.models.change`), a challenger begins from
+nothing on the rows that follow, bandwidths, landmarks and all, while the model goes on. As soon as
+the challenger's last predictions are clearly better than the model's on the same rows it takes the
+model's place; one that has not done so after ``PATIENCE`` rows is dropped. A stream that stays as
+it is costs nothing beside the losses.
+
+Everything is decided at multiples of ``BIN_ROWS`` rows since the last decision, never at the end of
+a block. Source: background learners as in Gomes et al. 2017 (adaptive random forests), with one
+model instead of a hundred trees; the test is the two-sample one of Bifet & Gavaldà 2007.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from onkel.models.change import BIN_ROWS, LossHistory
+from onkel.models.explicit import ExplicitModel
+
+__all__ = ["RestartingModel"]
+
+#: rows that a challenger has for becoming better
+PATIENCE = 8192
+_COMPARED_BINS = 8
+_FEWEST_BINS = 2
+_BETTER = 3.0
+
+
+class RestartingModel:
+    """``begin(n_outputs)`` makes a model of f = 0; the interface is that of a model."""
+
+    def __init__(self, begin: Callable[[int], ExplicitModel], n_outputs: int) -> None:
+        self.begin = begin
+        self.current = begin(n_outputs)
+        self.challenger: ExplicitModel | None = None
+        self.history = LossHistory()
+        #: losses of model and challenger on the rows since the last whole bin
+        self.open_bin = np.zeros((0, 2))
+        #: bins of both since the challenger began: Σ difference, Σ difference²
+        self.compared = np.zeros((0, 2))
+        self.n_changes = 0
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "current":
+            raise AttributeError(name)
+        # weights, matrix, map: those of the model that predicts
+        return getattr(self.current, name)
+
+    @property
+    def seed(self) -> int:
+        """What every random choice comes from."""
+        return self.current.seed
+
+    @seed.setter
+    def seed(self, value: int) -> None:
+        self.current.seed = value
+        if self.challenger is not None:
+            self.challenger.seed = value
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn the rows in order; returns the scores (n, K) before each was learned."""
+        P = self.current.learn(X, y, weight)
+        Q = None if self.challenger is None else self.challenger.learn(X, y, weight)
+        counted = np.flatnonzero(weight > 0.0)
+        done = 0
+        while done < len(counted):
+            part = counted[done : done + BIN_ROWS - len(self.open_bin)]
+            done += len(part)
+            self._open(P, Q, y, part)
+            if len(self.open_bin) < BIN_ROWS:
+                break
+            begins, takes_over = self._close()
+            end = int(part[-1]) + 1
+            if takes_over:
+                assert Q is not None
+                P[end:] = Q[end:]
+            if begins:
+                assert self.challenger is not None
+                Q = np.zeros(P.shape)
+                if end < len(P):
+                    Q[end:] = self.challenger.learn(X[end:], y[end:], weight[end:])
+            elif self.challenger is None:
+                Q = None
+        return P
+
+    def _open(self, P: np.ndarray, Q: np.ndarray | None, y: np.ndarray, part: np.ndarray) -> None:
+        """Losses of the rows ``part`` into the open bin."""
+        losses = np.zeros((len(part), 2))
+        losses[:, 0] = self._losses(P[part], y[part])
+        if Q is not None:
+            losses[:, 1] = self._losses(Q[part], y[part])
+        self.open_bin = np.concatenate([self.open_bin, losses])
+
+    def _losses(self, P: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.sum((P - self.current.targets(y)) ** 2, axis=1)
+
+    def _close(self) -> tuple[bool, bool]:
+        """End a bin: whether a challenger begins, and whether it takes over."""
+        losses, self.open_bin = self.open_bin, np.zeros((0, 2))
+        self.history.add(losses[:, 0])
+        if self.challenger is None:
+            if not self.history.risen():
+                return False, False
+            self.challenger = self.begin(self.current.n_outputs)
+            self.challenger.seed = self.current.seed
+            self.compared = np.zeros((0, 2))
+            return True, False
+        gain = losses[:, 0] - losses[:, 1]
+        self.compared = np.concatenate([self.compared, [[gain.sum(), gain @ gain]]])
+        if self._better():
+            self.current, self.challenger = self.challenger, None
+            self.history = LossHistory()
+            self.n_changes += 1
+            return False, True
+        if len(self.compared) * BIN_ROWS >= PATIENCE:
+            # the losses are what they are: no alarm until they rise again
+            self.challenger, self.history = None, LossHistory()
+        return False, False
+
+    def _better(self) -> bool:
+        bins = self.compared[-_COMPARED_BINS:]
+        if len(bins) < _FEWEST_BINS:
+            return False
+        n = len(bins) * BIN_ROWS
+        mean = bins[:, 0].sum() / n
+        spread = np.sqrt(max(bins[:, 1].sum() / n - mean**2, 0.0) / n)
+        return bool(mean > _BETTER * spread)
+
+    # ---- the rest of a model -------------------------------------------------------------------
+
+    def add_output(self, position: int) -> None:
+        """Make room for a class with zero scores at ``position``."""
+        for model in self._models():
+            model.add_output(position)
+
+    def _models(self) -> list[ExplicitModel]:
+        return [self.current] if self.challenger is None else [self.current, self.challenger]
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
+        state = {
+            "n_outputs": self.current.n_outputs,
+            "current": self.current.get_state(),
+            "history": self.history.get_state(),
+            "open_bin": self.open_bin,
+            "compared": self.compared,
+            "n_changes": self.n_changes,
+        }
+        if self.challenger is not None:
+            state["challenger"] = self.challenger.get_state()
+        return state
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take the state of a model of the same map, rule and loss."""
+        self.current.set_state(state["current"])
+        self.challenger = None
+        if "challenger" in state:
+            self.challenger = self.begin(state["challenger"]["n_outputs"])
+            self.challenger.seed = self.current.seed
+            self.challenger.set_state(state["challenger"])
+        self.history.set_state(state["history"])
+        self.open_bin = np.array(state["open_bin"])
+        self.compared = np.array(state["compared"])
+        self.n_changes = state["n_changes"]

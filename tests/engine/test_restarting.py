@@ -1,0 +1,113 @@
+"""A model that begins anew when its stream has changed, and only then."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.models.change import BIN_ROWS, LossHistory
+
+
+def changing(n=6000, change=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 4))
+    y = (np.sin(2 * X[:, 0]) * X[:, 1] > 0).astype(int)
+    y[change:] = (X[change:, 2] > X[change:, 3] ** 2 - 0.5).astype(int)
+    return X, y
+
+
+def learner(**parameters):
+    return OnlineKernelClassifier(budget=40, speed="fast", **parameters)
+
+
+def test_it_recovers_from_a_change_that_a_model_without_restart_does_not():
+    X, y = changing()
+    wrong = {}
+    for restart in (True, False):
+        model = learner(restart=restart)
+        wrong[restart] = model.predict_then_learn(X, y) != y
+    assert wrong[True][:3000].mean() == wrong[False][:3000].mean()
+    assert wrong[True][4000:].mean() < 0.6 * wrong[False][4000:].mean()
+
+
+def test_a_regressor_recovers_too():
+    X, label = changing()
+    y = 1000.0 + 50.0 * label + 5.0 * X[:, 0]
+    model = OnlineKernelRegressor(budget=40, speed="fast")
+    error = np.abs(model.predict_then_learn(X, y) - y)
+    assert model.model_.n_changes == 1
+    assert np.median(error[4000:]) < 2 * np.median(error[2000:3000])
+
+
+def test_a_stream_that_stays_is_left_alone():
+    X, y = changing(20_000, 20_000)
+    y ^= np.random.default_rng(1).random(len(y)) < 0.2
+    model = learner().partial_fit(X, y)
+    assert model.model_.n_changes == 0
+    assert model.model_.challenger is None
+
+
+@pytest.mark.parametrize("block", [1, 50, 777, 6000])
+def test_blocks_do_not_matter_across_a_change(block):
+    X, y = changing(4000, 2500)
+    expected = learner().predict_then_learn(X, y)
+    model = learner()
+    got = [model.predict_then_learn(X[a : a + block], y[a : a + block])
+           for a in range(0, 4000, block)]  # fmt: skip
+    assert model.model_.n_changes == 1
+    # rounding may turn a score that is 0 to eight digits
+    assert np.mean(np.concatenate(got) != expected) < 1e-3
+
+
+@pytest.mark.parametrize("stop", [2600, 2700, 3300])
+def test_a_saved_model_goes_on_before_during_and_after_a_change(stop):
+    X, y = changing(4000, 2500)
+    model = learner().partial_fit(X[:stop], y[:stop])
+    twin = OnlineKernelClassifier.from_state(model.get_state())
+    rest = slice(stop, None)
+    np.testing.assert_array_equal(
+        model.predict_then_learn(X[rest], y[rest]), twin.predict_then_learn(X[rest], y[rest])
+    )
+    np.testing.assert_array_equal(model.coef_, twin.coef_)
+
+
+def test_a_class_that_comes_while_a_challenger_learns():
+    X, y = changing(4000, 2500)
+    names = np.array(["a", "b", "c"], dtype=object)[y]
+    model = learner().partial_fit(X[:2640], names[:2640])
+    assert model.model_.challenger is not None
+    names[2700:2720] = "c"
+    model.partial_fit(X[2640:], names[2640:])
+    assert model.predict_proba(X[:3]).shape == (3, 3)
+    assert model.model_.n_changes == 1
+
+
+def test_a_challenger_that_is_no_better_is_dropped():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((16_000, 4))
+    noise = np.repeat([0.1, 1.0], [4000, 12_000])  # the function stays
+    y = np.sin(2 * X[:, 0]) * X[:, 1] + noise * rng.standard_normal(16_000)
+    model = OnlineKernelRegressor(budget=40, speed="fast")
+    started = False
+    for a in range(0, 16_000, 64):
+        model.partial_fit(X[a : a + 64], y[a : a + 64])
+        started |= model.model_.challenger is not None
+    assert started
+    assert model.model_.n_changes == 0
+    assert model.model_.challenger is None
+
+
+def test_history_rises_with_the_mean_and_not_with_one_outlier():
+    rng = np.random.default_rng(0)
+    history = LossHistory()
+    for _ in range(200):
+        history.add(rng.exponential(size=BIN_ROWS))
+        assert not history.risen()
+    losses = rng.exponential(size=BIN_ROWS)
+    losses[3] = 1e6
+    history.add(losses)
+    assert not history.risen()
+    for _ in range(2):
+        history.add(3.0 * rng.exponential(size=BIN_ROWS))
+    assert history.risen()
