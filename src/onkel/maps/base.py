@@ -62,6 +62,16 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Features (n, m), C-contiguous, of checked rows X (n, d); ``out`` may be used for them."""
         raise NotImplementedError(f"{type(self).__name__} has no features()")
 
+    def add_columns(self, n: int) -> int | None:
+        """Take rows of n columns more, the last ones; features of rows where they are 0 stay.
+
+        Returns where among the features as many new ones stand now; None where there are none.
+        """
+        raise ValueError(
+            f"map {self.name!r} cannot take a column that comes in mid-stream; name all columns "
+            "from the start, or use 'fourier', 'nystroem', 'reparameterized' or 'identity'"
+        )
+
     def get_state(self) -> dict[str, Any]:
         """What was fitted, as named arrays and scalars."""
         return {}

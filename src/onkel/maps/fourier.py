@@ -53,7 +53,8 @@ class FourierFeatures(FeatureMap):
     gamma : float or {"median", "scale"}, default="median"
         Width of the kernel; the heuristics are fitted on the first ``n_warmup`` rows.
     orthogonal : bool, default=False
-        Orthogonal frequencies: smaller variance, same mean; radial kernels only.
+        Orthogonal frequencies: smaller variance, same mean; radial kernels only. The rows of
+        columns that come in mid-stream are independent.
     n_warmup : int, default=256
         Rows that a heuristic looks at.
     random_state : int, RandomState or None, default=None
@@ -112,15 +113,25 @@ class FourierFeatures(FeatureMap):
         return self.n_warmup if isinstance(self.gamma, str) else 0
 
     def fit_first(self, X: np.ndarray) -> None:
-        kernel = make_kernel(self.kernel)
-        self.gamma_ = fit_gamma(self.gamma, kernel, X)
+        self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
+        self.n_first_ = self.n_features_in_
+        self._set_frequencies(self._draw(later=0))
+
+    def add_columns(self, n: int) -> int | None:
+        known = self.n_features_in_
+        self.n_features_in_ = known + n
+        if hasattr(self, "frequencies_"):
+            rows = self._draw(later=known + n - self.n_first_)[known:]
+            self._set_frequencies(np.concatenate([self.frequencies_, rows]))
+        return None
+
+    def _draw(self, later: int) -> np.ndarray:
+        """Frequencies for the first columns and those that came later."""
         # one seed, so that refits while rows come in only stretch the same frequencies
         rng = np.random.default_rng(self.seed_)
-        self._set_frequencies(
-            kernel.spectrum(
-                rng, self.n_features_in_, self.n_components, self.gamma_, self.orthogonal
-            )
-        )
+        size = self.n_first_, self.n_components
+        kernel = make_kernel(self.kernel)
+        return kernel.spectrum(rng, *size, self.gamma_, self.orthogonal, later)
 
     def _set_frequencies(self, frequencies: np.ndarray) -> None:
         self.frequencies_ = frequencies
@@ -135,9 +146,10 @@ class FourierFeatures(FeatureMap):
 
     def get_state(self) -> dict[str, Any]:
         """What was fitted, as named arrays and scalars."""
-        return {"gamma": self.gamma_, "frequencies": self.frequencies_}
+        names = ("gamma", "frequencies", "n_first")
+        return {name: getattr(self, name + "_") for name in names}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`, after :meth:`start`."""
-        self.gamma_ = state["gamma"]
+        self.gamma_, self.n_first_ = state["gamma"], state["n_first"]
         self._set_frequencies(state["frequencies"])

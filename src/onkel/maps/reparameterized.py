@@ -46,6 +46,8 @@ class ReparameterizedFeatures(FeatureMap):
     ----------
     noise_ : ndarray of shape (d, D)
     log_width_ : ndarray of shape (d,)
+    gamma_ : float
+        What the widths began with.
 
     Examples
     --------
@@ -95,11 +97,28 @@ class ReparameterizedFeatures(FeatureMap):
         return self.n_warmup if isinstance(self.gamma, str) else 0
 
     def fit_first(self, X: np.ndarray) -> None:
-        gamma = fit_gamma(self.gamma, Gaussian(), X)
+        self.gamma_ = fit_gamma(self.gamma, Gaussian(), X)
+        self.n_first_ = self.n_features_in_
+        self.noise_ = self._draw(later=0)
+        self.log_width_ = self._first_widths(self.n_first_)
+
+    def add_columns(self, n: int) -> int | None:
+        known = self.n_features_in_
+        self.n_features_in_ = known + n
+        if hasattr(self, "noise_"):
+            rows = self._draw(later=known + n - self.n_first_)[known:]
+            self.noise_ = np.concatenate([self.noise_, rows])
+            self.log_width_ = np.concatenate([self.log_width_, self._first_widths(n)])
+        return None
+
+    def _draw(self, later: int) -> np.ndarray:
+        """Noise for the first columns and those that came later."""
         rng = np.random.default_rng(self.seed_)
-        shape = (self.n_features_in_, self.n_components)
-        self.noise_ = normal_directions(rng, *shape, self.orthogonal).astype(self.dtype_)
-        self.log_width_ = np.full(shape[0], 0.5 * math.log(2.0 * gamma))
+        size = self.n_first_, self.n_components
+        return normal_directions(rng, *size, self.orthogonal, later).astype(self.dtype_)
+
+    def _first_widths(self, n: int) -> np.ndarray:
+        return np.full(n, 0.5 * math.log(2.0 * self.gamma_))
 
     @property
     def n_features_out_(self) -> int:
@@ -111,9 +130,10 @@ class ReparameterizedFeatures(FeatureMap):
 
     def get_state(self) -> dict[str, Any]:
         """What was fitted and learned, as named arrays."""
-        return {"noise": self.noise_, "log_width": self.log_width_}
+        names = ("gamma", "n_first", "noise", "log_width")
+        return {name: getattr(self, name + "_") for name in names}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`, after :meth:`start`."""
-        self.noise_ = state["noise"]
-        self.log_width_ = state["log_width"]
+        for name in ("gamma", "n_first", "noise", "log_width"):
+            setattr(self, name + "_", state[name])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel._dense import as_dense
+from onkel._dense import as_dense, with_zero_columns
 from onkel._workspace import scratch
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
@@ -154,6 +154,21 @@ class ExplicitModel(Model):
         if self.warmup is not None:
             self.warmup.add_class(position, from_signs=self.n_outputs == 1)
         self.n_outputs = 3 if self.n_outputs == 1 else self.n_outputs + 1
+
+    def add_columns(self, n: int) -> None:
+        new = self.map.add_columns(n)
+        super().add_columns(n)
+        if not self.ready:
+            return
+        self.support = with_zero_columns(self.support, n)
+        if new is None:
+            return
+        where = [new] * n
+        self.W = np.insert(self.W, where, 0, axis=1)
+        if self.H.size:
+            self.H = np.insert(self.H, where, 0, axis=1)
+        if self.matrix is not None:
+            self.matrix.add_features(where)
 
     # ---- prediction ----------------------------------------------------------------------------
 

@@ -135,6 +135,18 @@ class RecursiveLeastSquares:
         self.b = np.insert(self.b, position, 0.0, axis=1)
         return np.insert(W, position, 0.0, axis=0)
 
+    def add_features(self, where: list[int]) -> None:
+        """Make room for features that have been 0 in all rows so far, before those of ``where``."""
+        # what is left of the ridge since it was last filled up
+        ridge = self.ridge * self.forgetting ** self.noise[0]
+        new = np.asarray(where) + np.arange(len(where))
+        for name, diagonal in (("P", 1.0 / ridge), ("R", ridge)):
+            wider = np.insert(np.insert(getattr(self, name), where, 0.0, axis=0), where, 0.0, 1)
+            wider[new, new] = diagonal
+            setattr(self, name, np.asfortranarray(wider))
+        self.b = np.insert(self.b, where, 0.0, axis=0)
+        self.z_sum = np.insert(self.z_sum, where, 0.0)
+
     def get_state(self) -> dict[str, Any]:
         """The matrices by name."""
         return {name: getattr(self, name) for name in _ARRAYS}
