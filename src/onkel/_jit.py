@@ -105,6 +105,14 @@ def sincos_block(angles, scale, Z):
         sincos_turns(angles[t], scale, Z[t, :D], Z[t, D:])
 
 
+@jit
+def sincos_part(angles, scale, start, Z):
+    """Features ``start`` to ``start`` + m of a block Z (n, 2D), from their angles (n, m)."""
+    m, D = angles.shape[1], Z.shape[1] // 2
+    for t in range(angles.shape[0]):
+        sincos_turns(angles[t], scale, Z[t, start : start + m], Z[t, D + start : D + start + m])
+
+
 # 2^f, |f| ≤ 1/2, as a polynomial: Taylor with the last coefficients made minimax for float32.
 _E1, _E2, _E3, _E4, _E5, _E6 = (
     np.float32(c)

@@ -181,6 +181,16 @@ _ROWS = (
         "any", "Pegasos", "support set", "transfer to Fourier features",
         "Le et al. 2016", "Algorithms 1, 2", "DualSGDClassifier", "DualSGDRegressor",
     ),
+    Algorithm(
+        "fastfood", "gradient descent over Fastfood features",
+        "any", "gradient", "explicit", "Fastfood",
+        "Le et al. 2013", "section 3", "FastfoodClassifier", "FastfoodRegressor",
+    ),
+    Algorithm(
+        "doubly-sgd", "doubly stochastic gradient descent",
+        "any", "doubly stochastic", "explicit", "random Fourier (regenerated)",
+        "Dai et al. 2014", "Algorithms 1, 2", "DoublySGDClassifier", "DoublySGDRegressor",
+    ),
 )  # fmt: skip
 
 ALGORITHMS: dict[str, Algorithm] = {row.name: row for row in _ROWS}

@@ -7,8 +7,12 @@ import pytest
 
 from onkel import budgets, estimators, maps, rules
 from onkel.estimators import (
+    DoublySGDClassifier,
+    DoublySGDRegressor,
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
+    FastfoodClassifier,
+    FastfoodRegressor,
     FOGDClassifier,
     FOGDRegressor,
     KernelRLSClassifier,
@@ -39,6 +43,11 @@ OPEN = {
     "random-pegasos": _open(
         maps.NystroemFeatures(9, landmarks="random", **WARM), rules.Pegasos(alpha=0.05)
     ),
+    "fastfood-least-squares": _open(maps.FastfoodFeatures(12, **WARM), "least_squares"),
+    "learned-doubly": _open(
+        maps.ReparameterizedFeatures(12, **SET), rules.DoublyStochastic(0.3, n_parts=4)
+    ),
+    "linear-doubly": _open("identity", rules.DoublyStochastic(0.05, 0.01, 0.1, n_parts=2)),
     "fourier-adagrad": _open(maps.FourierFeatures(12, **SET), "adagrad"),
     "fourier-forgetting": _open(
         maps.FourierFeatures(12, **SET), rules.LeastSquares(ridge=0.1, forgetting=0.99)
@@ -57,6 +66,10 @@ NAMED = {
     "rrf": ("RRF", FEW | SET),
     "rrf-median": ("RRF", FEW | WARM),
     "pa": ("PA", {}),
+    "fastfood": ("Fastfood", FEW | SET),
+    "fastfood-median": ("Fastfood", FEW | WARM | {"kernel": "matern32"}),
+    "doubly-sgd": ("DoublySGD", FEW | SET | {"n_per_row": 3, "decay": 0.01}),
+    "doubly-sgd-median": ("DoublySGD", FEW | WARM | {"n_per_row": 4, "alpha": 0.01}),
     "krls-median": ("KRLS", {"budget": 9, "random_state": 3} | WARM),
 }
 CLASSES = {
@@ -65,6 +78,8 @@ CLASSES = {
         "NOGD": NOGDClassifier,
         "RRF": RRFClassifier,
         "PA": PAClassifier,
+        "Fastfood": FastfoodClassifier,
+        "DoublySGD": DoublySGDClassifier,
         "KRLS": KernelRLSClassifier,
         "open": ExplicitKernelClassifier,
     },
@@ -73,6 +88,8 @@ CLASSES = {
         "NOGD": NOGDRegressor,
         "RRF": RRFRegressor,
         "PA": PARegressor,
+        "Fastfood": FastfoodRegressor,
+        "DoublySGD": DoublySGDRegressor,
         "KRLS": KernelRLSRegressor,
         "open": ExplicitKernelRegressor,
     },

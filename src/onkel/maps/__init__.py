@@ -1,24 +1,35 @@
 """Feature maps: how the infinite-dimensional f is made finite."""
 
 from onkel.maps.base import FeatureMap
+from onkel.maps.fastfood import FastfoodFeatures
 from onkel.maps.fourier import FourierFeatures
 from onkel.maps.identity import IdentityFeatures
 from onkel.maps.nystroem import NystroemFeatures
+from onkel.maps.regenerated import RegeneratedFeatures
 from onkel.maps.reparameterized import ReparameterizedFeatures
 
 __all__ = [
     "MAPS",
+    "FastfoodFeatures",
     "FeatureMap",
     "FourierFeatures",
     "IdentityFeatures",
     "NystroemFeatures",
+    "RegeneratedFeatures",
     "ReparameterizedFeatures",
     "make_map",
 ]
 
 MAPS: dict[str, type[FeatureMap]] = {
     cls.name: cls
-    for cls in (IdentityFeatures, FourierFeatures, NystroemFeatures, ReparameterizedFeatures)
+    for cls in (
+        IdentityFeatures,
+        FourierFeatures,
+        NystroemFeatures,
+        ReparameterizedFeatures,
+        FastfoodFeatures,
+        RegeneratedFeatures,
+    )
 }
 
 

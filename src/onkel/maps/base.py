@@ -40,6 +40,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """True while the map waits for the learner's first support vectors (NOGD)."""
         return False
 
+    @property
+    def fewest_rows(self) -> int:
+        """Rows that features should be made for at once, where there are so many."""
+        return 0
+
     def start(self, d: int, dtype: Any) -> None:
         """Check the parameters and begin for rows of d columns."""
         self.n_features_in_ = d

@@ -13,7 +13,7 @@ from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
 
-__all__ = ["FourierFeatures", "check_count", "fourier_features"]
+__all__ = ["FourierFeatures", "SpectralFeatures", "check_count", "fourier_features"]
 
 
 def check_count(owner: object, name: str, least: int = 1) -> int:
@@ -36,7 +36,34 @@ def fourier_features(X: Any, turns: np.ndarray, out: np.ndarray | None) -> np.nd
     return Z
 
 
-class FourierFeatures(FeatureMap):
+class SpectralFeatures(FeatureMap):
+    """Cosines and sines at D frequencies from the spectrum of a kernel: what such maps share."""
+
+    n_components: int
+    kernel: str | Kernel
+    gamma: float | str
+    n_warmup: int
+
+    def start(self, d: int, dtype: Any) -> None:
+        check_count(self, "n_components")
+        check_count(self, "n_warmup", least=2)
+        check_gamma(self.gamma)
+        if not make_kernel(self.kernel).shift_invariant:
+            raise ValueError(
+                f"kernel={self.kernel!r} has no spectrum: Fourier features need a shift-invariant "
+                "kernel; use NystroemFeatures"
+            )
+        super().start(d, dtype)
+
+    def warmup_rows(self) -> int:
+        return self.n_warmup if isinstance(self.gamma, str) else 0
+
+    @property
+    def n_features_out_(self) -> int:
+        return 2 * self.n_components
+
+
+class FourierFeatures(SpectralFeatures):
     """z(x) = [cos ω_1·x, ..., cos ω_D·x, sin ω_1·x, ..., sin ω_D·x]/√D, ω from the spectrum of κ.
 
     z(x)·z(x') estimates κ(x, x') without bias; the error falls as 1/√D. The cost of a row is
@@ -98,20 +125,6 @@ class FourierFeatures(FeatureMap):
         self.n_warmup = n_warmup
         self.random_state = random_state
 
-    def start(self, d: int, dtype: Any) -> None:
-        check_count(self, "n_components")
-        check_count(self, "n_warmup", least=2)
-        check_gamma(self.gamma)
-        if not make_kernel(self.kernel).shift_invariant:
-            raise ValueError(
-                f"kernel={self.kernel!r} has no spectrum: Fourier features need a shift-invariant "
-                "kernel; use NystroemFeatures"
-            )
-        super().start(d, dtype)
-
-    def warmup_rows(self) -> int:
-        return self.n_warmup if isinstance(self.gamma, str) else 0
-
     def fit_first(self, X: np.ndarray) -> None:
         self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
         self.n_first_ = self.n_features_in_
@@ -136,10 +149,6 @@ class FourierFeatures(FeatureMap):
     def _set_frequencies(self, frequencies: np.ndarray) -> None:
         self.frequencies_ = frequencies
         self._turns = (frequencies / (2.0 * math.pi)).astype(self.dtype_)
-
-    @property
-    def n_features_out_(self) -> int:
-        return 2 * self.n_components
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         return fourier_features(X, self._turns, out)

@@ -60,8 +60,8 @@ class ExplicitModel(Model):
             return
         if self.map.grows:
             raise ValueError(
-                f"rule {self.rule.name!r} keeps state by feature and cannot learn in the kernel's "
-                "space while landmarks='support' are gathered; use landmarks='first'"
+                f"rule {self.rule.name!r} works feature by feature and cannot learn in the "
+                "kernel's space while landmarks='support' are gathered; use landmarks='first'"
             )
         if self.map.learns and self.rule.kind == RuleKind.LEAST_SQUARES:
             raise ValueError(
@@ -192,7 +192,7 @@ class ExplicitModel(Model):
     def _sub_blocks(self, n: int) -> list[tuple[int, int]]:
         width = max(self.W.shape[1], self.map.n_features_in_) * self.map.dtype_.itemsize
         most = _MOST_ROWS if self.matrix is None else _MOST_ROWS_EXACT
-        rows = min(max(_CACHE_BYTES // width, _FEWEST_ROWS), most)
+        rows = min(max(_CACHE_BYTES // width, _FEWEST_ROWS, self.map.fewest_rows), most)
         return [(a, min(a + rows, n)) for a in range(0, n, rows)]
 
     def variance(self, X: Any) -> np.ndarray:
