@@ -241,18 +241,14 @@ def hadamard(m):
     return np.ones((1, 1)) if m == 1 else np.kron([[1, 1], [1, -1]], hadamard(m // 2))
 
 
-def fastfood(X, parts, gamma, m):
-    """Angles √(2γ) S H G Π H B x/√m, the matrices written out; S without its factor √(2γ)/√m."""
-    H, angles = hadamard(m), 0.0
-    for i, part in enumerate(parts):
-        V = []
-        for b in range(len(part["signs"])):
-            B, G = np.diag(part["signs"][b]), np.diag(part["normals"][b])
-            S, Pi = np.diag(2.0 * np.pi * part["lengths"][b]), np.eye(m)[part["order"][b]]
-            V.append(S @ H @ G @ Pi @ H @ B)
-        columns = X[:, i * m : (i + 1) * m]
-        angles = angles + columns @ np.vstack(V)[:, : columns.shape[1]].T
-    return angles
+def fastfood(X, drawn, m):
+    """Angles √(2γ) S H G Π H B x/√m, the matrices written out; √(2γ)/√m is in S, in turns."""
+    H = hadamard(m)
+    V = []
+    for b in range(len(drawn["signs"][0])):
+        B, G, S = (np.diag(drawn[name][0, b]) for name in ("signs", "normals", "lengths"))
+        V.append(2.0 * np.pi * S @ H @ G @ np.eye(m)[drawn["order"][0, b]] @ H @ B)
+    return X @ np.vstack(V)[:, : X.shape[1]].T
 
 
 @pytest.mark.parametrize(("task", "loss"), CASES)
@@ -261,7 +257,7 @@ def test_fastfood(task, loss):
     model = engine(FastfoodClassifier, FastfoodRegressor, task, loss, **params)
 
     def oracle(X, y, K):
-        angles = fastfood(X, model.map_.get_state()["parts"], 0.3, 4)[:, :25]
+        angles = fastfood(X, model.map_.get_state(), 4)[:, :25]
         Z = np.hstack([np.cos(angles), np.sin(angles)]) / 5.0
         return gradient(Z, y, K, loss, lambda t: 0.4)
 
@@ -271,7 +267,7 @@ def test_fastfood(task, loss):
 @pytest.mark.parametrize(("task", "loss"), CASES)
 @pytest.mark.parametrize(("decay", "alpha"), [(0.0, 0.0), (0.02, 0.05)])
 def test_doubly_sgd(task, loss, decay, alpha):
-    params = {"n_components": 24, "n_per_row": 3, "gamma": 0.3, "learning_rate": 0.2}
+    params = {"n_components": 24, "n_parts": 10, "gamma": 0.3, "learning_rate": 0.2}
     params |= {"decay": decay, "alpha": alpha, "random_state": 0}
     model = engine(DoublySGDClassifier, DoublySGDRegressor, task, loss, **params)
 

@@ -99,7 +99,7 @@ class FastfoodFeatures(SpectralFeatures):
     def fit_first(self, X: np.ndarray) -> None:
         self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
         self.n_first_ = self.n_features_in_
-        self._parts: list[dict[str, np.ndarray]] = []
+        self._products: dict[str, np.ndarray] = {}
         self._draw_missing()
 
     def add_columns(self, n: int) -> int | None:
@@ -115,27 +115,32 @@ class FastfoodFeatures(SpectralFeatures):
 
     def _draw_missing(self) -> None:
         """A product for every m columns: the first, and those that came later."""
-        while len(self._parts) * self._size < self.n_features_in_:
-            self._parts.append(self._draw(len(self._parts)))
+        have, need = self._n_products, -(-self.n_features_in_ // self._size)
+        drawn = [self._products] if have else []
+        drawn += [self._draw(i) for i in range(have, need)]
+        self._products = {name: np.concatenate([d[name] for d in drawn]) for name in _ARRAYS}
 
-    def _draw(self, part: int) -> dict[str, np.ndarray]:
-        """The diagonals and permutations, (blocks, m) each, of one product."""
+    @property
+    def _n_products(self) -> int:
+        return len(self._products.get("signs", ()))
+
+    def _draw(self, number: int) -> dict[str, np.ndarray]:
+        """The diagonals and permutations, (1, blocks, m) each, of one product."""
         m, kernel = self._size, make_kernel(self.kernel)
         blocks = -(-self.n_components // m)
-        rng = np.random.default_rng([self.seed_, part])
+        rng = np.random.default_rng([self.seed_, number])
         normals = rng.standard_normal((blocks, m))
         # the lengths that N(0, I) has, over those of the rows of H G Π H B
         lengths = np.sqrt(rng.chisquare(m, (blocks, m)) / m)
         lengths /= np.sqrt((normals**2).sum(axis=1, keepdims=True))
-        # one mixing for all parts: a frequency has one τ
+        # one mixing for all products: a frequency has one τ
         mixing = kernel.mixing(np.random.default_rng(self.seed_), blocks * m).reshape(blocks, m)
         turns = np.sqrt(2.0 * self.gamma_ * mixing) / (2.0 * math.pi)
-        return {
-            "signs": rng.choice([-1.0, 1.0], (blocks, m)).astype(self.dtype_),
-            "order": np.array([rng.permutation(m) for _ in range(blocks)], np.int32),
-            "normals": normals.astype(self.dtype_),
-            "lengths": (lengths * turns).astype(self.dtype_),
-        }
+        signs = rng.choice([-1.0, 1.0], (blocks, m))
+        order = np.array([rng.permutation(m) for _ in range(blocks)], np.int32)
+        diagonals = {"signs": signs, "normals": normals, "lengths": lengths * turns}
+        drawn = {name: array.astype(self.dtype_) for name, array in diagonals.items()}
+        return {name: array[None] for name, array in (drawn | {"order": order}).items()}
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         X = as_dense(X)
@@ -143,15 +148,17 @@ class FastfoodFeatures(SpectralFeatures):
         Z = np.empty((len(X), 2 * D), self.dtype_) if out is None else out
         angles = scratch("angles", (len(X), D), self.dtype_)
         angles[:] = 0.0
-        for i, part in enumerate(self._parts):
-            fastfood_angles(X, i * self._size, *(part[name] for name in _ARRAYS), angles)
+        for i in range(self._n_products):
+            arrays = (self._products[name][i] for name in _ARRAYS)
+            fastfood_angles(X, i * self._size, *arrays, angles)
         sincos_block(angles, 1.0 / math.sqrt(D), Z)
         return Z
 
     def get_state(self) -> dict[str, Any]:
         """What was fitted, as named arrays and scalars."""
-        return {"gamma": self.gamma_, "n_first": self.n_first_, "parts": self._parts}
+        return {"gamma": self.gamma_, "n_first": self.n_first_} | self._products
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`, after :meth:`start`."""
-        self.gamma_, self.n_first_, self._parts = state["gamma"], state["n_first"], state["parts"]
+        self.gamma_, self.n_first_ = state["gamma"], state["n_first"]
+        self._products = {name: state[name] for name in _ARRAYS}
