@@ -68,8 +68,8 @@ NAMED = {
     "pa": ("PA", {}),
     "fastfood": ("Fastfood", FEW | SET),
     "fastfood-median": ("Fastfood", FEW | WARM | {"kernel": "matern32"}),
-    "doubly-sgd": ("DoublySGD", FEW | SET | {"n_parts": 4, "decay": 0.01}),
-    "doubly-sgd-median": ("DoublySGD", FEW | WARM | {"n_parts": 5, "alpha": 0.01}),
+    "doubly-sgd": ("DoublySGD", FEW | SET | {"n_per_row": 3, "decay": 0.01}),
+    "doubly-sgd-median": ("DoublySGD", FEW | WARM | {"n_per_row": 4, "alpha": 0.01}),
     "krls-median": ("KRLS", {"budget": 9, "random_state": 3} | WARM),
 }
 CLASSES = {

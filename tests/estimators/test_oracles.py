@@ -267,7 +267,7 @@ def test_fastfood(task, loss):
 @pytest.mark.parametrize(("task", "loss"), CASES)
 @pytest.mark.parametrize(("decay", "alpha"), [(0.0, 0.0), (0.02, 0.05)])
 def test_doubly_sgd(task, loss, decay, alpha):
-    params = {"n_components": 24, "n_parts": 10, "gamma": 0.3, "learning_rate": 0.2}
+    params = {"n_components": 24, "n_per_row": 3, "gamma": 0.3, "learning_rate": 0.2}
     params |= {"decay": decay, "alpha": alpha, "random_state": 0}
     model = engine(DoublySGDClassifier, DoublySGDRegressor, task, loss, **params)
 

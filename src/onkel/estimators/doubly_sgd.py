@@ -18,7 +18,7 @@ class _DoublySGD:
     """Regenerated Fourier map × doubly stochastic gradient."""
 
     n_components: int
-    n_parts: int
+    n_per_row: int
     kernel: str | Kernel
     gamma: float | str
     n_warmup: int
@@ -30,8 +30,9 @@ class _DoublySGD:
         return RegeneratedFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)
 
     def _make_rule(self) -> DoublyStochastic:
-        n, parts = check_count(self, "n_components"), check_count(self, "n_parts")
-        # of a part that divides D, cosine and sine of a frequency are both or neither
+        n = check_count(self, "n_components")
+        parts = max(n // check_count(self, "n_per_row"), 1)
+        # where they divide D, the cosine and the sine of a frequency are in the same part
         while n % parts:
             parts -= 1
         return DoublyStochastic(self.learning_rate, self.decay, self.alpha, parts)
@@ -40,11 +41,11 @@ class _DoublySGD:
 class DoublySGDClassifier(_DoublySGD, OnlineClassifier):
     """Doubly stochastic gradient descent: each row moves the weights of a few random features.
 
-    ``w ← (1 - η_t α) w``, then ``w_s ← w_s - η_t ∂loss/∂f P z_s`` for the D/P frequencies s of row
-    t, with ``η_t = η/(1 + decay·t)``. The first P rows bring D/P new frequencies each; when there
-    are D, the bound, the next ones are the oldest, in turn. Frequencies are drawn from their seed
-    whenever they are needed, so the model is its 2D weights and nothing else, whatever the number
-    of columns. O(D·d) a row.
+    ``w ← (1 - η_t α) w``, then ``w_s ← w_s - η_t ∂loss/∂f (D/b) z_s`` for the b frequencies s of
+    row t, with ``η_t = η/(1 + decay·t)``. The first D/b rows bring b new frequencies each; when
+    there are D, the bound, the next ones are the oldest, in turn. Frequencies are drawn from their
+    seed whenever they are needed, so the model is its 2D weights and nothing else, whatever the
+    number of columns. O(D·d) a row.
 
     Use it with many thousands of frequencies of wide rows, where the matrix of a
     :class:`FOGDClassifier` would not fit, and in blocks: one row at a time nearly all of the work
@@ -54,9 +55,9 @@ class DoublySGDClassifier(_DoublySGD, OnlineClassifier):
     ----------
     n_components : int, default=2048
         Number of frequencies D ≥ 1 (2D features), the bound at which the model stops growing.
-    n_parts : int, default=16
-        P ≥ 1, lowered to the next divisor of D: each row moves D/P frequencies. More need a smaller
-        learning rate, for the direction is noisier; 1 is the plain gradient.
+    n_per_row : int, default=128
+        b ≥ 1, frequencies that a row moves; raised to the next divisor of D. Fewer need a smaller
+        learning rate, for the direction is noisier; D is the plain gradient.
     kernel : str or Kernel, default="gaussian"
         A shift-invariant kernel: gaussian, laplacian, cauchy, rational_quadratic, matern32,
         matern52.
@@ -95,7 +96,7 @@ class DoublySGDClassifier(_DoublySGD, OnlineClassifier):
     >>> from sklearn.datasets import make_moons
     >>> from onkel import DoublySGDClassifier
     >>> X, y = make_moons(2000, noise=0.2, random_state=0)
-    >>> model = DoublySGDClassifier(n_components=256, gamma=2.0, random_state=0)
+    >>> model = DoublySGDClassifier(n_components=256, n_per_row=32, gamma=2.0, random_state=0)
     >>> before = model.predict_then_learn(X, y)
     >>> print(f"{(before == y).mean():.2f}")
     0.96
@@ -112,7 +113,7 @@ class DoublySGDClassifier(_DoublySGD, OnlineClassifier):
     def __init__(
         self,
         n_components: int = 2048,
-        n_parts: int = 16,
+        n_per_row: int = 128,
         kernel: str | Kernel = "gaussian",
         gamma: float | str = "median",
         learning_rate: float = 0.5,
@@ -125,7 +126,7 @@ class DoublySGDClassifier(_DoublySGD, OnlineClassifier):
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
-        self.n_parts = n_parts
+        self.n_per_row = n_per_row
         self.kernel = kernel
         self.gamma = gamma
         self.learning_rate = learning_rate
@@ -145,7 +146,7 @@ class DoublySGDRegressor(_DoublySGD, OnlineRegressor):
 
     Parameters
     ----------
-    n_components, n_parts, kernel, gamma, decay, alpha, n_warmup, dtype, random_state
+    n_components, n_per_row, kernel, gamma, decay, alpha, n_warmup, dtype, random_state
         As in :class:`DoublySGDClassifier`.
     learning_rate : float, default=0.5
         η > 0; well below 2 for the squared loss.
@@ -160,7 +161,7 @@ class DoublySGDRegressor(_DoublySGD, OnlineRegressor):
     >>> from onkel import DoublySGDRegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, (2000, 1))
     >>> y = np.sin(2 * X[:, 0])
-    >>> model = DoublySGDRegressor(256, gamma=2.0, random_state=0).fit(X, y)
+    >>> model = DoublySGDRegressor(256, 32, gamma=2.0, random_state=0).fit(X, y)
     >>> print(f"{model.score(X, y):.2f}")
     1.00
 
@@ -172,7 +173,7 @@ class DoublySGDRegressor(_DoublySGD, OnlineRegressor):
     def __init__(
         self,
         n_components: int = 2048,
-        n_parts: int = 16,
+        n_per_row: int = 128,
         kernel: str | Kernel = "gaussian",
         gamma: float | str = "median",
         learning_rate: float = 0.5,
@@ -185,7 +186,7 @@ class DoublySGDRegressor(_DoublySGD, OnlineRegressor):
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
-        self.n_parts = n_parts
+        self.n_per_row = n_per_row
         self.kernel = kernel
         self.gamma = gamma
         self.learning_rate = learning_rate
