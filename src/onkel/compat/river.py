@@ -41,7 +41,7 @@ class _OverEstimator:
         fitted = hasattr(estimator, "model_")
         self.model: Any = copy.deepcopy(estimator) if fitted else clone(estimator)
         names = getattr(estimator, "feature_names_in_", None)
-        given = features if names is None else list(names)
+        given: Any = features if names is None else list(names)
         if fitted and (given is None or isinstance(given, int)):
             raise ValueError(
                 f"the estimator has learned {estimator.n_features_in_} columns without names: "
