@@ -120,10 +120,11 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             learn_late: Any = _loops.standard_late if standard else _loops.minmax_late
             learn_late(*late)
             arrays = [array[..., :first] for array in arrays]
+        first_columns, into, center, spread, _ = arrays
         if standard:
-            _loops.standard_rows(*arrays[:4], self.n_rows_)
+            _loops.standard_rows(first_columns, into, center, spread, self.n_rows_)
         else:
-            _loops.minmax_rows(*arrays[:4])
+            _loops.minmax_rows(first_columns, into, center, spread)
         return out
 
     def add_columns(self, n: int) -> None:
