@@ -181,3 +181,29 @@ def test_a_later_file_with_a_new_column_extends_the_model(tmp_path, suffix):
         model.predict(block.X)
     narrow = FOGDRegressor(10).fit(frame[["a", "b"]].to_numpy(), frame["y"])
     assert narrow.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("rows", [10, 20_000])
+def test_keys_of_json_lines_that_come_later(tmp_path, rows):
+    """After the first chunk; before, they are columns like all others."""
+    path = tmp_path / "rows.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for t in range(3 * rows):
+            late = f', "late": {t}, "kind": "{"xy"[t % 2]}"' if t >= 2 * rows else ""
+            excluded = ', "out": 1' if t % 3 else ""
+            file.write(f'{{"a": {t % 7}, "pad": 0.{"1" * 200}, "y": {t % 2}{late}{excluded}}}\n')
+    stream = open_stream(
+        path, target="y", exclude=["out"], n_hash=2, dtype="float64", missing="zero"
+    )
+    n_first = stream.encoder.n_features
+    assert n_first == (5 if rows == 10 else 2)
+    blocks = list(stream)
+    X = blocks[-1].X
+    assert stream.encoder.feature_names == ["a", "pad", "late", "kind#0", "kind#1"]
+    assert X.shape[1] == 5
+    assert blocks[-1].late == 5 - n_first
+    assert X[:, 2].tolist() == list(range(blocks[-1].start, 3 * rows))[: len(X)] or rows == 10
+    if rows > 10:
+        first = open_stream(path, encoder=type(stream.encoder)(stream.encoder.columns[:2]))
+        assert first.encoder.n_features == 2
+        assert list(first)[-1].X.shape[1] == 2

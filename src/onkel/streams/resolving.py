@@ -147,6 +147,7 @@ def _table(
     names = table.names
     target = resolve_target(names, target, encoder, table.name)
     extend = columns.pop("extend")
+    table.extends = extend or (encoder is None and columns["features"] is None)
     if encoder is None:
         encoder = choose_columns(
             table.first, names, target=target, n_hash=n_hash, source=table.name, **columns

@@ -73,6 +73,8 @@ class TableSource(Source):
     # Columns to read; None while all of them are wanted.
     wanted: list[str] | None = None
     dtype: Any = "float32"
+    # Whether columns that come in mid-stream are taken up.
+    extends = False
     # All columns there are; ``first`` may hold fewer.
     names: tuple[str, ...] | list[str] = ()
 
