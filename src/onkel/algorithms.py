@@ -210,6 +210,16 @@ _ROWS = (
         "Wang & Vucetic 2009", "after its abstract", "TVMClassifier", "",
         tasks=("binary", "multiclass"),
     ),
+    Algorithm(
+        "fastfood", "gradient descent over Fastfood features",
+        "any", "gradient", "explicit", "Fastfood",
+        "Le et al. 2013", "section 3", "FastfoodClassifier", "FastfoodRegressor",
+    ),
+    Algorithm(
+        "doubly-sgd", "doubly stochastic gradient descent",
+        "any", "doubly stochastic", "explicit", "random Fourier (regenerated)",
+        "Dai et al. 2014", "Algorithms 1, 2", "DoublySGDClassifier", "DoublySGDRegressor",
+    ),
 )  # fmt: skip
 
 ALGORITHMS: dict[str, Algorithm] = {row.name: row for row in _ROWS}

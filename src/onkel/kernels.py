@@ -120,15 +120,24 @@ class Kernel(BaseEstimator):
         return np.ones(n)
 
     def spectrum(
-        self, rng: np.random.Generator, d: int, n: int, gamma: float, orthogonal: bool = False
+        self,
+        rng: np.random.Generator,
+        d: int,
+        n: int,
+        gamma: float,
+        orthogonal: bool = False,
+        later: int = 0,
     ) -> np.ndarray:
-        """n frequencies (d, n) drawn from the kernel's spectral density.
+        """n frequencies (d + later, n) drawn from the kernel's spectral density.
 
         ``orthogonal=True`` draws blocks of d orthogonal directions with the lengths that
-        independent ones would have (Yu et al. 2016): the same kernel, smaller variance.
+        independent ones would have (Yu et al. 2016): the same kernel, smaller variance. The last
+        ``later`` rows, for columns that came later, are independent in any case. More columns take
+        more of the same stream of numbers: the rows of the first ones stay what they were.
         """
-        directions = normal_directions(rng, d, n, orthogonal)
-        return directions * np.sqrt(2.0 * gamma * self.mixing(rng, n))
+        # before the directions, whose number grows with the columns
+        width = np.sqrt(2.0 * gamma * self.mixing(rng, n))
+        return normal_directions(rng, d, n, orthogonal, later) * width
 
     def distances(self, X: np.ndarray) -> np.ndarray:
         """Pairwise distances in the kernel's own metric, for the median heuristic."""
@@ -140,17 +149,21 @@ class Kernel(BaseEstimator):
 
 
 def normal_directions(
-    rng: np.random.Generator, d: int, n: int, orthogonal: bool = False
+    rng: np.random.Generator, d: int, n: int, orthogonal: bool = False, later: int = 0
 ) -> np.ndarray:
-    """n draws of N(0, I) as columns (d, n); orthogonal ones in blocks of d, each N(0, I) still."""
+    """n draws of N(0, I) as columns (d + later, n).
+
+    Orthogonal ones in blocks of d, each N(0, I) still; the last ``later`` rows are independent.
+    """
     if not orthogonal:
-        return rng.standard_normal((d, n))
+        return rng.standard_normal((d + later, n))
     blocks = []
     for _ in range(-(-n // d)):
         Q, R = np.linalg.qr(rng.standard_normal((d, d)))
         Q *= np.sign(np.diag(R))
         blocks.append(Q * np.sqrt(rng.chisquare(d, size=d)))
-    return np.concatenate(blocks, axis=1)[:, :n]
+    first = np.concatenate(blocks, axis=1)[:, :n]
+    return np.concatenate([first, rng.standard_normal((later, n))])
 
 
 class Gaussian(Kernel):
@@ -235,11 +248,17 @@ class Laplacian(Kernel):
         return np.exp(K, out=K)
 
     def spectrum(
-        self, rng: np.random.Generator, d: int, n: int, gamma: float, orthogonal: bool = False
+        self,
+        rng: np.random.Generator,
+        d: int,
+        n: int,
+        gamma: float,
+        orthogonal: bool = False,
+        later: int = 0,
     ) -> np.ndarray:
         if orthogonal:
             raise ValueError("orthogonal=True needs a radial kernel; 'laplacian' is not radial")
-        return gamma * rng.standard_cauchy((d, n))
+        return gamma * rng.standard_cauchy((d + later, n))
 
     def distances(self, X: np.ndarray) -> np.ndarray:
         return _pairwise(_l1_distances, X, X)
@@ -260,11 +279,17 @@ class Cauchy(Kernel):
         return _pairwise(_cauchy_gram, X, S, gamma)
 
     def spectrum(
-        self, rng: np.random.Generator, d: int, n: int, gamma: float, orthogonal: bool = False
+        self,
+        rng: np.random.Generator,
+        d: int,
+        n: int,
+        gamma: float,
+        orthogonal: bool = False,
+        later: int = 0,
     ) -> np.ndarray:
         if orthogonal:
             raise ValueError("orthogonal=True needs a radial kernel; 'cauchy' is not radial")
-        return math.sqrt(gamma) * rng.laplace(size=(d, n))
+        return math.sqrt(gamma) * rng.laplace(size=(d + later, n))
 
 
 class Polynomial(Kernel):

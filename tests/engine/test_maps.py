@@ -9,9 +9,11 @@ from scipy.sparse import csr_matrix
 from onkel.maps import (
     MAPS,
     AlignedFourier,
+    FastfoodFeatures,
     FourierFeatures,
     IdentityFeatures,
     NystroemFeatures,
+    RegeneratedFeatures,
     ReparameterizedFeatures,
     make_map,
 )
@@ -34,6 +36,8 @@ def test_shapes_names_and_dtype(name, dtype):
     "feature_map",
     [
         FourierFeatures(10, n_warmup=30, random_state=0),
+        FastfoodFeatures(10, n_warmup=30, random_state=0),
+        RegeneratedFeatures(10, n_warmup=30, random_state=0),
         NystroemFeatures(12, n_warmup=30),
         NystroemFeatures(12, landmarks="random", n_warmup=30, random_state=0),
     ],
@@ -77,6 +81,9 @@ def test_nystroem_survives_repeated_landmarks():
     ("feature_map", "message"),
     [
         (FourierFeatures(0), "n_components=0 must be a whole number of at least 1"),
+        (FastfoodFeatures(kernel="laplacian"), "kernel='laplacian' is not radial"),
+        (FastfoodFeatures(kernel="linear"), "kernel='linear' has no spectrum"),
+        (RegeneratedFeatures(kernel="polynomial"), "kernel='polynomial' has no spectrum"),
         (FourierFeatures(gamma=-1.0), "gamma=-1.0 must be a positive number"),
         (FourierFeatures(gamma="mean"), "gamma='mean' must be"),
         (NystroemFeatures(10, rank=11), "rank=11 must be at most budget=10"),

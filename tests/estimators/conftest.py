@@ -9,8 +9,12 @@ from onkel import budgets, estimators, maps, rules
 from onkel.estimators import (
     AlignedClassifier,
     AlignedRegressor,
+    DoublySGDClassifier,
+    DoublySGDRegressor,
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
+    FastfoodClassifier,
+    FastfoodRegressor,
     FOGDClassifier,
     FOGDRegressor,
     KernelRLSClassifier,
@@ -41,6 +45,11 @@ OPEN = {
     "random-pegasos": _open(
         maps.NystroemFeatures(9, landmarks="random", **WARM), rules.Pegasos(alpha=0.05)
     ),
+    "fastfood-least-squares": _open(maps.FastfoodFeatures(12, **WARM), "least_squares"),
+    "learned-doubly": _open(
+        maps.ReparameterizedFeatures(12, **SET), rules.DoublyStochastic(0.3, n_parts=4)
+    ),
+    "linear-doubly": _open("identity", rules.DoublyStochastic(0.05, 0.01, 0.1, n_parts=2)),
     "fourier-adagrad": _open(maps.FourierFeatures(12, **SET), "adagrad"),
     "fourier-forgetting": _open(
         maps.FourierFeatures(12, **SET), rules.LeastSquares(ridge=0.1, forgetting=0.99)
@@ -74,6 +83,10 @@ NAMED = {
         FEW | WARM | {"n_candidates": 40, "n_align": 50, "selection": "sample", "power": 3.0},
     ),
     "pa": ("PA", {}),
+    "fastfood": ("Fastfood", FEW | SET),
+    "fastfood-median": ("Fastfood", FEW | WARM | {"kernel": "matern32"}),
+    "doubly-sgd": ("DoublySGD", FEW | SET | {"n_per_row": 3, "decay": 0.01}),
+    "doubly-sgd-median": ("DoublySGD", FEW | WARM | {"n_per_row": 4, "alpha": 0.01}),
     "krls-median": ("KRLS", {"budget": 9, "random_state": 3} | WARM),
 }
 CLASSES = {
@@ -83,6 +96,8 @@ CLASSES = {
         "RRF": RRFClassifier,
         "PA": PAClassifier,
         "Aligned": AlignedClassifier,
+        "Fastfood": FastfoodClassifier,
+        "DoublySGD": DoublySGDClassifier,
         "KRLS": KernelRLSClassifier,
         "open": ExplicitKernelClassifier,
     },
@@ -92,6 +107,8 @@ CLASSES = {
         "RRF": RRFRegressor,
         "PA": PARegressor,
         "Aligned": AlignedRegressor,
+        "Fastfood": FastfoodRegressor,
+        "DoublySGD": DoublySGDRegressor,
         "KRLS": KernelRLSRegressor,
         "open": ExplicitKernelRegressor,
     },

@@ -11,8 +11,10 @@ from onkel.estimators.bsgdp import BSGDPClassifier, BSGDPRegressor
 from onkel.estimators.bsgdr import BSGDRClassifier, BSGDRRegressor
 from onkel.estimators.budget_perceptron import BudgetPerceptronClassifier, BudgetPerceptronRegressor
 from onkel.estimators.classification import OnlineClassifier
+from onkel.estimators.doubly_sgd import DoublySGDClassifier, DoublySGDRegressor
 from onkel.estimators.dualsgd import DualSGDClassifier, DualSGDRegressor
 from onkel.estimators.explicit import ExplicitKernelClassifier, ExplicitKernelRegressor
+from onkel.estimators.fastfood import FastfoodClassifier, FastfoodRegressor
 from onkel.estimators.fogd import FOGDClassifier, FOGDRegressor
 from onkel.estimators.forgetron import ForgetronClassifier, ForgetronRegressor
 from onkel.estimators.kernel_perceptron import KernelPerceptronClassifier, KernelPerceptronRegressor
@@ -52,12 +54,16 @@ __all__ = [
     "BSGDRRegressor",
     "BudgetPerceptronClassifier",
     "BudgetPerceptronRegressor",
+    "DoublySGDClassifier",
+    "DoublySGDRegressor",
     "DualSGDClassifier",
     "DualSGDRegressor",
     "ExplicitKernelClassifier",
     "ExplicitKernelRegressor",
     "FOGDClassifier",
     "FOGDRegressor",
+    "FastfoodClassifier",
+    "FastfoodRegressor",
     "ForgetronClassifier",
     "ForgetronRegressor",
     "KernelPerceptronClassifier",

@@ -2,20 +2,24 @@
 
 from onkel.maps.aligned import AlignedFourier
 from onkel.maps.base import FeatureMap
+from onkel.maps.fastfood import FastfoodFeatures
 from onkel.maps.fourier import FourierFeatures
 from onkel.maps.identity import IdentityFeatures
 from onkel.maps.learned_landmarks import LearnedLandmarks
 from onkel.maps.nystroem import NystroemFeatures
+from onkel.maps.regenerated import RegeneratedFeatures
 from onkel.maps.reparameterized import ReparameterizedFeatures
 
 __all__ = [
     "MAPS",
     "AlignedFourier",
+    "FastfoodFeatures",
     "FeatureMap",
     "FourierFeatures",
     "IdentityFeatures",
     "LearnedLandmarks",
     "NystroemFeatures",
+    "RegeneratedFeatures",
     "ReparameterizedFeatures",
     "make_map",
 ]
@@ -29,6 +33,8 @@ MAPS: dict[str, type[FeatureMap]] = {
         LearnedLandmarks,
         ReparameterizedFeatures,
         AlignedFourier,
+        FastfoodFeatures,
+        RegeneratedFeatures,
     )
 }
 

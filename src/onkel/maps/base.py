@@ -50,6 +50,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """True while the map chooses its features by the labels of the rows (aligned)."""
         return False
 
+    @property
+    def fewest_rows(self) -> int:
+        """Rows that features should be made for at once, where there are so many."""
+        return 0
+
     def start(self, d: int, dtype: Any) -> None:
         """Check the parameters and begin for rows of d columns."""
         self.n_features_in_ = d
@@ -83,6 +88,16 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         """Features (n, m), C-contiguous, of checked rows X (n, d); ``out`` may be used for them."""
         raise NotImplementedError(f"{type(self).__name__} has no features()")
+
+    def add_columns(self, n: int) -> int | None:
+        """Take rows of n columns more, the last ones; features of rows where they are 0 stay.
+
+        Returns where among the features as many new ones stand now; None where there are none.
+        """
+        raise ValueError(
+            f"map {self.name!r} cannot take a column that comes in mid-stream; name all columns "
+            "from the start, or use one of onkel.maps"
+        )
 
     def get_state(self) -> dict[str, Any]:
         """What was fitted, as named arrays and scalars."""

@@ -184,6 +184,21 @@ class RecursiveLeastSquares:
         self._anchor(len(self.v))
         return np.ascontiguousarray(self.w0.T)
 
+    def add_features(self, where: list[int]) -> None:
+        """Make room for features that have been 0 in all rows so far, before those of ``where``.
+
+        They have the penalty ridge, which does not fade, and nothing in common with the others.
+        """
+        new = np.asarray(where) + np.arange(len(where))
+        diagonals = {"prior": self.ridge, "R": self.ridge, "C": math.sqrt(self.ridge)}
+        for name, diagonal in diagonals.items():
+            wider = np.insert(np.insert(getattr(self, name), where, 0.0, axis=0), where, 0.0, 1)
+            wider[new, new] = diagonal
+            setattr(self, name, np.asfortranarray(wider))
+        self.U = np.asfortranarray(np.insert(self.U, where, 0.0, axis=0))
+        for name in ("b", "w0", "z_sum"):
+            setattr(self, name, np.insert(getattr(self, name), where, 0.0, axis=0))
+
     def get_state(self) -> dict[str, Any]:
         """The matrices by name."""
         return {name: getattr(self, name) for name in _ARRAYS}
