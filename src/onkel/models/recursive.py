@@ -161,7 +161,7 @@ class RecursiveLeastSquares:
         self.b = np.ascontiguousarray(self.b[old] * factor[:, None])
         self.z_sum = self.z_sum[old] * factor
         self._anchor(0)
-        return np.ascontiguousarray(self.w0.T)
+        return np.array(self.w0.T, order="C")
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
@@ -182,7 +182,7 @@ class RecursiveLeastSquares:
             self.b = 0.5 * np.concatenate(both, axis=1)
         self.b = np.insert(self.b, position, 0.0, axis=1)
         self._anchor(len(self.v))
-        return np.ascontiguousarray(self.w0.T)
+        return np.array(self.w0.T, order="C")
 
     def add_features(self, where: list[int]) -> None:
         """Make room for features that have been 0 in all rows so far, before those of ``where``.
