@@ -43,6 +43,8 @@ _HOMES = {
         "KernelRLSRegressor",
         "NOGDClassifier",
         "NOGDRegressor",
+        "NOLANAClassifier",
+        "NOLANARegressor",
         "NORMAClassifier",
         "NORMARegressor",
         "OGDClassifier",
@@ -66,6 +68,7 @@ _HOMES = {
         "SupportKernelRegressor",
     ),
     "onkel.maps": (
+        "AdaptiveNystroem",
         "FourierFeatures",
         "IdentityFeatures",
         "NystroemFeatures",
@@ -82,6 +85,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ALGORITHMS",
+    "AdaptiveNystroem",
     "BOGDClassifier",
     "BOGDRegressor",
     "BPANNClassifier",
@@ -117,6 +121,8 @@ __all__ = [
     "ModelFileError",
     "NOGDClassifier",
     "NOGDRegressor",
+    "NOLANAClassifier",
+    "NOLANARegressor",
     "NORMAClassifier",
     "NORMARegressor",
     "NystroemFeatures",
@@ -204,6 +210,8 @@ if TYPE_CHECKING:
         KernelRLSRegressor,
         NOGDClassifier,
         NOGDRegressor,
+        NOLANAClassifier,
+        NOLANARegressor,
         NORMAClassifier,
         NORMARegressor,
         OGDClassifier,
@@ -228,6 +236,7 @@ if TYPE_CHECKING:
     )
     from onkel.evaluation import prequential
     from onkel.maps import (
+        AdaptiveNystroem,
         FourierFeatures,
         IdentityFeatures,
         NystroemFeatures,

@@ -15,6 +15,8 @@ from onkel.estimators import (
     KernelRLSRegressor,
     NOGDClassifier,
     NOGDRegressor,
+    NOLANAClassifier,
+    NOLANARegressor,
     PAClassifier,
     PARegressor,
     RRFClassifier,
@@ -44,6 +46,11 @@ OPEN = {
         maps.FourierFeatures(12, **SET), rules.LeastSquares(ridge=0.1, forgetting=0.99)
     ),
     "fourier-perceptron": _open(maps.FourierFeatures(12, **WARM), "perceptron"),
+    "moving-adagrad": _open(maps.AdaptiveNystroem(9, threshold=0.5, **SET), "adagrad"),
+    "moving-pegasos": _open(
+        maps.AdaptiveNystroem(9, threshold=0.0, solver="scratch", landmarks="random", **WARM),
+        rules.Pegasos(alpha=0.05),
+    ),
     "support-projected": _open(
         maps.NystroemFeatures(landmarks="support", **SUPPORT, **SET),
         rules.ProjectedGradient(radius=1.5),
@@ -54,6 +61,11 @@ NAMED = {
     "fogd-median": ("FOGD", FEW | WARM | {"alpha": 0.01, "schedule": "inverse_sqrt"}),
     "nogd": ("NOGD", SUPPORT | SET),
     "nogd-median": ("NOGD", SUPPORT | WARM),
+    "nolana": ("NOLANA", SET | {"budget": 9, "threshold": 1.0, "random_state": 3}),
+    "nolana-median": (
+        "NOLANA",
+        WARM | {"budget": 9, "rank": 5, "weighted": True, "expire": 12, "random_state": 3},
+    ),
     "rrf": ("RRF", FEW | SET),
     "rrf-median": ("RRF", FEW | WARM),
     "pa": ("PA", {}),
@@ -63,6 +75,7 @@ CLASSES = {
     "classification": {
         "FOGD": FOGDClassifier,
         "NOGD": NOGDClassifier,
+        "NOLANA": NOLANAClassifier,
         "RRF": RRFClassifier,
         "PA": PAClassifier,
         "KRLS": KernelRLSClassifier,
@@ -71,6 +84,7 @@ CLASSES = {
     "regression": {
         "FOGD": FOGDRegressor,
         "NOGD": NOGDRegressor,
+        "NOLANA": NOLANARegressor,
         "RRF": RRFRegressor,
         "PA": PARegressor,
         "KRLS": KernelRLSRegressor,

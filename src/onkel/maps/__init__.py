@@ -1,5 +1,6 @@
 """Feature maps: how the infinite-dimensional f is made finite."""
 
+from onkel.maps.adaptive_nystroem import AdaptiveNystroem
 from onkel.maps.base import FeatureMap
 from onkel.maps.fourier import FourierFeatures
 from onkel.maps.identity import IdentityFeatures
@@ -8,6 +9,7 @@ from onkel.maps.reparameterized import ReparameterizedFeatures
 
 __all__ = [
     "MAPS",
+    "AdaptiveNystroem",
     "FeatureMap",
     "FourierFeatures",
     "IdentityFeatures",
@@ -18,7 +20,13 @@ __all__ = [
 
 MAPS: dict[str, type[FeatureMap]] = {
     cls.name: cls
-    for cls in (IdentityFeatures, FourierFeatures, NystroemFeatures, ReparameterizedFeatures)
+    for cls in (
+        IdentityFeatures,
+        FourierFeatures,
+        NystroemFeatures,
+        ReparameterizedFeatures,
+        AdaptiveNystroem,
+    )
 }
 
 

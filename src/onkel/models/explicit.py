@@ -10,7 +10,7 @@ from onkel._dense import as_dense
 from onkel._workspace import scratch
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
-from onkel.models import growing, loops
+from onkel.models import growing, loops, moving
 from onkel.models.base import Model
 from onkel.models.recursive import RecursiveLeastSquares
 from onkel.models.threads import one_blas_thread
@@ -63,7 +63,8 @@ class ExplicitModel(Model):
                 f"rule {self.rule.name!r} keeps state by feature and cannot learn in the kernel's "
                 "space while landmarks='support' are gathered; use landmarks='first'"
             )
-        if self.map.learns and self.rule.kind == RuleKind.LEAST_SQUARES:
+        moved = self.map.learns or self.map.moves
+        if moved and self.rule.kind == RuleKind.LEAST_SQUARES:
             raise ValueError(
                 f"rule 'least_squares' is exact for features that stay, and map {self.map.name!r} "
                 "moves them; use a gradient rule with it, or another map"
@@ -202,6 +203,8 @@ class ExplicitModel(Model):
         if self.matrix is not None:
             P[:] = self.matrix.learn(self._block_features(X), self._targets(y), weight, self.W)
             self.state[loops.T] += np.count_nonzero(weight)
+        elif self.map.moves:
+            moving.learn(self, X, y, weight, P)
         elif self.map.learns:
             m: Any = self.map
             widths = (m.noise_, m.log_width_, m.widths_par_)

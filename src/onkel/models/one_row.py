@@ -50,9 +50,8 @@ def learn_row(model: ExplicitModel | SupportModel, X: np.ndarray, y: float, weig
     if isinstance(model, SupportModel):
         model.learn(X, np.array([y]), np.array([weight]))
         return
-    moving = (
-        model.warmup is not None or model.map.grows or model.map.learns or model.matrix is not None
-    )
+    m = model.map
+    moving = model.warmup is not None or m.grows or m.learns or m.moves or model.matrix is not None
     Z = None if moving else _features(model, X)
     if Z is None:
         model.learn(X, np.array([y]), np.array([weight]))
