@@ -47,6 +47,10 @@ OPEN = {
     ),
     "fourier-perceptron": _open(maps.FourierFeatures(12, **WARM), "perceptron"),
     "moving-adagrad": _open(maps.AdaptiveNystroem(9, threshold=0.5, **SET), "adagrad"),
+    "moving-forgetting": _open(
+        maps.AdaptiveNystroem(9, threshold=0.5, **SET),
+        rules.LeastSquares(ridge=0.1, forgetting=0.99),
+    ),
     "moving-pegasos": _open(
         maps.AdaptiveNystroem(9, threshold=0.0, solver="scratch", landmarks="random", **WARM),
         rules.Pegasos(alpha=0.05),

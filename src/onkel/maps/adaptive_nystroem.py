@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dposv
 
 from onkel._dense import as_dense
 from onkel._workspace import scratch
@@ -199,10 +198,11 @@ class AdaptiveNystroem(NystroemFeatures):
 
     # ---- moving --------------------------------------------------------------------------------
 
-    def move(self, q: int, x: np.ndarray, weight: float) -> tuple[int, np.ndarray]:
+    def move(self, q: int, x: np.ndarray, weight: float) -> tuple[int, np.ndarray, np.ndarray]:
         """Move landmark q towards the row x, or put x in the place of one that expired.
 
-        Returns the landmark that moved, and the matrix T (k, k) of w̄ = T w, equation 12.
+        Returns the landmark that moved, and the features of all landmarks before and after, (B, k)
+        each.
         """
         q = self._place(q, x, weight)
         before, P = self._moved_from, self.projection_.astype(np.float64)
@@ -214,7 +214,7 @@ class AdaptiveNystroem(NystroemFeatures):
         self._set_projection(SOLVERS[self.solver](self._lifted(E), q, P, self.n_iter))
         new = E @ self.projection_.astype(np.float64)
         self.n_moves_ += 1
-        return q, self._carry(old, new)
+        return q, old, new
 
     def _place(self, q: int, x: np.ndarray, weight: float) -> int:
         """Equation 8, or the exchange of an expired landmark for x."""
@@ -228,14 +228,6 @@ class AdaptiveNystroem(NystroemFeatures):
         self.counts_[q] += mass
         self._last[q] = self._clock[0]
         return q
-
-    def _carry(self, old: np.ndarray, new: np.ndarray) -> np.ndarray:
-        """T of equation 12 from the landmarks' features (m, k) before and after."""
-        A = new.T @ new
-        # θ = 0 is the limit of small ones
-        A.flat[:: len(A) + 1] += max(self.theta, 1e-14 * np.trace(A))
-        _, T, failed = dposv(A, new.T @ old)
-        return np.eye(len(A)) if failed else T
 
     def follow(self, X: Any) -> None:
         """Move with the rows X (n, d), in order: Algorithm 1."""
@@ -298,7 +290,8 @@ class Panel:
         self.start = self.stop
         row, self.q = next_move(
             self.products, self.X, m.landmarks_, self.around, self.centred, self.start,
-            self.weight, m.threshold_, bool(m.weighted), m.counts_, m._last, m._clock,
+            self.weight, m.threshold_, m.expire is not None, bool(m.weighted),
+            m.counts_, m._last, m._clock,
         )  # fmt: skip
         self.stop = min(row + 1, len(self.X))
         return slice(self.start, self.stop)
@@ -314,12 +307,15 @@ class Panel:
         shape = (len(K), m.n_features_out_)
         return np.matmul(K, m.projection_, out=scratch("features", shape, m.dtype_))
 
-    def move(self) -> np.ndarray | None:
-        """Let the last row move its landmark; T (k, k), or None where it moves none."""
+    def move(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Let the last row move its landmark, if it moves one.
+
+        Returns the features of all landmarks before and after, (B, k) each.
+        """
         if self.q < 0:
             return None
         t = self.stop - 1
-        q, T = self.map.move(self.q, self.X[t], float(self.weight[t]))
+        q, before, after = self.map.move(self.q, self.X[t], float(self.weight[t]))
         self.centred[q] = self.map.landmarks_[q] - self.middle
         np.matmul(self.around[self.stop :], self.centred[q], out=self.products[self.stop :, q])
-        return T
+        return before, after

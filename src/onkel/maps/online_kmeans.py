@@ -24,16 +24,31 @@ def _squared_distance(X, t, S, j):
 
 
 @jit_inline
-def _nearest(P, t, X, S, half, own, slack):
+def _highest(P, t, half, lanes):
+    """max_j P[t, j] - half[j], in lanes side by side: a plain maximum would not be vectorised."""
+    width = lanes.shape[0]
+    whole = half.shape[0] - half.shape[0] % width
+    for k in range(width):
+        lanes[k] = -np.inf
+    for a in range(0, whole, width):
+        for k in range(width):
+            value = P[t, a + k] - half[a + k]
+            lanes[k] = value if value > lanes[k] else lanes[k]
+    for j in range(whole, half.shape[0]):
+        lanes[0] = max(lanes[0], P[t, j] - half[j])
+    highest = lanes[0]
+    for k in range(1, width):
+        highest = max(highest, lanes[k])
+    return highest
+
+
+@jit_inline
+def _nearest(P, t, X, S, half, floor):
     """Nearest centroid of row t and its squared distance, in float64.
 
     The products say who may be nearest; who is, and how far, is computed from the rows themselves:
     rounding in a matrix product depends on the number of its rows, and must decide nothing.
     """
-    best = P[t, 0] - half[0]
-    for j in range(1, half.shape[0]):
-        best = max(best, P[t, j] - half[j])
-    floor = best - slack
     q, least = 0, np.inf
     for j in range(half.shape[0]):
         if P[t, j] - half[j] >= floor:
@@ -44,15 +59,16 @@ def _nearest(P, t, X, S, half, own, slack):
 
 
 @jit
-def next_move(P, X, S, around_X, around_S, t, weight, threshold, density, counts, last, clock):
+def next_move(P, X, S, around_X, around_S, t, weight, threshold, marking, density, counts, last,
+              clock):  # fmt: skip
     """The first row from t on that moves a centroid, and which: (row, q), or (n, -1).
 
     ``P`` (n, m): inner products of ``around_X`` and ``around_S``, the rows X and centroids S
-    around their middle. Rows passed are counted by ``clock``, their centroids marked as needed
-    (``last``), and, with ``density``, given the rows' weight (``counts``). Rows of weight 0 are
-    not there.
+    around their middle. Rows passed are counted by ``clock``; with ``marking`` their centroids are
+    marked as needed (``last``), with ``density`` given the rows' weight (``counts``). Rows of
+    weight 0 are not there.
     """
-    half = np.empty(S.shape[0], P.dtype)
+    half, lanes = np.empty(S.shape[0], P.dtype), np.empty(16, P.dtype)
     most = 0.0
     for j in range(S.shape[0]):
         squared = dot(around_S, j, around_S, j)
@@ -63,13 +79,16 @@ def next_move(P, X, S, around_X, around_S, t, weight, threshold, density, counts
         if weight[i] == 0.0:
             continue
         own = float(dot(around_X, i, around_X, i))
-        q, squared = _nearest(P, i, X, S, half, own, P.dtype.type(rounding * (own + most)))
-        if squared >= threshold:
-            return i, q
+        highest, slack = float(_highest(P, i, half, lanes)), rounding * (own + most)
+        # most rows are too near to move anything, whatever the rounding
+        if marking or density or own - 2.0 * (highest - slack) >= threshold:
+            q, squared = _nearest(P, i, X, S, half, P.dtype.type(highest - slack))
+            if squared >= threshold:
+                return i, q
+            last[q] = clock[0] + 1
+            if density:
+                counts[q] += weight[i]
         clock[0] += 1
-        last[q] = clock[0]
-        if density:
-            counts[q] += weight[i]
     return X.shape[0], -1
 
 

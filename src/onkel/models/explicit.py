@@ -63,8 +63,7 @@ class ExplicitModel(Model):
                 f"rule {self.rule.name!r} keeps state by feature and cannot learn in the kernel's "
                 "space while landmarks='support' are gathered; use landmarks='first'"
             )
-        moved = self.map.learns or self.map.moves
-        if moved and self.rule.kind == RuleKind.LEAST_SQUARES:
+        if self.map.learns and self.rule.kind == RuleKind.LEAST_SQUARES:
             raise ValueError(
                 f"rule 'least_squares' is exact for features that stay, and map {self.map.name!r} "
                 "moves them; use a gradient rule with it, or another map"
@@ -200,10 +199,7 @@ class ExplicitModel(Model):
                 self._walk_block(X[a:b], y[a:b], weight[a:b], P[a:b])
 
     def _walk_block(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        if self.matrix is not None:
-            P[:] = self.matrix.learn(self._block_features(X), self._targets(y), weight, self.W)
-            self.state[loops.T] += np.count_nonzero(weight)
-        elif self.map.moves:
+        if self.map.moves:
             moving.learn(self, X, y, weight, P)
         elif self.map.learns:
             m: Any = self.map
@@ -212,7 +208,16 @@ class ExplicitModel(Model):
                 as_dense(X), y, weight, *widths, self.W, self.H, *self.how(), P
             )
         else:
-            Z = self._block_features(X)
+            self.learn_features(self._block_features(X), y, weight, P)
+
+    def learn_features(
+        self, Z: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray
+    ) -> None:
+        """Learn rows of features Z (n, m) that stay as they are; P (n, K) gets the scores."""
+        if self.matrix is not None:
+            P[:] = self.matrix.learn(Z, self._targets(y), weight, self.W)
+            self.state[loops.T] += np.count_nonzero(weight)
+        else:
             loops.learn_block(Z, y, weight, self.W, self.H, *self.how(), P)
 
     def _targets(self, y: np.ndarray) -> np.ndarray:

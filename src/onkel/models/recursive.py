@@ -110,6 +110,19 @@ class RecursiveLeastSquares:
             # the ridge is no row and doesn't fade
             faded = self.forgetting**REFRESH_ROWS
             self.R.flat[:: len(self.R) + 1] += (1.0 - faded) * self.ridge
+        self._solve(W)
+
+    def carry(self, A: np.ndarray, W: np.ndarray) -> None:
+        """Go on over other features: as if all rows so far had had A z (m, m) for z."""
+        rows = np.triu(self.R) + np.triu(self.R, 1).T
+        rows.flat[:: len(rows) + 1] -= self.ridge
+        self.R = np.asfortranarray(A @ rows @ A.T)
+        self.R.flat[:: len(self.R) + 1] += self.ridge
+        self.b, self.z_sum = A @ self.b, A @ self.z_sum
+        self._solve(W)
+
+    def _solve(self, W: np.ndarray) -> None:
+        """P = R⁻¹ and w = P b from the sums."""
         factor, failed = dpotrf(self.R)
         if not failed:
             self.P, _ = dpotri(factor, overwrite_c=1)
