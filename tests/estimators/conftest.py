@@ -68,7 +68,7 @@ NAMED = {
     "nolana": ("NOLANA", SET | {"budget": 9, "threshold": 1.0, "random_state": 3}),
     "nolana-median": (
         "NOLANA",
-        WARM | {"budget": 9, "rank": 5, "weighted": True, "expire": 12, "random_state": 3},
+        WARM | {"budget": 9, "rank": 5, "weighted": False, "expire": 12, "random_state": 3},
     ),
     "rrf": ("RRF", FEW | SET),
     "rrf-median": ("RRF", FEW | WARM),

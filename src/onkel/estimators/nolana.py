@@ -28,7 +28,7 @@ class _NOLANA:
     expire: int | None
     n_warmup: int
     learning_rate: float
-    schedule: str
+    schedule: str | float
     alpha: float
 
     def _make_map(self) -> AdaptiveNystroem:
@@ -87,8 +87,9 @@ class NOLANAClassifier(_NOLANA, OnlineClassifier):
         How the eigenpairs follow; see :class:`AdaptiveNystroem`.
     n_iter : int, default=2
         p ≥ 1 of "randomized".
-    weighted : bool, default=False
-        Every row counts for its landmark, not only those that moved it.
+    weighted : bool, default=True
+        Every row counts in N_q of its landmark, with its weight; False: those that moved it, each
+        as one, as the paper's Algorithm 1 is printed.
     expire : int or None, default=None
         Rows after which a landmark that was nearest to none of them gives way to the next row
         beyond the threshold.
@@ -137,7 +138,7 @@ class NOLANAClassifier(_NOLANA, OnlineClassifier):
         theta: float = 1e-6,
         solver: str = "randomized",
         n_iter: int = 2,
-        weighted: bool = False,
+        weighted: bool = True,
         expire: int | None = None,
         n_warmup: int = 256,
         class_weight: Any = None,
@@ -209,7 +210,7 @@ class NOLANARegressor(_NOLANA, OnlineRegressor):
         theta: float = 1e-6,
         solver: str = "randomized",
         n_iter: int = 2,
-        weighted: bool = False,
+        weighted: bool = True,
         expire: int | None = None,
         n_warmup: int = 256,
         dtype: str = "float32",

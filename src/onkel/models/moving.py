@@ -9,7 +9,6 @@ from scipy.linalg.lapack import dposv
 
 from onkel._dense import as_dense
 from onkel.maps.adaptive_nystroem import Panel
-from onkel.models import loops
 from onkel.rules.base import RADIUS
 
 if TYPE_CHECKING:
