@@ -11,6 +11,7 @@ from benchmarks.timing import one_core, seconds  # first: it sets the threads
 # isort: split
 import argparse
 import itertools
+import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ SETTINGS = {
         {"pa": 89.84, "nogd": 93.58, "fogd": 94.00, "nolana": 93.65}, weighted=True,
     ),
     "covtype": Setting(
-        200, 1.0, 1.0, "logistic", Gradient(4.0, 0.2), AdaGrad(0.3),
+        200, 1.0, 2.0, "logistic", Gradient(4.0, 0.2), AdaGrad(0.3),
         {"pa": 68.78, "nogd": 68.84, "fogd": 69.95, "nolana": 71.51},
     ),
 }  # fmt: skip
@@ -145,6 +146,7 @@ def table2(runs: int, figures: Path | None) -> str:
         }
         line = [f"{name}{', RMSE' if s.loss == 'squared' else ', %'}", f"{s.m}", s.loss]
         for key, how in learners.items():
+            print(name, key, file=sys.stderr)
             values = [measure(name, *how, run)[0] for run in range(runs)]
             line.append(f"{np.mean(values):.2f} ± {np.std(values, ddof=1) if runs > 1 else 0:.2f}")
             if key in s.published:

@@ -33,9 +33,11 @@ class ExplicitKernelClassifier(_Explicit, OnlineClassifier):
 
     Parameters
     ----------
-    map : {"identity", "fourier", "nystroem", "reparameterized"} or FeatureMap, default="fourier"
+    map : str or FeatureMap, default="fourier"
+        "identity", "fourier", "nystroem", "adaptive_nystroem" or "reparameterized".
     rule : str or Rule, default="gradient"
-        "gradient", "projected", "pegasos", "perceptron", "passive_aggressive" or "adagrad".
+        "gradient", "projected", "pegasos", "perceptron", "passive_aggressive", "adagrad" or
+        "least_squares".
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
         The perceptron brings its own.
     class_weight : dict, "balanced" or None, default=None

@@ -8,7 +8,7 @@ from onkel.estimators.classification import OnlineClassifier
 from onkel.estimators.regression import OnlineRegressor
 from onkel.kernels import Kernel
 from onkel.maps import AdaptiveNystroem
-from onkel.rules import Gradient
+from onkel.rules import AdaGrad, Gradient
 
 __all__ = ["NOLANAClassifier", "NOLANARegressor"]
 
@@ -46,7 +46,9 @@ class _NOLANA:
             n_warmup=self.n_warmup,
         )
 
-    def _make_rule(self) -> Gradient:
+    def _make_rule(self) -> Gradient | AdaGrad:
+        if self.schedule == "adagrad":
+            return AdaGrad(self.learning_rate, self.alpha)
         return Gradient(self.learning_rate, self.schedule, self.alpha)
 
 
@@ -78,7 +80,9 @@ class NOLANAClassifier(_NOLANA, OnlineClassifier):
     learning_rate : float, default=0.5
         η > 0.
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
-    schedule : {"constant", "inverse_sqrt", "inverse"} or float, default="constant"
+    schedule : {"constant", "inverse_sqrt", "inverse", "adagrad"} or float, default="constant"
+        "adagrad": a step of its own for every feature, as in :class:`~onkel.rules.AdaGrad`; often
+        the better one, for features of small eigenvalues are small.
     alpha : float, default=0.0
         L2 penalty.
     theta : float, default=1e-6
