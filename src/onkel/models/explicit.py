@@ -55,7 +55,7 @@ class ExplicitModel(Model):
             self._reset()
 
     def _check_pair(self) -> None:
-        """A rule whose state belongs to features needs features that stay, or moves it can follow."""
+        """A rule whose state belongs to features needs features that stay or that it can follow."""
         if self.rule.kind == RuleKind.GRADIENT or self.rule.kind == RuleKind.PASSIVE_AGGRESSIVE:
             return
         if self.map.grows:
