@@ -91,6 +91,7 @@ def test_weights_carried_over_keep_f_at_the_landmarks():
     kept = model.predict(model.map_.landmarks_)
     from onkel.models.moving import carry
 
+    assert model.map_.move(3, model.map_.landmarks_[3].copy(), 1.0) is None
     q, before, after = model.map_.move(3, np.array([0.3, 2.0]), 1.0)
     expected = model.predict(model.map_.landmarks_)
     carry(model.model_, before, after)

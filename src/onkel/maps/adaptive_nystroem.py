@@ -199,14 +199,19 @@ class AdaptiveNystroem(NystroemFeatures):
 
     # ---- moving --------------------------------------------------------------------------------
 
-    def move(self, q: int, x: np.ndarray, weight: float) -> tuple[int, np.ndarray, np.ndarray]:
+    def move(
+        self, q: int, x: np.ndarray, weight: float
+    ) -> tuple[int, np.ndarray, np.ndarray] | None:
         """Move landmark q towards the row x, or put x in the place of one that expired.
 
         Returns the landmark that moved, and the features of all landmarks before and after, (B, k)
-        each.
+        each; None where it stays where it is, for a row just there or of next to no weight.
         """
         q = self._place(q, x, weight)
+        self.n_moves_ += 1
         before, P = self._moved_from, self.projection_.astype(np.float64)
+        if np.array_equal(before[0], self.landmarks_[q]):
+            return None
         E = self._gram()
         # the new landmarks seen by the old ones
         crossed = E.copy()
@@ -214,7 +219,6 @@ class AdaptiveNystroem(NystroemFeatures):
         old = crossed @ P
         self._set_projection(SOLVERS[self.solver](self._lifted(E), q, P, self.n_iter))
         new = E @ self.projection_.astype(np.float64)
-        self.n_moves_ += 1
         return q, old, new
 
     def _place(self, q: int, x: np.ndarray, weight: float) -> int:
@@ -316,7 +320,10 @@ class Panel:
         if self.q < 0:
             return None
         t = self.stop - 1
-        q, before, after = self.map.move(self.q, self.X[t], float(self.weight[t]))
+        moved = self.map.move(self.q, self.X[t], float(self.weight[t]))
+        if moved is None:
+            return None
+        q, before, after = moved
         self.centred[q] = self.map.landmarks_[q] - self.middle
         np.matmul(self.around[self.stop :], self.centred[q], out=self.products[self.stop :, q])
         return before, after
