@@ -128,7 +128,7 @@ def table1(runs: int, figures: Path | None) -> str:
         ["*paper: number of updates*", "9298", "7742", "5523", "1262", "23", "0"],
     ]
     head = ["ε", *map(str, thresholds)]
-    return f"## Table 1: usps, m = 100, r = 80 over ε ({runs} orders)\n\n{markdown(head, lines)}"
+    return f"## Table 1: usps, m = 100, r = 80 over ε ({runs} order{"s" * (runs > 1)})\n\n{markdown(head, lines)}"
 
 
 def table2(runs: int, figures: Path | None) -> str:
