@@ -128,7 +128,7 @@ def table1(runs: int, figures: Path | None) -> str:
         ["*paper: number of updates*", "9298", "7742", "5523", "1262", "23", "0"],
     ]
     head = ["ε", *map(str, thresholds)]
-    return f"## Table 1: usps, m = 100, r = 80 over ε ({runs} order{"s" * (runs > 1)})\n\n{markdown(head, lines)}"
+    return f"## Table 1: usps, m = 100, r = 80 over ε (orders: {runs})\n\n{markdown(head, lines)}"
 
 
 def table2(runs: int, figures: Path | None) -> str:
@@ -153,7 +153,7 @@ def table2(runs: int, figures: Path | None) -> str:
                 line[-1] += f" ({s.published[key]:.2f})"
         lines.append(line)
     head = ["data", "m", "loss", "PA", "NOGD", "FOGD", "NOLANA", "NOLANA, AdaGrad's step"]
-    return f"## Table 2: ours (the paper's), {runs} orders\n\n{markdown(head, lines)}"
+    return f"## Table 2: ours (the paper's) (orders: {runs})\n\n{markdown(head, lines)}"
 
 
 def figure1(runs: int, figures: Path | None) -> str:
