@@ -49,6 +49,8 @@ _HOMES = {
         "KernelRLSRegressor",
         "NOGDClassifier",
         "NOGDRegressor",
+        "NOLANAClassifier",
+        "NOLANARegressor",
         "NORMAClassifier",
         "NORMARegressor",
         "OGDClassifier",
@@ -75,6 +77,7 @@ _HOMES = {
         "TVMClassifier",
     ),
     "onkel.maps": (
+        "AdaptiveNystroem",
         "AlignedFourier",
         "FastfoodFeatures",
         "FourierFeatures",
@@ -95,6 +98,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ALGORITHMS",
+    "AdaptiveNystroem",
     "AlignedClassifier",
     "AlignedFourier",
     "AlignedRegressor",
@@ -139,6 +143,8 @@ __all__ = [
     "ModelFileError",
     "NOGDClassifier",
     "NOGDRegressor",
+    "NOLANAClassifier",
+    "NOLANARegressor",
     "NORMAClassifier",
     "NORMARegressor",
     "NystroemFeatures",
@@ -236,6 +242,8 @@ if TYPE_CHECKING:
         KernelRLSRegressor,
         NOGDClassifier,
         NOGDRegressor,
+        NOLANAClassifier,
+        NOLANARegressor,
         NORMAClassifier,
         NORMARegressor,
         OGDClassifier,
@@ -263,6 +271,7 @@ if TYPE_CHECKING:
     )
     from onkel.evaluation import prequential
     from onkel.maps import (
+        AdaptiveNystroem,
         AlignedFourier,
         FastfoodFeatures,
         FourierFeatures,

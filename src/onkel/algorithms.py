@@ -68,6 +68,11 @@ _ROWS = (
         "Lu et al. 2016", "Algorithms 2, 4, 6", "NOGDClassifier", "NOGDRegressor",
     ),
     Algorithm(
+        "nolana", "adaptive Nyström gradient descent",
+        "any", "gradient", "explicit", "Nyström (landmarks that move)",
+        "Si et al. 2018", "Algorithm 2", "NOLANAClassifier", "NOLANARegressor",
+    ),
+    Algorithm(
         "rrf", "reparameterized random features",
         "any", "gradient", "explicit", "reparameterized",
         "Nguyen et al. 2017", "Algorithm 1", "RRFClassifier", "RRFRegressor",

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from onkel._dense import as_dense
-from onkel._gaussian import gaussian_block
+from onkel._gaussian import gaussian_block, gaussian_of_products
 from onkel._jit import jit
 
 __all__ = [
@@ -56,11 +56,15 @@ def squared_distances(X: Any, S: np.ndarray, out: np.ndarray | None = None) -> n
         # around their middle: far from the origin the squares would cancel
         middle = S.mean(axis=0)
         X, S = X - middle, S - middle
-    squared = _products(X, S, out)
-    squared *= -2.0
-    squared += _squared_norms(X)[:, None]
-    squared += _squared_norms(S)[None, :]
-    return np.maximum(squared, 0.0, out=squared)
+    return _squared_of_products(_products(X, S, out), X, S)
+
+
+def _squared_of_products(P: np.ndarray, X: Any, S: np.ndarray) -> np.ndarray:
+    """P (n, m) of inner products X Sᵀ ← ‖x - s‖²."""
+    P *= -2.0
+    P += _squared_norms(X)[:, None]
+    P += _squared_norms(S)[None, :]
+    return np.maximum(P, 0.0, out=P)
 
 
 @jit
@@ -106,6 +110,13 @@ class Kernel(BaseEstimator):
         ``out`` (n, m), of the dtype of X, may be used for the result.
         """
         return self._of_squared(squared_distances(X, S, out), gamma)
+
+    def of_products(self, P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
+        """κ(X, S) of a radial kernel from the inner products P = X Sᵀ (n, m), in their place.
+
+        For who needs the distances too; X and S should lie around 0, where nothing cancels.
+        """
+        return self._of_squared(_squared_of_products(P, X, S), gamma)
 
     def diagonal(self, X: Any, gamma: float) -> np.ndarray:
         """κ(x, x) of each row: 1 for every shift-invariant kernel."""
@@ -177,6 +188,11 @@ class Gaussian(Kernel):
         if not isinstance(X, np.ndarray) or X.dtype != np.float32 or S.dtype != np.float32:
             return super().gram(X, S, gamma, out)
         return gaussian_block(X, S, gamma, out)
+
+    def of_products(self, P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
+        if P.dtype != np.float32:
+            return super().of_products(P, X, S, gamma)
+        return gaussian_of_products(P, X, S, gamma)
 
     def _of_squared(self, r2: np.ndarray, gamma: float) -> np.ndarray:
         r2 *= -gamma

@@ -17,6 +17,8 @@ from onkel.estimators import (
     FOGDRegressor,
     NOGDClassifier,
     NOGDRegressor,
+    NOLANAClassifier,
+    NOLANARegressor,
     PAClassifier,
     PARegressor,
     RRFClassifier,
@@ -30,6 +32,7 @@ from onkel.compat.river import RiverClassifier, RiverRegressor  # noqa: E402
 CLASSIFIERS = {
     "fogd": FOGDClassifier(n_components=20, loss="logistic", random_state=0),
     "nogd": NOGDClassifier(budget=10, rank=5, loss="logistic", gamma=0.1),
+    "nolana": NOLANAClassifier(budget=10, rank=5, loss="logistic", gamma=0.1),
     "rrf": RRFClassifier(n_components=10, loss="logistic", random_state=0),
     "pa": PAClassifier(),
     "balanced": FOGDClassifier(20, gamma=0.1, class_weight="balanced", random_state=0),
@@ -37,6 +40,7 @@ CLASSIFIERS = {
 REGRESSORS = {
     "fogd": FOGDRegressor(n_components=20, random_state=0),
     "nogd": NOGDRegressor(budget=10, rank=5, gamma=1e-4),
+    "nolana": NOLANARegressor(budget=10, rank=5, gamma=1e-4),
     "rrf": RRFRegressor(n_components=10, random_state=0),
     "pa": PARegressor(),
 }

@@ -21,6 +21,8 @@ from onkel.estimators import (
     KernelRLSRegressor,
     NOGDClassifier,
     NOGDRegressor,
+    NOLANAClassifier,
+    NOLANARegressor,
     PAClassifier,
     PARegressor,
     RRFClassifier,
@@ -63,6 +65,15 @@ OPEN = {
         maps.ReparameterizedFeatures(12, law="mixture", n_mixtures=5, **SET),
         rules.ProjectedGradient(radius=1.5),
     ),
+    "moving-adagrad": _open(maps.AdaptiveNystroem(9, threshold=0.5, **SET), "adagrad"),
+    "moving-forgetting": _open(
+        maps.AdaptiveNystroem(9, threshold=0.5, **SET),
+        rules.LeastSquares(ridge=0.1, forgetting=0.99),
+    ),
+    "moving-pegasos": _open(
+        maps.AdaptiveNystroem(9, threshold=0.0, solver="scratch", landmarks="random", **WARM),
+        rules.Pegasos(alpha=0.05),
+    ),
     "support-projected": _open(
         maps.NystroemFeatures(landmarks="support", **SUPPORT, **SET),
         rules.ProjectedGradient(radius=1.5),
@@ -73,6 +84,11 @@ NAMED = {
     "fogd-median": ("FOGD", FEW | WARM | {"alpha": 0.01, "schedule": "inverse_sqrt"}),
     "nogd": ("NOGD", SUPPORT | SET),
     "nogd-median": ("NOGD", SUPPORT | WARM),
+    "nolana": ("NOLANA", SET | {"budget": 9, "threshold": 1.0, "random_state": 3}),
+    "nolana-median": (
+        "NOLANA",
+        WARM | {"budget": 9, "rank": 5, "weighted": False, "expire": 12, "random_state": 3},
+    ),
     "rrf": ("RRF", FEW | SET),
     "rrf-median": ("RRF", FEW | WARM),
     "rrf-d": ("RRF", FEW | SET | {"law": "frequency"}),
@@ -93,6 +109,7 @@ CLASSES = {
     "classification": {
         "FOGD": FOGDClassifier,
         "NOGD": NOGDClassifier,
+        "NOLANA": NOLANAClassifier,
         "RRF": RRFClassifier,
         "PA": PAClassifier,
         "Aligned": AlignedClassifier,
@@ -104,6 +121,7 @@ CLASSES = {
     "regression": {
         "FOGD": FOGDRegressor,
         "NOGD": NOGDRegressor,
+        "NOLANA": NOLANARegressor,
         "RRF": RRFRegressor,
         "PA": PARegressor,
         "Aligned": AlignedRegressor,

@@ -20,6 +20,7 @@ from onkel.estimators.forgetron import ForgetronClassifier, ForgetronRegressor
 from onkel.estimators.kernel_perceptron import KernelPerceptronClassifier, KernelPerceptronRegressor
 from onkel.estimators.krls import KernelRLSClassifier, KernelRLSRegressor
 from onkel.estimators.nogd import NOGDClassifier, NOGDRegressor
+from onkel.estimators.nolana import NOLANAClassifier, NOLANARegressor
 from onkel.estimators.norma import NORMAClassifier, NORMARegressor
 from onkel.estimators.ogd import OGDClassifier, OGDRegressor
 from onkel.estimators.olk import OLKClassifier, OLKRegressor
@@ -72,6 +73,8 @@ __all__ = [
     "KernelRLSRegressor",
     "NOGDClassifier",
     "NOGDRegressor",
+    "NOLANAClassifier",
+    "NOLANARegressor",
     "NORMAClassifier",
     "NORMARegressor",
     "OGDClassifier",

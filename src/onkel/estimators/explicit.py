@@ -34,8 +34,8 @@ class ExplicitKernelClassifier(_Explicit, OnlineClassifier):
     Parameters
     ----------
     map : str or FeatureMap, default="fourier"
-        "identity", "fourier", "nystroem", "reparameterized", "aligned", "fastfood" or
-        "regenerated".
+        "identity", "fourier", "nystroem", "adaptive_nystroem", "reparameterized", "aligned",
+        "fastfood" or "regenerated".
     rule : str or Rule, default="gradient"
         "gradient", "projected", "pegasos", "perceptron", "passive_aggressive", "adagrad",
         "least_squares" or "doubly_stochastic".

@@ -1,5 +1,6 @@
 """Feature maps: how the infinite-dimensional f is made finite."""
 
+from onkel.maps.adaptive_nystroem import AdaptiveNystroem
 from onkel.maps.aligned import AlignedFourier
 from onkel.maps.base import FeatureMap
 from onkel.maps.fastfood import FastfoodFeatures
@@ -12,6 +13,7 @@ from onkel.maps.reparameterized import ReparameterizedFeatures
 
 __all__ = [
     "MAPS",
+    "AdaptiveNystroem",
     "AlignedFourier",
     "FastfoodFeatures",
     "FeatureMap",
@@ -35,6 +37,7 @@ MAPS: dict[str, type[FeatureMap]] = {
         AlignedFourier,
         FastfoodFeatures,
         RegeneratedFeatures,
+        AdaptiveNystroem,
     )
 }
 

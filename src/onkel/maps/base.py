@@ -3,7 +3,7 @@
 The model asks three things of a map: ``warmup_rows()``, how many first rows it must see;
 ``fit_first(X)``, fit on them (again and again while they come in); ``features(X)``, the block's
 features. A map that changes with the loss or the labels says so (``learns``, ``grows``,
-``aligns``).
+``aligns``), and so does one that changes with the rows (``moves``).
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     name: str
     #: True when the map itself moves by the gradient of the loss (RRF)
     learns = False
+    #: True when the map follows the rows (adaptive Nyström)
+    moves = False
     #: True when the fit on the first rows takes their targets too (``fit_labelled``)
     supervised = False
     #: True when no feature is larger than 1: exact least squares over it cannot diverge
@@ -79,6 +81,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def moving(self) -> dict[str, Any]:
         """Copies of the attributes that learning rows changes."""
         return {}
+
+    def follow(self, X: Any) -> None:
+        """Move with the rows X (n, d), in order; a map that stays does nothing."""
 
     @property
     def n_features_out_(self) -> int:
@@ -138,6 +143,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if missing > 0:
             self._first_rows = np.concatenate([self._first_rows, as_dense(X[:missing])])
             self.fit_first(self._first_rows)
+            self.follow(self._first_rows)
+        self.follow(X[max(missing, 0) :])
         self.n_rows_seen_ += X.shape[0]
         if missing <= X.shape[0]:
             self._first_rows = self._first_rows[:0]

@@ -10,7 +10,7 @@ from onkel._dense import as_dense, with_zero_columns
 from onkel._workspace import scratch
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
-from onkel.models import aligning, growing, loops
+from onkel.models import aligning, growing, loops, moving
 from onkel.models.base import Model
 from onkel.models.recursive import RecursiveLeastSquares
 from onkel.models.reparameterized import learn_reparameterized
@@ -56,7 +56,7 @@ class ExplicitModel(Model):
             self._reset()
 
     def _check_pair(self) -> None:
-        """A rule whose state belongs to features needs features that stay."""
+        """A rule whose state belongs to features needs features that stay or that it can follow."""
         if self.rule.kind == RuleKind.GRADIENT or self.rule.kind == RuleKind.PASSIVE_AGGRESSIVE:
             return
         if self.map.grows:
@@ -225,7 +225,9 @@ class ExplicitModel(Model):
                 self._walk_block(X[a:b], y[a:b], weight[a:b], P[a:b])
 
     def _walk_block(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        if self.map.learns:
+        if self.map.moves:
+            moving.learn(self, X, y, weight, P)
+        elif self.map.learns:
             m: Any = self.map
             law = (*m.parameters(), m.widths_par_)
             learn_reparameterized(as_dense(X), y, weight, *law, self.W, self.H, *self.how(), P)

@@ -58,12 +58,18 @@ class RecursiveLeastSquares:
 
     def _anchor(self, rows: int) -> None:
         """Factor R as it is now, with the rows since the last anchor in it."""
+        self._fade(rows)
+        self._factor()
+
+    def _fade(self, rows: int) -> None:
         if self.forgetting < 1.0 and rows:
             fade = self.forgetting**rows
             for sums in (self.R, self.b, self.z_sum, self.noise):
                 sums *= fade
             # the ridge is no row and doesn't fade
             self.R += (1.0 - fade) * self.prior
+
+    def _factor(self) -> None:
         self.C = cholesky_upper(self.R)
         # rows of weights lie together however b lies: a saved model goes on bit for bit
         self.w0 = np.ascontiguousarray(dpotrs(self.C, self.b)[0])
@@ -147,20 +153,18 @@ class RecursiveLeastSquares:
 
     # ---- what follows from the matrices --------------------------------------------------------
 
-    def change_features(self, old: np.ndarray, factor: np.ndarray) -> np.ndarray:
-        """Go on over features of which j is ``factor[j]`` times the former ``old[j]``.
+    def change_features(self, T: np.ndarray) -> np.ndarray:
+        """Go on over other features, as if all rows so far had had T z (m') for z (m).
 
-        Exact for those that stay: the sums of the rows so far are theirs, scaled. One that is new
-        (factor 0) was 0 on all rows so far. Returns the weights (K, m).
+        Returns the weights (K, m').
         """
-        self._anchor(len(self.v))
+        self._fade(len(self.v))
         sums = np.triu(self.R - self.prior)
-        sums = (sums + np.triu(sums, 1).T)[np.ix_(old, old)] * (factor[:, None] * factor)
-        self.prior = np.asfortranarray(np.eye(len(old)) * self.ridge)
-        self.R = np.asfortranarray(self.prior + sums)
-        self.b = np.ascontiguousarray(self.b[old] * factor[:, None])
-        self.z_sum = self.z_sum[old] * factor
-        self._anchor(0)
+        sums += np.triu(sums, 1).T
+        self.prior = np.asfortranarray(np.eye(len(T)) * self.ridge)
+        self.R = np.asfortranarray(self.prior + T @ sums @ T.T)
+        self.b, self.z_sum = T @ self.b, T @ self.z_sum
+        self._factor()
         return np.array(self.w0.T, order="C")
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
