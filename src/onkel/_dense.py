@@ -6,9 +6,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_dense"]
+__all__ = ["as_dense", "with_zero_columns"]
 
 
 def as_dense(X: Any) -> np.ndarray:
     """Rows as a C-contiguous array, CSR or not."""
     return np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X)
+
+
+def with_zero_columns(S: np.ndarray, n: int) -> np.ndarray:
+    """Rows (m, d) with n columns of zeros after their own."""
+    return np.pad(S, [(0, 0), (0, n)]) if n else S

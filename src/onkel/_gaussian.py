@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from onkel._jit import jit, jit_inline
+from onkel._jit import dot, jit, jit_inline
 from onkel._workspace import scratch
 
-__all__ = ["exp2", "gaussian_block", "scaled_products"]
+__all__ = ["exp2", "gaussian_block", "gaussian_of_products", "scaled_products"]
 
 # 2^f, |f| ≤ 1/2, as a polynomial: Taylor with the last coefficients made minimax for float32.
 _E1, _E2, _E3, _E4, _E5, _E6 = (
@@ -98,3 +98,21 @@ def gaussian_block(X: np.ndarray, S: np.ndarray, gamma: float, out: Any = None) 
     K, own, other = scaled_products(X, S, gamma * math.log2(math.e), out)
     _gaussian_of(K, own, other)
     return K
+
+
+@jit
+def _gaussian_of_plain(P, X, S, factor, other):
+    twice = factor + factor
+    for j in range(S.shape[0]):
+        other[j] = factor * dot(S, j, S, j)
+    for t in range(P.shape[0]):
+        own = factor * dot(X, t, X, t)
+        for j in range(P.shape[1]):
+            P[t, j] = exp2(twice * P[t, j] - own - other[j])
+
+
+def gaussian_of_products(P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
+    """exp(-γ‖x - s‖²) from the products P = X Sᵀ (n, m), in their place; float32, around 0."""
+    other = scratch("other squares", (len(S),), P.dtype)
+    _gaussian_of_plain(P, X, S, P.dtype.type(gamma * math.log2(math.e)), other)
+    return P

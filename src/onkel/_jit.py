@@ -111,6 +111,14 @@ def sincos_block(angles, scale, Z):
         sincos_turns(angles[t], scale, Z[t, :D], Z[t, D:])
 
 
+@jit
+def sincos_part(angles, scale, start, Z):
+    """Features ``start`` to ``start`` + m of a block Z (n, 2D), from their angles (n, m)."""
+    m, D = angles.shape[1], Z.shape[1] // 2
+    for t in range(angles.shape[0]):
+        sincos_turns(angles[t], scale, Z[t, start : start + m], Z[t, D + start : D + start + m])
+
+
 @jit_inline
 def _cos32(u, scale, out):
     for j in range(u.shape[0]):

@@ -68,6 +68,11 @@ _ROWS = (
         "Lu et al. 2016", "Algorithms 2, 4, 6", "NOGDClassifier", "NOGDRegressor",
     ),
     Algorithm(
+        "nolana", "adaptive Nyström gradient descent",
+        "any", "gradient", "explicit", "Nyström (landmarks that move)",
+        "Si et al. 2018", "Algorithm 2", "NOLANAClassifier", "NOLANARegressor",
+    ),
+    Algorithm(
         "rrf", "reparameterized random features",
         "any", "gradient", "explicit", "reparameterized",
         "Nguyen et al. 2017", "Algorithm 1", "RRFClassifier", "RRFRegressor",
@@ -209,6 +214,16 @@ _ROWS = (
         "hinge", "SVM kept optimal", "support set", "merge two of one class",
         "Wang & Vucetic 2009", "after its abstract", "TVMClassifier", "",
         tasks=("binary", "multiclass"),
+    ),
+    Algorithm(
+        "fastfood", "gradient descent over Fastfood features",
+        "any", "gradient", "explicit", "Fastfood",
+        "Le et al. 2013", "section 3", "FastfoodClassifier", "FastfoodRegressor",
+    ),
+    Algorithm(
+        "doubly-sgd", "doubly stochastic gradient descent",
+        "any", "doubly stochastic", "explicit", "random Fourier (regenerated)",
+        "Dai et al. 2014", "Algorithms 1, 2", "DoublySGDClassifier", "DoublySGDRegressor",
     ),
 )  # fmt: skip
 

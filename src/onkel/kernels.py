@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from onkel._dense import as_dense
-from onkel._gaussian import gaussian_block
+from onkel._gaussian import gaussian_block, gaussian_of_products
 from onkel._jit import jit
 
 __all__ = [
@@ -56,11 +56,15 @@ def squared_distances(X: Any, S: np.ndarray, out: np.ndarray | None = None) -> n
         # around their middle: far from the origin the squares would cancel
         middle = S.mean(axis=0)
         X, S = X - middle, S - middle
-    squared = _products(X, S, out)
-    squared *= -2.0
-    squared += _squared_norms(X)[:, None]
-    squared += _squared_norms(S)[None, :]
-    return np.maximum(squared, 0.0, out=squared)
+    return _squared_of_products(_products(X, S, out), X, S)
+
+
+def _squared_of_products(P: np.ndarray, X: Any, S: np.ndarray) -> np.ndarray:
+    """P (n, m) of inner products X Sᵀ ← ‖x - s‖²."""
+    P *= -2.0
+    P += _squared_norms(X)[:, None]
+    P += _squared_norms(S)[None, :]
+    return np.maximum(P, 0.0, out=P)
 
 
 @jit
@@ -107,6 +111,13 @@ class Kernel(BaseEstimator):
         """
         return self._of_squared(squared_distances(X, S, out), gamma)
 
+    def of_products(self, P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
+        """κ(X, S) of a radial kernel from the inner products P = X Sᵀ (n, m), in their place.
+
+        For who needs the distances too; X and S should lie around 0, where nothing cancels.
+        """
+        return self._of_squared(_squared_of_products(P, X, S), gamma)
+
     def diagonal(self, X: Any, gamma: float) -> np.ndarray:
         """κ(x, x) of each row: 1 for every shift-invariant kernel."""
         return np.ones(X.shape[0])
@@ -120,15 +131,24 @@ class Kernel(BaseEstimator):
         return np.ones(n)
 
     def spectrum(
-        self, rng: np.random.Generator, d: int, n: int, gamma: float, orthogonal: bool = False
+        self,
+        rng: np.random.Generator,
+        d: int,
+        n: int,
+        gamma: float,
+        orthogonal: bool = False,
+        later: int = 0,
     ) -> np.ndarray:
-        """n frequencies (d, n) drawn from the kernel's spectral density.
+        """n frequencies (d + later, n) drawn from the kernel's spectral density.
 
         ``orthogonal=True`` draws blocks of d orthogonal directions with the lengths that
-        independent ones would have (Yu et al. 2016): the same kernel, smaller variance.
+        independent ones would have (Yu et al. 2016): the same kernel, smaller variance. The last
+        ``later`` rows, for columns that came later, are independent in any case. More columns take
+        more of the same stream of numbers: the rows of the first ones stay what they were.
         """
-        directions = normal_directions(rng, d, n, orthogonal)
-        return directions * np.sqrt(2.0 * gamma * self.mixing(rng, n))
+        # before the directions, whose number grows with the columns
+        width = np.sqrt(2.0 * gamma * self.mixing(rng, n))
+        return normal_directions(rng, d, n, orthogonal, later) * width
 
     def distances(self, X: np.ndarray) -> np.ndarray:
         """Pairwise distances in the kernel's own metric, for the median heuristic."""
@@ -140,17 +160,21 @@ class Kernel(BaseEstimator):
 
 
 def normal_directions(
-    rng: np.random.Generator, d: int, n: int, orthogonal: bool = False
+    rng: np.random.Generator, d: int, n: int, orthogonal: bool = False, later: int = 0
 ) -> np.ndarray:
-    """n draws of N(0, I) as columns (d, n); orthogonal ones in blocks of d, each N(0, I) still."""
+    """n draws of N(0, I) as columns (d + later, n).
+
+    Orthogonal ones in blocks of d, each N(0, I) still; the last ``later`` rows are independent.
+    """
     if not orthogonal:
-        return rng.standard_normal((d, n))
+        return rng.standard_normal((d + later, n))
     blocks = []
     for _ in range(-(-n // d)):
         Q, R = np.linalg.qr(rng.standard_normal((d, d)))
         Q *= np.sign(np.diag(R))
         blocks.append(Q * np.sqrt(rng.chisquare(d, size=d)))
-    return np.concatenate(blocks, axis=1)[:, :n]
+    first = np.concatenate(blocks, axis=1)[:, :n]
+    return np.concatenate([first, rng.standard_normal((later, n))])
 
 
 class Gaussian(Kernel):
@@ -164,6 +188,11 @@ class Gaussian(Kernel):
         if not isinstance(X, np.ndarray) or X.dtype != np.float32 or S.dtype != np.float32:
             return super().gram(X, S, gamma, out)
         return gaussian_block(X, S, gamma, out)
+
+    def of_products(self, P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
+        if P.dtype != np.float32:
+            return super().of_products(P, X, S, gamma)
+        return gaussian_of_products(P, X, S, gamma)
 
     def _of_squared(self, r2: np.ndarray, gamma: float) -> np.ndarray:
         r2 *= -gamma
@@ -235,11 +264,17 @@ class Laplacian(Kernel):
         return np.exp(K, out=K)
 
     def spectrum(
-        self, rng: np.random.Generator, d: int, n: int, gamma: float, orthogonal: bool = False
+        self,
+        rng: np.random.Generator,
+        d: int,
+        n: int,
+        gamma: float,
+        orthogonal: bool = False,
+        later: int = 0,
     ) -> np.ndarray:
         if orthogonal:
             raise ValueError("orthogonal=True needs a radial kernel; 'laplacian' is not radial")
-        return gamma * rng.standard_cauchy((d, n))
+        return gamma * rng.standard_cauchy((d + later, n))
 
     def distances(self, X: np.ndarray) -> np.ndarray:
         return _pairwise(_l1_distances, X, X)
@@ -260,11 +295,17 @@ class Cauchy(Kernel):
         return _pairwise(_cauchy_gram, X, S, gamma)
 
     def spectrum(
-        self, rng: np.random.Generator, d: int, n: int, gamma: float, orthogonal: bool = False
+        self,
+        rng: np.random.Generator,
+        d: int,
+        n: int,
+        gamma: float,
+        orthogonal: bool = False,
+        later: int = 0,
     ) -> np.ndarray:
         if orthogonal:
             raise ValueError("orthogonal=True needs a radial kernel; 'cauchy' is not radial")
-        return math.sqrt(gamma) * rng.laplace(size=(d, n))
+        return math.sqrt(gamma) * rng.laplace(size=(d + later, n))
 
 
 class Polynomial(Kernel):

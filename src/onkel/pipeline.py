@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onkel import persistence
+from onkel._dense import with_zero_columns
 from onkel._registry import class_name, resolve
 from onkel.errors import DataError
 
@@ -27,6 +28,9 @@ class StreamModel:
     learner predicts, the prediction is put into the target's own units with the statistics of
     y_1..y_{t-1}, and only then y_t is seen. So the predictions are strictly online and do not
     depend on how the stream was cut into blocks. This is what ``onkel learn`` learns and saves.
+
+    A column that comes in mid-stream (``Block.late``) widens the learner. A row without it has a 0
+    there, which is not scaled: it is predicted as by a model that never saw the column.
 
     Use it for raw streams whose columns have different scales. For data that are scaled already,
     use the estimators themselves.
@@ -129,6 +133,8 @@ class StreamModel:
         if block.y is None:
             raise DataError("the stream has no target column to learn from", row=block.start)
         X, y = block.X, np.asarray(block.y)
+        if getattr(block, "late", 0) and len(y):
+            self._take_late(X.shape[1], block.late)
         return self._learn_rows(X, y, block.start) if len(y) else y
 
     def predict(self, X: Any) -> np.ndarray:
@@ -144,7 +150,7 @@ class StreamModel:
         ndarray of shape (n,)
             Labels, or values in the target's own units.
         """
-        predictions = self.estimator.predict(self.scaler.transform(X))
+        predictions = self.estimator.predict(self._scaled(X))
         if self.target_scaler is None:
             return predictions
         return self.target_scaler.inverse_transform(predictions)
@@ -162,7 +168,7 @@ class StreamModel:
         ndarray of shape (n,) or (n, n_classes)
             Positive for ``classes_[1]`` where there are two classes.
         """
-        return self.estimator.decision_function(self.scaler.transform(X))
+        return self.estimator.decision_function(self._scaled(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, where the learner's loss has them (logistic, softmax).
@@ -177,7 +183,7 @@ class StreamModel:
         ndarray of shape (n, n_classes)
             In the order of ``estimator.classes_``.
         """
-        return self.estimator.predict_proba(self.scaler.transform(X))
+        return self.estimator.predict_proba(self._scaled(X))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file; `onkel.load` reads it.
@@ -232,6 +238,28 @@ class StreamModel:
         if state["encoder"] is not None:
             model.encoder = Encoder.from_state(state["encoder"])
         return model
+
+    def _scaled(self, X: Any) -> Any:
+        """Rows as the learner knows them: without late columns that it has not learned from."""
+        known = getattr(self.scaler, "n_features_in_", X.shape[1])
+        late = 0 if self.encoder is None else self.encoder.n_late
+        if known < X.shape[1] <= known + late:
+            X = X[:, :known]
+        elif X.shape[1] < known <= X.shape[1] + getattr(self.scaler, "n_late_", 0):
+            X = with_zero_columns(X, known - X.shape[1])
+        return self.scaler.transform(X)
+
+    def _take_late(self, d: int, late: int) -> None:
+        """Columns that came in mid-stream, the last of the d: the scaler and the learner widen."""
+        if not hasattr(self.scaler, "n_rows_"):
+            self.scaler.start(d - late)
+            self.scaler.add_columns(late)
+        new = d - self.scaler.n_features_in_
+        if 0 < new <= late:
+            self.scaler.add_columns(new)
+        new = d - getattr(self.estimator, "n_features_in_", d)
+        if 0 < new <= late:
+            self.estimator.add_columns(new)
 
     def _learn_rows(self, X: Any, y: np.ndarray, start: int) -> np.ndarray:
         """Learn rows up to the first bad one."""

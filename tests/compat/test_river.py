@@ -17,6 +17,8 @@ from onkel.estimators import (
     FOGDRegressor,
     NOGDClassifier,
     NOGDRegressor,
+    NOLANAClassifier,
+    NOLANARegressor,
     PAClassifier,
     PARegressor,
     RRFClassifier,
@@ -30,6 +32,7 @@ from onkel.compat.river import RiverClassifier, RiverRegressor  # noqa: E402
 CLASSIFIERS = {
     "fogd": FOGDClassifier(n_components=20, loss="logistic", random_state=0),
     "nogd": NOGDClassifier(budget=10, rank=5, loss="logistic", gamma=0.1),
+    "nolana": NOLANAClassifier(budget=10, rank=5, loss="logistic", gamma=0.1),
     "rrf": RRFClassifier(n_components=10, loss="logistic", random_state=0),
     "pa": PAClassifier(),
     "balanced": FOGDClassifier(20, gamma=0.1, class_weight="balanced", random_state=0),
@@ -37,6 +40,7 @@ CLASSIFIERS = {
 REGRESSORS = {
     "fogd": FOGDRegressor(n_components=20, random_state=0),
     "nogd": NOGDRegressor(budget=10, rank=5, gamma=1e-4),
+    "nolana": NOLANARegressor(budget=10, rank=5, gamma=1e-4),
     "rrf": RRFRegressor(n_components=10, random_state=0),
     "pa": PARegressor(),
 }
@@ -128,8 +132,8 @@ def test_a_copy_goes_on_by_itself(duplicate, features):
     np.testing.assert_array_equal(twin.model.coef_, model.model.coef_)
 
 
-def test_a_feature_that_was_not_there_at_first_is_named():
-    model = RiverClassifier(FOGDClassifier(10, gamma=1.0, random_state=0))
+def test_a_feature_beyond_those_named_is_refused():
+    model = RiverClassifier(FOGDClassifier(10, gamma=1.0, random_state=0), features=["a", "b"])
     model.learn_one({"a": 1.0, "b": 2.0}, True)
     model.learn_one({"a": 2.0, "b": 1.0}, False)
     coef = model.model.coef_
@@ -140,6 +144,62 @@ def test_a_feature_that_was_not_there_at_first_is_named():
     with pytest.raises(DataError, match="'c'"):
         model.learn_many(pd.DataFrame({"a": [1.0], "c": [2.0]}), pd.Series([True]))
     np.testing.assert_array_equal(model.model.coef_, coef)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_features_that_come_in_mid_stream(name):
+    """The model is the one that had all columns from the start; a feature that goes is 0."""
+    xs, ys = rows(d=5)
+    late = [{k: v for k, v in x.items() if t >= 100 or k < "f3"} for t, x in enumerate(xs)]
+    late[250:] = [{k: v for k, v in x.items() if k != "f1"} for x in late[250:]]
+    grown, named = (
+        RiverClassifier(CLASSIFIERS[name]),
+        RiverClassifier(CLASSIFIERS[name], list(xs[0])),
+    )
+    for t, (x, y) in enumerate(zip(late, ys, strict=True)):
+        if t == 100:
+            without = grown.predict_one(late[0])
+            assert grown.predict_one(x) == grown.predict_one({k: x[k] for k in late[0]})
+        for model in (grown, named):
+            model.learn_one(x, y)
+        if t == 100:
+            assert grown.model.n_features_in_ == 5
+            assert without in ("yes", "no", "maybe")
+    np.testing.assert_allclose(grown.model.coef_, named.model.coef_, rtol=1e-7, atol=1e-10)
+    frames = RiverClassifier(CLASSIFIERS[name])
+    for a, b in ((0, 40), (40, 100), (100, 250), (250, 300)):
+        frames.learn_many(pd.DataFrame(late[a:b]), pd.Series(ys[a:b]))
+    np.testing.assert_allclose(frames.model.coef_, grown.model.coef_, rtol=1e-7, atol=1e-10)
+
+
+def test_many_features_come_one_by_one():
+    model = RiverRegressor(FOGDRegressor(10, gamma=1.0, random_state=0))
+    widths = set()
+    for t in range(200):
+        model.learn_one({"always": 1.0, f"f{t:03}": 2.0}, float(t % 2))
+        widths.add(model.model.n_features_in_)
+    assert len(model._columns.names) == 201
+    assert 201 <= model.model.n_features_in_ <= 1.15 * 201
+    assert len(widths) < 60
+    before = model.predict_one({"always": 1.0, "f000": 2.0})
+    model.learn_one({"f000": 2.0, "always": 1.0, "more": 0.0}, before)
+    assert model.predict_one({"always": 1.0, "f000": 2.0}) == pytest.approx(before, rel=1e-5)
+
+
+def test_a_widened_learner_that_has_learned_goes_on():
+    xs, ys = rows(d=9)
+    model = RiverClassifier(FOGDClassifier(10, gamma=1.0, random_state=0, dtype="float64"))
+    for t, (x, y) in enumerate(zip(xs[:100], ys, strict=False)):
+        model.learn_one({k: v for k, v in x.items() if t > 50 or k != "f8"}, y)
+    twin = RiverClassifier(model.model, features=model._columns.names)
+    for x, y in zip(xs[100:], ys[100:], strict=True):
+        model.learn_one(x, y)
+        twin.learn_one(x, y)
+    np.testing.assert_array_equal(twin.model.coef_, model.model.coef_)
+    frame = pd.DataFrame(xs)
+    named = RiverClassifier(FOGDClassifier(10, gamma=1.0, random_state=0).fit(frame, ys))
+    named.learn_one({"f0": 1.0, "new": 1.0}, "no")
+    assert named.model.feature_names_in_.tolist() == [*frame.columns, "new"]
 
 
 def test_room_for_features_that_come_later():

@@ -8,10 +8,13 @@ from scipy.sparse import csr_matrix
 
 from onkel.maps import (
     MAPS,
+    AdaptiveNystroem,
     AlignedFourier,
+    FastfoodFeatures,
     FourierFeatures,
     IdentityFeatures,
     NystroemFeatures,
+    RegeneratedFeatures,
     ReparameterizedFeatures,
     make_map,
 )
@@ -34,8 +37,12 @@ def test_shapes_names_and_dtype(name, dtype):
     "feature_map",
     [
         FourierFeatures(10, n_warmup=30, random_state=0),
+        FastfoodFeatures(10, n_warmup=30, random_state=0),
+        RegeneratedFeatures(10, n_warmup=30, random_state=0),
         NystroemFeatures(12, n_warmup=30),
         NystroemFeatures(12, landmarks="random", n_warmup=30, random_state=0),
+        AdaptiveNystroem(12, n_warmup=30),
+        AdaptiveNystroem(12, threshold=0.0, landmarks="random", n_warmup=30, random_state=0),
     ],
 )
 def test_partial_fit_does_not_depend_on_the_blocks(feature_map):
@@ -77,6 +84,9 @@ def test_nystroem_survives_repeated_landmarks():
     ("feature_map", "message"),
     [
         (FourierFeatures(0), "n_components=0 must be a whole number of at least 1"),
+        (FastfoodFeatures(kernel="laplacian"), "kernel='laplacian' is not radial"),
+        (FastfoodFeatures(kernel="linear"), "kernel='linear' has no spectrum"),
+        (RegeneratedFeatures(kernel="polynomial"), "kernel='polynomial' has no spectrum"),
         (FourierFeatures(gamma=-1.0), "gamma=-1.0 must be a positive number"),
         (FourierFeatures(gamma="mean"), "gamma='mean' must be"),
         (NystroemFeatures(10, rank=11), "rank=11 must be at most budget=10"),
@@ -91,6 +101,13 @@ def test_nystroem_survives_repeated_landmarks():
         (AlignedFourier(kernel="linear"), "kernel='linear' has no spectrum"),
         (ReparameterizedFeatures(law="cauchy"), "law='cauchy' is not one of 'gaussian'"),
         (ReparameterizedFeatures(3, law="mixture"), "n_mixtures=4 must be at most n_components=3"),
+        (AdaptiveNystroem(landmarks="support"), "landmarks='support' are kept"),
+        (AdaptiveNystroem(threshold=-1.0), "threshold=-1.0 must be a number of at least 0"),
+        (AdaptiveNystroem(threshold="median"), "threshold='median' must be a number or 'auto'"),
+        (AdaptiveNystroem(solver="svd"), "solver='svd' is not one of 'randomized'"),
+        (AdaptiveNystroem(n_iter=0), "n_iter=0 must be a whole number"),
+        (AdaptiveNystroem(expire=0), "expire=0 must be a whole number"),
+        (AdaptiveNystroem(theta=-1.0), "theta=-1.0 must be a number of at least 0"),
     ],
 )
 def test_bad_parameters_are_named(feature_map, message):

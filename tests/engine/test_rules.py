@@ -8,6 +8,7 @@ import pytest
 from onkel.rules import (
     RULES,
     AdaGrad,
+    DoublyStochastic,
     Gradient,
     PassiveAggressive,
     Pegasos,
@@ -31,6 +32,9 @@ from onkel.rules.base import N_PARAMETERS
         (PassiveAggressive(C=-1.0), "C=-1.0 must be a positive number"),
         (PassiveAggressive(variant="PA-3"), "variant='PA-3' is not one of 'PA'"),
         (AdaGrad(learning_rate="fast"), "learning_rate='fast' must be a positive number"),
+        (DoublyStochastic(n_parts=0), "n_parts=0 must be a whole number of at least 1"),
+        (DoublyStochastic(decay=-1.0), "decay=-1.0 must be a number of at least 0"),
+        (DoublyStochastic(alpha=3.0), "must be below 1"),
         (Perceptron(np.nan), "learning_rate=nan must be a positive number"),
     ],
 )

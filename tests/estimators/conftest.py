@@ -9,14 +9,20 @@ from onkel import budgets, estimators, maps, rules
 from onkel.estimators import (
     AlignedClassifier,
     AlignedRegressor,
+    DoublySGDClassifier,
+    DoublySGDRegressor,
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
+    FastfoodClassifier,
+    FastfoodRegressor,
     FOGDClassifier,
     FOGDRegressor,
     KernelRLSClassifier,
     KernelRLSRegressor,
     NOGDClassifier,
     NOGDRegressor,
+    NOLANAClassifier,
+    NOLANARegressor,
     PAClassifier,
     PARegressor,
     RRFClassifier,
@@ -41,6 +47,11 @@ OPEN = {
     "random-pegasos": _open(
         maps.NystroemFeatures(9, landmarks="random", **WARM), rules.Pegasos(alpha=0.05)
     ),
+    "fastfood-least-squares": _open(maps.FastfoodFeatures(12, **WARM), "least_squares"),
+    "learned-doubly": _open(
+        maps.ReparameterizedFeatures(12, **SET), rules.DoublyStochastic(0.3, n_parts=4)
+    ),
+    "linear-doubly": _open("identity", rules.DoublyStochastic(0.05, 0.01, 0.1, n_parts=2)),
     "fourier-adagrad": _open(maps.FourierFeatures(12, **SET), "adagrad"),
     "fourier-forgetting": _open(
         maps.FourierFeatures(12, **SET), rules.LeastSquares(ridge=0.1, forgetting=0.99)
@@ -54,6 +65,15 @@ OPEN = {
         maps.ReparameterizedFeatures(12, law="mixture", n_mixtures=5, **SET),
         rules.ProjectedGradient(radius=1.5),
     ),
+    "moving-adagrad": _open(maps.AdaptiveNystroem(9, threshold=0.5, **SET), "adagrad"),
+    "moving-forgetting": _open(
+        maps.AdaptiveNystroem(9, threshold=0.5, **SET),
+        rules.LeastSquares(ridge=0.1, forgetting=0.99),
+    ),
+    "moving-pegasos": _open(
+        maps.AdaptiveNystroem(9, threshold=0.0, solver="scratch", landmarks="random", **WARM),
+        rules.Pegasos(alpha=0.05),
+    ),
     "support-projected": _open(
         maps.NystroemFeatures(landmarks="support", **SUPPORT, **SET),
         rules.ProjectedGradient(radius=1.5),
@@ -64,6 +84,11 @@ NAMED = {
     "fogd-median": ("FOGD", FEW | WARM | {"alpha": 0.01, "schedule": "inverse_sqrt"}),
     "nogd": ("NOGD", SUPPORT | SET),
     "nogd-median": ("NOGD", SUPPORT | WARM),
+    "nolana": ("NOLANA", SET | {"budget": 9, "threshold": 1.0, "random_state": 3}),
+    "nolana-median": (
+        "NOLANA",
+        WARM | {"budget": 9, "rank": 5, "weighted": False, "expire": 12, "random_state": 3},
+    ),
     "rrf": ("RRF", FEW | SET),
     "rrf-median": ("RRF", FEW | WARM),
     "rrf-d": ("RRF", FEW | SET | {"law": "frequency"}),
@@ -74,24 +99,34 @@ NAMED = {
         FEW | WARM | {"n_candidates": 40, "n_align": 50, "selection": "sample", "power": 3.0},
     ),
     "pa": ("PA", {}),
+    "fastfood": ("Fastfood", FEW | SET),
+    "fastfood-median": ("Fastfood", FEW | WARM | {"kernel": "matern32"}),
+    "doubly-sgd": ("DoublySGD", FEW | SET | {"n_per_row": 3, "decay": 0.01}),
+    "doubly-sgd-median": ("DoublySGD", FEW | WARM | {"n_per_row": 4, "alpha": 0.01}),
     "krls-median": ("KRLS", {"budget": 9, "random_state": 3} | WARM),
 }
 CLASSES = {
     "classification": {
         "FOGD": FOGDClassifier,
         "NOGD": NOGDClassifier,
+        "NOLANA": NOLANAClassifier,
         "RRF": RRFClassifier,
         "PA": PAClassifier,
         "Aligned": AlignedClassifier,
+        "Fastfood": FastfoodClassifier,
+        "DoublySGD": DoublySGDClassifier,
         "KRLS": KernelRLSClassifier,
         "open": ExplicitKernelClassifier,
     },
     "regression": {
         "FOGD": FOGDRegressor,
         "NOGD": NOGDRegressor,
+        "NOLANA": NOLANARegressor,
         "RRF": RRFRegressor,
         "PA": PARegressor,
         "Aligned": AlignedRegressor,
+        "Fastfood": FastfoodRegressor,
+        "DoublySGD": DoublySGDRegressor,
         "KRLS": KernelRLSRegressor,
         "open": ExplicitKernelRegressor,
     },

@@ -12,8 +12,12 @@ import pytest
 
 from onkel import maps, rules
 from onkel.estimators import (
+    DoublySGDClassifier,
+    DoublySGDRegressor,
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
+    FastfoodClassifier,
+    FastfoodRegressor,
     FOGDClassifier,
     FOGDRegressor,
     NOGDClassifier,
@@ -128,6 +132,20 @@ def adagrad(Z, y, K, loss, eta):
         g = -np.outer(direction(loss, P[t], y[t])[1], z)
         H += g**2
         w -= eta * g / (np.sqrt(H) + 1e-8)
+    return P
+
+
+def doubly_sgd(X, y, K, loss, frequencies, per_row, eta, decay, alpha):
+    """Row t adds (from row D/b on: moves again) b frequencies, α_i = -γ_t ℓ' φ_i(x_t)/b each."""
+    m = frequencies.shape[1]
+    A, P = np.zeros((K, 2, m)), np.empty((len(X), K))
+    for t, x in enumerate(X):
+        phi = np.array([np.cos(x @ frequencies), np.sin(x @ frequencies)])
+        P[t] = np.einsum("kij,ij->k", A, phi)
+        step = eta / (1 + decay * (t + 1))
+        part = np.arange(m) % (m // per_row) == t % (m // per_row)
+        c = direction(loss, P[t], y[t])[1]
+        A = (1 - step * alpha) * A + step * c[:, None, None] * (part * phi) / per_row
     return P
 
 
@@ -251,6 +269,47 @@ def test_fogd(task, loss, schedule, alpha, eta):
     check(model, task, oracle)
 
 
+def hadamard(m):
+    return np.ones((1, 1)) if m == 1 else np.kron([[1, 1], [1, -1]], hadamard(m // 2))
+
+
+def fastfood(X, drawn, m):
+    """Angles √(2γ) S H G Π H B x/√m, the matrices written out; √(2γ)/√m is in S, in turns."""
+    H = hadamard(m)
+    V = []
+    for b in range(len(drawn["signs"][0])):
+        B, G, S = (np.diag(drawn[name][0, b]) for name in ("signs", "normals", "lengths"))
+        V.append(2.0 * np.pi * S @ H @ G @ np.eye(m)[drawn["order"][0, b]] @ H @ B)
+    return X @ np.vstack(V)[:, : X.shape[1]].T
+
+
+@pytest.mark.parametrize(("task", "loss"), CASES)
+def test_fastfood(task, loss):
+    params = {"n_components": 25, "gamma": 0.3, "learning_rate": 0.4, "random_state": 0}
+    model = engine(FastfoodClassifier, FastfoodRegressor, task, loss, **params)
+
+    def oracle(X, y, K):
+        angles = fastfood(X, model.map_.get_state(), 4)[:, :25]
+        Z = np.hstack([np.cos(angles), np.sin(angles)]) / 5.0
+        return gradient(Z, y, K, loss, lambda t: 0.4)
+
+    check(model, task, oracle)
+
+
+@pytest.mark.parametrize(("task", "loss"), CASES)
+@pytest.mark.parametrize(("decay", "alpha"), [(0.0, 0.0), (0.02, 0.05)])
+def test_doubly_sgd(task, loss, decay, alpha):
+    params = {"n_components": 24, "n_per_row": 3, "gamma": 0.3, "learning_rate": 0.2}
+    params |= {"decay": decay, "alpha": alpha, "random_state": 0}
+    model = engine(DoublySGDClassifier, DoublySGDRegressor, task, loss, **params)
+
+    def oracle(X, y, K):
+        frequencies = model.map_.frequencies(0)[:, :24]
+        return doubly_sgd(X, y, K, loss, frequencies, 3, 0.2, decay, alpha)
+
+    check(model, task, oracle)
+
+
 @pytest.mark.parametrize(("task", "loss"), CASES)
 def test_nogd(task, loss):
     params = {"budget": 12, "rank": 5, "gamma": 0.3, "learning_rate": 0.4}
@@ -279,7 +338,8 @@ def test_rrf(task, loss, damping):
 @pytest.mark.parametrize("damping", [0, 50])
 @pytest.mark.parametrize(("law", "G"), [("frequency", 15), ("mixture", 4)])
 def test_rrf_of_components(task, loss, damping, law, G):
-    params = {"n_components": 15, "gamma": 0.3, "learning_rate": 0.2, "learning_rate_gamma": 0.02}
+    # a smaller step of the widths than above, for the same reason
+    params = {"n_components": 15, "gamma": 0.3, "learning_rate": 0.2, "learning_rate_gamma": 0.015}
     params |= {"damping": damping, "random_state": 0, "law": law, "n_mixtures": 4}
     model = engine(RRFClassifier, RRFRegressor, task, loss, **params)
     fresh = model._make_map().set_params(random_state=0)
@@ -294,7 +354,7 @@ def test_rrf_of_components(task, loss, damping, law, G):
     component = np.repeat(range(G), [3, 4, 4, 4]) if mixed else np.arange(15)
 
     def oracle(X, y, K):
-        return rrf_of_components(X, y, K, loss, start, component, 0.2, 0.02, damping)
+        return rrf_of_components(X, y, K, loss, start, component, 0.2, 0.015, damping)
 
     check(model, task, oracle)
     assert np.abs(model.map_.log_width_ - fresh.log_width_).max() > 0.01

@@ -34,7 +34,6 @@ def test_dicts(collect):
         (({"a": None}, 1), "a"),
         (({"a": float("nan")}, 1), "a"),
         (({"a": float("inf")}, 1), "a"),
-        (({"new": 1}, 1), "new"),
         (({"a": 1}, None), None),
         (({"a": 1}, float("nan")), None),
         (([1.0], 1), None),
@@ -48,6 +47,45 @@ def test_bad_rows(collect, bad, column):
     X, _, error, _ = collect(open_stream(iter(rows), block_rows=100))
     assert (error.row, error.column) == (290, column)
     assert X[:, 0].tolist() == list(range(290))
+
+
+@pytest.mark.parametrize("block_rows", [7, 100, 1000])
+def test_keys_that_come_later_are_columns_behind_the_first(block_rows):
+    rows = [({"a": k}, k % 2) for k in range(400)]
+    rows[300] = ({"a": 300, "b": 1.5, "never": None}, 1)
+    rows[350] = ({"t": "u", "b": -1.0}, 0)
+    stream = open_stream(rows, n_hash=4, block_rows=block_rows)
+    assert stream.encoder.feature_names == ["a"]
+    blocks = list(stream)
+    assert stream.encoder.feature_names == ["a", "b", "t#0", "t#1", "t#2", "t#3"]
+    assert [c.late for c in stream.encoder.columns] == [False, True, True]
+    X = np.zeros((400, 6))
+    for block in blocks:
+        assert block.late == block.X.shape[1] - 1
+        X[block.start :][: block.n_rows, : block.X.shape[1]] = block.X
+    assert blocks[-1].late == 5
+    expected = np.zeros((400, 6))
+    expected[:, 0] = range(400)
+    expected[300, 1], expected[350, :2] = 1.5, (0.0, -1.0)
+    expected[350, 2 + slots(["u"], "t", 4)[0]] = 1.0
+    np.testing.assert_array_equal(X, expected)
+    again = open_stream(rows, encoder=type(stream.encoder).from_state(stream.encoder.get_state()))
+    np.testing.assert_array_equal(next(iter(again)).X, expected)
+
+
+@pytest.mark.parametrize("how", [{"shuffle": 30}, {"missing": "mean"}, {"missing": "skip"}])
+def test_late_keys_with_shuffling_and_filling(how):
+    rows = [
+        ({"a": k, "b": k if k >= 300 else None} if k >= 300 else {"a": k}, 0) for k in range(400)
+    ]
+    rows[310][0]["b"] = None
+    how |= {"random_state": 0} if "shuffle" in how else {}
+    rows[310][0]["b"] = 5.0 if "shuffle" in how else None
+    blocks = list(open_stream(rows, block_rows=64, **how))
+    pairs = {(x[0], x[1] if len(x) > 1 else 0.0) for block in blocks for x in block.X.tolist()}
+    expected = {(float(k), float(k) if k >= 300 else 0.0) for k in range(400) if k != 310}
+    assert expected <= pairs
+    assert len(pairs) == 400
 
 
 def test_vectors(collect):

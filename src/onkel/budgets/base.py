@@ -78,9 +78,9 @@ class Budget(BaseEstimator):
 
     def check_rule(self, rule: Rule) -> None:
         """ValueError with the reason where the rule cannot go with this budget."""
-        if rule.kind in (RuleKind.ADAGRAD, RuleKind.LEAST_SQUARES):
+        if rule.kind not in (RuleKind.GRADIENT, RuleKind.PASSIVE_AGGRESSIVE):
             raise ValueError(
-                f"rule {rule.name!r} keeps state by feature, and a support set has no features "
+                f"rule {rule.name!r} works feature by feature, and a support set has no features "
                 "that stay: use a gradient rule, or the rule with an explicit map"
             )
         if self.rules is not None and rule.name not in self.rules:

@@ -23,44 +23,70 @@ class Columns:
     Parameters
     ----------
     features : None, int or list of names
-        None: those of the first row. A number: room for so many, given to names as they come; what
-        has not come yet is 0. A list: these, in this order.
+        None: as many as come. A number: room for so many, given to names as they come. A list:
+        these, in this order, and no others. What has not come yet is 0.
     dtype : str
         Of the buffer, "float32" or "float64".
+    names : list of names, default=()
+        Those that there are already, where more may come.
+    room : int, default=0
+        Columns that there are already.
 
     Notes
     -----
     New names that come together take their columns in sorted order, so that the order in which a
-    dict was filled means nothing.
+    dict was filled means nothing. Where there is no bound, room is made an eighth ahead: widening a
+    model costs as much as all its columns.
     """
 
-    def __init__(self, features: int | Iterable[Hashable] | None, dtype: str) -> None:
+    def __init__(
+        self,
+        features: int | Iterable[Hashable] | None,
+        dtype: str,
+        names: Iterable[Hashable] = (),
+        room: int = 0,
+    ) -> None:
         self.dtype = dtype
         self.names: list[Hashable] = []
-        self.room: int | None = None
+        self._index: dict[Hashable, int] = {}
+        self.room = room
+        self.grows = features is None
+        given = list(names)
+        # columns that must have names are made when they come, not ahead
+        self.ahead = not given
         if isinstance(features, int | np.integer):
             if features < 1:
                 raise ValueError(f"features={features!r} must be at least 1")
             self.room = int(features)
         elif features is not None:
-            self._name(list(features))
-            self.room = len(self.names)
-            if len(set(self.names)) != self.room or not self.room:
+            given = list(features)
+            if len(set(given)) != len(given) or not given:
                 raise ValueError(f"features={features!r} must be names, each of them once")
-        self.open = self.room is not None and not self.names
+        if given:
+            self._name(given)
+        self.open = self.grows or not given
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("dtype", "names", "room", "open")}
+        names = ("dtype", "names", "room", "open", "grows", "ahead")
+        return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._index = {}
         if self.names:
             self._name(self.names)
 
+    def width(self, names: list[Hashable]) -> int:
+        """Columns of a row with these names."""
+        if len(names) <= self.room:
+            return self.room
+        return max(len(names), self.room + self.room // 8) if self.ahead else len(names)
+
     def _name(self, names: list[Hashable]) -> None:
+        self.room = self.width(names)
         self.names = names
-        self._known = frozenset(names)
-        self.row = np.zeros((1, self.room or len(names)), self.dtype)
+        self._index = {name: j for j, name in enumerate(names)}
+        self.row = np.zeros((1, self.room), self.dtype)
         self._memory = memoryview(self.row.data).cast("B")
         # "=" and not native: only the standard format refuses what overflows float32
         format = f"={len(names)}{'f' if self.dtype == 'float32' else 'd'}"
@@ -75,8 +101,8 @@ class Columns:
         Raises
         ------
         DataError
-            A value that isn't a finite number, or a feature that has no column and no room; while
-            there is room, one never learned from is ignored in prediction.
+            A value that isn't a finite number, or a feature that has no column and no room; where
+            there may be more, one never learned from is ignored in prediction.
         """
         try:
             values = self._get(x)
@@ -91,15 +117,18 @@ class Columns:
 
     def _read_slowly(self, x: Row, learning: bool) -> np.ndarray:
         names = self.columns_of(x, learning)
-        numbers = [_number(name, x.get(name, 0.0)) for name in names]
+        new = set(names[len(self.names) :])
+        there = [name for name in x if name in self._index or name in new]
+        numbers = [_number(name, x[name]) for name in there]
         with np.errstate(over="ignore"):
             values = np.array(numbers, self.dtype)
-        for name, value, number in zip(names, values, numbers, strict=True):
+        for name, value, number in zip(there, values, numbers, strict=True):
             if not np.isfinite(value):
                 message = f"{number!r} is not finite; features must be finite {self.dtype} numbers"
                 raise DataError(message, column=str(name), value=number)
         self.commit(names)
-        self.row[0, : len(values)] = values
+        self.row[:] = 0.0
+        self.row[0, [self._index[name] for name in there]] = values
         return self.row
 
     def commit(self, names: list[Hashable]) -> None:
@@ -109,13 +138,12 @@ class Columns:
 
     def columns_of(self, x: Iterable[Hashable], learning: bool) -> list[Hashable]:
         """All names with a column once those of the row ``x`` have theirs."""
-        known = self._known if self.names else frozenset()
-        new = [name for name in x if name not in known]
+        new = [name for name in x if name not in self._index]
         if not new or (self.open and not learning):
             return self.names
-        if self.names and not self.open:
+        if not self.open:
             self._refuse(new[0], f"the columns are {_listed(self.names)}")
-        if self.open and len(known) + len(new) > (self.room or 0):
+        if not self.grows and len(self.names) + len(new) > self.room:
             self._refuse(new[-1], f"all {self.room} columns are taken by {_listed(self.names)}")
         try:
             new.sort()  # type: ignore[call-arg]
@@ -125,8 +153,8 @@ class Columns:
 
     def _refuse(self, name: Hashable, why: str) -> None:
         raise DataError(
-            f"the feature is new and {why}; features=N leaves room for N features that come in "
-            "mid-stream, features=[...] names them",
+            f"the feature is new and {why}; features=None takes all that come, features=N has room "
+            "for N of them",
             column=str(name),
         )
 

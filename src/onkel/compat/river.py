@@ -41,21 +41,42 @@ class _OverEstimator:
         fitted = hasattr(estimator, "model_")
         self.model: Any = copy.deepcopy(estimator) if fitted else clone(estimator)
         names = getattr(estimator, "feature_names_in_", None)
-        given = features if names is None else list(names)
+        given: Any = features if names is None else list(names)
         if fitted and (given is None or isinstance(given, int)):
             raise ValueError(
                 f"the estimator has learned {estimator.n_features_in_} columns without names: "
                 "features must name them"
             )
-        self._columns = Columns(given, estimator.dtype)
+        room = estimator.n_features_in_ if fitted else 0
+        if fitted and features is None:
+            self._columns = Columns(None, estimator.dtype, given, room)
+        else:
+            self._columns = Columns(given, estimator.dtype, room=room)
 
     @property
     def _started(self) -> bool:
         return hasattr(self.model, "model_")
 
+    def _row(self, x: Row) -> np.ndarray:
+        """The row (1, d) to learn, with the model as wide."""
+        row = self._columns.read(x, learning=True)
+        self._widen(row.shape[1])
+        return row
+
+    def _widen(self, width: int) -> None:
+        """Columns that are new, in a model that has learned others."""
+        have = getattr(self.model, "n_features_in_", width)
+        if have < width:
+            named = hasattr(self.model, "feature_names_in_")
+            new = [str(name) for name in self._columns.names[have:]]
+            self.model.add_columns(new if named else width - have)
+
     def _learn_frame(self, X: Any, y: Any) -> None:
         names = self._columns.columns_of(list(X.columns), learning=True)
         A = self._frame(X, names)
+        if self._started and len(names) > len(self._columns.names):
+            self._columns.commit(names)
+            self._widen(A.shape[1])
         try:
             self.model.partial_fit(A, np.asarray(y))
         except DataError as error:
@@ -71,7 +92,7 @@ class _OverEstimator:
         """The frame's columns in their places; those it lacks are 0."""
         there = [(j, X[name].to_numpy()) for j, name in enumerate(names) if name in X.columns]
         plain = all(column.dtype.kind in "biuf" for _, column in there)
-        shape = (len(X), self._columns.room or len(names))
+        shape = (len(X), self._columns.width(names))
         A = np.zeros(shape, np.float64 if plain else object)
         for j, column in there:
             A[:, j] = column
@@ -90,8 +111,8 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
 
     Rows are dicts, classes come as they come (two, many, booleans, strings). Features keep their
     columns by name, whatever the order in a dict; one that is missing in a row is 0, as in
-    River's linear models. A feature first seen in mid-stream needs room for its column: see
-    ``features``.
+    River's linear models. A feature first seen in mid-stream widens the model (``add_columns``):
+    it is the one that always had it, always 0.
 
     Parameters
     ----------
@@ -99,8 +120,8 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         Learned by copy: :attr:`model` is the one that learns. One that has learned already is gone
         on with.
     features : None, int or list of names, default=None
-        None: the features of the first row are all there will be. A number N: room for N, given
-        to names as they come; a feature not learned from yet changes no prediction. A list: these.
+        None: as many as come. A number N: N at most, with columns for all of them from the start. A
+        list: these and no others. A feature not learned from yet changes no prediction.
 
     Attributes
     ----------
@@ -110,8 +131,8 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
     Raises
     ------
     DataError
-        A feature without room, a value that isn't a finite number: the message names the feature,
-        and the model is as before.
+        A feature beyond those of ``features``, a value that isn't a finite number: the message
+        names the feature, and the model is as before.
 
     Examples
     --------
@@ -143,7 +164,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
 
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
         """Learn one row; ``w`` ≥ 0 is its weight."""
-        row = self._columns.read(x, learning=True)
+        row = self._row(x)
         code = self._codes.get(y)
         if code is None or not 0.0 <= w < np.inf:
             self.model.partial_fit(row, [y], sample_weight=[w])
@@ -238,7 +259,7 @@ class RiverRegressor(_OverEstimator, base.MiniBatchRegressor):
 
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
         """Learn one row; ``w`` ≥ 0 is its weight."""
-        row = self._columns.read(x, learning=True)
+        row = self._row(x)
         if not self._started or not _plain_number(y) or not 0.0 <= w < np.inf:
             self.model.partial_fit(row, [y], sample_weight=[w])
         else:

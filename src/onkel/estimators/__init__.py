@@ -11,13 +11,16 @@ from onkel.estimators.bsgdp import BSGDPClassifier, BSGDPRegressor
 from onkel.estimators.bsgdr import BSGDRClassifier, BSGDRRegressor
 from onkel.estimators.budget_perceptron import BudgetPerceptronClassifier, BudgetPerceptronRegressor
 from onkel.estimators.classification import OnlineClassifier
+from onkel.estimators.doubly_sgd import DoublySGDClassifier, DoublySGDRegressor
 from onkel.estimators.dualsgd import DualSGDClassifier, DualSGDRegressor
 from onkel.estimators.explicit import ExplicitKernelClassifier, ExplicitKernelRegressor
+from onkel.estimators.fastfood import FastfoodClassifier, FastfoodRegressor
 from onkel.estimators.fogd import FOGDClassifier, FOGDRegressor
 from onkel.estimators.forgetron import ForgetronClassifier, ForgetronRegressor
 from onkel.estimators.kernel_perceptron import KernelPerceptronClassifier, KernelPerceptronRegressor
 from onkel.estimators.krls import KernelRLSClassifier, KernelRLSRegressor
 from onkel.estimators.nogd import NOGDClassifier, NOGDRegressor
+from onkel.estimators.nolana import NOLANAClassifier, NOLANARegressor
 from onkel.estimators.norma import NORMAClassifier, NORMARegressor
 from onkel.estimators.ogd import OGDClassifier, OGDRegressor
 from onkel.estimators.olk import OLKClassifier, OLKRegressor
@@ -52,12 +55,16 @@ __all__ = [
     "BSGDRRegressor",
     "BudgetPerceptronClassifier",
     "BudgetPerceptronRegressor",
+    "DoublySGDClassifier",
+    "DoublySGDRegressor",
     "DualSGDClassifier",
     "DualSGDRegressor",
     "ExplicitKernelClassifier",
     "ExplicitKernelRegressor",
     "FOGDClassifier",
     "FOGDRegressor",
+    "FastfoodClassifier",
+    "FastfoodRegressor",
     "ForgetronClassifier",
     "ForgetronRegressor",
     "KernelPerceptronClassifier",
@@ -66,6 +73,8 @@ __all__ = [
     "KernelRLSRegressor",
     "NOGDClassifier",
     "NOGDRegressor",
+    "NOLANAClassifier",
+    "NOLANARegressor",
     "NORMAClassifier",
     "NORMARegressor",
     "OGDClassifier",

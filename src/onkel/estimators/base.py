@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from onkel.estimators.checking import check_rows
+from onkel.estimators.checking import check_rows, new_columns
 from onkel.estimators.components import params_from_state, params_to_state
 from onkel.losses import Loss, parse_loss
 from onkel.maps import FeatureMap
@@ -50,6 +50,7 @@ class OnlineEstimator(BaseEstimator):
             name, self._losses if rule.own_loss is None else tuple(rule.own_loss.values())
         )
         self.model_ = self._make_model(d, rule, loss, epsilon, n_outputs)
+        self._n_features_first = d
         self.n_rows_ = 0
 
     def _make_model(self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int) -> Any:
@@ -101,12 +102,44 @@ class OnlineEstimator(BaseEstimator):
             self.__dict__.update(before)
             raise
 
+    # ---- columns that come in mid-stream ---------------------------------------------------------
+
+    def add_columns(self, columns: Any) -> Self:
+        """Take rows with columns more, after those there are; all rows so far had 0 in them.
+
+        The model is then the one that had these columns, always 0, from the start (to rounding;
+        what is fitted on first rows stays as it was fitted): a row with 0 in them is predicted as
+        before. Fourier maps draw frequencies for them from the same seeded stream, stored rows and
+        landmarks are filled up with zeros, a linear model with zero weights. Landmarks that stay
+        (Nyström; learned ones after their first rows) see little of it: rows with a value there
+        only move away from all of them. A column that vanishes is 0 in the rows to come.
+
+        Parameters
+        ----------
+        columns : int or list of str
+            Their number, or their names where the learner knows its columns by name.
+
+        Raises
+        ------
+        ValueError
+            Nothing has been learned yet; no name where names are known, or one that is there.
+        """
+        check_is_fitted(self)
+        known = getattr(self, "feature_names_in_", None)
+        n, names = new_columns(columns, known)
+        self.model_.add_columns(n)
+        self.n_features_in_ += n
+        if known is not None:
+            self.feature_names_in_ = np.array([*known, *names], dtype=object)
+        return self
+
     # ---- state -----------------------------------------------------------------------------------
 
     def _fitted_state(self) -> dict[str, Any]:
         state: dict[str, Any] = {"n_features_in": self.n_features_in_, "n_rows": self.n_rows_}
         if hasattr(self, "feature_names_in_"):
             state["feature_names_in"] = [str(name) for name in self.feature_names_in_]
+        state["n_features_first"] = self._n_features_first
         state["seed"] = self.model_.seed
         state["model"] = self.model_.get_state()
         return state
@@ -115,7 +148,10 @@ class OnlineEstimator(BaseEstimator):
         self.n_features_in_ = state["n_features_in"]
         if "feature_names_in" in state:
             self.feature_names_in_ = np.array(state["feature_names_in"], dtype=object)
-        self._start(self.n_features_in_, state["model"]["n_outputs"])
+        first = state["n_features_first"]
+        self._start(first, state["model"]["n_outputs"])
+        if self.n_features_in_ > first:
+            self.model_.add_columns(self.n_features_in_ - first)
         self.model_.seed = state["seed"]
         self.model_.set_state(state["model"])
         self.n_rows_ = state["n_rows"]

@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from onkel.errors import DataError
 
-__all__ = ["cell_error", "check_rows", "first_error", "not_finite", "weights"]
+__all__ = ["cell_error", "check_rows", "first_error", "new_columns", "not_finite", "weights"]
 
 
 class _CellError(DataError, TypeError):
@@ -122,6 +122,22 @@ def _squared_lengths(X: Any) -> np.ndarray:
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         return np.bincount(rows, np.square(X.data, dtype=np.float64), X.shape[0])
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def new_columns(columns: Any, known: Any) -> tuple[int, list[str]]:
+    """Number and names of columns to add, given as either; ``known`` are the names there are."""
+    if isinstance(columns, (int, np.integer)) and not isinstance(columns, bool):
+        if columns < 1:
+            raise ValueError(f"columns={columns!r} must be at least 1, or a list of names")
+        if known is not None:
+            raise ValueError(f"columns={columns!r} must be names: the learner has {list(known)}")
+        return int(columns), []
+    names = [columns] if isinstance(columns, str) else list(columns)
+    there = set() if known is None else set(known)
+    twice = [name for i, name in enumerate(names) if name in there or name in names[:i]]
+    if twice or not names:
+        raise ValueError(f"columns={columns!r} must be new names, each of them once")
+    return len(names), names
 
 
 def not_finite(values: np.ndarray, column: str, message: str) -> DataError | None:

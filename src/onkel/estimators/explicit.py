@@ -33,10 +33,12 @@ class ExplicitKernelClassifier(_Explicit, OnlineClassifier):
 
     Parameters
     ----------
-    map : {"identity", "fourier", "nystroem", "reparameterized", "aligned"} or FeatureMap, \
-default="fourier"
+    map : str or FeatureMap, default="fourier"
+        "identity", "fourier", "nystroem", "adaptive_nystroem", "reparameterized", "aligned",
+        "fastfood" or "regenerated".
     rule : str or Rule, default="gradient"
-        "gradient", "projected", "pegasos", "perceptron", "passive_aggressive" or "adagrad".
+        "gradient", "projected", "pegasos", "perceptron", "passive_aggressive", "adagrad",
+        "least_squares" or "doubly_stochastic".
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
         The perceptron brings its own.
     class_weight : dict, "balanced" or None, default=None

@@ -17,6 +17,7 @@ class Rows(NamedTuple):
     X: Any
     y: Any
     start: int
+    late: int = 0
 
 
 def task_of(model: Any) -> str:
@@ -60,4 +61,7 @@ def learn_block(model: Any, block: Any) -> np.ndarray:
     """Predictions before each row was learned, of a StreamModel or an estimator."""
     if hasattr(model, "learn"):
         return model.learn(block)
+    new = block.X.shape[1] - getattr(model, "n_features_in_", block.X.shape[1])
+    if 0 < new <= getattr(block, "late", 0) and hasattr(model, "add_columns"):
+        model.add_columns(new)
     return model.predict_then_learn(block.X, block.y)

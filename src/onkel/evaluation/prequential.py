@@ -135,7 +135,8 @@ def take(blocks: Iterable[Any], limit: int | None = None) -> Iterator[Any]:
         block = as_block(given, start)
         n = block.X.shape[0]
         if n > left:
-            block = Rows(block.X[: int(left)], block.y[: int(left)], block.start)
+            late = getattr(block, "late", 0)
+            block = Rows(block.X[: int(left)], block.y[: int(left)], block.start, late)
         left -= n
         start += n
         yield block

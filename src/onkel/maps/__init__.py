@@ -1,21 +1,27 @@
 """Feature maps: how the infinite-dimensional f is made finite."""
 
+from onkel.maps.adaptive_nystroem import AdaptiveNystroem
 from onkel.maps.aligned import AlignedFourier
 from onkel.maps.base import FeatureMap
+from onkel.maps.fastfood import FastfoodFeatures
 from onkel.maps.fourier import FourierFeatures
 from onkel.maps.identity import IdentityFeatures
 from onkel.maps.learned_landmarks import LearnedLandmarks
 from onkel.maps.nystroem import NystroemFeatures
+from onkel.maps.regenerated import RegeneratedFeatures
 from onkel.maps.reparameterized import ReparameterizedFeatures
 
 __all__ = [
     "MAPS",
+    "AdaptiveNystroem",
     "AlignedFourier",
+    "FastfoodFeatures",
     "FeatureMap",
     "FourierFeatures",
     "IdentityFeatures",
     "LearnedLandmarks",
     "NystroemFeatures",
+    "RegeneratedFeatures",
     "ReparameterizedFeatures",
     "make_map",
 ]
@@ -29,6 +35,9 @@ MAPS: dict[str, type[FeatureMap]] = {
         LearnedLandmarks,
         ReparameterizedFeatures,
         AlignedFourier,
+        FastfoodFeatures,
+        RegeneratedFeatures,
+        AdaptiveNystroem,
     )
 }
 

@@ -180,20 +180,38 @@ class AlignedFourier(FeatureMap):
         return self.n_warmup if isinstance(self.gamma, str) else 0
 
     def fit_first(self, X: np.ndarray) -> None:
-        kernel = make_kernel(self.kernel)
-        self.gamma_ = fit_gamma(self.gamma, kernel, X)
+        self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
         rng = np.random.default_rng(self.seed_)
         N = self.n_candidates
         offsets = rng.uniform(0.0, 2.0 * math.pi, N)
-        frequencies = kernel.spectrum(rng, self.n_features_in_, N, self.gamma_)
-        self._set_candidates(frequencies, offsets)
+        self._set_candidates(self._draw(rng), offsets, np.arange(N))
         self._use(np.arange(self.n_components), np.full(self.n_components, 1 / self.n_components))
         self.sums_ = LabelSums(N)
         self.alignment_ = 0.0
         self._aligning = True
 
-    def _set_candidates(self, frequencies: np.ndarray, offsets: np.ndarray) -> None:
-        self.candidates_, self.candidate_offsets_ = frequencies, offsets
+    def _draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Frequencies (d, N) of all candidates; more columns take more of the same numbers."""
+        kernel = make_kernel(self.kernel)
+        return kernel.spectrum(rng, self.n_features_in_, self.n_candidates, self.gamma_)
+
+    def add_columns(self, n: int) -> int | None:
+        known = self.n_features_in_
+        self.n_features_in_ = known + n
+        if hasattr(self, "candidates_"):
+            rng = np.random.default_rng(self.seed_)
+            rng.uniform(size=self.n_candidates)  # the offsets
+            rows = self._draw(rng)[known:, self.drawn_]
+            frequencies = np.concatenate([self.candidates_, rows])
+            self._set_candidates(frequencies, self.candidate_offsets_, self.drawn_)
+            self._use(self.used_, self.weights_)
+        return None
+
+    def _set_candidates(
+        self, frequencies: np.ndarray, offsets: np.ndarray, drawn: np.ndarray
+    ) -> None:
+        """The candidates; ``drawn`` says which of those drawn they are."""
+        self.candidates_, self.candidate_offsets_, self.drawn_ = frequencies, offsets, drawn
         turn = 1.0 / (2.0 * math.pi)
         self._turns = (frequencies * turn).astype(self.dtype_)
         self._offset_turns = (offsets * turn).astype(self.dtype_)
@@ -290,7 +308,7 @@ class AlignedFourier(FeatureMap):
     def _settle(self) -> None:
         """Drop the candidates that are not used: the features stand."""
         self._aligning = False
-        self._set_candidates(self.frequencies_, self.offsets_)
+        self._set_candidates(self.frequencies_, self.offsets_, self.drawn_[self.used_])
         self._use(np.arange(len(self.used_)), self.weights_)
         self.sums_ = LabelSums(0)
 
@@ -306,6 +324,7 @@ class AlignedFourier(FeatureMap):
             "gamma": self.gamma_,
             "candidates": self.candidates_,
             "offsets": self.candidate_offsets_,
+            "drawn": self.drawn_,
             "used": self.used_,
             "weights": self.weights_,
             "alignment": self.alignment_,
@@ -316,7 +335,7 @@ class AlignedFourier(FeatureMap):
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`, after :meth:`start`."""
         self.gamma_, self.alignment_ = state["gamma"], state["alignment"]
-        self._set_candidates(state["candidates"], state["offsets"])
+        self._set_candidates(state["candidates"], state["offsets"], state["drawn"])
         self._use(state["used"], state["weights"])
         self._aligning = state["aligns"]
         self.sums_ = LabelSums.from_state(state["sums"])

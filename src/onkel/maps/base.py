@@ -3,7 +3,7 @@
 The model asks three things of a map: ``warmup_rows()``, how many first rows it must see;
 ``fit_first(X)``, fit on them (again and again while they come in); ``features(X)``, the block's
 features. A map that changes with the loss or the labels says so (``learns``, ``grows``,
-``aligns``).
+``aligns``), and so does one that changes with the rows (``moves``).
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     name: str
     #: True when the map itself moves by the gradient of the loss (RRF)
     learns = False
+    #: True when the map follows the rows (adaptive Nyström)
+    moves = False
     #: True when the fit on the first rows takes their targets too (``fit_labelled``)
     supervised = False
     #: True when no feature is larger than 1: exact least squares over it cannot diverge
@@ -49,6 +51,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def aligns(self) -> bool:
         """True while the map chooses its features by the labels of the rows (aligned)."""
         return False
+
+    @property
+    def fewest_rows(self) -> int:
+        """Rows that features should be made for at once, where there are so many."""
+        return 0
 
     def start(self, d: int, dtype: Any) -> None:
         """Check the parameters and begin for rows of d columns."""
@@ -75,6 +82,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Copies of the attributes that learning rows changes."""
         return {}
 
+    def follow(self, X: Any) -> None:
+        """Move with the rows X (n, d), in order; a map that stays does nothing."""
+
     @property
     def n_features_out_(self) -> int:
         """Number of features m."""
@@ -83,6 +93,16 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         """Features (n, m), C-contiguous, of checked rows X (n, d); ``out`` may be used for them."""
         raise NotImplementedError(f"{type(self).__name__} has no features()")
+
+    def add_columns(self, n: int) -> int | None:
+        """Take rows of n columns more, the last ones; features of rows where they are 0 stay.
+
+        Returns where among the features as many new ones stand now; None where there are none.
+        """
+        raise ValueError(
+            f"map {self.name!r} cannot take a column that comes in mid-stream; name all columns "
+            "from the start, or use one of onkel.maps"
+        )
 
     def get_state(self) -> dict[str, Any]:
         """What was fitted, as named arrays and scalars."""
@@ -123,6 +143,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if missing > 0:
             self._first_rows = np.concatenate([self._first_rows, as_dense(X[:missing])])
             self.fit_first(self._first_rows)
+            self.follow(self._first_rows)
+        self.follow(X[max(missing, 0) :])
         self.n_rows_seen_ += X.shape[0]
         if missing <= X.shape[0]:
             self._first_rows = self._first_rows[:0]

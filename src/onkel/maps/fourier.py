@@ -13,7 +13,14 @@ from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
 
-__all__ = ["FourierFeatures", "check_count", "check_spectrum", "fourier_features", "turns_of"]
+__all__ = [
+    "FourierFeatures",
+    "SpectralFeatures",
+    "check_count",
+    "check_spectrum",
+    "fourier_features",
+    "turns_of",
+]
 
 
 def check_count(owner: object, name: str, least: int = 1) -> int:
@@ -49,7 +56,31 @@ def fourier_features(X: Any, turns: np.ndarray, out: np.ndarray | None) -> np.nd
     return Z
 
 
-class FourierFeatures(FeatureMap):
+class SpectralFeatures(FeatureMap):
+    """Cosines and sines at D frequencies from the spectrum of a kernel: what such maps share."""
+
+    n_components: int
+    kernel: str | Kernel
+    gamma: float | str
+    n_warmup: int
+    bounded = True
+
+    def start(self, d: int, dtype: Any) -> None:
+        check_count(self, "n_components")
+        check_count(self, "n_warmup", least=2)
+        check_gamma(self.gamma)
+        check_spectrum(self.kernel)
+        super().start(d, dtype)
+
+    def warmup_rows(self) -> int:
+        return self.n_warmup if isinstance(self.gamma, str) else 0
+
+    @property
+    def n_features_out_(self) -> int:
+        return 2 * self.n_components
+
+
+class FourierFeatures(SpectralFeatures):
     """z(x) = [cos ω_1·x, ..., cos ω_D·x, sin ω_1·x, ..., sin ω_D·x]/√D, ω from the spectrum of κ.
 
     z(x)·z(x') estimates κ(x, x') without bias; the error falls as 1/√D. The cost of a row is
@@ -66,7 +97,8 @@ class FourierFeatures(FeatureMap):
     gamma : float or {"median", "scale"}, default="median"
         Width of the kernel; the heuristics are fitted on the first ``n_warmup`` rows.
     orthogonal : bool, default=False
-        Orthogonal frequencies: smaller variance, same mean; radial kernels only.
+        Orthogonal frequencies: smaller variance, same mean; radial kernels only. The rows of
+        columns that come in mid-stream are independent.
     n_warmup : int, default=256
         Rows that a heuristic looks at.
     random_state : int, RandomState or None, default=None
@@ -93,7 +125,6 @@ class FourierFeatures(FeatureMap):
     """
 
     name = "fourier"
-    bounded = True
 
     def __init__(
         self,
@@ -111,43 +142,40 @@ class FourierFeatures(FeatureMap):
         self.n_warmup = n_warmup
         self.random_state = random_state
 
-    def start(self, d: int, dtype: Any) -> None:
-        check_count(self, "n_components")
-        check_count(self, "n_warmup", least=2)
-        check_gamma(self.gamma)
-        check_spectrum(self.kernel)
-        super().start(d, dtype)
-
-    def warmup_rows(self) -> int:
-        return self.n_warmup if isinstance(self.gamma, str) else 0
-
     def fit_first(self, X: np.ndarray) -> None:
-        kernel = make_kernel(self.kernel)
-        self.gamma_ = fit_gamma(self.gamma, kernel, X)
+        self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
+        self.n_first_ = self.n_features_in_
+        self._set_frequencies(self._draw(later=0))
+
+    def add_columns(self, n: int) -> int | None:
+        known = self.n_features_in_
+        self.n_features_in_ = known + n
+        if hasattr(self, "frequencies_"):
+            rows = self._draw(later=known + n - self.n_first_)[known:]
+            self._set_frequencies(np.concatenate([self.frequencies_, rows]))
+        return None
+
+    def _draw(self, later: int) -> np.ndarray:
+        """Frequencies for the first columns and those that came later."""
         # one seed, so that refits while rows come in only stretch the same frequencies
         rng = np.random.default_rng(self.seed_)
-        self._set_frequencies(
-            kernel.spectrum(
-                rng, self.n_features_in_, self.n_components, self.gamma_, self.orthogonal
-            )
-        )
+        size = self.n_first_, self.n_components
+        kernel = make_kernel(self.kernel)
+        return kernel.spectrum(rng, *size, self.gamma_, self.orthogonal, later)
 
     def _set_frequencies(self, frequencies: np.ndarray) -> None:
         self.frequencies_ = frequencies
         self._turns = (frequencies / (2.0 * math.pi)).astype(self.dtype_)
-
-    @property
-    def n_features_out_(self) -> int:
-        return 2 * self.n_components
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         return fourier_features(X, self._turns, out)
 
     def get_state(self) -> dict[str, Any]:
         """What was fitted, as named arrays and scalars."""
-        return {"gamma": self.gamma_, "frequencies": self.frequencies_}
+        names = ("gamma", "frequencies", "n_first")
+        return {name: getattr(self, name + "_") for name in names}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`, after :meth:`start`."""
-        self.gamma_ = state["gamma"]
+        self.gamma_, self.n_first_ = state["gamma"], state["n_first"]
         self._set_frequencies(state["frequencies"])

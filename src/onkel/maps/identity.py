@@ -33,6 +33,10 @@ class IdentityFeatures(FeatureMap):
     def __init__(self, fit_intercept: bool = True) -> None:
         self.fit_intercept = fit_intercept
 
+    def add_columns(self, n: int) -> int | None:
+        self.n_features_in_ += n
+        return self.n_features_in_ - n
+
     @property
     def n_features_out_(self) -> int:
         return self.n_features_in_ + bool(self.fit_intercept)

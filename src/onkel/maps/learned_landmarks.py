@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import block_diag
 from sklearn.utils.multiclass import type_of_target
 
-from onkel._dense import as_dense
+from onkel._dense import as_dense, with_zero_columns
 from onkel.maps.base import FeatureMap
 from onkel.maps.evidence import JITTER, Landmarks, kernel_columns, width_left_out
 from onkel.maps.fourier import check_count
@@ -78,6 +78,9 @@ class LearnedLandmarks(FeatureMap):
     name = "learned_landmarks"
     supervised = True
     bounded = True
+    landmarks_: np.ndarray
+    width_: np.ndarray
+    _middle: np.ndarray
 
     def __init__(
         self,
@@ -121,6 +124,15 @@ class LearnedLandmarks(FeatureMap):
                 starts = [at, self._first_landmarks(X)]
                 at = improve(starts, U, V, weight, int(self.search_steps), rng)
         self._keep(at)
+
+    def add_columns(self, n: int) -> int | None:
+        """Landmarks are 0 there, and as wide as in the middling column."""
+        self.n_features_in_ += n
+        if hasattr(self, "width_"):
+            self.landmarks_ = with_zero_columns(self.landmarks_, n)
+            self.width_ = np.append(self.width_, np.full(n, np.median(self.width_)))
+            self._middle = np.append(self._middle, np.zeros(n))
+        return None
 
     def _set_units(self, X: np.ndarray) -> None:
         self._mean = X.mean(axis=0)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
+from onkel._dense import with_zero_columns
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
@@ -134,6 +135,7 @@ class NystroemFeatures(FeatureMap):
             S = X[np.sort(rng.permutation(len(X))[: self.budget])]
         else:
             S = np.asarray(self.landmarks)
+            S = with_zero_columns(S, self.n_features_in_ - S.shape[1])
         self.set_landmarks(S)
 
     def set_landmarks(self, S: np.ndarray) -> np.ndarray:
@@ -155,6 +157,12 @@ class NystroemFeatures(FeatureMap):
     def kernel_diagonal(self, X: Any) -> np.ndarray:
         """κ(x, x) of each row."""
         return make_kernel(self.kernel).diagonal(X, self.gamma_)
+
+    def add_columns(self, n: int) -> int | None:
+        self.n_features_in_ += n
+        if hasattr(self, "landmarks_"):
+            self.landmarks_ = with_zero_columns(self.landmarks_, n)
+        return None
 
     @property
     def n_features_out_(self) -> int:

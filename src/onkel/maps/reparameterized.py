@@ -69,6 +69,8 @@ class ReparameterizedFeatures(FeatureMap):
         Of a mixture, m in units of the widths; (d, 0) otherwise.
     logit_ : ndarray of shape (G,)
         Of a mixture, the logarithms of its shares up to a constant; (0,) otherwise.
+    gamma_ : float
+        What the widths began with.
     frequencies_ : ndarray of shape (d, D)
         ω as they are now.
 
@@ -90,6 +92,7 @@ class ReparameterizedFeatures(FeatureMap):
 
     name = "reparameterized"
     learns = True
+    _STATE = ("gamma", "n_first", "noise", "log_width", "mean", "logit")
 
     def __init__(
         self,
@@ -137,19 +140,41 @@ class ReparameterizedFeatures(FeatureMap):
         return self.n_warmup if isinstance(self.gamma, str) else 0
 
     def fit_first(self, X: np.ndarray) -> None:
-        gamma = fit_gamma(self.gamma, Gaussian(), X)
+        self.gamma_ = fit_gamma(self.gamma, Gaussian(), X)
+        self.n_first_ = self.n_features_in_
+        self.noise_ = self._draw(later=0)
+        self.log_width_ = self._first_widths(self.n_first_)
+        self.mean_ = self._draw_means()
+        self.logit_ = np.zeros(self.mean_.shape[1])
+
+    def add_columns(self, n: int) -> int | None:
+        known = self.n_features_in_
+        self.n_features_in_ = known + n
+        if hasattr(self, "noise_"):
+            rows = self._draw(later=known + n - self.n_first_)[known:]
+            self.noise_ = np.concatenate([self.noise_, rows])
+            self.log_width_ = np.concatenate([self.log_width_, self._first_widths(n)])
+            self.mean_ = np.concatenate([self.mean_, self._draw_means()[known:]])
+        return None
+
+    def _draw(self, later: int) -> np.ndarray:
+        """Noise for the first columns and those that came later."""
         rng = np.random.default_rng(self.seed_)
-        d, D = self.n_features_in_, self.n_components
-        self.noise_ = normal_directions(rng, d, D, self.orthogonal).astype(self.dtype_)
-        log_width = 0.5 * math.log(2.0 * gamma)
-        self.mean_, self.logit_ = np.zeros((d, 0)), np.zeros(0)
+        size = self.n_first_, self.n_components
+        return normal_directions(rng, *size, self.orthogonal, later).astype(self.dtype_)
+
+    def _draw_means(self) -> np.ndarray:
+        """Means of a mixture (d, G), a stream of their own: columns take their rows in order."""
+        G = self.n_mixtures if self.law == "mixture" else 0
+        return np.random.default_rng([self.seed_, 1]).standard_normal((self.n_features_in_, G))
+
+    def _first_widths(self, n: int) -> np.ndarray:
+        """Log-widths of n columns at the start."""
+        log_width = 0.5 * math.log(2.0 * self.gamma_)
         if self.law == "mixture":
-            G = self.n_mixtures
             # half of the spread in the means, half around them
-            self.log_width_ = np.full((d, G), log_width - 0.5 * math.log(2.0))
-            self.mean_, self.logit_ = rng.standard_normal((d, G)), np.zeros(G)
-        else:
-            self.log_width_ = np.full(d if self.law == "gaussian" else (d, D), log_width)
+            return np.full((n, self.n_mixtures), log_width - 0.5 * math.log(2.0))
+        return np.full(n if self.law == "gaussian" else (n, self.n_components), log_width)
 
     def parameters(self) -> tuple[np.ndarray, ...]:
         """Noise (d, D), log-widths and means (d, G), logits (G,), first frequencies (G + 1,)."""
@@ -180,12 +205,9 @@ class ReparameterizedFeatures(FeatureMap):
 
     def get_state(self) -> dict[str, Any]:
         """What was fitted and learned, as named arrays."""
-        mixture = {"mean": self.mean_, "logit": self.logit_} if self.law == "mixture" else {}
-        return {"noise": self.noise_, "log_width": self.log_width_} | mixture
+        return {name: getattr(self, name + "_") for name in self._STATE}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`, after :meth:`start`."""
-        self.noise_ = state["noise"]
-        self.log_width_ = state["log_width"]
-        self.mean_ = state.get("mean", np.zeros((self.n_features_in_, 0)))
-        self.logit_ = state.get("logit", np.zeros(0))
+        for name in self._STATE:
+            setattr(self, name + "_", state[name])

@@ -46,7 +46,10 @@ def _learn_part(
 def carry(model: ExplicitModel, old: np.ndarray, factor: np.ndarray) -> None:
     """Take f over to features of which j is ``factor[j]`` times the former ``old[j]``, or new."""
     if model.matrix is not None:
-        model.W = model.matrix.change_features(old, factor)
+        # exact for those that stay; one that is new (factor 0) was 0 on all rows so far
+        T = np.zeros((len(old), model.W.shape[1]))
+        T[np.arange(len(old)), old] = factor
+        model.W = model.matrix.change_features(T)
         return
     stays = old >= 0
     inverse = np.where(stays, 1.0 / np.where(stays, factor, 1.0), 0.0)

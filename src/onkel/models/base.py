@@ -57,6 +57,11 @@ class Model:
         """Learn the rows in order; P (n, K) gets the scores before each."""
         raise NotImplementedError
 
+    def add_columns(self, n: int) -> None:
+        """Take rows of n columns more; f(x) stays where they are 0, as if they always had been."""
+        if self.warmup is not None:
+            self.warmup.add_columns(n)
+
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn the rows in order; returns the scores (n, K) before each was learned.
 

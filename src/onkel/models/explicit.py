@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from onkel._dense import as_dense
+from onkel._dense import as_dense, with_zero_columns
 from onkel._workspace import scratch
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
-from onkel.models import aligning, growing, loops
+from onkel.models import aligning, growing, loops, moving
 from onkel.models.base import Model
 from onkel.models.recursive import RecursiveLeastSquares
 from onkel.models.reparameterized import learn_reparameterized
@@ -56,13 +56,13 @@ class ExplicitModel(Model):
             self._reset()
 
     def _check_pair(self) -> None:
-        """A rule whose state belongs to features needs features that stay."""
+        """A rule whose state belongs to features needs features that stay or that it can follow."""
         if self.rule.kind == RuleKind.GRADIENT or self.rule.kind == RuleKind.PASSIVE_AGGRESSIVE:
             return
         if self.map.grows:
             raise ValueError(
-                f"rule {self.rule.name!r} keeps state by feature and cannot learn in the kernel's "
-                "space while landmarks='support' are gathered; use landmarks='first'"
+                f"rule {self.rule.name!r} works feature by feature and cannot learn in the "
+                "kernel's space while landmarks='support' are gathered; use landmarks='first'"
             )
         if self.map.learns and self.rule.kind == RuleKind.LEAST_SQUARES:
             raise ValueError(
@@ -164,6 +164,21 @@ class ExplicitModel(Model):
             self.warmup.add_class(position, from_signs=self.n_outputs == 1)
         self.n_outputs = 3 if self.n_outputs == 1 else self.n_outputs + 1
 
+    def add_columns(self, n: int) -> None:
+        new = self.map.add_columns(n)
+        super().add_columns(n)
+        if not self.ready:
+            return
+        self.support = with_zero_columns(self.support, n)
+        if new is None:
+            return
+        where = [new] * n
+        self.W = np.insert(self.W, where, 0, axis=1)
+        if self.H.size:
+            self.H = np.insert(self.H, where, 0, axis=1)
+        if self.matrix is not None:
+            self.matrix.add_features(where)
+
     # ---- prediction ----------------------------------------------------------------------------
 
     def scores(self, X: Any) -> np.ndarray:
@@ -186,7 +201,7 @@ class ExplicitModel(Model):
     def _sub_blocks(self, n: int) -> list[tuple[int, int]]:
         width = max(self.W.shape[1], self.map.n_features_in_) * self.map.dtype_.itemsize
         most = _MOST_ROWS if self.matrix is None else _MOST_ROWS_EXACT
-        rows = min(max(_CACHE_BYTES // width, _FEWEST_ROWS), most)
+        rows = min(max(_CACHE_BYTES // width, _FEWEST_ROWS, self.map.fewest_rows), most)
         return [(a, min(a + rows, n)) for a in range(0, n, rows)]
 
     def variance(self, X: Any) -> np.ndarray:
@@ -210,7 +225,9 @@ class ExplicitModel(Model):
                 self._walk_block(X[a:b], y[a:b], weight[a:b], P[a:b])
 
     def _walk_block(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        if self.map.learns:
+        if self.map.moves:
+            moving.learn(self, X, y, weight, P)
+        elif self.map.learns:
             m: Any = self.map
             law = (*m.parameters(), m.widths_par_)
             learn_reparameterized(as_dense(X), y, weight, *law, self.W, self.H, *self.how(), P)

@@ -78,7 +78,9 @@ def _is_finite(model: Any) -> bool:
 def _only_weights_move(model: Any) -> bool:
     """Features are fixed (but for widths), and no matrix goes with the weights."""
     explicit = hasattr(model, "map") and model.warmup is None
-    return bool(explicit and not model.map.grows and model.matrix is None)
+    if not explicit or model.map.grows or model.map.moves:
+        return False
+    return model.matrix is None
 
 
 Copies = list[tuple[Any, dict[str, Any], bool]]

@@ -18,6 +18,7 @@ from onkel._jit import axpy, dot, jit, jit_inline
 from onkel.losses import Loss, evaluate
 from onkel.rules.adaptive import adagrad_move
 from onkel.rules.base import ALPHA, NU, RADIUS, RuleKind
+from onkel.rules.doubly_stochastic import doubly_step, move_part
 from onkel.rules.gradient import gradient_step, step_size
 from onkel.rules.passive_aggressive import passive_aggressive_step
 
@@ -111,13 +112,19 @@ def update(Z, t, q, weight, value, W, H, state, rule, par, P, c):
         q = float(dot(Z, t, Z, t))
     if rule == RuleKind.GRADIENT:
         a, b = gradient_step(par, state[T], weight)
+    elif rule == RuleKind.DOUBLY_STOCHASTIC:
+        a, b = doubly_step(par, state[T], weight)
     else:
         a, b = passive_aggressive_step(par, weight, value, c2, q)
     if a != 1.0:
         rescale(W, a, state)
     if c2 > 0.0:
         for k in range(c.shape[0]):
-            if c[k] != 0.0:
+            if c[k] == 0.0:
+                continue
+            if rule == RuleKind.DOUBLY_STOCHASTIC:
+                move_part(par, state[T], b * c[k] / state[SCALE], Z, t, W, k)
+            else:
                 axpy(b * c[k] / state[SCALE], Z, t, W, k)
     if par[RADIUS] > 0.0:
         state[SQUARED_NORM] = a * a * state[SQUARED_NORM] + 2.0 * a * b * cp + b * b * c2 * q

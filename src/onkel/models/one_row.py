@@ -54,7 +54,7 @@ def learn_row(model: ExplicitModel | SupportModel, X: np.ndarray, y: float, weig
         model.learn(X, np.array([y]), np.array([weight]))
         return
     m = model.map
-    moving = model.warmup is not None or m.grows or m.learns or m.aligns
+    moving = model.warmup is not None or m.grows or m.learns or m.aligns or m.moves
     moving = moving or model.matrix is not None
     Z = None if moving else _features(model, X)
     if Z is None:

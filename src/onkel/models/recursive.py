@@ -58,12 +58,18 @@ class RecursiveLeastSquares:
 
     def _anchor(self, rows: int) -> None:
         """Factor R as it is now, with the rows since the last anchor in it."""
+        self._fade(rows)
+        self._factor()
+
+    def _fade(self, rows: int) -> None:
         if self.forgetting < 1.0 and rows:
             fade = self.forgetting**rows
             for sums in (self.R, self.b, self.z_sum, self.noise):
                 sums *= fade
             # the ridge is no row and doesn't fade
             self.R += (1.0 - fade) * self.prior
+
+    def _factor(self) -> None:
         self.C = cholesky_upper(self.R)
         # rows of weights lie together however b lies: a saved model goes on bit for bit
         self.w0 = np.ascontiguousarray(dpotrs(self.C, self.b)[0])
@@ -147,21 +153,19 @@ class RecursiveLeastSquares:
 
     # ---- what follows from the matrices --------------------------------------------------------
 
-    def change_features(self, old: np.ndarray, factor: np.ndarray) -> np.ndarray:
-        """Go on over features of which j is ``factor[j]`` times the former ``old[j]``.
+    def change_features(self, T: np.ndarray) -> np.ndarray:
+        """Go on over other features, as if all rows so far had had T z (m') for z (m).
 
-        Exact for those that stay: the sums of the rows so far are theirs, scaled. One that is new
-        (factor 0) was 0 on all rows so far. Returns the weights (K, m).
+        Returns the weights (K, m').
         """
-        self._anchor(len(self.v))
+        self._fade(len(self.v))
         sums = np.triu(self.R - self.prior)
-        sums = (sums + np.triu(sums, 1).T)[np.ix_(old, old)] * (factor[:, None] * factor)
-        self.prior = np.asfortranarray(np.eye(len(old)) * self.ridge)
-        self.R = np.asfortranarray(self.prior + sums)
-        self.b = np.ascontiguousarray(self.b[old] * factor[:, None])
-        self.z_sum = self.z_sum[old] * factor
-        self._anchor(0)
-        return np.ascontiguousarray(self.w0.T)
+        sums += np.triu(sums, 1).T
+        self.prior = np.asfortranarray(np.eye(len(T)) * self.ridge)
+        self.R = np.asfortranarray(self.prior + T @ sums @ T.T)
+        self.b, self.z_sum = T @ self.b, T @ self.z_sum
+        self._factor()
+        return np.array(self.w0.T, order="C")
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
@@ -182,7 +186,22 @@ class RecursiveLeastSquares:
             self.b = 0.5 * np.concatenate(both, axis=1)
         self.b = np.insert(self.b, position, 0.0, axis=1)
         self._anchor(len(self.v))
-        return np.ascontiguousarray(self.w0.T)
+        return np.array(self.w0.T, order="C")
+
+    def add_features(self, where: list[int]) -> None:
+        """Make room for features that have been 0 in all rows so far, before those of ``where``.
+
+        They have the penalty ridge, which does not fade, and nothing in common with the others.
+        """
+        new = np.asarray(where) + np.arange(len(where))
+        diagonals = {"prior": self.ridge, "R": self.ridge, "C": math.sqrt(self.ridge)}
+        for name, diagonal in diagonals.items():
+            wider = np.insert(np.insert(getattr(self, name), where, 0.0, axis=0), where, 0.0, 1)
+            wider[new, new] = diagonal
+            setattr(self, name, np.asfortranarray(wider))
+        self.U = np.asfortranarray(np.insert(self.U, where, 0.0, axis=0))
+        for name in ("b", "w0", "z_sum"):
+            setattr(self, name, np.insert(getattr(self, name), where, 0.0, axis=0))
 
     def get_state(self) -> dict[str, Any]:
         """The matrices by name."""

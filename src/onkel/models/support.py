@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from onkel._dense import as_dense
+from onkel._dense import as_dense, with_zero_columns
 from onkel._random import new_state
 from onkel._workspace import scratch
 from onkel.budgets.base import N_INFO, TARGET, Budget, BudgetKind
@@ -186,6 +186,12 @@ class SupportModel(Model):
         if self.warmup is not None:
             self.warmup.add_class(position, from_signs=one)
         self.n_outputs = 3 if one else self.n_outputs + 1
+
+    def add_columns(self, n: int) -> None:
+        super().add_columns(n)
+        self.d += n
+        if self.ready:
+            self.S = with_zero_columns(self.S, n)
 
     # ---- prediction ----------------------------------------------------------------------------
 

@@ -78,6 +78,11 @@ class TransferModel(SupportModel):
             self.carried = np.ascontiguousarray(W.astype(self.dtype, copy=False))
         super().add_output(position)
 
+    def add_columns(self, n: int) -> None:
+        super().add_columns(n)
+        if self.ready:
+            self.features.add_columns(n)
+
     def scores(self, X: Any) -> np.ndarray:
         out = super().scores(X)
         if self.ready:

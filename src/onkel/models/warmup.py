@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from onkel._dense import with_zero_columns
+
 __all__ = ["Warmup"]
 
 
@@ -57,6 +59,10 @@ class Warmup:
         for i, (X, y, weight) in enumerate(self._kept):
             codes = (y > 0.0).astype(np.float64) if from_signs else y
             self._kept[i] = (X, codes + (codes >= position), weight)
+
+    def add_columns(self, n: int) -> None:
+        """Rows kept so far have zeros in n columns more."""
+        self._kept = [(with_zero_columns(X, n), y, weight) for X, y, weight in self._kept]
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars."""

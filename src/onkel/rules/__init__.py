@@ -2,6 +2,7 @@
 
 from onkel.rules.adaptive import AdaGrad
 from onkel.rules.base import Rule, RuleKind
+from onkel.rules.doubly_stochastic import DoublyStochastic
 from onkel.rules.gradient import Gradient, Norma, Pegasos, Perceptron, ProjectedGradient
 from onkel.rules.least_squares import LeastSquares
 from onkel.rules.passive_aggressive import PassiveAggressive
@@ -9,6 +10,7 @@ from onkel.rules.passive_aggressive import PassiveAggressive
 __all__ = [
     "RULES",
     "AdaGrad",
+    "DoublyStochastic",
     "Gradient",
     "LeastSquares",
     "Norma",
@@ -32,6 +34,7 @@ RULES: dict[str, type[Rule]] = {
         PassiveAggressive,
         AdaGrad,
         LeastSquares,
+        DoublyStochastic,
     )
 }
 

@@ -17,10 +17,12 @@ class RuleKind(IntEnum):
     PASSIVE_AGGRESSIVE = 1
     ADAGRAD = 2
     LEAST_SQUARES = 3
+    DOUBLY_STOCHASTIC = 4
 
 
 # Places in the parameter vector of a rule. Passive-aggressive keeps its C in ETA and its variant
-# in SCHEDULE; RADIUS is 0 where f is not projected onto a ball, NU where the margin stays.
+# in SCHEDULE, the doubly stochastic gradient its decay there; RADIUS is
+# at most 0 where f is not projected onto a ball, NU is 0 where the margin stays.
 ETA, SCHEDULE, ALPHA, RADIUS, NU = 0, 1, 2, 3, 4
 N_PARAMETERS = 5
 

@@ -27,7 +27,8 @@ class LeastSquares(Rule):
     -----
     Source: Plackett 1950; as kernel method Engel, Mannor & Meir 2004. Classes are learned as
     indicators (two classes: ±1) and share one P. The state is a matrix over the features, so the
-    rule needs an explicit map.
+    rule needs an explicit map. Where landmarks move (adaptive Nyström), the rows so far go along by
+    the regression of the new features on the old: exact no longer, but for the rows to come.
     """
 
     name = "least_squares"

@@ -8,8 +8,10 @@ from numba import njit
 __all__ = [
     "fill_means",
     "fill_means_sparse",
+    "minmax_late",
     "minmax_rows",
     "minmax_sparse",
+    "standard_late",
     "standard_rows",
     "standard_sparse",
 ]
@@ -43,6 +45,39 @@ def standard_rows(X, out, mean, m2, t):
             m2[j] = s
             out[i, j] = (x - m) / np.sqrt(s * w) if s > 0.0 else 0.0
     return t
+
+
+@njit(cache=True, nogil=True)
+def standard_late(X, out, mean, m2, count):
+    """As ``standard_rows`` from the first x in a column that is not 0; a 0 stays 0."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            x = np.float64(X[i, j])
+            out[i, j] = 0.0
+            if x == 0.0 and count[j] == 0:
+                continue
+            count[j] += 1
+            d = x - mean[j]
+            mean[j] += d / count[j]
+            m2[j] += d * (x - mean[j])
+            if x != 0.0 and m2[j] > 0.0:
+                out[i, j] = (x - mean[j]) / np.sqrt(m2[j] / count[j])
+
+
+@njit(cache=True, nogil=True)
+def minmax_late(X, out, low, high, count):
+    """As ``minmax_rows`` from the first x in a column that is not 0; a 0 stays 0."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            x = np.float64(X[i, j])
+            out[i, j] = 0.0
+            if x == 0.0 and count[j] == 0:
+                continue
+            count[j] += 1
+            low[j] = min(low[j], x)
+            high[j] = max(high[j], x)
+            if x != 0.0 and high[j] > low[j]:
+                out[i, j] = (x - low[j]) / (high[j] - low[j])
 
 
 @njit(cache=True, nogil=True)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel._dense import with_zero_columns
 from onkel.errors import DataError
 
 __all__ = ["Block", "Piece", "concat", "reblock", "skip"]
@@ -23,11 +24,14 @@ class Block(NamedTuple):
         Targets as they stand in the source: str, int, float or bool.
     start : int
         Index in the stream of the first row.
+    late : int
+        How many of the columns, the last ones, came in mid-stream; rows without them have 0 there.
     """
 
     X: Any
     y: np.ndarray | None
     start: int
+    late: int = 0
 
     @property
     def n_rows(self) -> int:
@@ -36,11 +40,15 @@ class Block(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Rows as a source hands them over: any number of them, NaN where a value is missing."""
+    """Rows as a source hands them over: any number of them, NaN where a value is missing.
+
+    The last ``late`` columns came in mid-stream: later pieces may have more.
+    """
 
     X: Any
     y: np.ndarray | None
     where: str
+    late: int = 0
 
     @property
     def n_rows(self) -> int:
@@ -49,16 +57,17 @@ class Piece(NamedTuple):
 
     def after(self, rows: int) -> Piece:
         """The rows after the first ``rows``."""
-        return Piece(self.X[rows:], None if self.y is None else self.y[rows:], self.where)
+        return self._replace(X=self.X[rows:], y=None if self.y is None else self.y[rows:])
 
 
 def concat(parts: list[tuple[Any, np.ndarray | None]]) -> tuple[Any, np.ndarray | None]:
-    """Stack rows; a single part is handed on without a copy."""
+    """Stack rows, with zeros where they lack columns; a single part is handed on without a copy."""
     if len(parts) == 1:
         return parts[0]
     X: Any
     if isinstance(parts[0][0], np.ndarray):
-        X = np.concatenate([p[0] for p in parts])
+        d = max(p[0].shape[1] for p in parts)
+        X = np.concatenate([with_zero_columns(p[0], d - p[0].shape[1]) for p in parts])
     else:
         from scipy.sparse import vstack
 
@@ -79,15 +88,15 @@ def skip(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
 def reblock(pieces: Iterable[Piece], block_rows: int, start: int) -> Iterator[Block]:
     """Cut ``pieces`` into blocks of ``block_rows``; before an error, give what stands."""
     held: list[tuple[Any, np.ndarray | None]] = []
-    count = 0
+    count = late = 0
     failure: DataError | None = None
     try:
-        for X, y, _ in pieces:
+        for X, y, _, late in pieces:
             n, at = X.shape[0], 0
             while count + n - at >= block_rows:
                 end = at + block_rows - count
                 held.append((X[at:end], None if y is None else y[at:end]))
-                yield Block(*concat(held), start)
+                yield Block(*concat(held), start, late)
                 start += block_rows
                 held, count, at = [], 0, end
             if at < n:
@@ -96,6 +105,6 @@ def reblock(pieces: Iterable[Piece], block_rows: int, start: int) -> Iterator[Bl
     except DataError as error:
         failure = error
     if count:
-        yield Block(*concat(held), start)
+        yield Block(*concat(held), start, late)
     if failure is not None:
         raise failure

@@ -13,7 +13,7 @@ from .arrow_values import kind_of, seconds
 from .encoding import Column, Encoder
 from .failures import missing_column
 
-__all__ = ["choose_columns", "resolve_target"]
+__all__ = ["choose_columns", "column_of", "resolve_target"]
 
 
 def resolve_target(
@@ -53,7 +53,7 @@ def choose_columns(
         raise DataError(f"has several columns of the same name: {twice}", source=source)
     chosen = names if features is None else features
     columns = [
-        _column(first, name, name in categorical, source)
+        column_of(first, name, name in categorical, source)
         for name in chosen
         if name != target and name not in exclude
     ]
@@ -65,7 +65,8 @@ def choose_columns(
     return Encoder(columns, n_hash=n_hash, target=target)
 
 
-def _column(first: Any, name: str, categorical: bool, source: str) -> Column:
+def column_of(first: Any, name: str, categorical: bool, source: str) -> Column:
+    """A column by the values of the batch ``first``."""
     array = first.column(name)
     kind = kind_of(array.type)
     if kind is None:

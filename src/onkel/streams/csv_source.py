@@ -101,7 +101,8 @@ class CsvSource(TableSource):
                 self.fast = FastNumbers(self.encoder, self.target, self.types)
             arrays = self.fast.parse(chunk, names, self.separator, self.dtype)
             if arrays is not None:
-                yield Piece(*arrays, file.name)
+                X, y = arrays
+                yield Piece(self.encoder.without_gaps(X), y, file.name, self.encoder.n_late)
                 return
         wanted = self.wanted if self.wanted is not None else list(self.types)
         batch, failure = parse_chunk(chunk, names, self.separator, self.types, wanted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,15 @@ KINDS = ("number", "flag", "time", "text")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One input column: its name, its kind, and for times the second that counts as 0."""
+    """One input column: its name, its kind, and for times the second that counts as 0.
+
+    ``late``: it came in mid-stream, after all that were there; it may be missing in a table.
+    """
 
     name: str
     kind: str
     origin: float = 0.0
+    late: bool = False
 
 
 def _width(column: Column, n_hash: int) -> int:
@@ -32,7 +36,7 @@ def _width(column: Column, n_hash: int) -> int:
 
 
 class Encoder:
-    """Columns of a table as float features; fixed once, saved with the model.
+    """Columns of a table as float features; saved with the model. New ones are put at the end.
 
     A number or boolean is one feature. A timestamp, date or time is one feature: seconds since
     the first value of the stream (``Column.origin``), so that float32 keeps the seconds. Text and
@@ -116,6 +120,19 @@ class Encoder:
         ends = {"text": [f"#{k}" for k in range(self.n_hash)]}
         return [c.name + end for c in self.columns for end in ends.get(c.kind, [""])]
 
+    @property
+    def n_late(self) -> int:
+        """Number of features, the last ones, whose columns came in mid-stream."""
+        return sum(_width(c, self.n_hash) for c in self.columns if c.late)
+
+    def extend(self, columns: Iterable[Column]) -> None:
+        """Columns that come in mid-stream: their features follow those there are."""
+        new = tuple(replace(column, late=True) for column in columns)
+        self.columns += new
+        if self.means is not None and self.counts is not None:
+            more = (0, sum(_width(c, self.n_hash) for c in new))
+            self.means, self.counts = np.pad(self.means, more), np.pad(self.counts, more)
+
     def column_of(self, feature: int) -> str | int:
         """Name of the input column (number, for vectors) that a feature comes from."""
         if self.n_vector is not None:
@@ -157,11 +174,21 @@ class Encoder:
         # A float64 too large for float32 becomes inf here, and is refused as such later.
         with np.errstate(over="ignore"):
             for column in self.columns:
-                if column.name not in place:
-                    raise missing_column(column.name, names, None)
                 width = _width(column, self.n_hash)
-                self._fill(X[:, at : at + width], batch.column(place[column.name]), column)
+                if column.name in place:
+                    self._fill(X[:, at : at + width], batch.column(place[column.name]), column)
+                elif column.late:
+                    X[:, at : at + width] = 0.0
+                else:
+                    raise missing_column(column.name, names, None)
                 at += width
+        return self.without_gaps(X)
+
+    def without_gaps(self, X: np.ndarray) -> np.ndarray:
+        """X with 0 for what is missing in late columns: a row without a value lacks the column."""
+        if self.n_late:
+            late = X[:, -self.n_late :]
+            late[np.isnan(late)] = 0.0
         return X
 
     @staticmethod
@@ -182,6 +209,7 @@ class Encoder:
             "names": [c.name for c in self.columns],
             "kinds": [c.kind for c in self.columns],
             "origins": [float(c.origin) for c in self.columns],
+            "late": [c.late for c in self.columns],
             "n_hash": self.n_hash,
             "target": self.target,
             "n_vector": self.n_vector,
@@ -193,7 +221,7 @@ class Encoder:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Encoder:
         """The encoder whose ``get_state`` gave ``state``."""
-        columns = map(Column, state["names"], state["kinds"], state["origins"])
+        columns = map(Column, state["names"], state["kinds"], state["origins"], state["late"])
         options = {k: state[k] for k in ("n_hash", "target", "n_vector", "zero_based")}
         encoder = cls(columns, **options)
         if state["means"] is not None:

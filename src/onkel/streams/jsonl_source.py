@@ -13,6 +13,7 @@ import pyarrow.json as pajson
 from onkel.errors import DataError
 
 from .arrow_values import kind_of, one_batch
+from .choosing import column_of
 from .failures import moved, shorten
 from .files import FileRef, joint_name, joint_size
 from .lines import Chunk, line_chunks, line_of
@@ -29,7 +30,9 @@ _FITS = {"number": (int, float), "flag": (bool,), "text": (str,)}
 class JsonlSource(TableSource):
     """Rows of JSON Lines files; columns and types come from the first chunk.
 
-    A key that is absent or null is a missing value; a key unknown to the first chunk is ignored.
+    A key that is absent or null is a missing value. A key unknown to the first chunk becomes a
+    column behind those there are, from the chunk on in which it comes (where ``extends``; a row
+    without it has 0 there), or is ignored.
 
     Parameters
     ----------
@@ -70,15 +73,33 @@ class JsonlSource(TableSource):
     def _parsed(self, chunk: Chunk) -> tuple[pa.RecordBatch, DataError | None]:
         if not self.types:
             self._infer(chunk)
+        extends = self.extends and self.wanted is not None
         try:
-            table = _read(chunk.data, self._schema())
+            table = _read(chunk.data, self._schema(), others=extends)
         except pa.ArrowInvalid:
             return self._slowly(chunk)
-        return one_batch(table), None
+        batch = one_batch(table)
+        if extends:
+            self._extend(batch)
+        return batch, None
+
+    def _extend(self, batch: pa.RecordBatch) -> None:
+        """Columns for the keys of a batch that have not been seen."""
+        assert self.wanted is not None
+        new = [
+            column_of(batch, field.name, False, self.name)
+            for field in batch.schema
+            if field.name not in self.types and kind_of(field.type) is not None
+        ]
+        self.encoder.extend(new)
+        for column in new:
+            t = batch.schema.field(column.name).type
+            self.types[column.name] = pa.float64() if column.kind == "number" else t
+            self.wanted.append(column.name)
 
     def _infer(self, chunk: Chunk) -> None:
         try:
-            table = _read(chunk.data, None)
+            table = _read(chunk.data, None, others=True)
         except pa.ArrowInvalid:
             # A bad row somewhere: what the first good rows have.
             table = _first_values([r for r, _ in _objects(chunk) if isinstance(r, dict)])
@@ -186,12 +207,13 @@ def _first_values(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.table({name: pa.array([value]) for name, value in values.items()})
 
 
-def _read(data: bytes, schema: pa.Schema | None) -> pa.Table:
+def _read(data: bytes, schema: pa.Schema | None, others: bool) -> pa.Table:
+    """The rows; ``others``: with the keys that are not in the schema."""
     return pajson.read_json(
         pa.BufferReader(data),
         read_options=pajson.ReadOptions(use_threads=False, block_size=len(data) + 1),
         parse_options=pajson.ParseOptions(
             explicit_schema=schema,
-            unexpected_field_behavior="infer" if schema is None else "ignore",
+            unexpected_field_behavior="infer" if others else "ignore",
         ),
     )

@@ -30,14 +30,14 @@ def clean(
     if policy == "mean" and encoder.means is None:
         encoder.means = np.zeros(encoder.n_features)
         encoder.counts = np.zeros(encoder.n_features)
-    for X, y, where in pieces:
+    for X, y, where, late in pieces:
         n = X.shape[0]
         good, failure = _check(X, y, where, policy, encoder, row)
         if good < n:
             X, y = X[:good], None if y is None else y[:good]
         X, y = _repair(X, y, policy, encoder)
         if X.shape[0]:
-            yield Piece(X, y, where)
+            yield Piece(X, y, where, late)
         if failure is not None:
             raise failure
         row += n

@@ -30,6 +30,7 @@ def open_stream(
     shuffle: int = 0,
     random_state: int | None = None,
     encoder: Encoder | None = None,
+    extend: bool = False,
     skip_rows: int = 0,
     dtype: Any = "float32",
 ) -> Stream:
@@ -66,6 +67,9 @@ def open_stream(
         Seed of the shuffle.
     encoder : Encoder, optional
         That of a saved model: the same columns in any order become the same features.
+    extend : bool, default=False
+        Whether columns of a table that the ``encoder`` doesn't know become features behind those
+        it has, to learn from; else they are left out. Keys of dicts that come later always do.
     skip_rows : int, default=0
         Rows to leave out at the start, to resume.
     dtype : {"float32", "float64"}, default="float32"
@@ -105,6 +109,7 @@ def open_stream(
         exclude=exclude,
         categorical=categorical,
         n_hash=n_hash,
+        extend=extend,
     )
     return Stream(
         opened,

@@ -28,9 +28,11 @@ def open_source(
     exclude: Iterable[str],
     categorical: Iterable[str],
     n_hash: int,
+    extend: bool,
 ) -> Opened:
     """Source, encoder and target column of anything that :func:`open_stream` takes."""
     columns = {"features": features, "exclude": exclude, "categorical": categorical}
+    columns["extend"] = extend and encoder is not None
     if _is_files(source):
         return _files(source, format, target, encoder, n_hash, columns)
     y = None
@@ -144,12 +146,21 @@ def _table(
 
     names = table.names
     target = resolve_target(names, target, encoder, table.name)
+    extend = columns.pop("extend")
+    table.extends = extend or (encoder is None and columns["features"] is None)
     if encoder is None:
         encoder = choose_columns(
             table.first, names, target=target, n_hash=n_hash, source=table.name, **columns
         )
+    elif extend:
+        known = [target, *(column.name for column in encoder.columns)]
+        left = [name for name in names if name not in known]
+        if set(left) - set(columns["exclude"]):
+            columns = columns | {"features": left, "n_hash": encoder.n_hash}
+            found = choose_columns(table.first, names, target=target, source=table.name, **columns)
+            encoder.extend(found.columns)
     for column in encoder.columns:
-        if column.name not in names:
+        if column.name not in names and not column.late:
             raise missing_column(column.name, names, table.name)
     if encoder.n_vector is not None:
         raise DataError(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel._dense import with_zero_columns
 from onkel.errors import DataError
 
 from .array_sources import as_target
@@ -30,9 +31,9 @@ _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.ti
 class RowSource(Source):
     """Rows from any iterable of ``(x, y)``; ``y`` None in all of them means no target.
 
-    Dicts: the columns are the keys of the first 256 rows; a key that is absent is 0, a value that
-    is None or NaN is missing, a text value is hashed; a key seen for the first time later is an
-    error. Vectors: all of one length.
+    Dicts: the columns are the keys of the first 256 rows, and after them those that come later, as
+    they come; a key that is absent is 0, a value that is None or NaN is missing, a text value is
+    hashed. Vectors: all of one length.
     """
 
     def __init__(self, rows: Iterable[Any]) -> None:
@@ -84,6 +85,19 @@ class RowSource(Source):
             self.places[column.name] = (at, column)
             at += encoder.n_hash if column.kind == "text" else 1
 
+    def _see_keys(self, x: Any) -> None:
+        """New keys with a value become columns behind those there are."""
+        if not isinstance(x, dict) or x.keys() <= self.places.keys():
+            return
+        new = [
+            _column(str(name), value)
+            for name, value in x.items()
+            if name not in self.places and str(name) not in self.places and value is not None
+        ]
+        if new:
+            self.encoder.extend(new)
+            self.prepare(self.encoder)
+
     def _again(self) -> Iterator[Any]:
         rest, self._rest = self._rest, None
         if rest is not None:
@@ -102,16 +116,21 @@ class RowSource(Source):
             for k, item in enumerate(items):
                 try:
                     x, y = self._pair(item, row + k)
+                    if self.named:
+                        self._see_keys(x)
+                        X = with_zero_columns(X, self.encoder.n_features - X.shape[1])
                     self._put(X[k], x, row + k)
                     self._check_target(y, row + k)
                 except DataError as error:
                     failure = error
                     break
                 ys.append(y)
+            self.encoder.without_gaps(X)
             if ys:
                 with np.errstate(over="ignore"):
                     Xs = X[: len(ys)].astype(dtype, copy=False)
-                yield Piece(Xs, as_target(ys, len(ys)) if self.has_target else None, self.name)
+                y = as_target(ys, len(ys)) if self.has_target else None
+                yield Piece(Xs, y, self.name, self.encoder.n_late)
             if failure is not None:
                 raise failure
             row += len(items)
@@ -142,8 +161,7 @@ class RowSource(Source):
         place = self.places.get(name) or self.places.get(str(name))
         where: dict[str, Any] = {"source": self.name, "row": row, "column": str(name)}
         if place is None:
-            known = shorten(list(self.places))
-            raise DataError(f"a key that the first rows did not have (they had {known})", **where)
+            return  # None, for what was never seen
         at, column = place
         if column.kind == "text":
             width = self.encoder.n_hash

@@ -71,7 +71,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> OnlineScaler:
         """Forget what was learned, then learn from X, of shape (n, d)."""
-        for name in ("n_rows_", "n_features_in_", "sparse_", *_STATE):
+        for name in ("n_rows_", "n_features_in_", "n_late_", "sparse_", *_STATE):
             self.__dict__.pop(name, None)
         return self.partial_fit(X)
 
@@ -80,6 +80,11 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.learn_transform(X)
         return self
 
+    def start(self, d: int, sparse: bool = False) -> None:
+        """Make room for rows of d columns before the first of them comes."""
+        self.n_features_in_ = d
+        self._make_room(d, sparse)
+
     def learn_transform(self, X: Any) -> Any:
         """Learn from each row of X, of shape (n, d), and scale it with what is known by then."""
         X = self._checked(X, learn=True)
@@ -87,25 +92,60 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.mode == "none":
             self.n_rows_ += n
             return X
-        from . import _loops
-
-        if issparse(X):
-            out = np.empty_like(X.data)
-            parts = (X.indptr, X.indices, X.data, out)
-            if self.mode == "standard":
-                stats = (self.count_, self.center_, self.spread_)
-                _loops.standard_sparse(*parts, *stats, self.n_rows_)
-            else:
-                _loops.minmax_sparse(*parts, self.spread_)
-            self.n_rows_ += n
-            return csr_matrix((out, X.indices, X.indptr), X.shape)
-        out = np.empty(X.shape, dtype=X.dtype)
-        if self.mode == "standard":
-            _loops.standard_rows(X, out, self.center_, self.spread_, self.n_rows_)
-        else:
-            _loops.minmax_rows(X, out, self.center_, self.spread_)
+        out = self._learn_sparse(X) if issparse(X) else self._learn_dense(X)
         self.n_rows_ += n
         return out
+
+    def _learn_sparse(self, X: Any) -> Any:
+        from . import _loops
+
+        out = np.empty_like(X.data)
+        parts = (X.indptr, X.indices, X.data, out)
+        if self.mode == "standard":
+            stats = (self.count_, self.center_, self.spread_)
+            _loops.standard_sparse(*parts, *stats, self.n_rows_)
+        else:
+            _loops.minmax_sparse(*parts, self.spread_)
+        return csr_matrix((out, X.indices, X.indptr), X.shape)
+
+    def _learn_dense(self, X: np.ndarray) -> np.ndarray:
+        from . import _loops
+
+        out = np.empty(X.shape, dtype=X.dtype)
+        standard = self.mode == "standard"
+        arrays: list[Any] = [X, out, self.center_, self.spread_, self.count_]
+        if self.n_late_:
+            first = X.shape[1] - self.n_late_
+            late = [array[..., first:] for array in arrays]
+            learn_late: Any = _loops.standard_late if standard else _loops.minmax_late
+            learn_late(*late)
+            arrays = [array[..., :first] for array in arrays]
+        first_columns, into, center, spread, _ = arrays
+        if standard:
+            _loops.standard_rows(first_columns, into, center, spread, self.n_rows_)
+        else:
+            _loops.minmax_rows(first_columns, into, center, spread)
+        return out
+
+    def add_columns(self, n: int) -> None:
+        """Take rows of n columns more, the last ones: they came in mid-stream.
+
+        A 0 in them is a row that lacks the column, and stays 0, so that the row is what it was.
+        Their statistics begin at the first value that is not 0, and count zeros from there on; in
+        CSR rows, where nothing is centred, they are as those of all columns.
+        """
+        check_is_fitted(self, "n_rows_")
+        for name, values in self._nothing_seen(n).items():
+            setattr(self, name, np.append(getattr(self, name), values))
+        self.n_features_in_ += n
+        if not self.sparse_:
+            self.n_late_ += n
+
+    def _nothing_seen(self, n: int) -> dict[str, np.ndarray]:
+        """The statistics of n columns without rows."""
+        edge = np.inf if self.mode == "minmax" and not self.sparse_ else 0.0
+        values = (edge, -edge, 0.0)
+        return {name: np.full(n, value) for name, value in zip(_STATE, values, strict=True)}
 
     def transform(self, X: Any) -> Any:
         """Scale X, of shape (n, d), with the statistics as they stand."""
@@ -117,7 +157,10 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if issparse(X):
             data = (X.data * factor[X.indices]).astype(X.dtype, copy=False)
             return csr_matrix((data, X.indices, X.indptr), X.shape)
-        return ((X - center) * factor).astype(X.dtype, copy=False)
+        out = ((X - center) * factor).astype(X.dtype, copy=False)
+        if self.n_late_:
+            out[:, -self.n_late_ :][X[:, -self.n_late_ :] == 0.0] = 0.0
+        return out
 
     def _affine(self) -> tuple[np.ndarray, np.ndarray]:
         """What to subtract and to multiply by, now."""
@@ -128,9 +171,13 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             m2 = self.spread_
             if self.sparse_:
                 m2 = m2 + self.center_**2 * self.count_ * (t - self.count_) / t
-            width = np.sqrt(m2 / t)
+            rows = np.full(len(m2), float(t))
+            if self.n_late_:
+                rows[-self.n_late_ :] = np.maximum(self.count_[-self.n_late_ :], 1.0)
+            width = np.sqrt(m2 / rows)
         known = (width > 0) & np.isfinite(width)
-        return self.center_, np.divide(1.0, width, out=np.zeros_like(width), where=known)
+        center = np.where(known, self.center_, 0.0)
+        return center, np.divide(1.0, width, out=np.zeros_like(width), where=known)
 
     def _checked(self, X: Any, *, learn: bool) -> Any:
         """X as float array or CSR, all finite; at the first rows, make room for statistics."""
@@ -157,16 +204,15 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _make_room(self, d: int, sparse: bool) -> None:
         self.n_rows_ = 0
         self.sparse_ = bool(sparse)
-        self.center_, self.spread_, self.count_ = np.zeros(d), np.zeros(d), np.zeros(d)
-        if self.mode == "minmax" and not sparse:
-            self.center_ += np.inf
-            self.spread_ -= np.inf
+        self.n_late_ = 0
+        for name, values in self._nothing_seen(d).items():
+            setattr(self, name, values)
 
     def get_state(self) -> dict[str, Any]:
         """All of it, as arrays and scalars."""
         state: dict[str, Any] = {"mode": self.mode}
         if hasattr(self, "n_rows_"):
-            names = ("n_rows_", "sparse_", "n_features_in_")
+            names = ("n_rows_", "sparse_", "n_features_in_", "n_late_")
             state.update({k: getattr(self, k) for k in names})
             state.update({k: getattr(self, k).copy() for k in _STATE})
         return state

@@ -23,17 +23,17 @@ def shuffled(pieces: Iterable[Piece], size: int, seed: Any) -> Iterator[Piece]:
     """
     rng = np.random.default_rng(seed)
     held: list[tuple[Any, np.ndarray | None]] = []
-    count, where = 0, ""
+    count, late, where = 0, 0, ""
     failure: DataError | None = None
     try:
-        for X, y, where in pieces:
+        for X, y, where, late in pieces:
             held.append((X, y))
             count += X.shape[0]
             # The buffer itself and at least as many new rows, so that copying stays cheap.
             if count >= 2 * size:
                 Xs, ys = concat(held)
                 out, stay = _swap(count, size, rng)
-                yield Piece(Xs[out], None if ys is None else ys[out], where)
+                yield Piece(Xs[out], None if ys is None else ys[out], where, late)
                 held = [(Xs[stay], None if ys is None else ys[stay])]
                 count = size
     except DataError as error:
@@ -42,7 +42,7 @@ def shuffled(pieces: Iterable[Piece], size: int, seed: Any) -> Iterator[Piece]:
         Xs, ys = concat(held)
         out, stay = _swap(count, min(size, count), rng)
         order = np.concatenate([out, stay[rng.permutation(len(stay))]])
-        yield Piece(Xs[order], None if ys is None else ys[order], where)
+        yield Piece(Xs[order], None if ys is None else ys[order], where, late)
     if failure is not None:
         raise failure
 

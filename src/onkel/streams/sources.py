@@ -73,6 +73,8 @@ class TableSource(Source):
     # Columns to read; None while all of them are wanted.
     wanted: list[str] | None = None
     dtype: Any = "float32"
+    # Whether columns that come in mid-stream are taken up.
+    extends = False
     # All columns there are; ``first`` may hold fewer.
     names: tuple[str, ...] | list[str] = ()
 
@@ -94,7 +96,7 @@ class TableSource(Source):
     def prepare(self, encoder: Encoder, target: str | None) -> None:
         """Settle what is read from now on."""
         self.encoder, self.target, self.first = encoder, target, None
-        self.wanted = [c.name for c in encoder.columns]
+        self.wanted = [c.name for c in encoder.columns if not c.late or c.name in self.names]
         if target is not None:
             self.wanted.append(target)
 
@@ -124,7 +126,7 @@ class TableSource(Source):
     def _encoded(self, part: Any, where: str, row: int) -> Iterator[Piece]:
         """The rows of a batch; the good ones before a bad one, then its error."""
         try:
-            yield Piece(*self._arrays(part), where)
+            yield Piece(*self._arrays(part), where, self.encoder.n_late)
             return
         except DataError as error:
             failure = error
@@ -135,7 +137,7 @@ class TableSource(Source):
             except DataError as error:
                 failure = error
                 continue
-            yield Piece(X, y, where)
+            yield Piece(X, y, where, self.encoder.n_late)
             break
         raise moved(failure, source=where, rows=row)
 

@@ -70,6 +70,6 @@ class FrameSource(TableSource):
             yield from super().pieces(skip, dtype)
             return
         at = skip
-        for X, _, where in super().pieces(skip, dtype):
-            yield Piece(X, self.labels[at : at + len(X)], where)
-            at += len(X)
+        for piece in super().pieces(skip, dtype):
+            yield piece._replace(y=self.labels[at : at + piece.n_rows])
+            at += piece.n_rows

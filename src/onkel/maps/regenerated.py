@@ -1,0 +1,123 @@
+"""Random Fourier features without a matrix: frequencies drawn anew from their seed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from onkel._jit import sincos_part
+from onkel._workspace import scratch
+from onkel.kernels import Kernel, make_kernel
+from onkel.maps.bandwidth import fit_gamma
+from onkel.maps.fourier import SpectralFeatures
+
+__all__ = ["RegeneratedFeatures"]
+
+# Frequencies drawn at once, and the features in scratch that rows are gathered for at most: drawing
+# a number costs as much as a hundred multiplications.
+_AT_ONCE = 256
+_MOST_ROWS, _MOST_NUMBERS = 512, 1 << 23
+
+
+class RegeneratedFeatures(SpectralFeatures):
+    """The features of :class:`FourierFeatures`, whose frequencies are never stored: no memory.
+
+    256 frequencies at a time are drawn from a seed of their own, used for a block of rows, and
+    forgotten. z(x) and its cost O(D·d) are those of Fourier features, plus the drawing: about as
+    much again for blocks of hundreds of rows, and nearly everything one row at a time.
+
+    Use it with very many features of wide rows, where the matrix of D·d numbers would not fit, in
+    blocks. :class:`FastfoodFeatures` is faster there and needs O(D); this one has exactly
+    independent frequencies, any shift-invariant kernel, and takes columns in mid-stream without
+    end.
+
+    Parameters
+    ----------
+    n_components : int, default=4096
+        Number of frequencies D ≥ 1; the map has 2D features.
+    kernel : str or Kernel, default="gaussian"
+        A shift-invariant kernel of :mod:`onkel.kernels`.
+    gamma : float or {"median", "scale"}, default="median"
+        Width of the kernel; the heuristics are fitted on the first ``n_warmup`` rows.
+    n_warmup : int, default=256
+        Rows that a heuristic looks at.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    gamma_ : float
+    n_features_out_ : int
+        2D.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onkel.maps import RegeneratedFeatures
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> Z = RegeneratedFeatures(2000, gamma=0.1, random_state=0).fit_transform(X)
+    >>> K = np.exp(-0.1 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
+    >>> print(f"{np.abs(Z @ Z.T - K).max():.2f}")
+    0.03
+
+    Notes
+    -----
+    Source: Dai, Xie, He, Liang, Raj, Balcan & Song 2014, Algorithms 1 and 2: a feature is its
+    seed.
+    """
+
+    name = "regenerated"
+
+    def __init__(
+        self,
+        n_components: int = 4096,
+        kernel: str | Kernel = "gaussian",
+        gamma: float | str = "median",
+        n_warmup: int = 256,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_warmup = n_warmup
+        self.random_state = random_state
+
+    @property
+    def fewest_rows(self) -> int:
+        """As many as pay for the drawing, within a bound for the features in scratch."""
+        return min(_MOST_ROWS, _MOST_NUMBERS // self.n_features_out_)
+
+    def fit_first(self, X: np.ndarray) -> None:
+        self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
+
+    def add_columns(self, n: int) -> int | None:
+        self.n_features_in_ += n
+        return None
+
+    def frequencies(self, start: int) -> np.ndarray:
+        """Frequencies ``start`` to ``start`` + 256, (d, 256), for ``start`` a multiple of 256."""
+        rng = np.random.default_rng([self.seed_, start // _AT_ONCE])
+        return make_kernel(self.kernel).spectrum(rng, self.n_features_in_, _AT_ONCE, self.gamma_)
+
+    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+        n, D = X.shape[0], self.n_components
+        Z = np.empty((n, 2 * D), self.dtype_) if out is None else out
+        for start in range(0, D, _AT_ONCE):
+            turns = self.frequencies(start)[:, : D - start] / (2.0 * math.pi)
+            turns = np.ascontiguousarray(turns, self.dtype_)
+            if isinstance(X, np.ndarray):
+                shape = (n, turns.shape[1])
+                angles = np.matmul(X, turns, out=scratch("angles", shape, self.dtype_))
+            else:
+                angles = np.asarray(X @ turns)
+            sincos_part(angles, 1.0 / math.sqrt(D), start, Z)
+        return Z
+
+    def get_state(self) -> dict[str, Any]:
+        """What was fitted, as named arrays and scalars."""
+        return {"gamma": self.gamma_}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`, after :meth:`start`."""
+        self.gamma_ = state["gamma"]

@@ -1,0 +1,83 @@
+"""Doubly stochastic gradients: random rows, and a random part of the features for each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onkel._jit import jit_inline
+from onkel.rules.base import ALPHA, ETA, RADIUS, SCHEDULE, Rule, RuleKind, non_negative, positive
+
+__all__ = ["DoublyStochastic", "doubly_step", "move_part"]
+
+
+@jit_inline
+def doubly_step(par, t, weight):
+    """f ← (1 - η_t α) f + η_t c κ_s(x, ·) with η_t = η/(1 + decay·t); κ_s = P times a P-th of κ."""
+    eta = par[ETA] / (1.0 + par[SCHEDULE] * t)
+    return 1.0 - eta * par[ALPHA], -par[RADIUS] * eta * weight
+
+
+@jit_inline
+def move_part(par, t, b, Z, i, W, k):
+    """Row k of W ← itself + b · row i of Z in every P-th feature: part (t - 1) mod P."""
+    parts = int(-par[RADIUS])
+    step = W.dtype.type(b)
+    for j in range((int(t) - 1) % parts, Z.shape[1], parts):
+        W[k, j] += step * Z[i, j]
+
+
+class DoublyStochastic(Rule):
+    """Doubly stochastic gradient: row t moves the weights of one part of the features only.
+
+    ``w ← (1 - η_t α) w``, then ``w_j ← w_j - η_t ℓ'(f(x_t), y_t) P z_j(x_t)`` for the features j of
+    part t mod P, with ``η_t = η/(1 + decay·t)``. A part is every P-th feature (so the cosine and
+    the sine of a frequency stay together where P divides their number). P times a P-th of the
+    features estimates κ without bias, so each step is that of :class:`Gradient` in the mean; what
+    it saves is work on weights, what it costs is variance: η must be smaller, the more parts.
+
+    Parameters
+    ----------
+    learning_rate : float, default=0.5
+        η > 0 (θ in the paper).
+    decay : float, default=0.0
+        At least 0 (θ' in the paper).
+    alpha : float, default=0.0
+        L2 penalty (ν in the paper); ``learning_rate * alpha`` must be below 1.
+    n_parts : int, default=8
+        P ≥ 1; 1 is the plain gradient.
+
+    Notes
+    -----
+    Source: Dai, Xie, He, Liang, Raj, Balcan & Song 2014, Algorithms 1 and 2. In the paper every
+    row brings a new random feature and the model grows for ever. Here the features are a fixed
+    number: those of the first P rows are new, as in the paper; from then on the next part, in
+    turn, is one that there is, and the limit of learning is f over these features. The rows are
+    those of a stream in its order, one pass, each predicted before it is learned.
+    """
+
+    name = "doubly_stochastic"
+    kind = RuleKind.DOUBLY_STOCHASTIC
+
+    def __init__(
+        self,
+        learning_rate: float = 0.5,
+        decay: float = 0.0,
+        alpha: float = 0.0,
+        n_parts: int = 8,
+    ) -> None:
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.alpha = alpha
+        self.n_parts = n_parts
+
+    def parameters(self) -> np.ndarray:
+        eta, alpha = positive(self, "learning_rate"), non_negative(self, "alpha")
+        decay, parts = non_negative(self, "decay"), self.n_parts
+        if isinstance(parts, bool) or not isinstance(parts, (int, np.integer)) or parts < 1:
+            raise ValueError(f"n_parts={parts!r} must be a whole number of at least 1")
+        if eta * alpha >= 1.0:
+            raise ValueError(
+                f"learning_rate * alpha = {eta * alpha:g} must be below 1, or f would change sign"
+            )
+        # f is not projected: the place of the radius holds P, below 0
+        return np.array([eta, decay, alpha, -float(parts), 0.0])

@@ -1,0 +1,209 @@
+"""Columns that come in mid-stream, through scaling, models and files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onkel import load
+from onkel.estimators import FOGDClassifier, FOGDRegressor, KernelRLSRegressor, PAClassifier
+from onkel.evaluation import prequential
+from onkel.pipeline import StreamModel
+from onkel.streams import OnlineScaler, open_stream
+
+CAME, N = 400, 900
+
+
+def rows(seed=0, gone=700):
+    """Dicts in which "late" appears at row 400 (and tells most of the target) and goes at 700."""
+    rng = np.random.default_rng(seed)
+    out = []
+    for t in range(N):
+        x = {"a": rng.standard_normal(), "b": 100.0 + 10.0 * rng.standard_normal()}
+        side = rng.standard_normal()
+        y = bool(x["a"] + (3.0 * side if t >= CAME else 0.0) > 0.0)
+        if CAME <= t < gone:
+            x["late"] = 2020.0 + 5.0 * side
+        out.append((x, y))
+    return out
+
+
+def learned(block_rows, estimator=None, n=N, scaling="standard"):
+    estimator = estimator or FOGDClassifier(50, dtype="float64", random_state=0)
+    stream = open_stream(rows()[:n], block_rows=block_rows, dtype="float64")
+    model = StreamModel(estimator, scaling=scaling, encoder=stream.encoder)
+    return model, np.concatenate([model.learn(block) for block in stream])
+
+
+@pytest.mark.parametrize("scaling", ["standard", "minmax"])
+@pytest.mark.parametrize("block_rows", [1, 37, 4096])
+def test_the_cut_into_blocks_means_nothing(block_rows, scaling):
+    model, before = learned(block_rows, scaling=scaling)
+    other, expected = learned(128, scaling=scaling)
+    np.testing.assert_array_equal(before, expected)
+    np.testing.assert_allclose(model.estimator.coef_, other.estimator.coef_, rtol=1e-7, atol=1e-10)
+    assert model.estimator.n_features_in_ == 3
+
+
+def test_rows_that_lack_it_are_predicted_as_before():
+    model, _ = learned(100, n=CAME)
+    X = np.random.default_rng(1).standard_normal((50, 2)) * [1, 10] + [0, 100]
+    before = model.decision_function(X)
+    model._take_late(3, 1)
+    without = np.hstack([X, np.zeros((50, 1))])
+    np.testing.assert_allclose(model.decision_function(without), before, rtol=1e-12)
+    # as narrow as they were, too
+    np.testing.assert_allclose(model.decision_function(X), before, rtol=1e-12)
+
+
+def test_what_comes_in_is_learned_and_what_goes_is_zero():
+    before = learned(64, FOGDClassifier(100, random_state=0))[1]
+    y = np.array([y for _, y in rows()])
+    wrong = before != y
+    assert wrong[450:700].mean() < 0.5 * wrong[750:].mean()
+    without, _ = learned(64, FOGDClassifier(100, random_state=0), n=700)
+    X = np.array([[x["a"], x["b"], 0.0] for x, _ in rows()[:50]])
+    expected = without.estimator.decision_function(
+        np.hstack([without.scaler.transform(X)[:, :2], np.zeros((50, 1))])
+    )
+    np.testing.assert_array_equal(without.decision_function(X), expected)
+
+
+@pytest.mark.parametrize("at", [200, 500])
+def test_saved_and_resumed(tmp_path, at):
+    whole, before = learned(50)
+    stream = open_stream(rows(), block_rows=50, dtype="float64")
+    model = StreamModel(FOGDClassifier(50, dtype="float64", random_state=0), encoder=stream.encoder)
+    parts = [model.learn(block) for block in stream if block.start < at]
+    # what a run that was cut off at this row knows
+    cut, _ = learned(50, n=at)
+    cut.save(tmp_path / "m.onkel")
+    model = load(tmp_path / "m.onkel")
+    rest = open_stream(rows(), block_rows=50, dtype="float64", encoder=model.encoder, skip_rows=at)
+    parts += [model.learn(block) for block in rest]
+    np.testing.assert_array_equal(np.concatenate(parts), before)
+    np.testing.assert_allclose(model.estimator.coef_, whole.estimator.coef_, rtol=1e-9)
+
+
+def test_prequential_of_a_learner_without_scaling():
+    data = [({"a": x["a"], **({"c": x["late"] - 2020.0} if "late" in x else {})}, y)
+            for x, y in rows()]  # fmt: skip
+    model = PAClassifier()
+    result = prequential(model, open_stream(data, block_rows=64), limit=800, warm_up=True)
+    assert result.curve[-1].n_rows == 800
+    assert model.n_features_in_ == 2
+
+
+def test_prediction_ignores_what_was_never_learned():
+    model, _ = learned(100, n=CAME)
+    stream = open_stream(
+        [({"a": 1.0, "b": 90.0, "new": 5.0}, None)], dtype="float64", encoder=model.encoder
+    )
+    X = next(iter(stream)).X
+    assert X.shape == (1, 3)
+    np.testing.assert_array_equal(model.predict(X), model.predict(X[:, :2]))
+    model.learn(next(iter(open_stream([({"a": 1.0, "b": 90.0, "new": 5.0}, True)],
+                                      dtype="float64", encoder=model.encoder))))  # fmt: skip
+    assert model.estimator.n_features_in_ == 3
+
+
+def oracle(x, mode):
+    """A late column: from its first value on, by the rows since then; 0 stays 0."""
+    out = np.zeros(len(x))
+    first = int(np.argmax(x != 0))
+    for t in range(first, len(x)):
+        seen = x[first : t + 1]
+        low = seen.mean() if mode == "standard" else seen.min()
+        width = seen.std() if mode == "standard" else np.ptp(seen)
+        if x[t] != 0 and width > 0:
+            out[t] = (x[t] - low) / width
+    return out
+
+
+@pytest.mark.parametrize("mode", ["standard", "minmax", "none"])
+@pytest.mark.parametrize("cuts", [[20, 21, 45], [60]])
+def test_scaling_of_late_columns(mode, cuts):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4)) * [1, 1, 3, 1] + [0, 5, 50, 0]
+    X[:20, 2:] = 0.0
+    X[rng.random(60) < 0.3, 2:] = 0.0
+    X[:, 3] = X[:, 3] != 0
+    scaler = OnlineScaler(mode)
+    parts = [scaler.learn_transform(X[:10, :2])]
+    before = scaler.transform(X[:, :2])
+    scaler.add_columns(2)
+    np.testing.assert_array_equal(scaler.transform(X * [1, 1, 0, 0])[:, :2], before)
+    assert not scaler.transform(X * [1, 1, 0, 0])[:, 2:].any()
+    parts += [scaler.learn_transform(X[a:b]) for a, b in zip([10, *cuts], [*cuts, 60], strict=True)
+              if b > a]  # fmt: skip
+    late = np.concatenate([part[:, 2:] for part in parts[1:]])
+    expected = X[10:, 2:]
+    if mode != "none":
+        expected = np.stack([oracle(X[:, j], mode)[10:] for j in (2, 3)], axis=1)
+    np.testing.assert_allclose(late, expected, atol=1e-9)
+    first = OnlineScaler(mode).learn_transform(X[:, :2])
+    np.testing.assert_array_equal(np.concatenate([part[:, :2] for part in parts]), first)
+    twin = OnlineScaler.from_state(scaler.get_state())
+    np.testing.assert_array_equal(twin.transform(X), scaler.transform(X))
+    if mode != "none":
+        np.testing.assert_allclose(scaler.transform(X[-1:])[0, 2:], late[-1], atol=1e-9)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
+def test_a_later_file_with_a_new_column_extends_the_model(tmp_path, suffix):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((600, 3)), columns=["a", "b", "late"])
+    frame["y"] = np.sin(frame["a"]) + np.where(np.arange(600) < 300, 0.0, frame["late"])
+    write = {
+        ".csv": lambda f, p: f.to_csv(p, index=False),
+        ".parquet": lambda f, p: f.to_parquet(p),
+        ".jsonl": lambda f, p: f.to_json(p, orient="records", lines=True),
+    }[suffix]
+    first, second = tmp_path / f"1{suffix}", tmp_path / f"2{suffix}"
+    write(frame[:300].drop(columns="late"), first)
+    write(frame[300:], second)
+    stream = open_stream(first, target="y")
+    model = StreamModel(KernelRLSRegressor(budget=60), encoder=stream.encoder)
+    for block in stream:
+        model.learn(block)
+    blind = open_stream(second, encoder=model.encoder)
+    assert blind.encoder.n_features == 2
+    stream = open_stream(second, encoder=model.encoder, extend=True)
+    assert [c.name for c in stream.encoder.columns] == ["a", "b", "late"]
+    for block in stream:
+        model.learn(block)
+    assert model.estimator.n_features_in_ == 3
+    # and a file that lacks it is read with zeros
+    for block in open_stream(first, encoder=model.encoder):
+        assert block.X.shape[1] == 3
+        assert not block.X[:, 2].any()
+        model.predict(block.X)
+    narrow = FOGDRegressor(10).fit(frame[["a", "b"]].to_numpy(), frame["y"])
+    assert narrow.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("rows", [10, 20_000])
+def test_keys_of_json_lines_that_come_later(tmp_path, rows):
+    """After the first chunk; before, they are columns like all others."""
+    path = tmp_path / "rows.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for t in range(3 * rows):
+            late = f', "late": {t}, "kind": "{"xy"[t % 2]}"' if t >= 2 * rows else ""
+            excluded = ', "out": 1' if t % 3 else ""
+            file.write(f'{{"a": {t % 7}, "pad": 0.{"1" * 200}, "y": {t % 2}{late}{excluded}}}\n')
+    stream = open_stream(
+        path, target="y", exclude=["out"], n_hash=2, dtype="float64", missing="zero"
+    )
+    n_first = stream.encoder.n_features
+    assert n_first == (5 if rows == 10 else 2)
+    blocks = list(stream)
+    X = blocks[-1].X
+    assert stream.encoder.feature_names == ["a", "pad", "late", "kind#0", "kind#1"]
+    assert X.shape[1] == 5
+    assert blocks[-1].late == 5 - n_first
+    assert X[:, 2].tolist() == list(range(blocks[-1].start, 3 * rows))[: len(X)] or rows == 10
+    if rows > 10:
+        first = open_stream(path, encoder=type(stream.encoder)(stream.encoder.columns[:2]))
+        assert first.encoder.n_features == 2
+        assert list(first)[-1].X.shape[1] == 2
