@@ -111,3 +111,18 @@ def test_history_rises_with_the_mean_and_not_with_one_outlier():
     for _ in range(2):
         history.add(3.0 * rng.exponential(size=BIN_ROWS))
     assert history.risen()
+
+
+def test_a_column_that_comes_later_is_learned_by_a_challenger():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12_000, 3))
+    X[:4000, 2] = 0.0
+    y = X[:, 0] + 3.0 * X[:, 2]
+    model = OnlineKernelRegressor(budget=40, speed="fast").fit(X[:4000, :2], y[:4000])
+    row = [[0.5, -0.5]]
+    before = model.predict(row)
+    model.add_columns(1)
+    assert model.predict([[0.5, -0.5, 0.0]]) == pytest.approx(before, rel=1e-6)
+    error = model.predict_then_learn(X[4000:], y[4000:]) - y[4000:]
+    assert model.model_.n_changes == 1
+    assert np.var(error[4000:]) < 0.05 * np.var(y[8000:])

@@ -111,8 +111,8 @@ class OnlineEstimator(BaseEstimator):
         what is fitted on first rows stays as it was fitted): a row with 0 in them is predicted as
         before. Fourier maps draw frequencies for them from the same seeded stream, stored rows and
         landmarks are filled up with zeros, a linear model with zero weights. Landmarks that stay
-        (Nyström; learned ones after their first rows) see little of it: rows with a value there
-        only move away from all of them. A column that vanishes is 0 in the rows to come.
+        (Nyström) see little of it: rows with a value there only move away from all of them. The
+        default learner begins anew beside itself, with landmarks there. A column that vanishes is 0 in the rows to come.
 
         Parameters
         ----------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from functools import partial
 from typing import Any
 
 from onkel.estimators.calibrated import CalibratedClassifier
@@ -39,15 +37,9 @@ class _OnlineKernel:
         return LeastSquares(1.0, self.forgetting)
 
     def _make_model(self, d: int, rule: Any, loss: Loss, epsilon: float, n_outputs: int) -> Any:
-        begin = partial(_begin, self._new_map(d), rule, loss, epsilon)  # type: ignore[attr-defined]
-        return RestartingModel(begin, n_outputs) if self.restart else begin(n_outputs)
-
-
-def _begin(
-    unfitted: LearnedLandmarks, rule: Any, loss: Loss, epsilon: float, n_outputs: int
-) -> ExplicitModel:
-    """f = 0 over a map of its own."""
-    return ExplicitModel(copy.copy(unfitted), rule, loss, epsilon, n_outputs)
+        representation = RestartingModel if self.restart else ExplicitModel
+        feature_map = self._new_map(d)  # type: ignore[attr-defined]
+        return representation(feature_map, rule, loss, epsilon, n_outputs)
 
 
 class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):

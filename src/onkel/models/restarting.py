@@ -6,20 +6,25 @@ the challenger's last predictions are clearly better than the model's on the sam
 model's place; one that has not done so after ``PATIENCE`` rows is dropped. A stream that stays as
 it is costs nothing beside the losses.
 
-Everything is decided at multiples of ``BIN_ROWS`` rows since the last decision, never at the end of
-a block. Source: background learners as in Gomes et al. 2017 (adaptive random forests), with one
+The same happens when a column comes in mid-stream, in which all landmarks are 0. Everything is
+decided at multiples of ``BIN_ROWS`` rows since the last decision, never at the end of a block.
+
+Source: background learners as in Gomes et al. 2017 (adaptive random forests), with one
 model instead of a hundred trees; the test is the two-sample one of Bifet & Gavaldà 2007.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
 from typing import Any
 
 import numpy as np
 
+from onkel.losses import Loss
+from onkel.maps.base import FeatureMap
 from onkel.models.change import BIN_ROWS, LossHistory
 from onkel.models.explicit import ExplicitModel
+from onkel.rules.base import Rule
 
 __all__ = ["RestartingModel"]
 
@@ -31,11 +36,22 @@ _BETTER = 3.0
 
 
 class RestartingModel:
-    """``begin(n_outputs)`` makes a model of f = 0; the interface is that of a model."""
+    """Explicit models over maps of their own, one of which predicts; the interface is a model's.
 
-    def __init__(self, begin: Callable[[int], ExplicitModel], n_outputs: int) -> None:
-        self.begin = begin
-        self.current = begin(n_outputs)
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        Started, not fitted: every model begins with a copy.
+    rule, loss, epsilon, n_outputs
+        As of :class:`onkel.models.explicit.ExplicitModel`.
+    """
+
+    def __init__(
+        self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
+    ) -> None:
+        self.unfitted = feature_map
+        self.parts = rule, loss, epsilon
+        self.current = self._begin(n_outputs)
         self.challenger: ExplicitModel | None = None
         self.history = LossHistory()
         #: losses of model and challenger on the rows since the last whole bin
@@ -60,6 +76,13 @@ class RestartingModel:
         self.current.seed = value
         if self.challenger is not None:
             self.challenger.seed = value
+
+    def _begin(self, n_outputs: int) -> ExplicitModel:
+        """f = 0, of the seed that is in use."""
+        model = ExplicitModel(copy.copy(self.unfitted), *self.parts, n_outputs)
+        if "current" in self.__dict__:
+            model.seed = self.current.seed
+        return model
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -107,9 +130,7 @@ class RestartingModel:
         if self.challenger is None:
             if not self.history.risen():
                 return False, False
-            self.challenger = self.begin(self.current.n_outputs)
-            self.challenger.seed = self.current.seed
-            self.compared = np.zeros((0, 2))
+            self._challenge()
             return True, False
         gain = losses[:, 0] - losses[:, 1]
         self.compared = np.concatenate([self.compared, [[gain.sum(), gain @ gain]]])
@@ -122,6 +143,10 @@ class RestartingModel:
             # the losses are what they are: no alarm until they rise again
             self.challenger, self.history = None, LossHistory()
         return False, False
+
+    def _challenge(self) -> None:
+        self.challenger = self._begin(self.current.n_outputs)
+        self.compared = np.zeros((0, 2))
 
     def _better(self) -> bool:
         bins = self.compared[-_COMPARED_BINS:]
@@ -138,6 +163,14 @@ class RestartingModel:
         """Make room for a class with zero scores at ``position``."""
         for model in self._models():
             model.add_output(position)
+
+    def add_columns(self, n: int) -> None:
+        """Take rows with n columns more, 0 so far; a challenger begins that can place landmarks."""
+        self.unfitted.add_columns(n)
+        for model in self._models():
+            model.add_columns(n)
+        if self.current.ready and self.current.warmup is None and self.challenger is None:
+            self._challenge()
 
     def _models(self) -> list[ExplicitModel]:
         return [self.current] if self.challenger is None else [self.current, self.challenger]
@@ -161,8 +194,7 @@ class RestartingModel:
         self.current.set_state(state["current"])
         self.challenger = None
         if "challenger" in state:
-            self.challenger = self.begin(state["challenger"]["n_outputs"])
-            self.challenger.seed = self.current.seed
+            self.challenger = self._begin(state["challenger"]["n_outputs"])
             self.challenger.set_state(state["challenger"])
         self.history.set_state(state["history"])
         self.open_bin = np.array(state["open_bin"])
