@@ -112,7 +112,8 @@ class OnlineEstimator(BaseEstimator):
         before. Fourier maps draw frequencies for them from the same seeded stream, stored rows and
         landmarks are filled up with zeros, a linear model with zero weights. Landmarks that stay
         (Nyström) see little of it: rows with a value there only move away from all of them. The
-        default learner begins anew beside itself, with landmarks there. A column that vanishes is 0 in the rows to come.
+        default learner begins anew beside itself, with landmarks there. A column that vanishes is 0
+        in the rows to come.
 
         Parameters
         ----------
