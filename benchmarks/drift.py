@@ -1,8 +1,9 @@
-"""Forgetting on streams that change: ``python -m benchmarks.drift [--picture FILE] [--json FILE]``.
+"""Streams that change: ``python -m benchmarks.drift [--picture FILE] [--json FILE]``.
 
-The default learner, and the same learner without and with forgetting, on generated streams that
-don't change, change abruptly, gradually, and back and forth, and on flights in order of time.
-Everything else is the default. With ``--json`` the curves are kept, and a run goes on from there.
+The default learner, and the same learner without its restart, with and without forgetting, on
+generated streams that don't change, change abruptly, gradually, and back and forth, and on flights
+in order of time. Everything else is the default. With ``--json`` the curves are kept, and a run
+goes on from there.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from onkel.datasets import DRIFTS, drift_stream, load
 from onkel.experiments.records import Record
 from onkel.streams import Block
 
-#: "without", and about 20 000, 5 000, 2 000 and 1 000 rows of memory
-FORGETTING = (1.0, 0.99995, 0.9998, 0.9995, 0.999)
+#: all rows, and the last 5 000 and 2 000 or so
+FORGETTING = (1.0, 0.9998, 0.9995)
 N_ROWS, PERIOD, WINDOW = 100_000, 20_000, 1000
 FLIGHTS_WINDOW = 20_000
 BLOCK = 4096
@@ -63,26 +64,17 @@ CASES = (
 
 
 def variants() -> dict[str, dict[str, Any]]:
-    """Names and parameters; the default alone where it is the same as one of the others.
-
-    Where forgetting is no parameter of the default, kernel least squares show what it does.
-    """
-    own = make(algorithms.DEFAULT).get_params(deep=False)
-    other = {} if "forgetting" in own else {"algorithm": "krls"}
-    said = "default, without forgetting" if own.get("forgetting") == 1.0 else "default"
-    named: dict[str, dict[str, Any]] = {f"{algorithms.DEFAULT} ({said})": {}}
+    """Names and parameters."""
+    named: dict[str, dict[str, Any]] = {f"`{algorithms.DEFAULT}` (default)": {}}
     for forgetting in FORGETTING:
-        if forgetting != own.get("forgetting"):
-            name = "without forgetting" if forgetting == 1.0 else f"forgetting = {forgetting}"
-            name = ", ".join([*other.values(), name])
-            named[name] = {**other, "forgetting": forgetting}
+        name = "without restart" + (f", forgetting = {forgetting}" if forgetting < 1.0 else "")
+        named[name] = {"restart": False, "forgetting": forgetting}
     return named
 
 
 def curve(case: Case, params: dict[str, Any], flights: int | None) -> dict[str, Any]:
     """Metric of each window and of the whole stream."""
-    chosen = {"algorithm": algorithms.DEFAULT, **params}
-    model = StreamModel(make(chosen.pop("algorithm"), case.task, **chosen))
+    model = StreamModel(make(algorithms.DEFAULT, case.task, **params))
     result = prequential(model, case.blocks(flights), checkpoints="none", every=case.window)
     return {
         "rows": [row.n_rows for row in result.curve],

@@ -10,7 +10,7 @@ from onkel.losses import Loss
 from onkel.maps import LearnedLandmarks
 from onkel.models.explicit import ExplicitModel
 from onkel.models.restarting import RestartingModel
-from onkel.rules import LeastSquares
+from onkel.rules import LeastSquares, LogisticNewton
 
 __all__ = ["OnlineKernelClassifier", "OnlineKernelRegressor"]
 
@@ -18,10 +18,13 @@ __all__ = ["OnlineKernelClassifier", "OnlineKernelRegressor"]
 SPEEDS = {"fast": (1_024, 0), "balanced": (32_768, 24), "accurate": (65_536, 64)}
 
 
+_RULES = {"squared": LeastSquares, "logistic": LogisticNewton}
+
+
 class _OnlineKernel:
     """Learned landmarks × least squares; λ is learned with the landmarks."""
 
-    loss = "squared"
+    loss: str
     budget: int
     speed: str
     restart: bool
@@ -33,8 +36,10 @@ class _OnlineKernel:
             raise ValueError(f"speed={self.speed!r} must be one of {', '.join(map(repr, SPEEDS))}")
         return LearnedLandmarks(self.budget, *SPEEDS[self.speed])
 
-    def _make_rule(self) -> LeastSquares:
-        return LeastSquares(1.0, self.forgetting)
+    def _make_rule(self) -> LeastSquares | LogisticNewton:
+        if self.loss not in _RULES:
+            raise ValueError(f"loss={self.loss!r} must be one of {', '.join(map(repr, _RULES))}")
+        return _RULES[self.loss](1.0, self.forgetting)
 
     def _make_model(self, d: int, rule: Any, loss: Loss, epsilon: float, n_outputs: int) -> Any:
         representation = RestartingModel if self.restart else ExplicitModel
@@ -70,6 +75,9 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
     forgetting : float, default=1.0
         In (0, 1]: each row's influence is multiplied by this with every further row. For streams
         that never stop changing: 0.9998 remembers about 5 000 rows.
+    loss : {"squared", "logistic"}, default="squared"
+        "logistic": online Newton steps of the logistic loss (:class:`onkel.rules.LogisticNewton`),
+        which are as accurate and no faster; see docs/second-order.md.
     class_weight : dict, "balanced" or None, default=None
     dtype : {"float64", "float32"}, default="float64"
         Of the features; the recursion is always in float64.
@@ -108,6 +116,7 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
         speed: str = "balanced",
         restart: bool = True,
         forgetting: float = 1.0,
+        loss: str = "squared",
         class_weight: Any = None,
         dtype: str = "float64",
         random_state: Any = 0,
@@ -116,6 +125,7 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
         self.speed = speed
         self.restart = restart
         self.forgetting = forgetting
+        self.loss = loss
         self.class_weight = class_weight
         self.dtype = dtype
         self.random_state = random_state
@@ -150,6 +160,8 @@ class OnlineKernelRegressor(_OnlineKernel, UncertainRegressor):
     -----
     Source: as :class:`OnlineKernelClassifier`.
     """
+
+    loss = "squared"
 
     def __init__(
         self,

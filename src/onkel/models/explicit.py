@@ -12,6 +12,7 @@ from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.models import aligning, growing, loops, moving
 from onkel.models.base import Model
+from onkel.models.newton import RecursiveNewton
 from onkel.models.recursive import RecursiveLeastSquares
 from onkel.models.reparameterized import learn_reparameterized
 from onkel.models.threads import one_blas_thread
@@ -64,10 +65,10 @@ class ExplicitModel(Model):
                 f"rule {self.rule.name!r} works feature by feature and cannot learn in the "
                 "kernel's space while landmarks='support' are gathered; use landmarks='first'"
             )
-        if self.map.learns and self.rule.kind == RuleKind.LEAST_SQUARES:
+        if self.map.learns and self.rule.kind.exact:
             raise ValueError(
-                f"rule 'least_squares' is exact for features that stay, and map {self.map.name!r} "
-                "moves them; use a gradient rule with it, or another map"
+                f"rule {self.rule.name!r} is exact for features that stay, and map "
+                f"{self.map.name!r} moves them; use a gradient rule with it, or another map"
             )
 
     # ---- state ---------------------------------------------------------------------------------
@@ -83,13 +84,14 @@ class ExplicitModel(Model):
         growing = self.map.grows
         m = self.map.budget if growing else self.map.n_features_out_  # type: ignore[attr-defined]
         dtype = self.map.dtype_
-        exact = self.rule.kind == RuleKind.LEAST_SQUARES
+        exact = self.rule.kind.exact
         self.W = np.zeros((self.n_outputs, m), np.float64 if exact else dtype)
         ridge, forgetting = self.par[:2]
         self.matrix = None
         if exact:
-            prior = self.map.prior()
-            self.matrix = RecursiveLeastSquares(m, self.n_outputs, ridge, forgetting, prior)
+            newton = self.rule.kind == RuleKind.NEWTON
+            matrix = RecursiveNewton if newton else RecursiveLeastSquares
+            self.matrix = matrix(m, self.n_outputs, ridge, forgetting, self.map.prior())
         adaptive = self.rule.kind == RuleKind.ADAGRAD
         self.H = np.zeros((self.n_outputs, m) if adaptive else (0, 0), dtype)
         self.state = self._new_state(loops.N_STATE)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onkel.errors import DivergenceError
-from onkel.rules.base import RuleKind
 
 if TYPE_CHECKING:
     from onkel.models.base import Model
@@ -61,8 +60,7 @@ def learn_guarded(model: Model, X: Any, y: np.ndarray, weight: np.ndarray) -> np
 def _cannot_diverge(model: Any) -> bool:
     """Ridge regression on bounded features: finite for all rows that have finite squares."""
     feature_map = getattr(model, "map", None)
-    exact = model.rule.kind == RuleKind.LEAST_SQUARES
-    return feature_map is not None and exact and bool(feature_map.bounded)
+    return feature_map is not None and model.rule.kind.exact and bool(feature_map.bounded)
 
 
 def _is_finite(model: Any) -> bool:

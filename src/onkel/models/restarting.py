@@ -24,7 +24,7 @@ from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.models.change import BIN_ROWS, LossHistory
 from onkel.models.explicit import ExplicitModel
-from onkel.rules.base import Rule
+from onkel.rules.base import Rule, RuleKind
 
 __all__ = ["RestartingModel"]
 
@@ -121,7 +121,11 @@ class RestartingModel:
         self.open_bin = np.concatenate([self.open_bin, losses])
 
     def _losses(self, P: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.sum((P - self.current.targets(y)) ** 2, axis=1)
+        targets = self.current.targets(y)
+        if self.current.rule.kind == RuleKind.NEWTON:
+            signs = targets if P.shape[1] == 1 else 2.0 * targets - 1.0
+            return np.asarray(np.logaddexp(0.0, -signs * P).sum(axis=1))
+        return np.asarray(np.sum((P - targets) ** 2, axis=1))
 
     def _close(self) -> tuple[bool, bool]:
         """End a bin: whether a challenger begins, and whether it takes over."""

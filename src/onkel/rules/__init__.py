@@ -5,6 +5,7 @@ from onkel.rules.base import Rule, RuleKind
 from onkel.rules.doubly_stochastic import DoublyStochastic
 from onkel.rules.gradient import Gradient, Norma, Pegasos, Perceptron, ProjectedGradient
 from onkel.rules.least_squares import LeastSquares
+from onkel.rules.newton import LogisticNewton
 from onkel.rules.passive_aggressive import PassiveAggressive
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "DoublyStochastic",
     "Gradient",
     "LeastSquares",
+    "LogisticNewton",
     "Norma",
     "PassiveAggressive",
     "Pegasos",
@@ -34,6 +36,7 @@ RULES: dict[str, type[Rule]] = {
         PassiveAggressive,
         AdaGrad,
         LeastSquares,
+        LogisticNewton,
         DoublyStochastic,
     )
 }

@@ -18,6 +18,12 @@ class RuleKind(IntEnum):
     ADAGRAD = 2
     LEAST_SQUARES = 3
     DOUBLY_STOCHASTIC = 4
+    NEWTON = 5
+
+    @property
+    def exact(self) -> bool:
+        """True for rules whose state is a matrix over the features."""
+        return self in (RuleKind.LEAST_SQUARES, RuleKind.NEWTON)
 
 
 # Places in the parameter vector of a rule. Passive-aggressive keeps its C in ETA and its variant

@@ -1,0 +1,57 @@
+"""Least squares or online Newton of the logistic loss? ``python -m benchmarks.second_order``.
+
+The default learner with either, on the first 20 000 rows of shuffled data (seed 0), scaled online:
+mistakes made before learning, the logarithmic loss of the probabilities given 1 to 256 rows before,
+and rows a CPU second. Prints Markdown.
+"""
+
+from __future__ import annotations
+
+from benchmarks.timing import one_core  # first: it sets the threads
+
+# isort: split
+import time
+
+import numpy as np
+
+from onkel import OnlineKernelClassifier
+from onkel.datasets import load
+from onkel.experiments.runner import order
+
+DATA = ("german", "spambase", "a9a", "cod-rna", "ijcnn1", "dna", "satimage", "letter")
+N_ROWS, BLOCK = 20_000, 256
+
+
+def measure(X: np.ndarray, y: np.ndarray, loss: str) -> tuple[float, float, float]:
+    """Percent of mistakes, mean logarithmic loss, rows a second."""
+    model = OnlineKernelClassifier(loss=loss)
+    classes, target = np.unique(y, return_inverse=True)
+    wrong, surprise, seconds = 0, 0.0, 0.0
+    model.partial_fit(X[:1], y[:1], classes=classes)
+    for a in range(1, len(y), BLOCK):
+        rows = slice(a, a + BLOCK)
+        P = model.predict_proba(X[rows])
+        surprise -= float(np.log(P[np.arange(len(P)), target[rows]].clip(1e-15)).sum())
+        began = time.process_time()
+        wrong += int(np.sum(model.predict_then_learn(X[rows], y[rows]) != y[rows]))
+        seconds += time.process_time() - began
+    return 100.0 * wrong / len(y), surprise / len(y), len(y) / seconds
+
+
+def main() -> None:
+    one_core()
+    print("| data | rows | squared: mistakes | log loss | rows/s | logistic | log loss | rows/s |")
+    print("|---|---:|" + "---:|" * 6)
+    for name in DATA:
+        rows = load(name, dtype="float64")
+        chosen = order(len(rows.y), 0)[:N_ROWS]
+        X, y = np.ascontiguousarray(rows.X[chosen]), rows.y[chosen]
+        cells = []
+        for loss in ("squared", "logistic"):
+            mistakes, surprise, speed = measure(X, y, loss)
+            cells.append(f"{mistakes:.2f} % | {surprise:.3f} | {speed:,.0f}")
+        print(f"| {name} | {len(y):,} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""The logistic loss by online Newton steps, in the blocks of recursive least squares.
+
+A step is that of least squares with the weight h and the target f⁺ + (t - p⁺)/h of the row, which
+are known when its turn comes; see :class:`onkel.rules.LogisticNewton`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dsyrk, dtrsm
+
+from onkel._jit import jit
+from onkel.models.recursive import RecursiveLeastSquares
+
+__all__ = ["RecursiveNewton"]
+
+
+# A row that is certain adds no curvature; less than this would be lost in rounding.
+_LEAST_CURVATURE = 1e-10
+
+
+@jit
+def _implicit(f, q, t):
+    """f⁺ with f⁺ = f + q (t - σ(f⁺)), between f and f + q (t - σ(f)).
+
+    By Newton steps; half the bracket is taken where a step leaves it or shrinks too slowly.
+    """
+    end = f + q * (t - 1.0 / (1.0 + math.exp(-f)))
+    low, high = min(f, end), max(f, end)
+    x, last = f, high - low
+    for _ in range(100):
+        p = 1.0 / (1.0 + math.exp(-x))
+        gap = x - f - q * (t - p)
+        if gap > 0.0:
+            high = x
+        else:
+            low = x
+        new = x - gap / (1.0 + q * p * (1.0 - p))
+        if not low <= new <= high or abs(new - x) > 0.5 * last:
+            new = 0.5 * (low + high)
+        last = abs(new - x)
+        x = new
+        if last <= 1e-14 * (1.0 + abs(x)):
+            break
+    return x
+
+
+@jit
+def _walk(G, F, T, weight, fade, L, v, s, Y):
+    """Rows in order: G (n, n) = zᵀ P z' and scores F (n, K) before them; F, L, v, s, Y are made."""
+    for i in range(F.shape[0]):
+        # the part of row i in the rows before it, and what is left of its variance
+        left = G[i, i]
+        for j in range(i):
+            c = s[j] * G[i, j]
+            for k in range(j):
+                c -= L[i, k] * L[j, k]
+            L[i, j] = c / L[j, j]
+            left -= L[i, j] * L[i, j]
+        h = _LEAST_CURVATURE
+        q = weight[i] * fade[i] * max(left, 0.0)
+        for k in range(F.shape[1]):
+            for j in range(i):
+                F[i, k] += L[i, j] * v[j, k]
+            Y[i, k] = _implicit(F[i, k], q, T[i, k])
+            p = 1.0 / (1.0 + math.exp(-Y[i, k]))
+            h = max(h, p * (1.0 - p))
+        s[i] = math.sqrt(weight[i] * fade[i] * h)
+        L[i, i] = math.sqrt(1.0 + s[i] * s[i] * max(left, 0.0))
+        for j in range(i):
+            L[i, j] *= s[i]
+        for k in range(F.shape[1]):
+            Y[i, k] += (T[i, k] - 1.0 / (1.0 + math.exp(-Y[i, k]))) / h
+            v[i, k] = s[i] * (Y[i, k] - F[i, k]) / L[i, i]
+
+
+class RecursiveNewton(RecursiveLeastSquares):
+    """As :class:`RecursiveLeastSquares`; targets are 1 and 0, scores are log-odds."""
+
+    def __init__(
+        self, m: int, n_outputs: int, ridge: float, forgetting: float, prior: Any = None
+    ) -> None:
+        super().__init__(m, n_outputs, 0.25 * ridge, forgetting, prior)
+
+    def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn rows of one period."""
+        used, n = weight > 0.0, len(Z)
+        fade = self.forgetting ** -(len(self.v) + np.cumsum(used)).astype(np.float64)
+        U = dtrsm(1.0, self.C, np.array(Z, order="C").T, trans_a=1, overwrite_b=1)
+        G, F = np.tril(dsyrk(1.0, U, trans=1, lower=1)), np.ascontiguousarray(Z @ self.w0)
+        L21 = np.empty((n, 0))
+        if len(self.v):
+            L21 = solve_triangular(self.L, self.U.T @ U, lower=True, check_finite=False).T
+            G -= np.tril(L21 @ L21.T)
+            F += L21 @ self.v
+        targets = 0.5 * (Y + 1.0) if Y.shape[1] == 1 else Y
+        L, v, s, goal = np.zeros((n, n)), np.zeros(F.shape), np.zeros(n), np.zeros(F.shape)
+        _walk(np.ascontiguousarray(G), F, targets, weight, fade, L, v, s, goal)
+        if used.any():
+            L22, s = L[np.ix_(used, used)], s[used]
+            self._take(U[:, used] * s, L21[used] * s[:, None], L22, v[used])
+            self._sum(Z[used], goal[used], s, np.sqrt(weight[used] * fade[used]))
+        if len(self.v) >= self.period:
+            self._anchor(len(self.v))
+        return F
+
+    def _take(self, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray) -> None:
+        self._extend(np.asfortranarray(U), L21, L22, v)
+
+    def _sum(self, Z: np.ndarray, Y: np.ndarray, s: np.ndarray, scale: np.ndarray) -> None:
+        Zs = Z * s[:, None]
+        self.R = dsyrk(1.0, Zs.T, beta=1.0, c=self.R, overwrite_c=1)
+        self.b += Zs.T @ (Y * s[:, None])
+        self.z_sum += Z.T @ scale**2
+
+    def add_output(self, position: int) -> np.ndarray:
+        """Weights (K, m) with a class that none of the rows so far belonged to.
+
+        Two classes were one output f: told from the other, they have -f and f.
+        """
+        if self.b.shape[1] == 1:
+            self.b = np.concatenate([-self.b, self.b], axis=1)
+        self.b = np.insert(self.b, position, -0.5 * self.z_sum, axis=1)
+        self._anchor(len(self.v))
+        return np.array(self.w0.T, order="C")
