@@ -24,6 +24,8 @@ __all__ = ["Calibration"]
 # Least squares on ±1 has f = 2p - 1 = tanh(½ logit p): a slope of 2 at 0; indicators likewise.
 _FIRST_SLOPE = 2.0
 _FIRST_ROWS = 1.0
+# A score far outside of the targets' range says no more than one at its end.
+_LARGEST = 10.0
 
 
 @jit
@@ -64,7 +66,7 @@ class Calibration:
 
     def learn(self, scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
         """Learn from the scores (n, K) that rows of class ``codes`` (n,) had before they came."""
-        scores = np.clip(scores, -10.0, 10.0)
+        scores = scores.clip(-_LARGEST, _LARGEST)
         if scores.shape[1] == 1:
             _follow_two(scores[:, 0], codes.astype(np.float64), weight, self.theta, self.H)
         else:
@@ -72,6 +74,7 @@ class Calibration:
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """(n, max(K, 2)) of scores (n, K)."""
+        scores = scores.clip(-_LARGEST, _LARGEST)
         if scores.shape[1] == 1:
             positive = expit(self.theta[0] * scores[:, 0] + self.theta[1])
             return np.stack([1.0 - positive, positive], axis=1)
