@@ -21,7 +21,7 @@ from onkel.evaluation.figure import plot
 from onkel.evaluation.result import PrequentialResult
 
 DATA = ("ijcnn1", "cod-rna", "a9a", "letter", "usps", "satimage", "casp", "cadata")
-NAMES = ("fogd", "nogd", "rrf", "krls", "pa")
+NAMES = ("fogd", "nogd", "rrf", "krls", "okl", "pa")
 PICTURE = "ijcnn1"
 
 

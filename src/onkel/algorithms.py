@@ -54,7 +54,7 @@ _ROWS = (
     Algorithm(
         "okl", "online kernel learner: landmarks, widths and penalty learned",
         "squared", "least squares", "explicit", "learned landmarks",
-        "Snelson & Ghahramani 2006; Engel et al. 2004", "landmarks by evidence, recursive",
+        "Engel et al. 2004", "with landmarks as Snelson & Ghahramani 2006",
         "OnlineKernelClassifier", "OnlineKernelRegressor",
     ),
     Algorithm(

@@ -149,3 +149,15 @@ def test_warmup_is_bounded_in_memory():
     narrow = LearnedLandmarks(budget=100)
     narrow.start(10, "float64")
     assert narrow.warmup_rows() == 32_768
+
+
+def test_threads_do_not_matter():
+    from threadpoolctl import threadpool_limits
+
+    X, Y, _ = toy(1300, outputs=1)
+    scores = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            model = OnlineKernelRegressor(budget=30)
+            scores.append(model.predict_then_learn(X, Y[:, 0]))
+    np.testing.assert_array_equal(*scores)

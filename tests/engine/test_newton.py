@@ -67,7 +67,7 @@ def test_blocks_are_the_recursion(block, forgetting, classes):
 def test_many_rows_come_near_batch_logistic_regression():
     from sklearn.linear_model import LogisticRegression
 
-    X, codes, _ = rows(20_000)
+    X, codes, _ = rows(6_000)
     model = model_of(1)
     model.learn(X, 2.0 * codes - 1.0, np.ones(len(X)))
     batch = LogisticRegression(C=1e3).fit(X, codes)

@@ -24,16 +24,24 @@ _LEAST_CURVATURE = 1e-10
 
 
 @jit
+def _sigmoid(x):
+    if x >= 0.0:
+        return 1.0 / (1.0 + math.exp(-x))
+    e = math.exp(x)
+    return e / (1.0 + e)
+
+
+@jit
 def _implicit(f, q, t):
     """f⁺ with f⁺ = f + q (t - σ(f⁺)), between f and f + q (t - σ(f)).
 
     By Newton steps; half the bracket is taken where a step leaves it or shrinks too slowly.
     """
-    end = f + q * (t - 1.0 / (1.0 + math.exp(-f)))
+    end = f + q * (t - _sigmoid(f))
     low, high = min(f, end), max(f, end)
     x, last = f, high - low
     for _ in range(100):
-        p = 1.0 / (1.0 + math.exp(-x))
+        p = _sigmoid(x)
         gap = x - f - q * (t - p)
         if gap > 0.0:
             high = x
@@ -67,14 +75,14 @@ def _walk(G, F, T, weight, fade, L, v, s, Y):
             for j in range(i):
                 F[i, k] += L[i, j] * v[j, k]
             Y[i, k] = _implicit(F[i, k], q, T[i, k])
-            p = 1.0 / (1.0 + math.exp(-Y[i, k]))
+            p = _sigmoid(Y[i, k])
             h = max(h, p * (1.0 - p))
         s[i] = math.sqrt(weight[i] * fade[i] * h)
         L[i, i] = math.sqrt(1.0 + s[i] * s[i] * max(left, 0.0))
         for j in range(i):
             L[i, j] *= s[i]
         for k in range(F.shape[1]):
-            Y[i, k] += (T[i, k] - 1.0 / (1.0 + math.exp(-Y[i, k]))) / h
+            Y[i, k] += (T[i, k] - _sigmoid(Y[i, k])) / h
             v[i, k] = s[i] * (Y[i, k] - F[i, k]) / L[i, i]
 
 
