@@ -66,6 +66,13 @@ def parse_loss(loss: str, allowed: tuple[str, ...]) -> Loss:
 
 
 @jit_inline
+def sigmoid(x):
+    """1/(1 + exp(-x)), by exp of a non-positive number only."""
+    e = math.exp(-abs(x))
+    return (1.0 if x >= 0.0 else e) / (1.0 + e)
+
+
+@jit_inline
 def _one_output(loss, p, y, epsilon, c):
     """Loss and direction with one output."""
     value = 0.0

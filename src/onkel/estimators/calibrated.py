@@ -15,6 +15,8 @@ __all__ = ["CalibratedClassifier"]
 class CalibratedClassifier(OnlineClassifier):
     """An online classifier whose scores are no log-odds: these are learned beside it."""
 
+    _own_link = True
+
     def _start(self, d: int, n_outputs: int) -> None:
         super()._start(d, n_outputs)
         self.calibration_ = Calibration()
@@ -28,13 +30,7 @@ class CalibratedClassifier(OnlineClassifier):
     def _learn_row(self, X: np.ndarray, code: int, weight: float = 1.0) -> None:
         self._learn_checked(X, np.array([code]), np.array([weight]))
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities (n, K) of the rows X (n, d), calibrated on the rows learned."""
-        return self._probabilities(self._output_scores(self._check_scoring(X)))
-
-    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
-        if len(self.classes_) <= 1:
-            return np.ones((len(scores), len(self.classes_)))
+    def _link(self, scores: np.ndarray) -> np.ndarray:
         return self.calibration_.probabilities(scores)
 
     def _fitted_state(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ __all__ = ["OnlineClassifier"]
 
 
 def _gives_probabilities(self: OnlineClassifier) -> bool:
-    if self.loss not in (*PROBABILISTIC, "softmax", "log_loss"):
+    if not self._own_link and self.loss not in (*PROBABILISTIC, "softmax", "log_loss"):
         raise AttributeError(
             f"predict_proba needs loss='logistic' (or 'softmax'); this is loss={self.loss!r}"
         )
@@ -35,6 +35,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     _task = "classification"
     _losses: tuple[str, ...] = CLASSIFICATION
+    #: True where ``_link`` makes probabilities of the scores whatever the loss
+    _own_link = False
 
     # ---- learning --------------------------------------------------------------------------------
 
@@ -268,13 +270,20 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities (n, K) of the rows X (n, d), by the logistic or softmax link."""
+        """Probabilities (n, K) of the rows X (n, d).
+
+        By the logistic or softmax link; for least squares by one calibrated on the rows learned.
+        """
         return self._probabilities(self._output_scores(self._check_scoring(X)))
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) <= 1:
             return np.ones((len(scores), len(self.classes_)))
-        if len(self.classes_) == 2:
+        return self._link(scores)
+
+    def _link(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities (n, K) of scores (n, 1 or K), K ≥ 2."""
+        if scores.shape[1] == 1:
             positive = expit(scores[:, 0])
             return np.stack([1.0 - positive, positive], axis=1)
         return softmax(scores, axis=1)

@@ -100,13 +100,18 @@ def kernel_columns(A: np.ndarray, B: np.ndarray, out: np.ndarray | None = None) 
     return K
 
 
+def landmark_gram(B: np.ndarray) -> np.ndarray:
+    """K₀ (m, m) of landmarks that are scaled already, never quite singular."""
+    K0 = kernel_columns(B, B)
+    K0.flat[:: len(K0) + 1] += JITTER
+    return K0
+
+
 def fit_alpha(at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Fit:
     """The penalised least squares α on rows X (n, d), targets Y (n, C), √weights (n, 1)."""
     w = np.exp(at.log_width)
     B = at.S * w
-    K = kernel_columns(X * w, B)
-    K0 = kernel_columns(B, B)
-    K0.flat[:: len(K0) + 1] += JITTER
+    K, K0 = kernel_columns(X * w, B), landmark_gram(B)
     Kw, Yw = (K, Y) if root.size == 0 else (K * root, Y * root)
     H = dsyrk(1.0, Kw.T, beta=1.0, c=np.asfortranarray(at.ridge * K0), overwrite_c=1)
     H.flat[:: len(H) + 1] += 1e-13 * np.trace(H)

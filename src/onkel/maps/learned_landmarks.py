@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from onkel._dense import as_dense, with_zero_columns
 from onkel.maps.base import FeatureMap
-from onkel.maps.evidence import JITTER, Landmarks, kernel_columns, width_left_out
+from onkel.maps.evidence import Landmarks, kernel_columns, landmark_gram, width_left_out
 from onkel.maps.fourier import check_count
 from onkel.maps.landmark_search import improve
 from onkel.rules.base import non_negative
@@ -114,15 +114,16 @@ class LearnedLandmarks(FeatureMap):
         """Fit on the rows that came first, X (n, d), with targets Y (n, C) and weights > 0."""
         X = np.asarray(X, dtype=np.float64)
         begun = hasattr(self, "width_") and len(X) > 1 and len(self.landmarks_) == self.budget
-        at = self._in_units_of(X) if begun else self._first_landmarks(X)
+        self._set_units(X)
         U, V = self._scaled(X), self._standardised(Y, weight)
+        first = self._first_landmarks(U)
+        at = self._found() if begun else first
         if V.any():
             if not begun:
                 at = self._common_width(at, U, V)
             if len(X) >= max(_ENOUGH_ROWS, 2 * self.budget) and self.search_steps:
                 rng = np.random.default_rng([self.seed_, len(X)])
-                starts = [at, self._first_landmarks(X)]
-                at = improve(starts, U, V, weight, int(self.search_steps), rng)
+                at = improve([at, first], U, V, weight, int(self.search_steps), rng)
         self._keep(at)
 
     def add_columns(self, n: int) -> int | None:
@@ -135,26 +136,23 @@ class LearnedLandmarks(FeatureMap):
         return None
 
     def _set_units(self, X: np.ndarray) -> None:
-        self._mean = X.mean(axis=0)
+        self._middle = X.mean(axis=0)
         spread = X.std(axis=0)
-        self._scale = np.where(spread > 1e-12 * (1.0 + np.abs(self._mean)), spread, 1.0)
+        self._scale = np.where(spread > 1e-12 * (1.0 + np.abs(self._middle)), spread, 1.0)
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
-        return (X - self._mean) / self._scale
+        return (X - self._middle) / self._scale
 
-    def _first_landmarks(self, X: np.ndarray) -> Landmarks:
-        self._set_units(X)
-        d = X.shape[1]
+    def _first_landmarks(self, U: np.ndarray) -> Landmarks:
+        d = U.shape[1]
         # standardised rows are √(2d) apart
         log_width = np.full(d, -0.5 * math.log(2.0 * d))
-        return Landmarks(self._scaled(X[: self.budget]), log_width, math.log(_FIRST_RIDGE))
+        return Landmarks(U[: self.budget], log_width, math.log(_FIRST_RIDGE))
 
-    def _in_units_of(self, X: np.ndarray) -> Landmarks:
-        """What was found on fewer rows, in the units of more."""
-        S, width = self.landmarks_, self.width_
-        self._set_units(X)
-        log_width = np.log(np.maximum(width * self._scale, 1e-300))
-        return Landmarks(self._scaled(S), log_width, math.log(self.ridge_))
+    def _found(self) -> Landmarks:
+        """What was found on fewer rows, in the units of these."""
+        log_width = np.log(np.maximum(self.width_ * self._scale, 1e-300))
+        return Landmarks(self._scaled(self.landmarks_), log_width, math.log(self.ridge_))
 
     @staticmethod
     def _standardised(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -171,16 +169,17 @@ class LearnedLandmarks(FeatureMap):
 
     def _keep(self, at: Landmarks) -> None:
         self.width_ = np.exp(at.log_width) / self._scale
-        self.landmarks_ = at.S * self._scale + self._mean
+        self.landmarks_ = at.S * self._scale + self._middle
         self.ridge_ = at.ridge
-        self._middle = self._mean
 
     def prior(self) -> np.ndarray:
         """λ κ(S, S), and a little for the constant: the penalty of the weights."""
-        B = (self.landmarks_ - self._middle) * self.width_
-        K0 = kernel_columns(B, B)
-        K0.flat[:: len(K0) + 1] += JITTER
+        K0 = landmark_gram(self._widened(self.landmarks_))
         return np.asarray(self.ridge_ * block_diag(K0, _CONSTANT))
+
+    def _widened(self, X: np.ndarray) -> np.ndarray:
+        """Rows of which ``kernel_columns`` makes κ: around the middle, in units of the widths."""
+        return (X - self._middle) * self.width_
 
     @property
     def n_features_out_(self) -> int:
@@ -191,8 +190,7 @@ class LearnedLandmarks(FeatureMap):
         m = len(self.landmarks_)
         # exact to float64 or the small penalty of the weights would magnify the rounding
         Z = np.empty((len(X), m + 1)) if out is None or out.dtype != np.float64 else out
-        A = (X - self._middle) * self.width_
-        kernel_columns(A, (self.landmarks_ - self._middle) * self.width_, out=Z[:, :m])
+        kernel_columns(self._widened(X), self._widened(self.landmarks_), out=Z[:, :m])
         Z[:, m] = 1.0
         return Z.astype(self.dtype_, copy=False)
 

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from onkel._jit import jit
+from onkel.losses import sigmoid
 
 __all__ = ["Calibration"]
 
@@ -31,7 +32,7 @@ _LARGEST = 10.0
 @jit
 def _follow_two(f, positive, weight, theta, H):
     for t in range(len(f)):
-        p = 1.0 / (1.0 + math.exp(-(theta[0] * f[t] + theta[1])))
+        p = sigmoid(theta[0] * f[t] + theta[1])
         h = weight[t] * p * (1.0 - p)
         H[0, 0] += h * f[t] * f[t]
         H[0, 1] += h * f[t]

@@ -10,10 +10,9 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.blas import dsyrk, dtrsm
 
 from onkel._jit import jit
+from onkel.losses import sigmoid
 from onkel.models.recursive import RecursiveLeastSquares
 
 __all__ = ["RecursiveNewton"]
@@ -24,24 +23,16 @@ _LEAST_CURVATURE = 1e-10
 
 
 @jit
-def _sigmoid(x):
-    if x >= 0.0:
-        return 1.0 / (1.0 + math.exp(-x))
-    e = math.exp(x)
-    return e / (1.0 + e)
-
-
-@jit
 def _implicit(f, q, t):
     """f⁺ with f⁺ = f + q (t - σ(f⁺)), between f and f + q (t - σ(f)).
 
     By Newton steps; half the bracket is taken where a step leaves it or shrinks too slowly.
     """
-    end = f + q * (t - _sigmoid(f))
+    end = f + q * (t - sigmoid(f))
     low, high = min(f, end), max(f, end)
     x, last = f, high - low
     for _ in range(100):
-        p = _sigmoid(x)
+        p = sigmoid(x)
         gap = x - f - q * (t - p)
         if gap > 0.0:
             high = x
@@ -75,14 +66,14 @@ def _walk(G, F, T, weight, fade, L, v, s, Y):
             for j in range(i):
                 F[i, k] += L[i, j] * v[j, k]
             Y[i, k] = _implicit(F[i, k], q, T[i, k])
-            p = _sigmoid(Y[i, k])
+            p = sigmoid(Y[i, k])
             h = max(h, p * (1.0 - p))
         s[i] = math.sqrt(weight[i] * fade[i] * h)
         L[i, i] = math.sqrt(1.0 + s[i] * s[i] * max(left, 0.0))
         for j in range(i):
             L[i, j] *= s[i]
         for k in range(F.shape[1]):
-            Y[i, k] += (T[i, k] - _sigmoid(Y[i, k])) / h
+            Y[i, k] += (T[i, k] - sigmoid(Y[i, k])) / h
             v[i, k] = s[i] * (Y[i, k] - F[i, k]) / L[i, i]
 
 
@@ -98,32 +89,17 @@ class RecursiveNewton(RecursiveLeastSquares):
         """Learn rows of one period."""
         used, n = weight > 0.0, len(Z)
         fade = self.forgetting ** -(len(self.v) + np.cumsum(used)).astype(np.float64)
-        U = dtrsm(1.0, self.C, np.array(Z, order="C").T, trans_a=1, overwrite_b=1)
-        G, F = np.tril(dsyrk(1.0, U, trans=1, lower=1)), np.ascontiguousarray(Z @ self.w0)
-        L21 = np.empty((n, 0))
-        if len(self.v):
-            L21 = solve_triangular(self.L, self.U.T @ U, lower=True, check_finite=False).T
-            G -= np.tril(L21 @ L21.T)
-            F += L21 @ self.v
+        U, L21, G = self._whitened(Z)
+        F = np.ascontiguousarray(Z @ self.w0 + L21 @ self.v)
         targets = 0.5 * (Y + 1.0) if Y.shape[1] == 1 else Y
         L, v, s, goal = np.zeros((n, n)), np.zeros(F.shape), np.zeros(n), np.zeros(F.shape)
         _walk(np.ascontiguousarray(G), F, targets, weight, fade, L, v, s, goal)
         if used.any():
-            L22, s = L[np.ix_(used, used)], s[used]
-            self._take(U[:, used] * s, L21[used] * s[:, None], L22, v[used])
-            self._sum(Z[used], goal[used], s, np.sqrt(weight[used] * fade[used]))
-        if len(self.v) >= self.period:
-            self._anchor(len(self.v))
+            Z, s = Z[used], s[used, None]
+            self.z_sum += Z.T @ (weight * fade)[used]
+            self._sum(Z * s, goal[used] * s)
+            self._take(U[:, used] * s.T, L21[used] * s, L[np.ix_(used, used)], v[used])
         return F
-
-    def _take(self, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray) -> None:
-        self._extend(np.asfortranarray(U), L21, L22, v)
-
-    def _sum(self, Z: np.ndarray, Y: np.ndarray, s: np.ndarray, scale: np.ndarray) -> None:
-        Zs = Z * s[:, None]
-        self.R = dsyrk(1.0, Zs.T, beta=1.0, c=self.R, overwrite_c=1)
-        self.b += Zs.T @ (Y * s[:, None])
-        self.z_sum += Z.T @ scale**2
 
     def add_output(self, position: int) -> np.ndarray:
         """Weights (K, m) with a class that none of the rows so far belonged to.

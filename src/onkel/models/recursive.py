@@ -103,42 +103,52 @@ class RecursiveLeastSquares:
         if self.forgetting < 1.0:
             # a row of weight 0 is no step of the clock either
             scale *= self.forgetting ** (-0.5 * (len(self.v) + np.cumsum(used)))
-        U, L21, L22, v = self._innovations(Z, Y, scale)
+        Zs, residual = Z * scale[:, None], (Y - Z @ self.w0) * scale[:, None]
+        U, L21, L22, v = self._innovations(Zs, residual)
         predictions: np.ndarray = Y - np.diag(L22)[:, None] * v / scale[:, None]
         if not used.all():
             if not used.any():
                 return predictions
-            Z, Y, scale, weight = Z[used], Y[used], scale[used], weight[used]
-            U, L21, L22, v = self._innovations(Z, Y, scale)
-        Zs, Ys = Z * scale[:, None], Y * scale[:, None]
-        self.R = dsyrk(1.0, Zs.T, beta=1.0, c=self.R, overwrite_c=1)
-        self.b += Zs.T @ Ys
+            Zs, residual, Y = Zs[used], residual[used], Y[used]
+            scale, weight = scale[used], weight[used]
+            U, L21, L22, v = self._innovations(Zs, residual)
         self.z_sum += Zs.T @ scale
-        self.noise += [float(np.mean(v**2, axis=1) @ (weight / scale**2)), len(Z)]
-        if len(self.v) + len(v) >= self.period:
-            self._anchor(len(self.v) + len(v))
-        else:
-            self._extend(U, L21, L22, v)
+        self.noise += [float(np.mean(v**2, axis=1) @ (weight / scale**2)), len(Zs)]
+        self._sum(Zs, Y * scale[:, None])
+        self._take(U, L21, L22, v)
         return predictions
 
     def _innovations(
-        self, Z: np.ndarray, Y: np.ndarray, scale: np.ndarray
+        self, Zs: np.ndarray, residual: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """U (m, n), the rows [L21, L22] by which L grows, and v (n, K)."""
-        U = np.multiply(Z, scale[:, None]).T
-        U = dtrsm(1.0, self.C, U, trans_a=1, overwrite_b=1)
-        S = dsyrk(1.0, U, trans=1, lower=1)
+        U, L21, S = self._whitened(Zs)
         S.flat[:: len(S) + 1] += 1.0
-        residual = (Y - Z @ self.w0) * scale[:, None]
-        L21 = np.empty((len(Z), 0))
-        if len(self.v):
-            L21 = _solve(self.L, self.U.T @ U).T
-            S -= L21 @ L21.T
-            residual -= L21 @ self.v
         L22, _ = dpotrf(S, lower=1, overwrite_a=1)
-        return U, L21, L22, _solve(L22, residual)
+        return U, L21, L22, _solve(L22, residual - L21 @ self.v)
 
-    def _extend(self, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray) -> None:
+    def _whitened(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """U = C⁻ᵀ Zᵀ (m, n), L21 (n, rows since the anchor), and Z P Zᵀ, lower triangle (n, n)."""
+        U = dtrsm(1.0, self.C, Z.T, trans_a=1)
+        L21 = self._in_rows_since(U)
+        return U, L21, dsyrk(1.0, U, trans=1, lower=1) - L21 @ L21.T
+
+    def _in_rows_since(self, U: np.ndarray) -> np.ndarray:
+        """The columns of U (m, n) as rows of L, as far as the rows since the anchor go."""
+        if not len(self.v):
+            return np.empty((U.shape[1], 0))
+        return _solve(self.L, self.U.T @ U).T
+
+    def _sum(self, Zs: np.ndarray, Ys: np.ndarray) -> None:
+        """Add rows, times the roots of their weights, to R and b."""
+        self.R = dsyrk(1.0, Zs.T, beta=1.0, c=self.R, overwrite_c=1)
+        self.b += Zs.T @ Ys
+
+    def _take(self, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray) -> None:
+        """Put rows that are summed beside the factor, or factor anew when the period is over."""
+        if len(self.v) + len(v) >= self.period:
+            self._anchor(len(self.v) + len(v))
+            return
         self.U = np.concatenate([self.U.T, U.T]).T
         above = np.zeros((len(self.L), len(v)))
         self.L = np.block([[self.L, above], [L21, L22]])
@@ -170,10 +180,8 @@ class RecursiveLeastSquares:
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
         U = dtrsm(1.0, self.C, np.asarray(Z, dtype=np.float64).T, trans_a=1)
-        spread = np.einsum("ij,ij->j", U, U)
-        if len(self.v):
-            learned = _solve(self.L, self.U.T @ U)
-            spread -= np.einsum("ij,ij->j", learned, learned)
+        learned = self._in_rows_since(U)
+        spread = np.einsum("ij,ij->j", U, U) - np.einsum("ij,ij->i", learned, learned)
         return (1.0 + np.maximum(spread, 0.0)) * self.noise[0] / max(self.noise[1], 1.0)
 
     def add_output(self, position: int) -> np.ndarray:

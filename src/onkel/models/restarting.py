@@ -89,36 +89,29 @@ class RestartingModel:
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn the rows in order; returns the scores (n, K) before each was learned."""
         P = self.current.learn(X, y, weight)
-        Q = None if self.challenger is None else self.challenger.learn(X, y, weight)
+        Q, losses = np.zeros(P.shape), np.zeros((len(P), 2))
+        losses[:, 0] = self._losses(P, y)
+        if self.challenger is not None:
+            Q[:] = self.challenger.learn(X, y, weight)
+            losses[:, 1] = self._losses(Q, y)
         counted = np.flatnonzero(weight > 0.0)
         done = 0
         while done < len(counted):
             part = counted[done : done + BIN_ROWS - len(self.open_bin)]
             done += len(part)
-            self._open(P, Q, y, part)
+            self.open_bin = np.concatenate([self.open_bin, losses[part]])
             if len(self.open_bin) < BIN_ROWS:
                 break
             begins, takes_over = self._close()
             end = int(part[-1]) + 1
             if takes_over:
-                assert Q is not None
-                P[end:] = Q[end:]
-            if begins:
-                assert self.challenger is not None
-                Q = np.zeros(P.shape)
-                if end < len(P):
-                    Q[end:] = self.challenger.learn(X[end:], y[end:], weight[end:])
-            elif self.challenger is None:
-                Q = None
+                P[end:], losses[end:, 0] = Q[end:], losses[end:, 1]
+            if self.challenger is None:
+                losses[end:, 1] = 0.0
+            elif begins and end < len(P):
+                Q[end:] = self.challenger.learn(X[end:], y[end:], weight[end:])
+                losses[end:, 1] = self._losses(Q[end:], y[end:])
         return P
-
-    def _open(self, P: np.ndarray, Q: np.ndarray | None, y: np.ndarray, part: np.ndarray) -> None:
-        """Losses of the rows ``part`` into the open bin."""
-        losses = np.zeros((len(part), 2))
-        losses[:, 0] = self._losses(P[part], y[part])
-        if Q is not None:
-            losses[:, 1] = self._losses(Q[part], y[part])
-        self.open_bin = np.concatenate([self.open_bin, losses])
 
     def _losses(self, P: np.ndarray, y: np.ndarray) -> np.ndarray:
         targets = self.current.targets(y)
