@@ -39,10 +39,12 @@ class StreamModel:
     ----------
     estimator : estimator
         A classifier or regressor of onkel. It is learned in place.
-    scaling : {"standard", "minmax", "none"}, default="standard"
-        How the features are scaled.
-    scale_target : bool, default=True
-        Standardise the target of a regression by its past. No effect in classification.
+    scaling : {"auto", "standard", "minmax", "none"}, default="auto"
+        How the features are scaled. "auto": "none" where the learner scales by itself (``okl``),
+        else "standard".
+    scale_target : bool or None, default=None
+        Standardise the target of a regression by its past. None: as "auto" for the features. No
+        effect in classification.
     encoder : Encoder, optional
         From columns to features, kept so that the model can read other files; ``stream.encoder``.
     settings : dict, optional
@@ -78,8 +80,8 @@ class StreamModel:
         self,
         estimator: Any,
         *,
-        scaling: str = "standard",
-        scale_target: bool = True,
+        scaling: str = "auto",
+        scale_target: bool | None = None,
         encoder: Encoder | None = None,
         settings: dict[str, Any] | None = None,
     ) -> None:
@@ -87,8 +89,13 @@ class StreamModel:
 
         from onkel.streams import OnlineScaler, OnlineTargetScaler
 
-        if scaling not in ("standard", "minmax", "none"):
-            raise ValueError(f"scaling={scaling!r}: must be 'standard', 'minmax' or 'none'")
+        if scaling not in ("auto", "standard", "minmax", "none"):
+            raise ValueError(f"scaling={scaling!r}: must be 'auto', 'standard', 'minmax' or 'none'")
+        scales_itself = getattr(estimator, "scales_itself", False)
+        if scaling == "auto":
+            scaling = "none" if scales_itself else "standard"
+        if scale_target is None:
+            scale_target = not scales_itself
         self.estimator = estimator
         self.scaling = scaling
         self.encoder = encoder

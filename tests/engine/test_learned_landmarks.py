@@ -8,6 +8,7 @@ import pytest
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps import LearnedLandmarks
 from onkel.maps import evidence as ev
+from onkel.maps.first_widths import first_widths, objective, prior_mean
 from onkel.maps.landmark_search import improve
 
 
@@ -61,20 +62,41 @@ def test_gradient_is_that_of_finite_differences(outputs, weighted):
     assert of_ridge == pytest.approx(moved, rel=1e-4, abs=1e-4)
 
 
-def test_width_left_out_is_the_error_of_leaving_rows_out():
-    X, Y, _ = toy(40, outputs=1)
-    width, ridge = ev.width_left_out(X, Y, 0.5)
-    found = {}
-    for factor in ev._WIDTH_FACTORS:
-        for lam in ev._RIDGES:
-            K = ev.kernel_columns(X * 0.5 * factor, X * 0.5 * factor)
-            error = 0.0
-            for i in range(40):
-                rest = np.arange(40) != i
-                G = np.linalg.solve(K[np.ix_(rest, rest)] + lam * np.eye(39), Y[rest])
-                error += float((Y[i] - K[i, rest] @ G)[0] ** 2)
-            found[0.5 * factor, lam] = error
-    assert (width, ridge) == min(found, key=found.get)
+def first_objective(theta, X, Y, weight):
+    """Each row predicted by kernel ridge regression on all others; and the prior."""
+    n, d = X.shape
+    diff = (X[:, None] - X[None]) * np.exp(theta[:-1])
+    M = 1.0 / (1.0 + (diff**2).sum(axis=-1)) + 10.0
+    error = 0.0
+    for i in range(n):
+        rest = np.arange(n) != i
+        noisy = M[np.ix_(rest, rest)] + np.diag(np.exp(theta[-1]) / weight[rest])
+        missed = Y[i] - M[i, rest] @ np.linalg.solve(noisy, Y[rest])
+        error += weight[i] * (missed**2).sum()
+    away = theta[:-1] + 0.35 + 0.5 * np.log(2.0 * d)
+    of_widths = away @ np.linalg.solve(0.16 * np.ones((d, d)) + np.eye(d) * 2.0 / d, away)
+    prior = 0.5 * (of_widths + (theta[-1] - np.log(0.3)) ** 2)
+    return 0.5 * n * np.log(error / Y.size) + prior
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_first_widths_minimise_the_errors_of_leaving_rows_out(outputs):
+    X, Y, weight = toy(30, outputs=outputs)
+    theta = np.array([-0.5, -1.0, -1.4, -2.0, -1.5])
+    value, of_theta = objective(theta, X, Y, weight)
+    assert value == pytest.approx(first_objective(theta, X, Y, weight), rel=1e-6)
+    for j in range(5):
+        e = 1e-5 * np.eye(5)[j]
+        rise = first_objective(theta + e, X, Y, weight) - first_objective(theta - e, X, Y, weight)
+        assert of_theta[j] == pytest.approx(rise / 2e-5, rel=1e-4, abs=1e-5)
+    found = first_widths(X, Y, weight, prior_mean(4))
+    assert np.abs(objective(found, X, Y, weight)[1]).max() < 1e-2
+    assert found[2:4].max() < found[0] or outputs == 2
+
+
+def test_labels_of_one_class_leave_the_prior():
+    model = OnlineKernelRegressor().fit(np.random.default_rng(0).normal(size=(64, 3)), np.ones(64))
+    np.testing.assert_allclose(np.log(model.map_.ridge_), prior_mean(3)[-1])
 
 
 def test_search_never_returns_worse_than_it_started_from():

@@ -18,6 +18,7 @@ class Task(StrEnum):
 class Scaling(StrEnum):
     """How features are scaled."""
 
+    auto = "auto"
     standard = "standard"
     minmax = "minmax"
     none = "none"

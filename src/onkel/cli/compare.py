@@ -31,8 +31,11 @@ def compare(
         ),
     ] = None,
     scaling: Annotated[
-        Scaling, typer.Option(help="Running scaling of the features.")
-    ] = Scaling.standard,
+        Scaling,
+        typer.Option(
+            help="Of the features; auto: none where the learner scales by itself, else standard."
+        ),
+    ] = Scaling.auto,
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Of the first run; then counted on.")
     ] = 0,

@@ -41,7 +41,7 @@ class Contest:
     algorithms: Sequence[str]
     task: str
     params: dict[str, dict[str, Any]]
-    scaling: str = "standard"
+    scaling: str = "auto"
     seed: int = 0
     encoder: Any = None
     models: dict[str, StreamModel] = field(default_factory=dict)

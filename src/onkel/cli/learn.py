@@ -47,8 +47,12 @@ def learn(
         ),
     ] = None,
     scaling: Annotated[
-        Scaling, typer.Option(help="Running scaling of the features.", rich_help_panel=_MODEL)
-    ] = Scaling.standard,
+        Scaling,
+        typer.Option(
+            help="Of the features; auto: none where the learner scales by itself, else standard.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = Scaling.auto,
     seed: Annotated[
         int,
         typer.Option(

@@ -24,6 +24,8 @@ _RULES = {"squared": LeastSquares, "logistic": LogisticNewton}
 class _OnlineKernel:
     """Learned landmarks × least squares; λ is learned with the landmarks."""
 
+    #: features and targets are taken in any units: a scaler that is still learning would only blur
+    scales_itself = True
     loss: str
     budget: int
     speed: str

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onkel._dense import as_dense
 
-__all__ = ["FeatureMap", "draw_seed"]
+__all__ = ["FeatureMap", "draw_seed", "next_power_of_two"]
 
 
 def draw_seed(random_state: Any) -> int:
@@ -25,6 +25,11 @@ def draw_seed(random_state: Any) -> int:
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def next_power_of_two(n: int) -> int:
+    """The smallest power of two above n ≥ 0."""
+    return 1 << n.bit_length()
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -66,6 +71,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def warmup_rows(self) -> int:
         """How many first rows the map is fitted on; 0 when it needs none."""
         return 0
+
+    def next_fit(self, n: int) -> int:
+        """How many first rows the fit is due at that follows the one on n."""
+        return next_power_of_two(n)
 
     def fit_first(self, X: np.ndarray) -> None:
         """Fit on the rows that came first, X (n, d) with n up to ``warmup_rows()``."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, eigh
+from scipy.linalg import cho_solve
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotri
 
@@ -30,18 +30,17 @@ __all__ = [
     "Fit",
     "Gradient",
     "Landmarks",
+    "chain",
     "fit_alpha",
     "gradient",
     "kernel_columns",
-    "width_left_out",
+    "through_distances",
 ]
 
 #: added to κ(S, S): landmarks may come to lie on each other
 JITTER = 1e-7
 # Rows whose derivatives are made at once: they are to stay in the second-level cache.
 _PART_ROWS = 256
-_WIDTH_FACTORS = 2.0 ** np.arange(-3, 3)
-_RIDGES = 10.0 ** np.arange(-3, 1.1, 0.5)
 
 
 class Landmarks(NamedTuple):
@@ -86,7 +85,7 @@ def _rational(products, x2, s2):
 
 
 @jit
-def _chain(of_kernel, K):
+def chain(of_kernel, K):
     """∂E/∂κ → ∂E/∂‖·‖², in place: κ' = -κ²."""
     for i in range(K.shape[0]):
         for j in range(K.shape[1]):
@@ -145,12 +144,12 @@ def gradient(
         G = weighted @ of_residual if not root.size else (weighted * root[part]) @ of_residual
         if number % every == first:
             G += K @ of_weights if not root.size else (K * root[part] ** 2) @ of_weights
-        _chain(G, K)
-        _add(of_S, of_width, *_through_distances(G, X[part] * w, B))
+        chain(G, K)
+        _add(of_S, of_width, *through_distances(G, X[part] * w, B))
     G = at.ridge / fit.noise * (fit.alpha @ fit.alpha.T) + C * (at.ridge * H_inv - K0_inv)
     of_ridge = fit.penalty / fit.noise + C * (at.ridge * np.sum(H_inv * fit.K0) - len(B))
-    _chain(G, fit.K0)
-    of_S0, of_width0 = _through_distances(G, B, B)
+    chain(G, fit.K0)
+    of_S0, of_width0 = through_distances(G, B, B)
     _add(of_S, of_width, 2.0 * of_S0, of_width0)
     return Gradient(of_S * w, of_width, float(of_ridge))
 
@@ -160,9 +159,7 @@ def _add(of_S: np.ndarray, of_width: np.ndarray, more_S: np.ndarray, more: np.nd
     of_width += more
 
 
-def _through_distances(
-    G: np.ndarray, A: np.ndarray, B: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def through_distances(G: np.ndarray, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Σ G_ij ∂‖a_i - b_j‖²/∂b_j, (m, d), and /∂log w, (d,)."""
     rows, columns = G.sum(axis=1), G.sum(axis=0)
     of_B = 2.0 * (columns[:, None] * B - G.T @ A)
@@ -174,23 +171,3 @@ def _inverse(C: np.ndarray) -> np.ndarray:
     """(CᵀC)⁻¹, full."""
     upper = np.triu(dpotri(C)[0])
     return np.asarray(upper + np.triu(upper, 1).T)
-
-
-def width_left_out(X: np.ndarray, Y: np.ndarray, width: float) -> tuple[float, float]:
-    """The common width around ``width`` and the λ of smallest error when each row is left out.
-
-    With the rows X (n, d) as their own landmarks, K = V Λ Vᵀ and G = (K + λI)⁻¹, the error of the
-    row i left out is (G Y)ᵢ/Gᵢᵢ.
-    """
-    best = (np.inf, width, float(_RIDGES[0]))
-    for factor in _WIDTH_FACTORS:
-        A = X * (width * factor)
-        values, V = eigh(kernel_columns(A, A))
-        seen = V.T @ Y
-        for ridge in _RIDGES:
-            inverse = 1.0 / (np.maximum(values, 0.0) + ridge)
-            left_out = (V @ (inverse[:, None] * seen)) / (V**2 @ inverse)[:, None]
-            error = float(np.mean(left_out**2))
-            if error < best[0]:
-                best = (error, float(width * factor), float(ridge))
-    return best[1], best[2]

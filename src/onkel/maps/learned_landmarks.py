@@ -11,18 +11,20 @@ from sklearn.utils.multiclass import type_of_target
 
 from onkel._dense import as_dense, with_zero_columns
 from onkel.maps.base import FeatureMap
-from onkel.maps.evidence import Landmarks, kernel_columns, landmark_gram, width_left_out
+from onkel.maps.evidence import Landmarks, kernel_columns, landmark_gram
+from onkel.maps.first_widths import first_widths, prior_mean
 from onkel.maps.fourier import check_count
 from onkel.maps.landmark_search import improve
 from onkel.rules.base import non_negative
 
 __all__ = ["LearnedLandmarks"]
 
-# The widths are chosen on a grid until so many rows are there, then moved one by one.
+# With so few rows all are landmarks of the kernel that the widths are chosen for; the search moves
+# landmarks and widths from so many rows on.
+_FEW_ROWS = range(8, 513)
 _ENOUGH_ROWS = 1024
-_GRID_ROWS = 256
-_FEWEST_GRID_ROWS = 32
-_FIRST_RIDGE = 0.01
+# Until the budget is full, one row in so many is not a landmark yet.
+_LAG = 16
 # The constant's share of the penalty: next to nothing, so that targets need no centring.
 _CONSTANT = 1e-4
 # Rows kept for the search take this much memory at most.
@@ -101,11 +103,18 @@ class LearnedLandmarks(FeatureMap):
         check_count(self, "n_warmup", least=2)
         non_negative(self, "search_steps")
         super().start(d, dtype)
+        for fitted in ("landmarks_", "width_", "ridge_"):
+            self.__dict__.pop(fitted, None)
 
     def warmup_rows(self) -> int:
         fitting = _KEPT_BYTES // (self.n_features_in_ * self.dtype_.itemsize)
         kept = min(self.n_warmup, 2 ** int(math.log2(max(fitting, self.budget, 2))))
         return max(kept, min(self.budget, self.n_warmup))
+
+    def next_fit(self, n: int) -> int:
+        """Powers of two; between them as many rows become landmarks as keeps most of them such."""
+        doubled = super().next_fit(n)
+        return min(doubled, n + 1 + n // _LAG) if n < self.budget else doubled
 
     def fit_first(self, X: np.ndarray) -> None:
         self.fit_labelled(X, np.zeros((len(X), 1)), np.ones(len(X)))
@@ -113,18 +122,30 @@ class LearnedLandmarks(FeatureMap):
     def fit_labelled(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         """Fit on the rows that came first, X (n, d), with targets Y (n, C) and weights > 0."""
         X = np.asarray(X, dtype=np.float64)
-        begun = hasattr(self, "width_") and len(X) > 1 and len(self.landmarks_) == self.budget
+        known = hasattr(self, "width_")
         self._set_units(X)
         U, V = self._scaled(X), self._standardised(Y, weight)
         first = self._first_landmarks(U)
-        at = self._found() if begun else first
-        if V.any():
-            if not begun:
-                at = self._common_width(at, U, V)
-            if len(X) >= max(_ENOUGH_ROWS, 2 * self.budget) and self.search_steps:
-                rng = np.random.default_rng([self.seed_, len(X)])
-                at = improve([at, first], U, V, weight, int(self.search_steps), rng)
+        at = self._found(U) if known and V.any() else first
+        if V.any() and (not known or self._due(len(X))):
+            at = self._learned(at, first, U, V, weight)
         self._keep(at)
+
+    def _due(self, n: int) -> bool:
+        """Whether widths are learned from n rows, and not landmarks added only."""
+        return n & (n - 1) == 0 or n == self.warmup_rows()
+
+    def _learned(
+        self, at: Landmarks, first: Landmarks, U: np.ndarray, V: np.ndarray, weight: np.ndarray
+    ) -> Landmarks:
+        if len(U) in _FEW_ROWS:
+            start = np.append(at.log_width, at.log_ridge)
+            found = first_widths(U, V, weight, start)
+            return Landmarks(at.S, found[:-1], found[-1])
+        if len(U) >= max(_ENOUGH_ROWS, 2 * self.budget) and self.search_steps:
+            rng = np.random.default_rng([self.seed_, len(U)])
+            return improve([at, first], U, V, weight, int(self.search_steps), rng)
+        return at
 
     def add_columns(self, n: int) -> int | None:
         """Landmarks are 0 there, and as wide as in the middling column."""
@@ -144,28 +165,21 @@ class LearnedLandmarks(FeatureMap):
         return (X - self._middle) / self._scale
 
     def _first_landmarks(self, U: np.ndarray) -> Landmarks:
-        d = U.shape[1]
-        # standardised rows are √(2d) apart
-        log_width = np.full(d, -0.5 * math.log(2.0 * d))
-        return Landmarks(U[: self.budget], log_width, math.log(_FIRST_RIDGE))
+        prior = prior_mean(U.shape[1])
+        return Landmarks(U[: self.budget], prior[:-1], prior[-1])
 
-    def _found(self) -> Landmarks:
+    def _found(self, U: np.ndarray) -> Landmarks:
         """What was found on fewer rows, in the units of these."""
+        complete = len(self.landmarks_) == self.budget
+        S = self._scaled(self.landmarks_) if complete else U[: self.budget]
         log_width = np.log(np.maximum(self.width_ * self._scale, 1e-300))
-        return Landmarks(self._scaled(self.landmarks_), log_width, math.log(self.ridge_))
+        return Landmarks(S, log_width, math.log(self.ridge_))
 
     @staticmethod
     def _standardised(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         centred = Y - np.average(Y, axis=0, weights=weight)
         spread = math.sqrt(float(np.mean(centred**2)))
         return centred / spread if spread > 0.0 else centred
-
-    def _common_width(self, at: Landmarks, U: np.ndarray, V: np.ndarray) -> Landmarks:
-        if len(U) < _FEWEST_GRID_ROWS:
-            return at
-        d = U.shape[1]
-        width, ridge = width_left_out(U[:_GRID_ROWS], V[:_GRID_ROWS], 1.0 / math.sqrt(2.0 * d))
-        return Landmarks(at.S, np.full(d, math.log(width)), math.log(ridge))
 
     def _keep(self, at: Landmarks) -> None:
         self.width_ = np.exp(at.log_width) / self._scale

@@ -51,7 +51,7 @@ class ExplicitModel(Model):
         self._check_pair()
         self.matrix: RecursiveLeastSquares | None = None
         rows = feature_map.warmup_rows()
-        self.warmup = Warmup(rows) if rows else None
+        self.warmup = Warmup(rows, feature_map.next_fit) if rows else None
         if self.warmup is None:
             self.map.fit_first(np.empty((0, feature_map.n_features_in_), feature_map.dtype_))
             self._reset()
@@ -139,7 +139,9 @@ class ExplicitModel(Model):
                 self.matrix.set_state(state["matrix"])
             for name in ("W", "H", "state", "support"):
                 setattr(self, name, np.array(state[name]))
-        self.warmup = Warmup.from_state(state["warmup"]) if "warmup" in state else None
+        self.warmup = None
+        if "warmup" in state:
+            self.warmup = Warmup.from_state(state["warmup"], self.map.next_fit)
 
     def add_output(self, position: int) -> None:
         """Make room for a class with zero scores at ``position``.

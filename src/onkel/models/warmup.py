@@ -2,27 +2,32 @@
 
 A bandwidth or landmarks fitted on the first N rows must not depend on how the stream was cut into
 blocks, and the rows must be predicted before they are learned all the same. So the fit is redone
-after rows 1, 2, 4, 8, ... and N, each time on all rows so far, and the model is rebuilt by
-replaying them in order: a provisional model that is the real one at every power of two, for at
-most twice the work of the warm-up.
+after rows 1, 2, 4, 8, ... and N (or on the map's own schedule), each time on all rows so far, and
+the model is rebuilt by replaying them in order: a provisional model that is the real one at every
+power of two, for at most twice the work of the warm-up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from onkel._dense import with_zero_columns
+from onkel.maps.base import next_power_of_two
 
 __all__ = ["Warmup"]
 
 
 class Warmup:
-    """Rows with positive weight, kept until there are ``n_rows`` of them."""
+    """Rows with positive weight, kept until there are ``n_rows`` of them.
 
-    def __init__(self, n_rows: int) -> None:
-        self.n_rows = n_rows
+    After the fit on n rows the next one is due at ``next_fit(n)``, or at ``n_rows``.
+    """
+
+    def __init__(self, n_rows: int, next_fit: Callable[[int], int] = next_power_of_two) -> None:
+        self.n_rows, self.next_fit = n_rows, next_fit
         self._kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.count = 0
 
@@ -33,10 +38,7 @@ class Warmup:
 
     def until_refit(self, weight: np.ndarray, start: int) -> tuple[int, bool]:
         """End of the rows from ``start`` to the next refit, and whether the refit is reached."""
-        next_fit = 1
-        while next_fit <= self.count:
-            next_fit *= 2
-        missing = min(next_fit, self.n_rows) - self.count
+        missing = min(self.next_fit(self.count), self.n_rows) - self.count
         counted = np.flatnonzero(weight[start:] > 0.0)
         if counted.size < missing:
             return len(weight), False
@@ -72,9 +74,11 @@ class Warmup:
         return state
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Warmup:
+    def from_state(
+        cls, state: dict[str, Any], next_fit: Callable[[int], int] = next_power_of_two
+    ) -> Warmup:
         """The inverse of :meth:`get_state`."""
-        warmup = cls(state["n_rows"])
+        warmup = cls(state["n_rows"], next_fit)
         if "X" in state:
             warmup.keep(state["X"], state["y"], state["weight"])
         return warmup
