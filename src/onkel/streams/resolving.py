@@ -29,10 +29,11 @@ def open_source(
     categorical: Iterable[str],
     n_hash: int,
     extend: bool,
+    gaps: bool,
 ) -> Opened:
     """Source, encoder and target column of anything that :func:`open_stream` takes."""
     columns = {"features": features, "exclude": exclude, "categorical": categorical}
-    columns["extend"] = extend and encoder is not None
+    columns |= {"extend": extend and encoder is not None, "gaps": gaps}
     if _is_files(source):
         return _files(source, format, target, encoder, n_hash, columns)
     y = None
@@ -146,7 +147,7 @@ def _table(
 
     names = table.names
     target = resolve_target(names, target, encoder, table.name)
-    extend = columns.pop("extend")
+    extend, table.gaps = columns.pop("extend"), columns.pop("gaps")
     table.extends = extend or (encoder is None and columns["features"] is None)
     if encoder is None:
         encoder = choose_columns(
