@@ -218,7 +218,7 @@ _ROWS = (
     Algorithm(
         "fastfood", "gradient descent over Fastfood features",
         "any", "gradient", "explicit", "Fastfood",
-        "Le et al. 2013", "section 3", "FastfoodClassifier", "FastfoodRegressor",
+        "Le et al. 2013", "the product V", "FastfoodClassifier", "FastfoodRegressor",
     ),
     Algorithm(
         "doubly-sgd", "doubly stochastic gradient descent",
