@@ -302,6 +302,9 @@ def test_files_that_are_not_to_widen(tmp_path, suffix):
     assert wide[-1].X.shape[1] == 2 + 1 + 32
     # the first file again, and its late columns in the second
     again = list(open_stream(files, encoder=encoder))
+    narrow = open_stream(files, target="y", exclude=["late", "kind", "a"])
+    assert list(narrow)[-1].X.shape == (20, 1)
+    assert narrow.encoder.feature_names == ["b"]
     np.testing.assert_array_equal(again[-1].X, wide[-1].X)
 
 

@@ -221,6 +221,12 @@ _ROWS = (
         "Le et al. 2013", "the product V", "FastfoodClassifier", "FastfoodRegressor",
     ),
     Algorithm(
+        "orf", "gradient descent over orthogonal random features",
+        "any", "gradient", "explicit", "orthogonal random Fourier",
+        "Yu et al. 2016", "the product S Q", "FOGDClassifier", "FOGDRegressor",
+        params={"orthogonal": True},
+    ),
+    Algorithm(
         "doubly-sgd", "doubly stochastic gradient descent",
         "any", "doubly stochastic", "explicit", "random Fourier (regenerated)",
         "Dai et al. 2014", "Algorithms 1, 2", "DoublySGDClassifier", "DoublySGDRegressor",

@@ -68,8 +68,8 @@ class FastfoodFeatures(SpectralFeatures):
     Notes
     -----
     Source: Le, Sarlos & Smola 2013, their product V = S H G Π H B/(σ√m), with √(2γ) = 1/σ; for
-    other radial kernels S has the lengths of their spectra. Features are cos and sin of v instead of e^{iv}. The second product for columns
-    that come in mid-stream is ours.
+    other radial kernels S has the lengths of their spectra. Features are cos and sin of v instead
+    of e^{iv}. The second product for columns that come in mid-stream is ours.
     """
 
     name = "fastfood"

@@ -23,6 +23,7 @@ class _Files(TableSource):
         self.files = files
         self.name = joint_name(files)
         self.once = any(f.once for f in files)
+        self.grows = len(files) > 1
         self._count()
         super().__init__()
         if not self.once:

@@ -52,6 +52,7 @@ class CsvSource(TableSource):
         self.files, self.delimiter, self.kinds = files, delimiter, kinds
         self.name = joint_name(files)
         self.once = any(f.once for f in files)
+        self.grows = len(files) > 1
         self.total = joint_size(files)
         self.target = target
         self.types: dict[str, Any] = {}

@@ -41,6 +41,8 @@ class JsonlSource(TableSource):
     target : str or None
     """
 
+    grows = True
+
     def __init__(self, files: list[FileRef], kinds: dict[str, str], target: str | None) -> None:
         self.files, self.kinds = files, kinds
         self.name = joint_name(files)

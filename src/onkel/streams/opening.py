@@ -50,7 +50,7 @@ def open_stream(
     features : list of str, optional
         Columns to use; all but the target by default. For svmlight: the number of features.
     exclude : list of str
-        Columns to leave out.
+        Columns to leave out, also those that only a later file has.
     categorical : list of str
         Columns to read as categories though they look like numbers.
     n_hash : int, default=32

@@ -75,6 +75,8 @@ class TableSource(Source):
     dtype: Any = "float32"
     # Whether columns that come in mid-stream are taken up.
     extends = False
+    # Whether columns may come that the first rows don't have.
+    grows = False
     # Whether a later file may lack a column: its values are missing then.
     gaps = False
     # All columns there are; ``first`` may hold fewer.
