@@ -23,27 +23,45 @@ class KeptRows:
 
     def __init__(self, size: int, d: int, dtype: Any, seed: int, memory: float = np.inf) -> None:
         self.size, self.seed, self.memory = size, seed, memory
-        self.X = np.empty((0, d), dtype)
-        self.y, self.weight = np.empty(0), np.empty(0)
-        #: which row each was
-        self.born = np.empty(0, np.int64)
         self.count = 0
+        # room for more rows than there are: it doubles as they come
+        self._X = np.empty((0, d), dtype)
+        self._y, self._weight = np.empty(0), np.empty(0)
+        self._born = np.empty(0, np.int64)
+
+    @property
+    def X(self) -> np.ndarray:
+        """The rows kept, (n, d)."""
+        return self._X[: self.count]
+
+    @property
+    def y(self) -> np.ndarray:
+        """Their labels or targets, (n,)."""
+        return self._y[: self.count]
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Their weights, (n,)."""
+        return self._weight[: self.count]
+
+    @property
+    def born(self) -> np.ndarray:
+        """Which row each was, (n,)."""
+        return self._born[: self.count]
 
     def add(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         """Take rows X (n, d), labels or targets y (n,) and weights (n,)."""
         used = np.flatnonzero(weight > 0.0)
         t = self.count + np.arange(len(used))
         place = self._places(t)
-        grown = min(self.count + len(used), self.size) - len(self.y)
-        if grown > 0:
-            self._grow(grown)
+        self._make_room(min(self.count + len(used), self.size))
         # of several rows for one place the last stays
         taken = np.flatnonzero(place < self.size)
         _, last = np.unique(place[taken][::-1], return_index=True)
         rows = taken[len(taken) - 1 - last]
-        for name, values in (("X", X), ("y", y), ("weight", weight)):
-            getattr(self, name)[place[rows]] = values[used[rows]]
-        self.born[place[rows]] = t[rows]
+        for held, values in ((self._X, X), (self._y, y), (self._weight, weight)):
+            held[place[rows]] = values[used[rows]]
+        self._born[place[rows]] = t[rows]
         self.count += len(used)
 
     def _places(self, t: np.ndarray) -> np.ndarray:
@@ -52,20 +70,23 @@ class KeptRows:
         among = np.maximum(np.minimum(t + 1, self.memory), self.size)
         return np.where(t < self.size, t, (u * among).astype(np.int64))
 
-    def _grow(self, n: int) -> None:
+    def _make_room(self, n: int) -> None:
+        room = len(self._y)
+        if n <= room:
+            return
         for name in _ARRAYS:
-            values = getattr(self, name)
-            more = np.zeros((n, *values.shape[1:]), values.dtype)
-            setattr(self, name, np.concatenate([values, more]))
+            values = getattr(self, "_" + name)
+            more = np.zeros((min(max(n, 2 * room), self.size) - room, *values.shape[1:]))
+            setattr(self, "_" + name, np.concatenate([values, more.astype(values.dtype)]))
 
     def add_class(self, position: int, from_signs: bool) -> None:
         """Recode the labels for a class put in at ``position``; ``from_signs``: they were ±1."""
-        codes = (self.y > 0.0).astype(np.float64) if from_signs else self.y
-        self.y = codes + (codes >= position)
+        codes = (self._y > 0.0).astype(np.float64) if from_signs else self._y
+        self._y = codes + (codes >= position)
 
     def add_columns(self, n: int) -> None:
         """Rows kept so far have zeros in n columns more."""
-        self.X = with_zero_columns(self.X, n)
+        self._X = with_zero_columns(self._X, n)
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars."""
@@ -73,5 +94,6 @@ class KeptRows:
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`."""
-        for name in (*_ARRAYS, "count"):
-            setattr(self, name, state[name])
+        self.count = state["count"]
+        for name in _ARRAYS:
+            setattr(self, "_" + name, np.array(state[name]))
