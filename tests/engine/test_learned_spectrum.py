@@ -256,6 +256,19 @@ def test_it_beats_a_spectrum_that_stays_and_first_order_steps(law):
     assert error["learned"] < 0.9 * error["steps"]
 
 
+@pytest.mark.parametrize("law", LAWS)
+def test_newton_learns_more_than_over_a_spectrum_that_stays(law):
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((5000, 5))
+    y = np.cos(2.5 * X[:, 0]) + 0.2 * rng.standard_normal(5000) > 0.0
+    wrong = []
+    for eta in (0.01, 0.0):
+        feature_map = ReparameterizedFeatures(50, learning_rate=eta, law=law)
+        model = ExplicitKernelClassifier(feature_map, "newton", random_state=0)
+        wrong.append(np.mean((model.predict_then_learn(X, y) != y)[2500:]))
+    assert wrong[0] < 0.85 * wrong[1]
+
+
 def test_what_fits_already_stays():
     """Residuals of rounding must not throw the spectrum about."""
     X = np.random.default_rng(5).standard_normal((600, D))

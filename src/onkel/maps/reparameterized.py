@@ -47,7 +47,8 @@ class ReparameterizedFeatures(FeatureMap):
         at exp(g) = √γ with m_b ~ N(0, I), which is that kernel on average over the means.
     learning_rate : float, default=0.01
         η_g ≥ 0, the step of the log-widths (of a mixture, of its means and shares too); under
-        exact rules a parameter moves by about 10 η_g in each of five steps at a time.
+        least squares a parameter moves by about 10 η_g in each of five steps at a time, under
+        Newton by 3 η_g.
     damping : float, default=10000
         Number of rows N ≥ 0 after which the step shrinks: η_g/√(1 + t/N); a step is also never
         larger than repairs the row, were its loss linear in g. 0 is the paper's constant step: it

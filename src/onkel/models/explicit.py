@@ -90,7 +90,8 @@ class ExplicitModel(Model):
             matrix = RecursiveNewton if newton else RecursiveLeastSquares
             self.matrix = matrix(m, self.n_outputs, ridge, forgetting, self.map.prior())
         learns = exact and self.map.learns
-        self.spectrum = LearnedSpectrum(self.map, forgetting) if learns else None  # type: ignore[arg-type]
+        if learns:
+            self.spectrum = LearnedSpectrum(self.map, self.rule.kind, forgetting)  # type: ignore[arg-type]
         adaptive = self.rule.kind == RuleKind.ADAGRAD
         self.H = np.zeros((self.n_outputs, m) if adaptive else (0, 0), dtype)
         self.state = self._new_state(loops.N_STATE)

@@ -3,16 +3,16 @@
 RRF (Nguyen et al. 2017) moves weights and widths by one gradient step a row. Here the weights are
 exact in the features there are, and the spectrum θ (widths; of a mixture, means and shares too)
 moves along the same gradient at row 256 and then whenever a fifth more rows have come, whatever the
-blocks: five steps θ ← θ - α·Adam(∂loss/∂θ), α = 10 η_g/√(1 + t/N). The loss is that of the rows
-kept, a uniform sample of up to 4 096, at the weights of all rows: at the best weights it has no
-slope along them.
+blocks: five steps θ ← θ - α·Adam(∂loss/∂θ), α = 10 η_g/√(1 + t/N) (Newton: 3 η_g). The loss is that
+of the rows kept, a uniform sample of up to 4 096, at the weights of all rows: at the best ones it
+has no slope along them.
 
 A step changes all features, and the sums of least squares must follow. For the rows kept the new
 features are z' = T z + e, with T the regression of the new on the old over them; their T z and e
 have nothing in common, so the sums become T Σzzᵀ Tᵀ + Σ e eᵀ (and T Σzy + Σ e y), the second sums
 over the rows kept. That is exact for the rows kept and for all rows to come; the other rows so far
-are taken for T z. As long as all rows are kept, least squares is exact
-for all; the logistic loss takes their e where f is now, not where it was when they were met.
+are taken for T z. As long as all rows are kept, least squares is exact for all; the logistic loss
+takes their e where f is now, not where it was when they were met.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from onkel._dense import as_dense
 from onkel.models.kept_rows import KeptRows
 from onkel.models.moving import regression
 from onkel.models.recursive import Known
+from onkel.rules.base import RuleKind
 
 if TYPE_CHECKING:
     from onkel.maps.reparameterized import ReparameterizedFeatures
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["LearnedSpectrum", "learn"]
 
 _FIRST, _GROWTH = 256, 0.2
-_STEPS, _PACE = 5, 10.0
+_STEPS = 5
+# Over η_g. Weights of the logistic loss grow where classes are told apart: there, steps of 10
+# follow the rows kept too closely (ijcnn1: more mistakes than with frequencies that stay).
+_PACE = {RuleKind.LEAST_SQUARES: 10.0, RuleKind.NEWTON: 3.0}
 _KEPT = 4096
 # Adam's (Kingma & Ba 2015, Algorithm 1)
 _BETA1, _BETA2 = 0.9, 0.99
@@ -48,9 +52,9 @@ _THETA = 1e-8
 class LearnedSpectrum:
     """When the spectrum moves and what that takes: rows kept, and the steps' running means."""
 
-    def __init__(self, feature_map: ReparameterizedFeatures, forgetting: float) -> None:
+    def __init__(self, feature_map: ReparameterizedFeatures, rule: RuleKind, forgetting: float):
         m = feature_map
-        self.map, self.forgetting = m, forgetting
+        self.map, self.forgetting, self.pace = m, forgetting, _PACE[rule]
         self.memory = np.inf if forgetting == 1.0 else 1.0 / (1.0 - forgetting)
         size = max(_KEPT, 2 * m.n_features_out_)
         self.kept = KeptRows(size, m.n_features_in_, m.dtype_, m.seed_, self.memory)
@@ -72,7 +76,7 @@ class LearnedSpectrum:
     def step(self, slopes: dict[str, np.ndarray]) -> None:
         """One step of the spectrum along ``slopes``, -∂loss/∂θ by attribute of the map."""
         eta, damping = self.map.widths_par_
-        alpha = _PACE * eta
+        alpha = self.pace * eta
         if damping > 0.0:
             alpha /= np.sqrt(1.0 + self.kept.count / damping)
         self.n_steps += 1
