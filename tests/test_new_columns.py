@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from onkel import load
+from onkel.errors import DataError
 from onkel.estimators import FOGDClassifier, FOGDRegressor, KernelRLSRegressor, PAClassifier
 from onkel.evaluation import prequential
 from onkel.pipeline import StreamModel
@@ -207,3 +208,140 @@ def test_keys_of_json_lines_that_come_later(tmp_path, rows):
         first = open_stream(path, encoder=type(stream.encoder)(stream.encoder.columns[:2]))
         assert first.encoder.n_features == 2
         assert list(first)[-1].X.shape[1] == 2
+
+
+def _write(frame, path):
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".parquet":
+        frame.to_parquet(path)
+    elif path.suffix == ".arrow":
+        frame.to_feather(path, compression="uncompressed")
+    else:
+        frame.to_json(path, orient="records", lines=True)
+
+
+DAYS = pd.DataFrame(
+    {
+        "a": np.arange(30.0),
+        "b": np.arange(30.0) ** 2,
+        "late": np.arange(30) + 0.5,
+        "kind": ["x", "y", "z"] * 10,
+        "when": pd.date_range("2024-01-01", periods=30, freq="h"),
+        "y": np.arange(30) % 2,
+    }
+)
+SUFFIXES = [".csv", ".parquet", ".arrow", ".jsonl"]
+
+
+def days(folder, suffix):
+    """Three files of ten rows: two columns; all; without "b" and "late" but with "when"."""
+    for k, columns in enumerate(["ab", ["a", "b", "late", "kind"], ["a", "kind", "when"]]):
+        part = DAYS[10 * k : 10 * k + 10][[*columns, "y"]]
+        if suffix in (".csv", ".jsonl") and "when" in part:
+            part = part.assign(when=part["when"].dt.strftime("%Y-%m-%dT%H:%M:%S"))
+        _write(part, folder / f"day{k + 1}{suffix}")
+    return folder
+
+
+@pytest.mark.parametrize("block_rows", [1, 7, 100])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_columns_that_only_later_files_have(tmp_path, suffix, block_rows):
+    """A folder: they are features from there on, 0 before; a vanished one is 0 or missing."""
+    folder = days(tmp_path, suffix)
+    stream = open_stream(
+        folder, target="y", n_hash=2, dtype="float64", missing="zero", block_rows=block_rows
+    )
+    assert stream.encoder.feature_names == ["a", "b"]
+    for _ in range(2):  # and once more, now that all columns are known
+        X = np.zeros((30, 6))
+        blocks = list(stream)
+        for block in blocks:
+            X[block.start : block.start + block.n_rows, : block.X.shape[1]] = block.X
+        names = ["a", "b", "late", "kind#0", "kind#1", "when"]
+        assert stream.encoder.feature_names == names
+        assert blocks[-1].late == 4
+        np.testing.assert_array_equal(X[:, 0], DAYS["a"])
+        np.testing.assert_array_equal(X[:, 1], np.where(DAYS["a"] < 20, DAYS["b"], 0.0))
+        late = (DAYS["a"] >= 10) & (DAYS["a"] < 20)
+        np.testing.assert_array_equal(X[:, 2], np.where(late, DAYS["late"], 0.0))
+        np.testing.assert_array_equal(X[:, 3:5].sum(axis=1), DAYS["a"] >= 10)
+        hours = np.where(DAYS["a"] >= 20, 3600.0 * (DAYS["a"] - 20), 0.0)
+        np.testing.assert_array_equal(X[:, 5], hours)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_column_that_a_later_file_lacks(tmp_path, suffix):
+    folder = days(tmp_path, suffix)
+    message = r"day3.*column 'b'.*missing='zero'"
+    with pytest.raises(DataError, match=message) as failure:
+        list(open_stream(folder, target="y"))
+    assert failure.value.column == "b"
+    means = open_stream(folder, target="y", dtype="float64", missing="mean", n_hash=2)
+    np.testing.assert_allclose(list(means)[-1].X[20:, 1], DAYS["b"][:20].mean())
+    skipped = sum(block.n_rows for block in open_stream(folder, target="y", missing="skip"))
+    assert skipped == 20
+    (folder / f"day3{suffix}").unlink()
+    _write(DAYS[20:][["a", "b"]], folder / f"day4{suffix}")
+    with pytest.raises(DataError, match=r"day4.*'y'"):
+        list(open_stream(folder, target="y", missing="zero"))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_files_that_are_not_to_widen(tmp_path, suffix):
+    """With named features, and with the encoder of a model that only predicts."""
+    folder = days(tmp_path, suffix)
+    files = sorted(folder.iterdir())[:2]
+    named = list(open_stream(files, target="y", features=["a", "b"]))
+    encoder = open_stream(files[0], target="y").encoder
+    blind = list(open_stream(files, encoder=encoder))
+    for block in (named[-1], blind[-1]):
+        assert block.X.shape == (20, 2)
+    assert encoder.n_features == 2
+    wide = list(open_stream(files, encoder=encoder, extend=True, n_hash=2))
+    assert wide[-1].X.shape[1] == 2 + 1 + 32
+    # the first file again, and its late columns in the second
+    again = list(open_stream(files, encoder=encoder))
+    narrow = open_stream(files, target="y", exclude=["late", "kind", "a"])
+    assert list(narrow)[-1].X.shape == (20, 1)
+    assert narrow.encoder.feature_names == ["b"]
+    np.testing.assert_array_equal(again[-1].X, wide[-1].X)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_learning_files_is_learning_their_rows(tmp_path, suffix):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.standard_normal((600, 3)), columns=["a", "b", "late"]).round(6)
+    frame["y"] = frame["a"] + np.where(np.arange(600) < 300, 0.0, 3 * frame["late"]) > 0
+    frame["y"] = frame["y"].astype(int)
+    _write(frame[:300].drop(columns="late"), tmp_path / f"1{suffix}")
+    _write(frame[300:], tmp_path / f"2{suffix}")
+    dicts = [
+        (dict(row.drop(labels=["y"] + ["late"] * (t < 300))), int(row["y"]))
+        for t, row in frame.iterrows()
+    ]
+    found = []
+    for source, options in ((tmp_path, {"target": "y"}), (dicts, {})):
+        stream = open_stream(source, dtype="float64", block_rows=64, **options)
+        model = StreamModel(
+            FOGDClassifier(50, dtype="float64", random_state=0), encoder=stream.encoder
+        )
+        found.append(np.concatenate([model.learn(block) for block in stream]))
+        assert model.estimator.n_features_in_ == 3
+    np.testing.assert_array_equal(*found)
+
+
+def test_keys_that_come_in_a_chunk_read_slowly(tmp_path):
+    """A value that no number is, in mid-chunk: what stood before it is learned with its keys."""
+    path = tmp_path / "rows.jsonl"
+    pad = "1" * 200
+    lines = [f'{{"a": {t}, "pad": 0.{pad}, "y": {t % 2}}}' for t in range(6000)]
+    lines += [f'{{"a": {t}, "pad": 0.{pad}, "y": 1, "late": {t}}}' for t in range(2000)]
+    lines += [f'{{"a": 1, "pad": 0.{pad}, "y": 1, "late": "no number"}}']
+    path.write_text("\n".join(lines))
+    rows = []
+    with pytest.raises(DataError, match=r"column 'late'.*number is expected"):  # noqa: PT012
+        for block in open_stream(path, target="y", dtype="float64"):
+            rows.append(block)
+    assert rows[-1].X.shape[1] == 3
+    assert rows[-1].X[-5:, 2].tolist() == [1995.0, 1996.0, 1997.0, 1998.0, 1999.0]

@@ -218,7 +218,13 @@ _ROWS = (
     Algorithm(
         "fastfood", "gradient descent over Fastfood features",
         "any", "gradient", "explicit", "Fastfood",
-        "Le et al. 2013", "section 3", "FastfoodClassifier", "FastfoodRegressor",
+        "Le et al. 2013", "the product V", "FastfoodClassifier", "FastfoodRegressor",
+    ),
+    Algorithm(
+        "orf", "gradient descent over orthogonal random features",
+        "any", "gradient", "explicit", "orthogonal random Fourier",
+        "Yu et al. 2016", "the product S Q", "FOGDClassifier", "FOGDRegressor",
+        params={"orthogonal": True},
     ),
     Algorithm(
         "doubly-sgd", "doubly stochastic gradient descent",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -314,3 +315,34 @@ def test_no_file_is_written_over_by_a_slip(tmp_path):
     assert run("learn", path, "-t", "y", "-a", "pa", "--save", model).exit_code == 0
     assert run("predict", model, path, "-o", path).exit_code == 2
     assert path.read_text() == "a,y\n1,0\n2,1\n"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_columns_that_only_a_later_file_has(tmp_path, suffix):
+    """They are learned from, in a whole run and in one that is resumed before they come."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((8000, 3)), columns=["a", "b", "late"])
+    frame["y"] = frame["a"] + np.where(np.arange(8000) < 5000, 0.0, 3 * frame["late"]) > 0
+    frame["y"] = frame["y"].map({True: "up", False: "down"})
+    write = {
+        "csv": lambda f, p: f.to_csv(p, index=False),
+        "parquet": lambda f, p: f.to_parquet(p),
+        "jsonl": lambda f, p: f.to_json(p, orient="records", lines=True),
+    }[suffix]
+    write(frame[:5000].drop(columns="late"), tmp_path / f"day1.{suffix}")
+    write(frame[5000:], tmp_path / f"day2.{suffix}")
+    args = ["learn", tmp_path / f"day*.{suffix}", "-t", "y", "-a", "fogd"]
+    result = run(*args, "--save", tmp_path / "whole.onkel")
+    assert result.exit_code == 0, result.stderr
+    assert "came in mid-stream, and were learned from then on: late" in result.stderr
+    whole = onkel.load(tmp_path / "whole.onkel")
+    assert whole.encoder.feature_names == ["a", "b", "late"]
+    checkpoint = ["--checkpoint", tmp_path / "c.onkel"]
+    assert run(*args, *checkpoint, "--limit", 1000).exit_code == 0
+    assert onkel.load(tmp_path / "c.onkel").estimator.n_features_in_ == 2
+    found = learn_json(*args[1:], *checkpoint, "--resume")
+    assert found["n_features"] == 3
+    resumed = onkel.load(tmp_path / "c.onkel")
+    np.testing.assert_allclose(resumed.estimator.coef_, whole.estimator.coef_, rtol=1e-5)
+    seen = run("predict", tmp_path / "whole.onkel", tmp_path / f"day1.{suffix}")
+    assert seen.exit_code == 0, seen.stderr

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onkel.losses import Loss
-from onkel.maps import FourierFeatures, IdentityFeatures, ReparameterizedFeatures
+from onkel.maps import FourierFeatures, IdentityFeatures, NystroemFeatures
 from onkel.models import explicit, recursive
 from onkel.models.explicit import ExplicitModel
 from onkel.rules import LeastSquares
@@ -182,9 +182,9 @@ def test_the_prior_is_the_penalty():
     np.testing.assert_allclose(W.T, np.linalg.solve(Z.T @ Z + 0.5 * prior, Z.T @ Y), rtol=1e-8)
 
 
-def test_maps_it_cannot_be_exact_for():
-    with pytest.raises(ValueError, match="moves them"):
-        model_of(feature_map=ReparameterizedFeatures(5, gamma=1.0))
+def test_maps_it_cannot_begin_over_and_parameters_it_cannot_have():
+    with pytest.raises(ValueError, match="landmarks='first'"):
+        model_of(feature_map=NystroemFeatures(5, gamma=1.0, landmarks="support"))
     with pytest.raises(ValueError, match=r"forgetting=1\.5 must be above 0 and at most 1"):
         model_of(forgetting=1.5)
 

@@ -51,6 +51,9 @@ OPEN = {
     "learned-doubly": _open(
         maps.ReparameterizedFeatures(12, **SET), rules.DoublyStochastic(0.3, n_parts=4)
     ),
+    "learned-least-squares": _open(
+        maps.ReparameterizedFeatures(12, law="frequency", **WARM), rules.LeastSquares(1.0)
+    ),
     "linear-doubly": _open("identity", rules.DoublyStochastic(0.05, 0.01, 0.1, n_parts=2)),
     "fourier-adagrad": _open(maps.FourierFeatures(12, **SET), "adagrad"),
     "fourier-forgetting": _open(

@@ -168,4 +168,5 @@ class Comparison:
     def _rows(self, seed: int) -> Iterable[Any]:
         if self.held is not None:
             return permuted(*self.held, seed)
-        return self._open(shuffle=_SHUFFLE_BUFFER, random_state=seed, encoder=self.encoder)
+        shuffled = {"shuffle": _SHUFFLE_BUFFER, "random_state": seed}
+        return self._open(**shuffled, encoder=self.encoder, extend=True)

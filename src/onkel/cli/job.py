@@ -101,6 +101,7 @@ class LearnJob:
             shuffle=options.shuffle,
             random_state=options.seed,
             encoder=None if self.model is None else self.model.encoder,
+            extend=True,
             skip_rows=self.resumed_rows,
             dtype=options.dtype,
         )
@@ -193,6 +194,9 @@ class LearnJob:
             self.model.save(options.save)
         if status:
             self._say_what_is_left()
+        late = [column.name for column in stream.encoder.columns if column.late]
+        if late:
+            note(f"came in mid-stream, and were learned from then on: {', '.join(late)}")
         if run.n_rows == 0:
             return
         result = run.result()

@@ -28,17 +28,19 @@ class ExplicitKernelClassifier(_Explicit, OnlineClassifier):
 
     ``f(x) = w · z(x)``, ``f ← a·f + b·κ(x, ·)`` with (a, b) from the rule.
 
-    Use it for what no paper has tried (Nyström × passive-aggressive, Fourier × AdaGrad). For a
-    published learner take its own class: its defaults are that paper's.
+    Use it for what no paper has tried (Nyström × passive-aggressive, Fourier × AdaGrad, widths that
+    are learned × least squares). For a published learner take its own class: its defaults are that
+    paper's.
 
     Parameters
     ----------
     map : str or FeatureMap, default="fourier"
         "identity", "fourier", "nystroem", "adaptive_nystroem", "reparameterized", "aligned",
-        "fastfood" or "regenerated".
+        "fastfood", "regenerated" or "learned_landmarks".
     rule : str or Rule, default="gradient"
         "gradient", "projected", "pegasos", "perceptron", "passive_aggressive", "adagrad",
-        "least_squares" or "doubly_stochastic".
+        "norma", "least_squares", "newton" or "doubly_stochastic". Every map goes with every rule
+        (NOGD's ``landmarks="support"`` with those that take one step along a row).
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
         The perceptron brings its own.
     class_weight : dict, "balanced" or None, default=None

@@ -89,8 +89,8 @@ class FastfoodClassifier(_Fastfood, OnlineClassifier):
 
     Notes
     -----
-    Source: features of Le, Sarlos & Smola 2013, section 3; learning of Lu et al. 2016, Algorithms
-    1 and 3.
+    Source: features of Le, Sarlos & Smola 2013 (the product V); learning of Lu et al. 2016,
+    Algorithms 1 and 3.
     """
 
     def __init__(
@@ -149,7 +149,8 @@ class FastfoodRegressor(_Fastfood, OnlineRegressor):
 
     Notes
     -----
-    Source: features of Le, Sarlos & Smola 2013, section 3; learning of Lu et al. 2016, Algorithm 5.
+    Source: features of Le, Sarlos & Smola 2013 (the product V); learning of Lu et al. 2016,
+    Algorithm 5.
     """
 
     def __init__(

@@ -82,7 +82,9 @@ class NOLANAClassifier(_NOLANA, OnlineClassifier):
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
     schedule : {"constant", "inverse_sqrt", "inverse", "adagrad"} or float, default="constant"
         "adagrad": a step of its own for every feature, as in :class:`~onkel.rules.AdaGrad`; often
-        the better one, for features of small eigenvalues are small.
+        the better one, for features of small eigenvalues are small. The paper's accuracy on usps
+        (92.07 %) takes it: 92.8 % with B = 100 and k = 80, against 91.8 % by one step for all
+        (docs/nolana.md).
     alpha : float, default=0.0
         L2 penalty.
     theta : float, default=1e-6

@@ -67,9 +67,9 @@ class FastfoodFeatures(SpectralFeatures):
 
     Notes
     -----
-    Source: Le, Sarlos & Smola 2013, section 3 (the product V; S for other radial kernels), with
-    √(2γ) = 1/σ. Features are cos and sin of v instead of e^{iv}. The second product for columns
-    that come in mid-stream is ours.
+    Source: Le, Sarlos & Smola 2013, their product V = S H G Π H B/(σ√m), with √(2γ) = 1/σ; for
+    other radial kernels S has the lengths of their spectra. Features are cos and sin of v instead
+    of e^{iv}. The second product for columns that come in mid-stream is ours.
     """
 
     name = "fastfood"

@@ -11,7 +11,7 @@ from onkel.kernels import Gaussian, normal_directions
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
 from onkel.maps.fourier import check_count, fourier_features
-from onkel.maps.spectra import amplitudes_of, frequencies_of
+from onkel.maps.spectra import WIDEST, amplitudes_of, frequencies_of
 from onkel.rules.base import non_negative
 
 __all__ = ["LAWS", "ReparameterizedFeatures"]
@@ -24,7 +24,9 @@ class ReparameterizedFeatures(FeatureMap):
 
     The noise e_d ~ N(0, I) is drawn once; the log-widths move with the weights,
     ``g ← g - η_g ∂loss/∂g``, so each input finds its own scale and useless ones fade. As a plain
-    transformer the widths stay where gamma puts them; a learner moves them.
+    transformer the widths stay where gamma puts them; a learner moves them: with each row, or,
+    under least squares and Newton, between rows, along the same gradient at the exact weights
+    (:mod:`onkel.models.learned_spectrum`), which is slower and much more accurate.
 
     ``law`` says what the frequencies have in common, and so how much is learned:
 
@@ -44,12 +46,14 @@ class ReparameterizedFeatures(FeatureMap):
         Widths at the start: exp(g) = √(2γ), the Gaussian kernel exp(-γ‖x - x'‖²). A mixture starts
         at exp(g) = √γ with m_b ~ N(0, I), which is that kernel on average over the means.
     learning_rate : float, default=0.01
-        η_g ≥ 0, the step of the log-widths (of a mixture, of its means and shares too).
+        η_g ≥ 0, the step of the log-widths (of a mixture, of its means and shares too); under
+        least squares a parameter moves by about 10 η_g in each of five steps at a time, under
+        Newton by 3 η_g.
     damping : float, default=10000
         Number of rows N ≥ 0 after which the step shrinks: η_g/√(1 + t/N); a step is also never
         larger than repairs the row, were its loss linear in g. 0 is the paper's constant step: it
         adapts for ever, and on long streams with little noise, where the weights grow large, it
-        can throw the widths out for good.
+        can throw the widths out for good. Exact rules shrink their steps alike.
     orthogonal : bool, default=False
         Orthogonal noise: smaller variance, as in :class:`FourierFeatures`.
     n_warmup : int, default=256
@@ -92,6 +96,7 @@ class ReparameterizedFeatures(FeatureMap):
 
     name = "reparameterized"
     learns = True
+    bounded = True
     _STATE = ("gamma", "n_first", "noise", "log_width", "mean", "logit")
 
     def __init__(
@@ -184,6 +189,29 @@ class ReparameterizedFeatures(FeatureMap):
     def moving(self) -> dict[str, np.ndarray]:
         """Copies of what a learner moves, by attribute."""
         return {name: getattr(self, name).copy() for name in ("log_width_", "mean_", "logit_")}
+
+    def move(self, steps: dict[str, np.ndarray]) -> None:
+        """Add steps to what a learner moves, by attribute."""
+        for name, step in steps.items():
+            setattr(self, name, getattr(self, name) + step)
+        np.clip(self.log_width_, -WIDEST, WIDEST, out=self.log_width_)
+
+    def slopes(self, X: np.ndarray, Z: np.ndarray, A: np.ndarray) -> dict[str, np.ndarray]:
+        """Σ_tj A_tj ∂z_j(x_t)/∂θ of rows X (n, d) with features Z, by attribute; A (n, 2D)."""
+        _, log_width, mean, logit, first = self.parameters()
+        D, starts = self.n_components, first[:-1]
+        # ∂cos = -sin, ∂sin = cos: the pull on ω_d·x, then that on ω
+        F = X.T @ (A[:, D:] * Z[:, :D] - A[:, :D] * Z[:, D:])
+        turn = np.add.reduceat(self.frequencies_ * F, starts, axis=1)
+        out = {"log_width_": turn.reshape(self.log_width_.shape)}
+        out |= {"mean_": np.zeros(mean.shape), "logit_": np.zeros(logit.shape)}
+        if self.law == "mixture":
+            out["mean_"] = np.exp(log_width) * np.add.reduceat(F, starts, axis=1)
+            pulls = (A * Z).sum(axis=0)
+            pulls = np.add.reduceat(pulls[:D] + pulls[D:], starts)
+            shares = amplitudes_of(logit, first, np.empty(D))
+            out["logit_"] = 0.5 * (pulls - shares * pulls.sum())
+        return out
 
     @property
     def frequencies_(self) -> np.ndarray:

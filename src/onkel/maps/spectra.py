@@ -12,7 +12,10 @@ import numpy as np
 
 from onkel._jit import jit, jit_inline
 
-__all__ = ["amplitudes_of", "fill_frequencies", "fill_shares", "frequencies_of"]
+__all__ = ["WIDEST", "amplitudes_of", "fill_frequencies", "fill_shares", "frequencies_of"]
+
+#: log-widths stay within e^±20: no sane stream comes near, and exp can't overflow
+WIDEST = 20.0
 
 
 @jit_inline

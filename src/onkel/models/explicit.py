@@ -10,8 +10,9 @@ from onkel._dense import as_dense, with_zero_columns
 from onkel._workspace import scratch
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
-from onkel.models import aligning, growing, loops, moving
+from onkel.models import aligning, growing, learned_spectrum, loops, moving
 from onkel.models.base import Model
+from onkel.models.learned_spectrum import LearnedSpectrum
 from onkel.models.newton import RecursiveNewton
 from onkel.models.recursive import RecursiveLeastSquares
 from onkel.models.reparameterized import learn_reparameterized
@@ -50,6 +51,7 @@ class ExplicitModel(Model):
         self.map = feature_map
         self._check_pair()
         self.matrix: RecursiveLeastSquares | None = None
+        self.spectrum: LearnedSpectrum | None = None
         rows = feature_map.warmup_rows()
         self.warmup = Warmup(rows, feature_map.next_fit) if rows else None
         if self.warmup is None:
@@ -57,18 +59,13 @@ class ExplicitModel(Model):
             self._reset()
 
     def _check_pair(self) -> None:
-        """A rule whose state belongs to features needs features that stay or that it can follow."""
+        """A rule whose state belongs to features cannot begin in the kernel's space."""
         if self.rule.kind == RuleKind.GRADIENT or self.rule.kind == RuleKind.PASSIVE_AGGRESSIVE:
             return
         if self.map.grows:
             raise ValueError(
                 f"rule {self.rule.name!r} works feature by feature and cannot learn in the "
                 "kernel's space while landmarks='support' are gathered; use landmarks='first'"
-            )
-        if self.map.learns and self.rule.kind.exact:
-            raise ValueError(
-                f"rule {self.rule.name!r} is exact for features that stay, and map "
-                f"{self.map.name!r} moves them; use a gradient rule with it, or another map"
             )
 
     # ---- state ---------------------------------------------------------------------------------
@@ -92,6 +89,9 @@ class ExplicitModel(Model):
             newton = self.rule.kind == RuleKind.NEWTON
             matrix = RecursiveNewton if newton else RecursiveLeastSquares
             self.matrix = matrix(m, self.n_outputs, ridge, forgetting, self.map.prior())
+        learns = exact and self.map.learns
+        if learns:
+            self.spectrum = LearnedSpectrum(self.map, self.rule.kind, forgetting)  # type: ignore[arg-type]
         adaptive = self.rule.kind == RuleKind.ADAGRAD
         self.H = np.zeros((self.n_outputs, m) if adaptive else (0, 0), dtype)
         self.state = self._new_state(loops.N_STATE)
@@ -125,6 +125,8 @@ class ExplicitModel(Model):
             out["map"] = self.map.get_state()
             if self.matrix is not None:
                 out["matrix"] = self.matrix.get_state()
+            if self.spectrum is not None:
+                out["spectrum"] = self.spectrum.get_state()
         if self.warmup is not None:
             out["warmup"] = self.warmup.get_state()
         return out
@@ -137,6 +139,8 @@ class ExplicitModel(Model):
             self._reset()
             if self.matrix is not None:
                 self.matrix.set_state(state["matrix"])
+            if self.spectrum is not None:
+                self.spectrum.set_state(state["spectrum"])
             for name in ("W", "H", "state", "support"):
                 setattr(self, name, np.array(state[name]))
         self.warmup = None
@@ -164,6 +168,8 @@ class ExplicitModel(Model):
                 self.state[loops.SQUARED_NORM] *= 0.5
         if self.ready and self.map.aligns:
             self.map.sums_.add_class(position)  # type: ignore[attr-defined]
+        if self.ready and self.spectrum is not None:
+            self.spectrum.kept.add_class(position, from_signs=self.n_outputs == 1)
         if self.warmup is not None:
             self.warmup.add_class(position, from_signs=self.n_outputs == 1)
         self.n_outputs = 3 if self.n_outputs == 1 else self.n_outputs + 1
@@ -174,6 +180,8 @@ class ExplicitModel(Model):
         if not self.ready:
             return
         self.support = with_zero_columns(self.support, n)
+        if self.spectrum is not None:
+            self.spectrum.add_columns(n)
         if new is None:
             return
         where = [new] * n
@@ -231,6 +239,8 @@ class ExplicitModel(Model):
     def _walk_block(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         if self.map.moves:
             moving.learn(self, X, y, weight, P)
+        elif self.spectrum is not None:
+            learned_spectrum.learn(self, X, y, weight, P)
         elif self.map.learns:
             m: Any = self.map
             law = (*m.parameters(), m.widths_par_)

@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from onkel._jit import jit
 from onkel.losses import sigmoid
@@ -100,6 +101,14 @@ class RecursiveNewton(RecursiveLeastSquares):
             self._sum(Z * s, goal[used] * s)
             self._take(U[:, used] * s.T, L21[used] * s, L[np.ix_(used, used)], v[used])
         return F
+
+    def linearized(
+        self, F: np.ndarray, Y: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As of least squares, at the scores as they are."""
+        slope = (0.5 * (Y + 1.0) if Y.shape[1] == 1 else Y) - expit(F)
+        h = np.maximum((expit(F) * expit(-F)).max(axis=1), _LEAST_CURVATURE)
+        return weight * h, F + slope / h[:, None], weight[:, None] * slope
 
     def add_output(self, position: int) -> np.ndarray:
         """Weights (K, m) with a class that none of the rows so far belonged to.

@@ -14,7 +14,7 @@ are the same algorithm, and over any length of stream the model is batch ridge r
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -23,7 +23,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from onkel._linalg import cholesky_upper
 
-__all__ = ["ANCHOR_ROWS", "RecursiveLeastSquares"]
+__all__ = ["ANCHOR_ROWS", "Known", "RecursiveLeastSquares"]
 
 #: rows between two factorisations of R: fewer cost more in the factor, more cost more in S
 ANCHOR_ROWS = 256
@@ -32,6 +32,17 @@ _WEIGHTLESS = 1e-30
 # Rows since an anchor are weighted by λ^-i, up to this.
 _LARGEST_WEIGHT = 1e8
 _ARRAYS = ("R", "b", "z_sum", "noise", "C", "w0", "U", "L", "v")
+
+
+class Known(NamedTuple):
+    """Rows whose features change from z to T z + e, exactly: e (n, m'), and how they are summed."""
+
+    e: np.ndarray
+    goal: np.ndarray
+    curvature: np.ndarray
+    weight: np.ndarray
+    #: θ where T is the ridge regression of the new features on z: Σ curvature·e (T z)ᵀ = θ T Tᵀ
+    theta: float
 
 
 class RecursiveLeastSquares:
@@ -163,17 +174,32 @@ class RecursiveLeastSquares:
 
     # ---- what follows from the matrices --------------------------------------------------------
 
-    def change_features(self, T: np.ndarray) -> np.ndarray:
+    def linearized(
+        self, F: np.ndarray, Y: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What rows of scores F (n, K) and targets Y are to the sums, and to what f is made of.
+
+        Returns the curvature (n,) and goal (n, K) by which a row is summed up, and -∂loss/∂F.
+        """
+        return weight, Y, weight[:, None] * (Y - F)
+
+    def change_features(self, T: np.ndarray, known: Known | None = None) -> np.ndarray:
         """Go on over other features, as if all rows so far had had T z (m') for z (m).
 
-        Returns the weights (K, m').
+        But ``known`` rows had T z + e. Returns the weights (K, m').
         """
         self._fade(len(self.v))
         sums = np.triu(self.R - self.prior)
         sums += np.triu(sums, 1).T
+        if known is not None:
+            sums.flat[:: len(sums) + 1] += 2.0 * known.theta
         self.prior = np.asfortranarray(np.eye(len(T)) * self.ridge)
         self.R = np.asfortranarray(self.prior + T @ sums @ T.T)
         self.b, self.z_sum = T @ self.b, T @ self.z_sum
+        if known is not None:
+            root = np.sqrt(known.curvature)[:, None]
+            self._sum(root * known.e, root * known.goal)
+            self.z_sum += known.weight @ known.e
         self._factor()
         return np.array(self.w0.T, order="C")
 

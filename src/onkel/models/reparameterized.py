@@ -14,13 +14,11 @@ import math
 import numpy as np
 
 from onkel._jit import axpy, dot, jit, jit_inline, sincos_turns
-from onkel.maps.spectra import fill_frequencies, fill_shares, frequencies_of
+from onkel.maps.spectra import WIDEST, fill_frequencies, fill_shares, frequencies_of
 from onkel.models.loops import SCALE, T, judge, scores, update
 
 __all__ = ["learn_reparameterized"]
 
-# Log-widths stay within e^±20: no sane stream comes near, and exp can't overflow.
-_WIDEST = 20.0
 _TURN = 1.0 / (2.0 * math.pi)
 
 
@@ -91,7 +89,7 @@ def _learn_widths(X, t, E, v, eta, most, slope, log_width, width):
 
 @jit_inline
 def _bounded(g):
-    return min(max(g, -_WIDEST), _WIDEST)
+    return min(max(g, -WIDEST), WIDEST)
 
 
 @jit_inline

@@ -28,7 +28,9 @@ class LeastSquares(Rule):
     Source: Plackett 1950; as kernel method Engel, Mannor & Meir 2004. Classes are learned as
     indicators (two classes: ±1) and share one P. The state is a matrix over the features, so the
     rule needs an explicit map. Where landmarks move (adaptive Nyström), the rows so far go along by
-    the regression of the new features on the old: exact no longer, but for the rows to come.
+    the regression of the new features on the old: exact no longer, but for the rows to come. Where
+    frequencies are learned (reparameterized), the same goes for all but a sample of the rows, which
+    is exact; see :mod:`onkel.models.learned_spectrum`.
     """
 
     name = "least_squares"

@@ -29,8 +29,9 @@ class LogisticNewton(Rule):
     -----
     Source: Laplace's approximation row by row (Spiegelhalter & Lauritzen 1990), with the implicit
     step of Kulis & Bartlett 2010; the blocks are ours. The state is a matrix over the features, so
-    the rule needs an explicit map. Against least squares on the features of the default learner:
-    docs/second-order.md.
+    the rule needs an explicit map; where features move, rows go along as in :class:`LeastSquares`,
+    each with the parabola by which it was learned. Against least squares on the features of the
+    default learner: docs/second-order.md.
     """
 
     name = "newton"

@@ -23,6 +23,7 @@ class _Files(TableSource):
         self.files = files
         self.name = joint_name(files)
         self.once = any(f.once for f in files)
+        self.grows = len(files) > 1
         self._count()
         super().__init__()
         if not self.once:
@@ -38,6 +39,7 @@ class _Files(TableSource):
             try:
                 for table in self._tables(file):
                     if table.num_rows:
+                        self._take_late(table, file.name)
                         yield Batch(table, file.name)
                         rows += table.num_rows
             except (pa.ArrowException, OSError, EOFError) as error:
@@ -48,7 +50,7 @@ class _Files(TableSource):
 
     def _present(self, names: list[str]) -> list[str] | None:
         """Columns to read of a file; those it lacks are missed when encoding."""
-        return None if self.wanted is None else [n for n in self.wanted if n in names]
+        return None if self.wanted is None else [n for n in names if self._takes(n)]
 
 
 def _broken(file: FileRef, error: Exception, rows: int | None) -> DataError:

@@ -52,7 +52,7 @@ class FastNumbers:
         place = np.array([at.get(n, -2) for n in names], dtype=np.int64)
         rows = chunk.n_lines
         X = np.empty((rows, self.encoder.n_features), dtype=dtype)
-        X[:, [j for name, j in at.items() if j >= 0 and name not in names]] = 0.0
+        X[:, [j for name, j in at.items() if j >= 0 and name not in names]] = np.nan
         y = np.empty(rows if self.target is not None else 0)
         exact = np.dtype(dtype) == np.float64
         # The loop reads eight bytes at a time, up to a line end.

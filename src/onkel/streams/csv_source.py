@@ -22,9 +22,11 @@ __all__ = ["CsvSource"]
 class CsvSource(TableSource):
     """Rows of CSV files with a header line.
 
-    Types come from the first chunk of the first file and stay. A file whose first line is
-    numbers only has no header: its columns are ``c0``, ``c1``, ... The delimiter is the comma,
-    or the semicolon, tab or bar where the header has no comma.
+    Types come from the first chunk of the first file that has the column, and stay. A column
+    unknown to the files before becomes one behind those there are (where ``extends``; rows without
+    it have 0 there), or is ignored. A file whose first line is numbers only has no header: its
+    columns are ``c0``, ``c1``, ... The delimiter is the comma, or the semicolon, tab or bar where
+    the header has no comma.
 
     Parameters
     ----------
@@ -50,6 +52,7 @@ class CsvSource(TableSource):
         self.files, self.delimiter, self.kinds = files, delimiter, kinds
         self.name = joint_name(files)
         self.once = any(f.once for f in files)
+        self.grows = len(files) > 1
         self.total = joint_size(files)
         self.target = target
         self.types: dict[str, Any] = {}
@@ -86,10 +89,32 @@ class CsvSource(TableSource):
                 )
             except DataError as error:
                 raise moved(error, source=file.name) from None
-        for name in self.wanted or self.types:
-            if name not in names:
-                raise missing_column(name, names, file.name)
+        elif self.wanted is not None:
+            self._check_names(names, file)
+            self._take_up(chunk, names, file)
         return names, chunk
+
+    def _check_names(self, names: list[str], file: FileRef) -> None:
+        """A later file needs the target, and columns unless their values may be missing."""
+        for column in () if self.gaps else self.encoder.columns:
+            if column.name not in names and not column.late:
+                raise missing_column(column.name, names, file.name, gone=True)
+        if self.target is not None and self.target not in names:
+            raise missing_column(self.target, names, file.name)
+
+    def _take_up(self, chunk: Chunk, names: list[str], file: FileRef) -> None:
+        """Types of columns that no file before had; they become features, where that is wanted."""
+        new = [n for n in names if n not in self.types and n not in self.unread and self._takes(n)]
+        if not new or not chunk.data or chunk.data.isspace():
+            return
+        try:
+            types = infer_types(chunk.data, names, self.separator, new, self.kinds, self.target)
+        except DataError as error:
+            raise moved(error, source=file.name) from None
+        batch, _ = parse_chunk(chunk, names, self.separator, types, new)
+        self.types |= types
+        self._take_late(batch, file.name)
+        self.fast = None
 
     def _parse(
         self, chunk: Chunk, names: list[str], file: FileRef, rows: int
@@ -104,7 +129,8 @@ class CsvSource(TableSource):
                 X, y = arrays
                 yield Piece(self.encoder.without_gaps(X), y, file.name, self.encoder.n_late)
                 return
-        wanted = self.wanted if self.wanted is not None else list(self.types)
+        wanted = list(self.types) if self.wanted is None else self.wanted
+        wanted = [name for name in wanted if name in names]
         batch, failure = parse_chunk(chunk, names, self.separator, self.types, wanted)
         if batch.num_rows:
             yield Batch(batch, file.name)

@@ -144,13 +144,15 @@ class Encoder:
                 return column.name
         raise IndexError("no such feature")
 
-    def encode(self, batch: Any, dtype: Any = "float32") -> np.ndarray:
+    def encode(self, batch: Any, dtype: Any = "float32", gaps: bool = False) -> np.ndarray:
         """Features of a batch whose columns come in any order.
 
         Parameters
         ----------
         batch : pyarrow.RecordBatch
         dtype : {"float32", "float64"}, default="float32"
+        gaps : bool, default=False
+            Whether a column may be missing altogether: each of its values is missing then.
 
         Returns
         -------
@@ -177,10 +179,10 @@ class Encoder:
                 width = _width(column, self.n_hash)
                 if column.name in place:
                     self._fill(X[:, at : at + width], batch.column(place[column.name]), column)
-                elif column.late:
-                    X[:, at : at + width] = 0.0
+                elif column.late or gaps:
+                    X[:, at : at + width] = np.nan
                 else:
-                    raise missing_column(column.name, names, None)
+                    raise missing_column(column.name, names, None, gone=True)
                 at += width
         return self.without_gaps(X)
 

@@ -22,13 +22,21 @@ def moved(error: DataError, *, source: str | None = None, rows: int = 0) -> Data
     )
 
 
-def missing_column(name: str, columns: Iterable[str], source: str | None) -> DataError:
-    """A column that was asked for and is not there, with what is."""
+def missing_column(
+    name: str, columns: Iterable[str], source: str | None, *, gone: bool = False
+) -> DataError:
+    """A column that was asked for and is not there, with what is; ``gone``: it was, before."""
     names = [str(c) for c in columns]
     near = get_close_matches(str(name), names, 1, 0.6)
     hint = f"; did you mean {near[0]!r}?" if near else "."
     shown = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
-    return DataError(f"no such column{hint} The columns are: {shown}", source=source, column=name)
+    text = f"no such column{hint} The columns are: {shown}"
+    if gone:
+        text += (
+            ". To take its values for missing ones: missing='zero', 'mean' or 'skip' (--missing on "
+            "the command line)"
+        )
+    return DataError(text, source=source, column=name)
 
 
 def shorten(value: Any, width: int = 60) -> str:

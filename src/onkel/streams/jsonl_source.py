@@ -13,7 +13,6 @@ import pyarrow.json as pajson
 from onkel.errors import DataError
 
 from .arrow_values import kind_of, one_batch
-from .choosing import column_of
 from .failures import moved, shorten
 from .files import FileRef, joint_name, joint_size
 from .lines import Chunk, line_chunks, line_of
@@ -41,6 +40,8 @@ class JsonlSource(TableSource):
         Kind of the columns that are known beforehand.
     target : str or None
     """
+
+    grows = True
 
     def __init__(self, files: list[FileRef], kinds: dict[str, str], target: str | None) -> None:
         self.files, self.kinds = files, kinds
@@ -85,17 +86,19 @@ class JsonlSource(TableSource):
 
     def _extend(self, batch: pa.RecordBatch) -> None:
         """Columns for the keys of a batch that have not been seen."""
-        assert self.wanted is not None
-        new = [
-            column_of(batch, field.name, False, self.name)
-            for field in batch.schema
-            if field.name not in self.types and kind_of(field.type) is not None
-        ]
-        self.encoder.extend(new)
-        for column in new:
+        for column in self._take_late(batch, self.name):
             t = batch.schema.field(column.name).type
             self.types[column.name] = pa.float64() if column.kind == "number" else t
-            self.wanted.append(column.name)
+
+    def _extend_by(self, row: dict[str, Any]) -> None:
+        """Columns for the keys of one row that have not been seen."""
+        new = {
+            k: v if isinstance(v, (bool, str)) else float(v)
+            for k, v in row.items()
+            if k not in self.known and isinstance(v, (bool, int, float, str))
+        }
+        if new:
+            self._extend(one_batch(_first_values([new])))
 
     def _infer(self, chunk: Chunk) -> None:
         try:
@@ -123,7 +126,10 @@ class JsonlSource(TableSource):
         """Line by line with Python's reader, up to the first row that does not fit."""
         rows: list[dict[str, Any]] = []
         failure = None
+        extends = self.extends and self.wanted is not None
         for row, text in _objects(chunk):
+            if extends and isinstance(row, dict):
+                self._extend_by(row)
             failure = self._check(row, text, len(rows))
             if failure is not None:
                 at = line_of(chunk._replace(data=chunk.data.replace(b'"', b"'")), len(rows))

@@ -50,15 +50,15 @@ def open_stream(
     features : list of str, optional
         Columns to use; all but the target by default. For svmlight: the number of features.
     exclude : list of str
-        Columns to leave out.
+        Columns to leave out, also those that only a later file has.
     categorical : list of str
         Columns to read as categories though they look like numbers.
     n_hash : int, default=32
         Features for each text column.
     missing : {"error", "zero", "mean", "skip"}, default="error"
-        What to do with NaN and empty values in features: refuse, 0, running mean of the column,
-        or drop the row (which then does not count). Infinite values and missing targets are
-        always refused.
+        What to do with NaN and empty values in features, and with columns that a later file
+        lacks: refuse, 0, running mean of the column, or drop the row (which then does not count).
+        Infinite values and missing targets are always refused.
     block_rows : int, default=4096
         Rows of every block but the last.
     shuffle : int, default=0
@@ -69,7 +69,8 @@ def open_stream(
         That of a saved model: the same columns in any order become the same features.
     extend : bool, default=False
         Whether columns of a table that the ``encoder`` doesn't know become features behind those
-        it has, to learn from; else they are left out. Keys of dicts that come later always do.
+        it has, to learn from; else they are left out. Without an encoder, a column or key that
+        only comes in a later file or row always does, unless ``features`` names those to use.
     skip_rows : int, default=0
         Rows to leave out at the start, to resume.
     dtype : {"float32", "float64"}, default="float32"
@@ -110,6 +111,7 @@ def open_stream(
         categorical=categorical,
         n_hash=n_hash,
         extend=extend,
+        gaps=missing != "error",
     )
     return Stream(
         opened,

@@ -29,10 +29,11 @@ def open_source(
     categorical: Iterable[str],
     n_hash: int,
     extend: bool,
+    gaps: bool,
 ) -> Opened:
     """Source, encoder and target column of anything that :func:`open_stream` takes."""
     columns = {"features": features, "exclude": exclude, "categorical": categorical}
-    columns["extend"] = extend and encoder is not None
+    columns |= {"extend": extend and encoder is not None, "gaps": gaps}
     if _is_files(source):
         return _files(source, format, target, encoder, n_hash, columns)
     y = None
@@ -146,7 +147,11 @@ def _table(
 
     names = table.names
     target = resolve_target(names, target, encoder, table.name)
-    extend = columns.pop("extend")
+    extend, table.gaps = columns.pop("extend"), columns.pop("gaps")
+    left_out = columns["exclude"]
+    left_out = {left_out} if isinstance(left_out, str) else set(left_out)
+    # columns that may come later are left out when they come
+    columns["exclude"] = left_out & set(names) if table.grows else left_out
     table.extends = extend or (encoder is None and columns["features"] is None)
     if encoder is None:
         encoder = choose_columns(
@@ -155,7 +160,7 @@ def _table(
     elif extend:
         known = [target, *(column.name for column in encoder.columns)]
         left = [name for name in names if name not in known]
-        if set(left) - set(columns["exclude"]):
+        if set(left) - left_out:
             columns = columns | {"features": left, "n_hash": encoder.n_hash}
             found = choose_columns(table.first, names, target=target, source=table.name, **columns)
             encoder.extend(found.columns)
@@ -169,6 +174,7 @@ def _table(
             source=table.name,
         )
     table.prepare(encoder, target)
+    table.known |= left_out
     return table, encoder, target
 
 

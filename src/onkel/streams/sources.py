@@ -11,8 +11,8 @@ import numpy as np
 from onkel.errors import DataError
 
 from .blocks import Piece
-from .encoding import Encoder
-from .failures import moved
+from .encoding import Column, Encoder
+from .failures import missing_column, moved
 
 __all__ = ["Batch", "Source", "TableSource", "piece_rows"]
 
@@ -75,6 +75,10 @@ class TableSource(Source):
     dtype: Any = "float32"
     # Whether columns that come in mid-stream are taken up.
     extends = False
+    # Whether columns may come that the first rows don't have.
+    grows = False
+    # Whether a later file may lack a column: its values are missing then.
+    gaps = False
     # All columns there are; ``first`` may hold fewer.
     names: tuple[str, ...] | list[str] = ()
 
@@ -96,9 +100,32 @@ class TableSource(Source):
     def prepare(self, encoder: Encoder, target: str | None) -> None:
         """Settle what is read from now on."""
         self.encoder, self.target, self.first = encoder, target, None
-        self.wanted = [c.name for c in encoder.columns if not c.late or c.name in self.names]
+        self.wanted = [column.name for column in encoder.columns]
         if target is not None:
             self.wanted.append(target)
+        #: columns that are features, the target, or left out
+        self.known = {*self.names, *self.wanted}
+
+    def _takes(self, name: str) -> bool:
+        """Whether a column is read: it is wanted, or a new one where these are taken up."""
+        return name in (self.wanted or ()) or (self.extends and name not in self.known)
+
+    def _take_late(self, batch: Any, where: str) -> list[Column]:
+        """Columns of a batch that no rows before had become features; returns them."""
+        if not self.extends or self.wanted is None:
+            return []
+        from .arrow_values import kind_of
+        from .choosing import column_of
+
+        new = [
+            column_of(batch, field.name, False, where)
+            for field in batch.schema
+            if field.name not in self.known and kind_of(field.type) is not None
+        ]
+        self.known.update(batch.schema.names)
+        self.encoder.extend(new)
+        self.wanted += [column.name for column in new]
+        return new
 
     def _again(self) -> Iterator[Batch | Piece]:
         batches, self._batches = self._batches, None
@@ -144,11 +171,9 @@ class TableSource(Source):
     def _arrays(self, part: Any) -> tuple[np.ndarray, np.ndarray | None]:
         from .arrow_values import target_values
 
-        X = self.encoder.encode(part, self.dtype)
+        X = self.encoder.encode(part, self.dtype, self.gaps)
         if self.target is None:
             return X, None
         if self.target not in part.schema.names:
-            from .failures import missing_column
-
             raise missing_column(self.target, part.schema.names, None)
         return X, target_values(part.column(self.target), self.target)
