@@ -24,6 +24,7 @@ _E1, _E2, _E3, _E4, _E5, _E6 = (
               0.00133335581464284, 0.000154035303933816)
 )  # fmt: skip
 _ZERO, _ONE, _LEAST = np.float32(0.0), np.float32(1.0), np.float32(-127.0)
+_LOG2_E = math.log2(math.e)
 _BIAS, _MANTISSA = np.int32(127), np.int32(23)
 
 
@@ -87,16 +88,22 @@ def scaled_products(
 
 
 @jit
-def _gaussian_of(K, own, other):
+def _gaussian_of(K, own, other, first):
+    """K ← 2^(K - own - other): of row t the columns before ``first`` + t."""
     for t in range(K.shape[0]):
-        for j in range(K.shape[1]):
+        for j in range(min(first + t, K.shape[1])):
             K[t, j] = exp2(K[t, j] - own[t] - other[j])
 
 
-def gaussian_block(X: np.ndarray, S: np.ndarray, gamma: float, out: Any = None) -> np.ndarray:
-    """exp(-γ‖x - s‖²), (n, m), in float32; ``out`` may be used for it."""
-    K, own, other = scaled_products(X, S, gamma * math.log2(math.e), out)
-    _gaussian_of(K, own, other)
+def gaussian_block(
+    X: np.ndarray, S: np.ndarray, gamma: float, out: Any = None, earlier: bool = False
+) -> np.ndarray:
+    """exp(-γ‖x - s‖²), (n, m), in float32; ``out`` may be used for it.
+
+    ``earlier``: the last rows of S are those of X, and no row is wanted with itself or a later one.
+    """
+    K, own, other = scaled_products(X, S, gamma * _LOG2_E, out)
+    _gaussian_of(K, own, other, len(S) - len(X) if earlier else len(S))
     return K
 
 
@@ -114,5 +121,5 @@ def _gaussian_of_plain(P, X, S, factor, other):
 def gaussian_of_products(P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
     """exp(-γ‖x - s‖²) from the products P = X Sᵀ (n, m), in their place; float32, around 0."""
     other = scratch("other squares", (len(S),), P.dtype)
-    _gaussian_of_plain(P, X, S, P.dtype.type(gamma * math.log2(math.e)), other)
+    _gaussian_of_plain(P, X, S, P.dtype.type(gamma * _LOG2_E), other)
     return P

@@ -10,7 +10,7 @@ __all__ = ["BPASimple", "replace_best"]
 
 
 @jit_inline
-def replace_best(A, info, size, q, new, panel, t, n, scale, work):
+def replace_best(A, info, size, q, new, panel, t, scale, work):
     """The slot to replace; ``new`` (K,) becomes the coefficients β of the new row.
 
     β_r = α_r k_r/q + new keeps the score of row t at f + new q whatever r is, so the objective
@@ -19,11 +19,11 @@ def replace_best(A, info, size, q, new, panel, t, n, scale, work):
     """
     squared_coefficients(A, size, work)
     for j in range(size):
-        k_r = float(panel[t, n + j])
+        k_r = float(panel[t, j])
         work[0, j] *= max(info[DIAGONAL, j] - k_r * k_r / q, 0.0)
     r = first_least(work, 0, size)
     for k in range(A.shape[0]):
-        new[k] += scale * A[k, r] * panel[t, n + r] / q
+        new[k] += scale * A[k, r] * panel[t, r] / q
     return r
 
 

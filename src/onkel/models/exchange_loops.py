@@ -78,14 +78,14 @@ def _drop_by_inverse(kind, delta2, q, size, A, info, inverse, new, d, u, work, s
 
 
 @jit_inline
-def _drop_beside(panel, t, n, q, size, A, info, gram, neighbour, new, state):
+def _drop_beside(panel, t, q, size, A, info, gram, neighbour, new, state):
     """The slot that goes, its part given to the new row and its nearest neighbour."""
     if neighbour[0] == -2:
         for j in range(size):
             neighbour[j] = nearest(j, size, info, gram)
-    r = nearest_change(A, neighbour, q, panel, t, n, size, info, gram)
+    r = nearest_change(A, neighbour, q, panel, t, size, info, gram)
     m = neighbour[r]
-    u, v, _ = onto_pair(r, m, q, panel[t, n + r], panel[t, n + max(m, 0)], info, gram)
+    u, v, _ = onto_pair(r, m, q, panel[t, r], panel[t, max(m, 0)], info, gram)
     for k in range(A.shape[0]):
         if m >= 0:
             A[k, m] += A[k, r] * A.dtype.type(v)
@@ -119,8 +119,8 @@ def learn_exchange(
     counts[CHANGED] = 0
     for t in range(n):
         size = counts[SIZE]
-        catch_up(panel, t, n, changes, counts[CHANGED])
-        score(panel, t, n, A, size, state, P)
+        catch_up(panel, t, changes, counts[CHANGED])
+        score(panel, t, A, size, state, P)
         if weight[t] == 0.0:
             continue
         state[T] += 1.0
@@ -137,7 +137,7 @@ def learn_exchange(
             if size == limit:
                 counts[REMOVED] += 1
             if by_inverse:
-                delta2 = coordinates(panel, t, n, q[t], size, inverse, d, u, rounding)
+                delta2 = coordinates(panel, t, q[t], size, inverse, d, u, rounding)
                 if delta2 <= _SPANNED * ridge(q[t], rounding):
                     _spread(size, d, A, new, state)
                     r = -1
@@ -148,9 +148,9 @@ def learn_exchange(
                 else:
                     extend(inverse, d, delta2, size)
             elif size == limit:
-                r = _drop_beside(panel, t, n, q[t], size, A, info, gram, neighbour, new, state)
+                r = _drop_beside(panel, t, q[t], size, A, info, gram, neighbour, new, state)
             if r >= 0:
-                place(r, panel, t, n, y[t], q[t], new, A, info, gram, counts, changes, state)
+                place(r, panel, t, y[t], q[t], new, A, info, gram, counts, changes, state)
             if size == limit and by_inverse and counts[REMOVED] % (2 * limit) == 0:
                 anew(gram, info, size, inverse, rounding)
             if size == limit and not by_inverse:

@@ -20,12 +20,12 @@ def ridge(q, rounding):
 
 
 @jit_inline
-def coordinates(panel, t, n, q, size, inverse, d, u, rounding):
+def coordinates(panel, t, q, size, inverse, d, u, rounding):
     """d = (K + λI)⁻¹ k of row t; returns ‖δ‖² = q + λ - kᵀd. ``u`` is scratch."""
     added = ridge(q, rounding)
     delta2 = q + added
     for j in range(size):
-        u[j] = panel[t, n + j]
+        u[j] = panel[t, j]
     for i in range(size):
         total = 0.0
         for j in range(size):

@@ -43,17 +43,14 @@ class MergingModel(SupportModel):
         learn_merging(panel, X, self.S, y, weight, slots, *budget, *self.how(), P)
 
     def panel(self, X: np.ndarray) -> np.ndarray:
-        """γ‖x - s‖², (n, n + slots), of rows X (n, d) with themselves and with every slot.
+        """γ‖x - s‖², (n, slots + n), of rows X (n, d) with every slot and with themselves.
 
         The columns of slots that are not in use hold nothing.
         """
-        n, m = len(X), int(self.counts[SIZE])
-        rows = scratch("block and support", (n + m, self.d), self.dtype)
-        rows[:n] = X
-        rows[n:] = self.S[:m]
-        products = scratch("products", (n, n + m), self.dtype)
+        n, rows = len(X), self._support_and_block(X)
+        products = scratch("products", (n, len(rows)), self.dtype)
         products, own, other = scaled_products(X, rows, self.gamma_, products)
         assert self.limit is not None
-        out = scratch("panel", (n, n + self.limit + 1), self.dtype)
+        out = scratch("panel", (n, self.limit + 1 + n), self.dtype)
         scaled_distances(products, own, other, out)
         return out

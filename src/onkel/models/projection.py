@@ -104,13 +104,13 @@ class ProjectionModel(SupportModel):
         else:
             panel = self.panel(X)
             Z = scratch("coordinates", (n, len(self.S)), self.dtype)
-            Z[:, :m] = self._coordinates(panel[:, n : n + m])
+            Z[:, :m] = self._coordinates(panel[:, :m])
         changes = np.empty((2, n), np.int64)
         slots = Slots(self.A, self.info, self.gram, self.outputs, self.rng, self.counts, changes)
         limit = -1 if self.limit is None else self.limit
         budget = self.factor, limit, self.budget_par, self.track
         learn_projection(panel, Z, q, y, weight, slots, *budget, *self.how(), P)
-        keep_rows(X, changes, self.counts[CHANGED], self.S)
+        keep_rows(X, changes, self.counts[CHANGED], panel.shape[1] - n, self.S)
 
 
 class ExchangeModel(SupportModel):
@@ -135,7 +135,7 @@ class ExchangeModel(SupportModel):
         slots = Slots(self.A, self.info, self.gram, self.outputs, self.rng, self.counts, changes)
         budget = self.inverse, int(self.budget.kind), self.limit, self.track
         learn_exchange(panel, q, y, weight, slots, *budget, *self.how(), P)
-        keep_rows(X, changes, self.counts[CHANGED], self.S)
+        keep_rows(X, changes, self.counts[CHANGED], panel.shape[1] - n, self.S)
 
 
 def model_of(budget: Budget) -> type[SupportModel]:

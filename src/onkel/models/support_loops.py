@@ -40,7 +40,7 @@ __all__ = ["learn_removal"]
 
 @jit_inline
 def _slot_to_drop(
-    kind, bpar, loss, b, q, new, panel, t, n, size, A, info, gram, outputs, rng, state, work
+    kind, bpar, loss, b, q, new, panel, t, size, A, info, gram, outputs, rng, state, work
 ):
     """(slot, factor of what is kept before the new row comes, factor of all after)."""
     scale = state[SCALE]
@@ -52,16 +52,16 @@ def _slot_to_drop(
     elif kind == BudgetKind.SMALLEST:
         s = smallest(A, info, size, work)
     elif kind == BudgetKind.REDUNDANT:
-        s = most_redundant(loss, A, info, outputs, size, panel, t, n, new, scale)
+        s = most_redundant(loss, A, info, outputs, size, panel, t, new, scale)
     elif kind == BudgetKind.SHRINK:
-        s, after = forget(int(bpar[0]), loss, A, info, gram, size, panel, t, n, new, scale, state)
+        s, after = forget(int(bpar[0]), loss, A, info, gram, size, panel, t, new, scale, state)
     elif kind == BudgetKind.BOUNDED:
         s, before, after = bounded_removal(bpar, A, info, size, b, new, scale, rng, work)
     elif kind == BudgetKind.FIXED_RANDOM:
         s = pick(rng, size + 1)
         after = (size + 1.0) / size
     else:
-        s = replace_best(A, info, size, q, new, panel, t, n, scale, work)
+        s = replace_best(A, info, size, q, new, panel, t, scale, work)
     return s, before, after
 
 
@@ -75,25 +75,25 @@ def _thinned(b, chance, rng):
 
 @jit_inline
 def _store(
-    s, size, y, b, q, c, c2, cp, new, panel, t, n, track,
+    s, size, y, b, q, c, c2, cp, new, panel, t, track,
     A, info, gram, outputs, counts, changes, state,
 ):  # fmt: skip
     """f ← f without slot s, then with row t in its place."""
     if track:
         norm = state[SQUARED_NORM]
         if s < size:
-            norm, cp = norm_without(s, size, panel, t, n, c, cp, A, info, gram, state)
+            norm, cp = norm_without(s, size, panel, t, c, cp, A, info, gram, state)
         state[SQUARED_NORM] = max(norm + 2.0 * b * cp + b * b * c2 * q, 0.0)
     if outputs.shape[1] > 0 and s < size:
         shift_outputs(s, size, -1.0, A, gram, outputs)
-    place(s, panel, t, n, y, q, new, A, info, gram, counts, changes, state)
+    place(s, panel, t, y, q, new, A, info, gram, counts, changes, state)
     if outputs.shape[1] > 0:
         shift_outputs(s, counts[SIZE], 1.0, A, gram, outputs)
 
 
 @jit_inline
 def _add(
-    kind, limit, bpar, loss, y, b, q, c, c2, cp, new, panel, t, n, track,
+    kind, limit, bpar, loss, y, b, q, c, c2, cp, new, panel, t, track,
     A, info, gram, outputs, rng, counts, changes, state, work,
 ):  # fmt: skip
     """Row t joins the support set, which makes room for it."""
@@ -102,7 +102,7 @@ def _add(
     state[MISTAKES] += 1.0
     if size == limit:
         s, before, after = _slot_to_drop(
-            kind, bpar, loss, b, q, new, panel, t, n, size, A, info, gram, outputs, rng, state,
+            kind, bpar, loss, b, q, new, panel, t, size, A, info, gram, outputs, rng, state,
             work,
         )  # fmt: skip
         counts[REMOVED] += 1
@@ -111,7 +111,7 @@ def _add(
     scale_by(A, outputs, before, state)
     if s < limit or limit < 0:
         _store(
-            s, size, y, b, q, c, c2, before * cp, new, panel, t, n, track,
+            s, size, y, b, q, c, c2, before * cp, new, panel, t, track,
             A, info, gram, outputs, counts, changes, state,
         )  # fmt: skip
     scale_by(A, outputs, after, state)
@@ -137,8 +137,8 @@ def learn_removal(
     c, new, work = np.empty(K), np.empty(K), np.empty((1, A.shape[1]))
     counts[CHANGED] = 0
     for t in range(n):
-        catch_up(panel, t, n, changes, counts[CHANGED])
-        score(panel, t, n, A, counts[SIZE], state, P)
+        catch_up(panel, t, changes, counts[CHANGED])
+        score(panel, t, A, counts[SIZE], state, P)
         if weight[t] == 0.0:
             continue
         state[T] += 1.0
@@ -154,7 +154,7 @@ def learn_removal(
             for k in range(K):
                 new[k] = b * c[k]
             _add(
-                kind, limit, bpar, loss, y[t], b, q[t], c, c2, a * cp, new, panel, t, n, track,
+                kind, limit, bpar, loss, y[t], b, q[t], c, c2, a * cp, new, panel, t, track,
                 A, info, gram, outputs, rng, counts, changes, state, work,
             )  # fmt: skip
         if par[RADIUS] > 0.0 and state[SQUARED_NORM] > par[RADIUS] * par[RADIUS]:
