@@ -116,11 +116,11 @@ class Kernel(BaseEstimator):
     def with_earlier(
         self, X: np.ndarray, S: np.ndarray, gamma: float, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """κ(X, S), (n, m), where the last n rows of S are those of X.
+        """κ(X, [S; X]), (n, m + n), for dense X (n, d) and S (m, d) of one dtype.
 
-        What row t has with rows after t - 1 of these need not be there.
+        In the second part only what a row has with those before it need be there.
         """
-        return self.gram(X, S, gamma, out)
+        return self.gram(X, np.concatenate([S, X]), gamma, out)
 
     def of_products(self, P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
         """κ(X, S) of a radial kernel from the inner products P = X Sᵀ (n, m), in their place.

@@ -38,7 +38,7 @@ _SAME = 1e-6
 
 
 @jit_inline
-def least_change(A, inverse, d, delta2, size):
+def least_change(A, diagonal, d, delta2, size):
     """argmin_r ‖α_r‖²/M_rr, M the inverse with the new row: M_rr + d_r²/‖δ‖²."""
     r = 0
     least = np.inf
@@ -46,7 +46,7 @@ def least_change(A, inverse, d, delta2, size):
         weight = 0.0
         for k in range(A.shape[0]):
             weight += A[k, j] * A[k, j]
-        change = weight / (inverse[j, j] + d[j] * d[j] / delta2)
+        change = weight / (diagonal[j] + d[j] * d[j] / delta2)
         if change < least:
             r, least = j, change
     return r

@@ -1,16 +1,95 @@
-"""The inverse (κ(S, S) + λ I)⁻¹ of a support set, kept in float64 while rows come and go.
+"""The inverse M = (κ(S, S) + λ I)⁻¹ of a support set, in float64, while rows come and go.
 
-It grows by a row and a column, and exchanges them by two rank-one updates.
+A row that comes adds a rank-one term to M; one that goes takes one away, and with it its row and
+column of M. Writing each into M would be another pass over B² numbers, which are more than a cache
+holds. So the terms wait:
+
+    M = P M₀ P + Σ_i f_i g_i g_iᵀ,
+
+P without the slots that have been filled anew since M₀ was written. A few dozen terms go into M₀ by
+one matrix product (:func:`settle`), and what is left of a row's cost is to read half of M₀ once.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy.linalg.blas import dgemm
 
 from onkel._jit import jit, jit_inline
+from onkel._workspace import scratch
 from onkel.budgets.base import DIAGONAL
 
-__all__ = ["anew", "column", "coordinates", "exchange", "extend", "ridge"]
+__all__ = [
+    "Terms",
+    "anew",
+    "column",
+    "coordinates",
+    "exchange",
+    "extend",
+    "is_full",
+    "is_worn",
+    "new_terms",
+    "ridge",
+    "rounding_of",
+    "settle",
+]
+
+# Terms that wait. More make each row's part of them longer, fewer the products less efficient.
+_MOST_TERMS = 48
+
+
+class Terms(NamedTuple):
+    """What is not written into M₀ yet."""
+
+    G: np.ndarray  # (most, capacity) the g_i, 0 beyond the slots in use
+    factors: np.ndarray  # (most,) the f_i
+    kept: np.ndarray  # (capacity,) the diagonal of P
+    diagonal: np.ndarray  # (capacity,) that of M
+    count: np.ndarray  # (1,) how many
+
+
+def new_terms(inverse: np.ndarray) -> Terms:
+    """No terms beside M₀ = ``inverse`` (capacity, capacity); valid until the next call."""
+    m = len(inverse)
+    diagonal = scratch("diagonal", (m,), np.float64)
+    diagonal[:] = inverse.diagonal()
+    kept = scratch("kept", (m,), np.float64)
+    kept[:] = 1.0
+    G = scratch("terms", (_MOST_TERMS, m), np.float64)
+    return Terms(G, np.empty(_MOST_TERMS), kept, diagonal, np.zeros(1, np.int64))
+
+
+def settle(inverse: np.ndarray, terms: Terms) -> None:
+    """Write what waits into M₀, where new terms may begin."""
+    n = terms.count[0]
+    if n == 0:
+        return
+    gone = np.flatnonzero(terms.kept == 0.0)
+    inverse[gone] = 0.0
+    inverse[:, gone] = 0.0
+    G = terms.G[:n]
+    # M is symmetric, so that its transpose may stand for it where Fortran's order is asked for
+    dgemm(1.0, G.T, terms.factors[:n, None] * G, beta=1.0, c=inverse.T, overwrite_c=1)
+
+
+@jit_inline
+def is_full(count, G):
+    """Whether there may be no room for the terms of another row."""
+    return count[0] + 2 > G.shape[0]
+
+
+@jit_inline
+def is_worn(before, after, limit):
+    """Whether to make the inverse anew after so many rows dropped, and ``before`` a while ago."""
+    return after // (2 * limit) > before // (2 * limit)
+
+
+@jit_inline
+def rounding_of(itemsize):
+    """What rounding does to kernel values of so many bytes, and more."""
+    return 1e-8 if itemsize == 8 else 1e-5
 
 
 @jit_inline
@@ -20,59 +99,89 @@ def ridge(q, rounding):
 
 
 @jit_inline
-def coordinates(panel, t, q, size, inverse, d, u, rounding):
+def _times(inverse, kept, u, size, d):
+    """d ← P M₀ P u, from the lower half of M₀: each number is read once and used twice."""
+    for i in range(size):
+        own = kept[i] * u[i]
+        total = 0.0
+        for j in range(i):
+            total += inverse[i, j] * (kept[j] * u[j])
+            d[j] += inverse[i, j] * own
+        d[i] = total + inverse[i, i] * own
+    for i in range(size):
+        d[i] *= kept[i]
+
+
+@jit_inline
+def _add_term(i, G, share, size, d):
+    """d ← d + share g_i."""
+    for j in range(size):
+        d[j] += share * G[i, j]
+
+
+@jit_inline
+def coordinates(panel, t, q, size, inverse, G, factors, kept, count, d, u, rounding):
     """d = (K + λI)⁻¹ k of row t; returns ‖δ‖² = q + λ - kᵀd. ``u`` is scratch."""
+    for j in range(size):
+        u[j] = panel[t, j]
+    _times(inverse, kept, u, size, d)
+    for i in range(count[0]):
+        share = 0.0
+        for j in range(size):
+            share += G[i, j] * u[j]
+        _add_term(i, G, factors[i] * share, size, d)
     added = ridge(q, rounding)
     delta2 = q + added
     for j in range(size):
-        u[j] = panel[t, j]
-    for i in range(size):
-        total = 0.0
-        for j in range(size):
-            total += inverse[i, j] * u[j]
-        d[i] = total
-        delta2 -= total * u[i]
+        delta2 -= d[j] * u[j]
     return max(delta2, added)
 
 
 @jit_inline
-def extend(inverse, d, delta2, size):
-    """The inverse with one more row: + [d; -1][d; -1]ᵀ/‖δ‖²."""
-    d[size] = -1.0
-    for j in range(size + 1):
-        inverse[size, j] = 0.0
-        inverse[j, size] = 0.0
-    for i in range(size + 1):
-        share = d[i] / delta2
-        for j in range(size + 1):
-            inverse[i, j] += share * d[j]
+def _wait(g, factor, size, G, factors, diagonal, count):
+    """M ← M + f g gᵀ, as a term that waits."""
+    i = count[0]
+    for j in range(size):
+        G[i, j] = g[j]
+        diagonal[j] += factor * g[j] * g[j]
+    for j in range(size, G.shape[1]):
+        G[i, j] = 0.0
+    factors[i] = factor
+    count[0] += 1
 
 
 @jit_inline
-def column(inverse, d, delta2, r, size, u):
+def extend(d, delta2, size, G, factors, diagonal, count):
+    """The inverse with one more row: + [d; -1][d; -1]ᵀ/‖δ‖²."""
+    d[size] = -1.0
+    _wait(d, 1.0 / delta2, size + 1, G, factors, diagonal, count)
+
+
+@jit_inline
+def column(inverse, d, delta2, r, size, G, factors, kept, count, u):
     """Column r of the inverse with one more row, which stands last."""
-    for i in range(size):
-        u[i] = inverse[i, r] + d[i] * d[r] / delta2
+    for j in range(size):
+        u[j] = kept[r] * kept[j] * inverse[r, j] + d[r] / delta2 * d[j]
+    for i in range(count[0]):
+        _add_term(i, G, factors[i] * G[i, r], size, u)
     u[size] = -d[r] / delta2
 
 
 @jit_inline
-def exchange(inverse, d, u, delta2, r, size):
+def exchange(d, u, delta2, r, size, G, factors, kept, diagonal, count):
     """The inverse with the new row in slot r: + [d; -1][d; -1]ᵀ/‖δ‖² - u uᵀ/u_r."""
     pivot = u[r]
     d[r], u[r] = -1.0, u[size]
-    for j in range(size):
-        inverse[r, j] = 0.0
-        inverse[j, r] = 0.0
-    for i in range(size):
-        more, less = d[i] / delta2, u[i] / pivot
-        for j in range(size):
-            inverse[i, j] += more * d[j] - less * u[j]
+    kept[r] = diagonal[r] = 0.0
+    for i in range(count[0]):
+        G[i, r] = 0.0
+    _wait(d, 1.0 / delta2, size, G, factors, diagonal, count)
+    _wait(u, -1.0 / pivot, size, G, factors, diagonal, count)
 
 
 @jit
 def anew(gram, info, size, inverse, rounding):
-    """(K + λI)⁻¹ from the kernel matrix."""
+    """M₀ ← (K + λI)⁻¹ from the kernel matrix."""
     K = np.empty((size, size))
     for i in range(size):
         for j in range(size):

@@ -12,7 +12,7 @@ from onkel.budgets.merging import Merging, degradation_table
 from onkel.kernels import Kernel
 from onkel.models.merging_loops import learn_merging, scaled_distances
 from onkel.models.support import SupportModel
-from onkel.models.support_pieces import SIZE, Slots
+from onkel.models.support_pieces import Slots
 
 __all__ = ["MergingModel"]
 
@@ -47,9 +47,11 @@ class MergingModel(SupportModel):
 
         The columns of slots that are not in use hold nothing.
         """
-        n, rows = len(X), self._support_and_block(X)
-        products = scratch("products", (n, len(rows)), self.dtype)
-        products, own, other = scaled_products(X, rows, self.gamma_, products)
+        n, m = len(X), self.size
+        products = scratch("products", (n, m + n), self.dtype)
+        products, own, other = scaled_products(
+            X.astype(self.dtype, copy=False), self.S[:m], self.gamma_, products, earlier=True
+        )
         assert self.limit is not None
         out = scratch("panel", (n, self.limit + 1 + n), self.dtype)
         scaled_distances(products, own, other, out)

@@ -32,7 +32,7 @@ _REFRESH = 1024
 def scaled_distances(products, own, other, out):
     """D (n, m) = γ‖x - s‖² from 2γ X Sᵀ and squared lengths.
 
-    The rows s are slots, then the block's own: both parts of ``out``, which has room for more slots.
+    The rows s are slots, then those of the block; ``out`` has room for more slots between them.
     """
     n, m = products.shape[0], products.shape[1]
     zero = products.dtype.type(0.0)

@@ -22,8 +22,8 @@ from onkel.rules.base import Rule
 
 __all__ = ["SupportModel"]
 
-# Rows of a sub-block: fewer cost more calls, more a larger κ(block, block) of which half is read.
-_FEWEST_ROWS, MOST_ROWS = 64, 256
+# Rows of a sub-block: fewer cost more calls, more a larger κ(block, block), of which half is read.
+_FEWEST_ROWS, MOST_ROWS = 128, 256
 # Slots allocated at first; a set that outgrows them doubles.
 _FIRST_CAPACITY = 64
 
@@ -239,21 +239,15 @@ class SupportModel(Model):
         The columns of slots that may be filled by these rows hold nothing yet.
         """
         n, m = len(X), self.size
-        rows = self._support_and_block(X)
+        X = X.astype(self.dtype, copy=False)
         slots = m + n if self.limit is None else min(m + n, self.limit)
         out = scratch("panel", (n, slots + n), self.dtype)
         if slots > m:
-            K = self.kernel.with_earlier(X, rows, self.gamma_)
+            K = self.kernel.with_earlier(X, self.S[:m], self.gamma_)
             out[:, :m], out[:, slots:] = K[:, :m], K[:, m:]
             return out
-        return np.ascontiguousarray(self.kernel.with_earlier(X, rows, self.gamma_, out), self.dtype)
-
-    def _support_and_block(self, X: np.ndarray) -> np.ndarray:
-        """The stored rows, then the rows X."""
-        m = self.size
-        rows = scratch("support and block", (m + len(X), self.d), self.dtype)
-        rows[:m], rows[m:] = self.S[:m], X
-        return rows
+        K = self.kernel.with_earlier(X, self.S[:m], self.gamma_, out)
+        return np.ascontiguousarray(K, self.dtype)
 
     def _reserve(self, n: int) -> None:
         """Room for n more rows, within the budget."""
