@@ -131,7 +131,8 @@ def learn_exchange(
     by_inverse = kind != BudgetKind.EXCHANGE_NEAREST
     rounding = rounding_of(A.itemsize)
     c, new = np.empty(K), np.empty(K)
-    d, u, work = np.empty(limit + 1), np.empty(limit + 1), np.empty((1, limit))
+    d, u, v = np.empty(limit + 1), np.empty(limit + 1), np.empty(limit)
+    work = np.empty((1, limit))
     neighbour = np.full(limit, -2)
     if first == 0:
         counts[CHANGED] = 0
@@ -156,7 +157,7 @@ def learn_exchange(
                 counts[REMOVED] += 1
             if by_inverse:
                 delta2 = coordinates(
-                    panel, t, q[t], size, inverse, G, factors, kept, count, d, u, rounding
+                    panel, t, q[t], size, inverse, G, factors, kept, count, d, u, v, rounding
                 )
                 if delta2 <= _SPANNED * ridge(q[t], rounding):
                     _spread(size, d, A, new, state)

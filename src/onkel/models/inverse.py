@@ -16,8 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dgemm
+from scipy.linalg.lapack import dpotri
 
 from onkel._jit import jit, jit_inline
+from onkel._linalg import cholesky_upper
 from onkel._workspace import scratch
 from onkel.budgets.base import DIAGONAL
 
@@ -38,6 +40,7 @@ __all__ = [
 
 # Terms that wait. More make each row's part of them longer, fewer the products less efficient.
 _MOST_TERMS = 48
+_LEAST_RIDGE = 1e-12
 
 
 class Terms(NamedTuple):
@@ -95,21 +98,28 @@ def rounding_of(itemsize):
 @jit_inline
 def ridge(q, rounding):
     """λ of a row with κ(x, x) = q."""
-    return rounding * q + 1e-12
+    return rounding * q + _LEAST_RIDGE
 
 
 @jit_inline
-def _times(inverse, kept, u, size, d):
-    """d ← P M₀ P u, from the lower half of M₀: each number is read once and used twice."""
-    for i in range(size):
-        own = kept[i] * u[i]
-        total = 0.0
+def _times(inverse, v, size, d):
+    """d ← M₀ v, from the lower half of M₀: each number is read once and used twice.
+
+    Two rows at a time, i and k, for half the reading and writing of d.
+    """
+    for j in range(size):
+        d[j] = 0.0
+    for i in range(0, size, 2):
+        k = min(i + 1, size - 1)
+        v_i, v_k = v[i], v[k] if k > i else 0.0
+        d_i, d_k = 0.0, 0.0
         for j in range(i):
-            total += inverse[i, j] * (kept[j] * u[j])
-            d[j] += inverse[i, j] * own
-        d[i] = total + inverse[i, i] * own
-    for i in range(size):
-        d[i] *= kept[i]
+            d_i += inverse[i, j] * v[j]
+            d_k += inverse[k, j] * v[j]
+            d[j] += inverse[i, j] * v_i + inverse[k, j] * v_k
+        d[i] += d_i + inverse[i, i] * v_i + inverse[k, i] * v_k
+        if k > i:
+            d[k] += d_k + inverse[k, i] * v_i + inverse[k, k] * v_k
 
 
 @jit_inline
@@ -120,11 +130,14 @@ def _add_term(i, G, share, size, d):
 
 
 @jit_inline
-def coordinates(panel, t, q, size, inverse, G, factors, kept, count, d, u, rounding):
-    """d = (K + λI)⁻¹ k of row t; returns ‖δ‖² = q + λ - kᵀd. ``u`` is scratch."""
+def coordinates(panel, t, q, size, inverse, G, factors, kept, count, d, u, v, rounding):
+    """d = (K + λI)⁻¹ k of row t; returns ‖δ‖² = q + λ - kᵀd. ``u`` and ``v`` are scratch."""
     for j in range(size):
         u[j] = panel[t, j]
-    _times(inverse, kept, u, size, d)
+        v[j] = kept[j] * u[j]
+    _times(inverse, v, size, d)
+    for j in range(size):
+        d[j] *= kept[j]
     for i in range(count[0]):
         share = 0.0
         for j in range(size):
@@ -180,14 +193,19 @@ def exchange(d, u, delta2, r, size, G, factors, kept, diagonal, count):
 
 
 @jit
-def anew(gram, info, size, inverse, rounding):
+def _mirror(M, size):
+    """The upper half of M ← the lower."""
+    for i in range(size):
+        for j in range(i):
+            M[j, i] = M[i, j]
+
+
+def anew(
+    gram: np.ndarray, info: np.ndarray, size: int, inverse: np.ndarray, rounding: float
+) -> None:
     """M₀ ← (K + λI)⁻¹ from the kernel matrix."""
-    K = np.empty((size, size))
-    for i in range(size):
-        for j in range(size):
-            K[i, j] = gram[i, j]
-        K[i, i] += ridge(info[DIAGONAL, i], rounding)
-    K = np.linalg.inv(K)
-    for i in range(size):
-        for j in range(size):
-            inverse[i, j] = 0.5 * (K[i, j] + K[j, i])
+    K = gram[:size, :size].astype(np.float64)
+    K.flat[:: size + 1] += rounding * info[DIAGONAL, :size] + _LEAST_RIDGE
+    upper, _ = dpotri(cholesky_upper(K.T), overwrite_c=1)
+    inverse[:size, :size] = upper.T
+    _mirror(inverse, size)
