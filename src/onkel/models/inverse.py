@@ -8,6 +8,7 @@ holds. So the terms wait:
 
 P without the slots that have been filled anew since M₀ was written. A few dozen terms go into M₀ by
 one matrix product (:func:`settle`), and what is left of a row's cost is to read half of M₀ once.
+Only the lower half of M₀ is kept up, diagonal and all; what is above it means nothing.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.blas import dgemm
+from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotri
 
-from onkel._jit import jit, jit_inline
+from onkel._jit import jit_inline
 from onkel._linalg import cholesky_upper
 from onkel._workspace import scratch
 from onkel.budgets.base import DIAGONAL
@@ -72,9 +73,11 @@ def settle(inverse: np.ndarray, terms: Terms) -> None:
     gone = np.flatnonzero(terms.kept == 0.0)
     inverse[gone] = 0.0
     inverse[:, gone] = 0.0
-    G = terms.G[:n]
-    # M is symmetric, so that its transpose may stand for it where Fortran's order is asked for
-    dgemm(1.0, G.T, terms.factors[:n, None] * G, beta=1.0, c=inverse.T, overwrite_c=1)
+    G, factors = terms.G[:n], terms.factors[:n]
+    for sign, chosen in ((1.0, factors > 0.0), (-1.0, factors < 0.0)):
+        g = np.sqrt(sign * factors[chosen])[:, None] * G[chosen]
+        # in Fortran's order the lower half is the upper one of the transpose
+        dsyrk(sign, g.T, beta=1.0, c=inverse.T, overwrite_c=1)
 
 
 @jit_inline
@@ -102,14 +105,17 @@ def ridge(q, rounding):
 
 
 @jit_inline
-def _times(inverse, v, size, d):
+def _times(inverse, v, size, upwards, d):
     """d ← M₀ v, from the lower half of M₀: each number is read once and used twice.
 
-    Two rows at a time, i and k, for half the reading and writing of d.
+    Two rows at a time, i and k, for half the reading and writing of d. Whoever goes ``upwards``
+    after downwards finds the rows read last in the cache, where all of them don't fit.
     """
+    pairs = (size + 1) // 2
     for j in range(size):
         d[j] = 0.0
-    for i in range(0, size, 2):
+    for pair in range(pairs):
+        i = 2 * (pairs - 1 - pair) if upwards else 2 * pair
         k = min(i + 1, size - 1)
         v_i, v_k = v[i], v[k] if k > i else 0.0
         d_i, d_k = 0.0, 0.0
@@ -135,7 +141,7 @@ def coordinates(panel, t, q, size, inverse, G, factors, kept, count, d, u, v, ro
     for j in range(size):
         u[j] = panel[t, j]
         v[j] = kept[j] * u[j]
-    _times(inverse, v, size, d)
+    _times(inverse, v, size, t % 2 == 0, d)
     for j in range(size):
         d[j] *= kept[j]
     for i in range(count[0]):
@@ -174,7 +180,7 @@ def extend(d, delta2, size, G, factors, diagonal, count):
 def column(inverse, d, delta2, r, size, G, factors, kept, count, u):
     """Column r of the inverse with one more row, which stands last."""
     for j in range(size):
-        u[j] = kept[r] * kept[j] * inverse[r, j] + d[r] / delta2 * d[j]
+        u[j] = kept[r] * kept[j] * inverse[max(r, j), min(r, j)] + d[r] / delta2 * d[j]
     for i in range(count[0]):
         _add_term(i, G, factors[i] * G[i, r], size, u)
     u[size] = -d[r] / delta2
@@ -192,14 +198,6 @@ def exchange(d, u, delta2, r, size, G, factors, kept, diagonal, count):
     _wait(u, -1.0 / pivot, size, G, factors, diagonal, count)
 
 
-@jit
-def _mirror(M, size):
-    """The upper half of M ← the lower."""
-    for i in range(size):
-        for j in range(i):
-            M[j, i] = M[i, j]
-
-
 def anew(
     gram: np.ndarray, info: np.ndarray, size: int, inverse: np.ndarray, rounding: float
 ) -> None:
@@ -208,4 +206,3 @@ def anew(
     K.flat[:: size + 1] += rounding * info[DIAGONAL, :size] + _LEAST_RIDGE
     upper, _ = dpotri(cholesky_upper(K.T), overwrite_c=1)
     inverse[:size, :size] = upper.T
-    _mirror(inverse, size)

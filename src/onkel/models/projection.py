@@ -117,7 +117,7 @@ class ProjectionModel(SupportModel):
 class ExchangeModel(SupportModel):
     """Coefficients over stored rows, one of which gives its part to the others and goes.
 
-    ``inverse`` (capacity, capacity) is that of the kernel matrix; see
+    ``inverse`` (capacity, capacity) is that of the kernel matrix, its lower half; see
     :mod:`onkel.models.exchange_loops`.
     """
 
