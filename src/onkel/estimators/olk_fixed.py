@@ -55,9 +55,10 @@ class OLKFixedClassifier(_OLKFixed, OnlineClassifier):
         η_t = η, η/√t or 1/(αt); a number r in (0, 1] is η/t^r.
     removal : {"weighted", "uniform"}, default="weighted"
         One of small weight rather goes, with the probabilities that disturb f least,
-        p_i = 1 - (B-1)‖α_i κ_i‖/Σ_j‖α_j κ_j‖ among the B stored; needs B ≥ 2. Or any of the B + 1
-        with the new one, and the others are multiplied by (B+1)/B: terms that stay long grow
-        without end but for the ball, and regret is all but linear (docs/regret.md).
+        p_i = 1 - (B-1)‖α_i κ_i‖/Σ_j‖α_j κ_j‖ among the B stored; needs B ≥ 2. O(B) a row that is
+        added, once all terms have come to be of one size; more before, for ‖f‖. Or any of the B + 1
+        goes with the same chance, and the others are multiplied by (B+1)/B: terms that stay long
+        grow without end but for the ball, and regret is all but linear (docs/regret.md).
     kernel : str or Kernel, default="gaussian"
         Any kernel of :mod:`onkel.kernels`.
     gamma : float or {"median", "scale"}, default="median"

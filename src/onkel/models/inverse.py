@@ -51,7 +51,7 @@ class Terms(NamedTuple):
     factors: np.ndarray  # (most,) the f_i
     kept: np.ndarray  # (capacity,) the diagonal of P
     diagonal: np.ndarray  # (capacity,) that of M
-    count: np.ndarray  # (1,) how many
+    waiting: np.ndarray  # (1,) how many
 
 
 def new_terms(inverse: np.ndarray) -> Terms:
@@ -67,7 +67,7 @@ def new_terms(inverse: np.ndarray) -> Terms:
 
 def settle(inverse: np.ndarray, terms: Terms) -> None:
     """Write what waits into M₀, where new terms may begin."""
-    n = terms.count[0]
+    n = terms.waiting[0]
     if n == 0:
         return
     gone = np.flatnonzero(terms.kept == 0.0)

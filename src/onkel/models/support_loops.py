@@ -13,7 +13,7 @@ import numpy as np
 from onkel._jit import jit, jit_inline
 from onkel._random import pick, uniform
 from onkel.budgets.base import BudgetKind
-from onkel.budgets.bounded import bounded_removal
+from onkel.budgets.bounded import bounded, bounded_removal, is_nonuniform
 from onkel.budgets.removal import most_redundant, oldest, smallest
 from onkel.budgets.replacing import replace_best
 from onkel.budgets.shrinking import MISTAKES, Variant, basic_shrinkage, forget
@@ -32,6 +32,7 @@ from onkel.models.support_pieces import (
     score,
     shift_outputs,
     step,
+    stretch_to,
 )
 from onkel.rules.base import ALPHA, RADIUS
 
@@ -56,7 +57,10 @@ def _slot_to_drop(
     elif kind == BudgetKind.SHRINK:
         s, after = forget(int(bpar[0]), loss, A, info, gram, size, panel, t, new, scale, state)
     elif kind == BudgetKind.BOUNDED:
-        s, before, after = bounded_removal(bpar, A, info, size, b, new, scale, rng, work)
+        s, before = bounded_removal(bpar, A, info, size, rng, work)
+        if is_nonuniform(bpar):
+            stretch_to(before, s, size, work, A, info, gram, state)
+        after = bounded(bpar, A, size, s, b, new, before * scale)
     elif kind == BudgetKind.FIXED_RANDOM:
         s = pick(rng, size + 1)
         after = (size + 1.0) / size
@@ -92,6 +96,16 @@ def _store(
 
 
 @jit_inline
+def _along(c, panel, t, size, A, state):
+    """c·f(x) of row t."""
+    total = 0.0
+    for k in range(A.shape[0]):
+        for j in range(size):
+            total += c[k] * A[k, j] * panel[t, j]
+    return state[SCALE] * total
+
+
+@jit_inline
 def _add(
     kind, limit, bpar, loss, y, b, q, c, c2, cp, new, panel, t, track,
     A, info, gram, outputs, rng, counts, changes, state, work,
@@ -106,6 +120,8 @@ def _add(
             work,
         )  # fmt: skip
         counts[REMOVED] += 1
+        if kind == BudgetKind.BOUNDED and track:
+            cp = _along(c, panel, t, size, A, state)
     if kind == BudgetKind.SHRINK and int(bpar[0]) == Variant.BASIC:
         after = basic_shrinkage(limit, state[SQUARED_NORM] + 2.0 * b * cp + b * b * c2 * q)
     scale_by(A, outputs, before, state)
@@ -118,7 +134,8 @@ def _add(
     if size == limit:
         # after B removals: the O(B²) of it is O(B) a row, and errors have grown e² times at most
         anew = counts[REMOVED] % limit == 0
-        if track and (anew or kind == BudgetKind.BOUNDED):
+        cut = kind == BudgetKind.BOUNDED and bpar[2] < math.inf
+        if track and (anew or cut):
             norm_from_gram(size, A, gram, state)
         if anew and outputs.shape[1] > 0:
             refresh_outputs(size, A, gram, outputs)

@@ -20,6 +20,7 @@ import numpy as np
 
 from onkel._jit import jit, jit_inline
 from onkel.budgets.base import BIRTH, DIAGONAL, TARGET
+from onkel.budgets.bounded import remaining
 from onkel.models.loops import SCALE, SQUARED_NORM, rescale
 from onkel.rules.base import RuleKind
 from onkel.rules.gradient import gradient_step
@@ -43,6 +44,7 @@ __all__ = [
     "score",
     "shift_outputs",
     "step",
+    "stretch_to",
 ]
 
 # Places in the counts: slots in use, rows ever stored, changes in this sub-block, rows dropped.
@@ -147,6 +149,34 @@ def place(s, panel, t, y, q, new, A, info, gram, counts, changes, state):
             gram[s, j] = panel[t, j]
             gram[j, s] = panel[t, j]
         gram[s, s] = q
+
+
+@jit_inline
+def _stretch(j, factor, size, A, info, gram, state):
+    """α_j ← factor · α_j, with ‖f‖² where the kernel matrix is kept for it."""
+    for k in range(A.shape[0]):
+        move = (factor - 1.0) * A[k, j]
+        if gram.shape[0] > 0:
+            output = 0.0
+            for i in range(size):
+                output += A[k, i] * gram[j, i]
+            change = move * (2.0 * output + move * info[DIAGONAL, j])
+            state[SQUARED_NORM] += state[SCALE] * state[SCALE] * change
+        A[k, j] += A.dtype.type(move)
+
+
+@jit_inline
+def stretch_to(before, r, size, chance, A, info, gram, state):
+    """α_j ← α_j/(1 - p_j)/``before`` of all but slot r.
+
+    Once rows have been dropped all terms but the newest are of one size, and so have one p: of most
+    nothing is left to do.
+    """
+    rounding = 1e-12 if A.itemsize == 8 else 1e-6
+    for j in range(size):
+        factor = 1.0 / (before * remaining(chance, j))
+        if j != r and abs(factor - 1.0) > rounding:
+            _stretch(j, factor, size, A, info, gram, state)
 
 
 # ---- norms and outputs at the stored rows --------------------------------------------------------
