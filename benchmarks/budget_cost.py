@@ -78,7 +78,7 @@ def draw(costs: dict[str, np.ndarray], path: str) -> None:
     axes.set_xticks(BUDGETS, [str(b) for b in BUDGETS])
     axes.set_xlabel("budget B (solid: removal, dashed: projection and merging)")
     axes.set_ylabel("microseconds a row")
-    axes.legend()
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.savefig(path)
 
 

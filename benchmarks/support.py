@@ -1,4 +1,4 @@
-"""Speed of the support-set learners: ``python -m benchmarks.support [--rows N] [--rounds N]``.
+"""Speed of the learners with a budget: ``python -m benchmarks.support [--rows N] [--rounds N]``.
 
 100 000 × 22 rows, predicted before they are learned, on one core. The rates of the fastest public
 programs were measured on another machine, where the plain NumPy loop of ``benchmarks.speed`` ran
@@ -33,6 +33,7 @@ PEERS = {
     "bpa-s": (132e3, 5.0),
     "projectron": (142e3, 3.0),
     "projectron++": (47e3, 3.0),
+    "nogd": (160e3, 5.0),
     "bpa-p": (None, None),
     "bpa-nn": (None, None),
     "bsgd-m": (29e3, 5.0),
@@ -50,7 +51,8 @@ BUDGETS = (100, 200, 400)
 
 def learner(name: str, budget: int) -> Any:
     """The learner as it is timed: float32, the parameters of its paper."""
-    model = make(name, gamma=GAMMA, budget=budget, **PARAMS.get(name, {}))
+    params = {"rank": budget // 5} if name == "nogd" else PARAMS.get(name, {})
+    model = make(name, gamma=GAMMA, budget=budget, **params)
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
     return model

@@ -24,6 +24,7 @@ _E1, _E2, _E3, _E4, _E5, _E6 = (
               0.00133335581464284, 0.000154035303933816)
 )  # fmt: skip
 _ZERO, _ONE, _LEAST = np.float32(0.0), np.float32(1.0), np.float32(-127.0)
+_LOG2_E = math.log2(math.e)
 _BIAS, _MANTISSA = np.int32(127), np.int32(23)
 
 
@@ -43,60 +44,75 @@ def exp2(u):
 
 
 @jit
-def _columns_around_middle(S, factor, middle, columns, squares):
-    """columns ← (S - middle)ᵀ; squares ← factor ‖·‖² of each."""
-    for j in range(S.shape[0]):
-        squares[j] = 0.0
+def _around_middle(X, S, earlier, factor, rows, columns, own, other):
+    """rows ← 2 factor (X - middle), columns ← (S - middle)ᵀ, own and other ← factor ‖·‖² of each.
+
+    ``earlier``: the rows X stand after those of S in the columns too.
+    """
+    m = S.shape[0]
+    middle = np.empty(S.shape[1], columns.dtype)
+    for j in range(columns.shape[1]):
+        other[j] = 0.0
     for k in range(S.shape[1]):
-        for j in range(S.shape[0]):
+        for j in range(m):
             columns[k, j] = S[j, k]
+        if earlier:
+            for t in range(X.shape[0]):
+                columns[k, m + t] = X[t, k]
         total = columns.dtype.type(0.0)
-        for j in range(S.shape[0]):
+        for j in range(columns.shape[1]):
             total += columns[k, j]
-        total /= columns.dtype.type(max(S.shape[0], 1))
-        for j in range(S.shape[0]):
+        total /= columns.dtype.type(max(columns.shape[1], 1))
+        for j in range(columns.shape[1]):
             value = columns[k, j] - total
-            squares[j] += factor * (value * value)
+            other[j] += factor * (value * value)
             columns[k, j] = value
         middle[k] = total
-
-
-@jit
-def _rows_around_middle(X, factor, middle, rows, squares):
-    """rows ← 2 factor (X - middle); squares ← factor ‖·‖² of each."""
     for t in range(X.shape[0]):
         total = rows.dtype.type(0.0)
         for k in range(X.shape[1]):
             value = X[t, k] - middle[k]
             total += value * value
             rows[t, k] = (factor + factor) * value
-        squares[t] = factor * total
+        own[t] = factor * total
 
 
 def scaled_products(
-    X: np.ndarray, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    X: np.ndarray,
+    S: np.ndarray,
+    gamma: float,
+    out: np.ndarray | None = None,
+    earlier: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(2γ⟨x, s⟩ (n, m), γ‖x‖² (n,), γ‖s‖² (m,)), x and s less the middle of S."""
-    n, m, d = len(X), len(S), X.shape[1]
+    """(2γ⟨x, s⟩ (n, m), γ‖x‖² (n,), γ‖s‖² (m,)), x and s less the middle of S.
+
+    ``earlier``: the rows X stand after those of S, and are in their middle.
+    """
+    n, d = X.shape
+    m = len(S) + n if earlier else len(S)
     rows, columns = scratch("rows", (n, d), X.dtype), scratch("columns", (d, m), X.dtype)
     own, other = scratch("squares", (n,), X.dtype), scratch("other squares", (m,), X.dtype)
-    factor, middle = X.dtype.type(gamma), scratch("middle", (d,), X.dtype)
-    _columns_around_middle(S, factor, middle, columns, other)
-    _rows_around_middle(X, factor, middle, rows, own)
+    _around_middle(X, S, earlier, X.dtype.type(gamma), rows, columns, own, other)
     return np.matmul(rows, columns, out=out), own, other
 
 
 @jit
-def _gaussian_of(K, own, other):
+def _gaussian_of(K, own, other, m):
+    """K ← 2^(K - own - other), in the first m columns and, of row t, the next t."""
     for t in range(K.shape[0]):
-        for j in range(K.shape[1]):
+        for j in range(min(m + t, K.shape[1])):
             K[t, j] = exp2(K[t, j] - own[t] - other[j])
 
 
-def gaussian_block(X: np.ndarray, S: np.ndarray, gamma: float, out: Any = None) -> np.ndarray:
-    """exp(-γ‖x - s‖²), (n, m), in float32; ``out`` may be used for it."""
-    K, own, other = scaled_products(X, S, gamma * math.log2(math.e), out)
-    _gaussian_of(K, own, other)
+def gaussian_block(
+    X: np.ndarray, S: np.ndarray, gamma: float, out: Any = None, earlier: bool = False
+) -> np.ndarray:
+    """exp(-γ‖x - s‖²), (n, m), in float32; ``out`` may be used for it.
+
+    ``earlier``: the rows X stand after those of S, for what each has with those before it.
+    """
+    K, own, other = scaled_products(X, S, gamma * _LOG2_E, out, earlier)
+    _gaussian_of(K, own, other, len(S))
     return K
 
 
@@ -114,5 +130,5 @@ def _gaussian_of_plain(P, X, S, factor, other):
 def gaussian_of_products(P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
     """exp(-γ‖x - s‖²) from the products P = X Sᵀ (n, m), in their place; float32, around 0."""
     other = scratch("other squares", (len(S),), P.dtype)
-    _gaussian_of_plain(P, X, S, P.dtype.type(gamma * math.log2(math.e)), other)
+    _gaussian_of_plain(P, X, S, P.dtype.type(gamma * _LOG2_E), other)
     return P

@@ -36,6 +36,8 @@ __all__ = [
     "squared_distances",
 ]
 
+_FLOAT32 = np.dtype(np.float32)
+
 
 def _squared_norms(X: Any) -> np.ndarray:
     if hasattr(X, "multiply"):
@@ -111,6 +113,15 @@ class Kernel(BaseEstimator):
         """
         return self._of_squared(squared_distances(X, S, out), gamma)
 
+    def with_earlier(
+        self, X: np.ndarray, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """κ(X, [S; X]), (n, m + n), for dense X (n, d) and S (m, d) of one dtype.
+
+        In the second part only what a row has with those before it need be there.
+        """
+        return self.gram(X, np.concatenate([S, X]), gamma, out)
+
     def of_products(self, P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
         """κ(X, S) of a radial kernel from the inner products P = X Sᵀ (n, m), in their place.
 
@@ -185,12 +196,19 @@ class Gaussian(Kernel):
     def gram(
         self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
     ) -> np.ndarray:
-        if not isinstance(X, np.ndarray) or X.dtype != np.float32 or S.dtype != np.float32:
+        if not isinstance(X, np.ndarray) or not X.dtype == S.dtype == _FLOAT32:
             return super().gram(X, S, gamma, out)
         return gaussian_block(X, S, gamma, out)
 
+    def with_earlier(
+        self, X: np.ndarray, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        if not X.dtype == S.dtype == _FLOAT32:
+            return super().with_earlier(X, S, gamma, out)
+        return gaussian_block(X, S, gamma, out, earlier=True)
+
     def of_products(self, P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
-        if P.dtype != np.float32:
+        if P.dtype != _FLOAT32:
             return super().of_products(P, X, S, gamma)
         return gaussian_of_products(P, X, S, gamma)
 

@@ -117,6 +117,11 @@ CASES = {
         "constant"), 0, eta(0.4), lambda m, e: m.bounded("nonuniform", "each", 2.0 * e),
         {"radius": 0.9},
     ),
+    "weighted": (
+        budgets.BoundedRemoval(B, "nonuniform", max_weight=np.inf),
+        rules.ProjectedGradient(0.9, 0.4), 0, lambda t, *_: 0.4 / np.sqrt(t),
+        lambda m, e: m.bounded("nonuniform", "each", np.inf), {"radius": 0.9},
+    ),
     "stochastic": (
         budgets.StochasticInsertion(0.3), rules.ProjectedGradient(1.2, 0.5, 0.65), 0,
         lambda t, *_: 0.5 * t**-0.65, None, {"radius": 1.2, "thinning": 0.3},
@@ -150,7 +155,7 @@ def test_scores_before_learning(name, task):
         make_room = lambda m, e: getattr(m, how)(task == R)  # noqa: E731
     X, y, K = rows(task)
     rng = naive.Random(new_state(5)[0])
-    if name in ("random", "fixed-random", "bogd-each", "bogd-all", "bogd-nonuniform"):
+    if name in ("random", "fixed-random", "bogd-each", "bogd-all", "bogd-nonuniform", "weighted"):
         # slots are refilled in place there, and the list here is not: compare what is drawn
         make_room = in_slots(make_room)
     expected, reference = naive.learn(
@@ -195,7 +200,9 @@ def test_float32_and_multiclass_sets_stay_within_the_budget(name):
     assert np.isfinite(model.coef).all()
 
 
-@pytest.mark.parametrize("name", ["oldest", "fixed-random", "bogd-nonuniform", "olk", "stochastic"])
+@pytest.mark.parametrize(
+    "name", ["oldest", "fixed-random", "bogd-nonuniform", "weighted", "olk", "stochastic"]
+)
 def test_norm_recursion_is_the_norm(name):
     budget, rule, *_ = CASES[name]
     X, y, K = rows("multiclass")

@@ -33,6 +33,13 @@ def test_the_papers_rate(found, name):
     assert slope(HORIZONS, found[name]) <= CURVES[name].bound + 0.1
 
 
+def test_the_papers_rate_with_a_budget(found):
+    """√T: with noise for a budget of order T^(3/4), without for the paper's, of order √T."""
+    assert slope(HORIZONS, found["olk-fixed, weighted, larger"]) <= 0.6
+    exact = regrets(HORIZONS, n_streams=4, noise=0.0)
+    assert slope(HORIZONS, exact["olk-fixed, weighted"]) <= 0.6
+
+
 def test_sublinear_with_a_budget(found):
     assert slope(HORIZONS, found["olk-fixed, weighted"]) <= 0.9
     last = {name: regret[:, -1].mean() for name, regret in found.items()}

@@ -13,7 +13,7 @@ from onkel.budgets.base import N_PARAMETERS, Budget, BudgetKind, check_budget
 from onkel.budgets.removal import oldest, weights
 from onkel.rules.base import positive
 
-__all__ = ["BoundedRemoval", "bounded_removal"]
+__all__ = ["BoundedRemoval", "bounded", "bounded_removal", "is_nonuniform", "remaining"]
 
 
 class Removal(IntEnum):
@@ -65,40 +65,53 @@ def _chances(A, info, size, chance):
 
 
 @jit_inline
-def bounded_removal(bpar, A, info, size, b, new, scale, rng, work):
-    """The slot to drop and two factors: of the survivors, and of all with the new row.
+def bounded_removal(bpar, A, info, size, rng, chance):
+    """The slot r to drop, and a factor of the survivors.
 
-    ``work`` (1, B) is scratch.
+    Row 0 of ``chance`` (1, B) ← the p_i, where they differ: a survivor's own factor is 1/(1 - p_i),
+    and the one returned is that of the first.
     """
-    removal, bound, most = int(bpar[0]), int(bpar[1]), bpar[2] * b
-    before = 1.0
+    removal = int(bpar[0])
     if removal == Removal.OLDEST:
-        r = oldest(info, size)
-    elif removal == Removal.UNIFORM:
-        r = pick(rng, size)
-        before = size / (size - 1.0)
-    else:
-        _chances(A, info, size, work)
-        r = _draw(rng, work, size)
-        for k in range(A.shape[0]):
-            for j in range(size):
-                if j != r:
-                    A[k, j] /= A.dtype.type(max(1.0 - work[0, j], 1e-9))
+        return oldest(info, size), 1.0
+    if removal == Removal.UNIFORM:
+        return pick(rng, size), size / (size - 1.0)
+    _chances(A, info, size, chance)
+    r = _draw(rng, chance, size)
+    return r, 1.0 / remaining(chance, 1 if r == 0 else 0)
+
+
+@jit_inline
+def remaining(chance, j):
+    """1 - p_j."""
+    return max(1.0 - chance[0, j], 1e-9)
+
+
+@jit_inline
+def is_nonuniform(bpar):
+    """Whether each survivor has a factor of its own."""
+    return int(bpar[0]) == Removal.NONUNIFORM
+
+
+@jit_inline
+def bounded(bpar, A, size, r, b, new, scale):
+    """A factor of all with the new row; coefficients are cut where that is the bound."""
+    most = bpar[2] * b
     if most == np.inf:
-        return r, before, 1.0
-    if bound == Bound.EACH:
-        limit = A.dtype.type(most / (before * scale))
+        return 1.0
+    if int(bpar[1]) == Bound.EACH:
+        limit = A.dtype.type(most / scale)
         for k in range(A.shape[0]):
             for j in range(size):
                 A[k, j] = min(max(A[k, j], -limit), limit)
-        return r, before, 1.0
+        return 1.0
     largest = 0.0
     for k in range(A.shape[0]):
         largest = max(largest, abs(new[k]))
         for j in range(size):
             if j != r:
-                largest = max(largest, abs(before * scale * A[k, j]))
-    return r, before, min(1.0, most / largest) if largest > 0.0 else 1.0
+                largest = max(largest, abs(scale * A[k, j]))
+    return min(1.0, most / largest) if largest > 0.0 else 1.0
 
 
 class BoundedRemoval(Budget):

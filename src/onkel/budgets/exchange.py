@@ -38,7 +38,7 @@ _SAME = 1e-6
 
 
 @jit_inline
-def least_change(A, inverse, d, delta2, size):
+def least_change(A, diagonal, d, delta2, size):
     """argmin_r ‖α_r‖²/M_rr, M the inverse with the new row: M_rr + d_r²/‖δ‖²."""
     r = 0
     least = np.inf
@@ -46,7 +46,7 @@ def least_change(A, inverse, d, delta2, size):
         weight = 0.0
         for k in range(A.shape[0]):
             weight += A[k, j] * A[k, j]
-        change = weight / (inverse[j, j] + d[j] * d[j] / delta2)
+        change = weight / (diagonal[j] + d[j] * d[j] / delta2)
         if change < least:
             r, least = j, change
     return r
@@ -80,7 +80,7 @@ def onto_pair(r, n, q, k_r, k_n, info, gram):
 
 
 @jit_inline
-def nearest_change(A, neighbour, q, panel, t, n, size, info, gram):
+def nearest_change(A, neighbour, q, panel, t, size, info, gram):
     """argmin_r ‖α_r‖² ρ_r over projections onto the new row and the nearest neighbour of r."""
     r = 0
     least = np.inf
@@ -89,8 +89,8 @@ def nearest_change(A, neighbour, q, panel, t, n, size, info, gram):
         for k in range(A.shape[0]):
             weight += A[k, j] * A[k, j]
         # where there is no neighbour it is not looked at
-        k_n = panel[t, n + max(neighbour[j], 0)]
-        _, _, rest = onto_pair(j, neighbour[j], q, panel[t, n + j], k_n, info, gram)
+        k_n = panel[t, max(neighbour[j], 0)]
+        _, _, rest = onto_pair(j, neighbour[j], q, panel[t, j], k_n, info, gram)
         if weight * rest < least:
             r, least = j, weight * rest
     return r

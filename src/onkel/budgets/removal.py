@@ -84,12 +84,12 @@ def _margin_without(loss, A, info, outputs, j, new, k_new, scale):
 
 
 @jit_inline
-def most_redundant(loss, A, info, outputs, size, panel, t, n, new, scale):
+def most_redundant(loss, A, info, outputs, size, panel, t, new, scale):
     """The slot whose row is still predicted best without it: argmax_j of its margin."""
     r = 0
     best = -np.inf
     for j in range(size):
-        k_new = panel[t, n + j]
+        k_new = panel[t, j]
         margin = _margin_without(loss, A, info, outputs, j, new, k_new, scale)
         if margin > best or (margin == best and info[BIRTH, j] < info[BIRTH, r]):
             r, best = j, margin

@@ -10,20 +10,25 @@ __all__ = ["BPASimple", "replace_best"]
 
 
 @jit_inline
-def replace_best(A, info, size, q, new, panel, t, n, scale, work):
+def replace_best(A, info, size, q, new, panel, t, scale, work):
     """The slot to replace; ``new`` (K,) becomes the coefficients β of the new row.
 
     β_r = α_r k_r/q + new keeps the score of row t at f + new q whatever r is, so the objective
     ½‖f_r - f‖² + C·loss of the paper differs between the slots in its first term alone,
-    α_r² κ_rr + β_r² q - 2 α_r β_r k_r = α_r² (κ_rr - k_r²/q) + new² q. ``work`` (1, B) is scratch.
+    α_r² κ_rr + β_r² q - 2 α_r β_r k_r = α_r² (κ_rr - k_r²/q) + new² q. Of slots that are equal but
+    for rounding (rows of whole numbers are at equal distances) the first. ``work`` (1, B) is
+    scratch.
     """
     squared_coefficients(A, size, work)
     for j in range(size):
-        k_r = float(panel[t, n + j])
+        k_r = float(panel[t, j])
         work[0, j] *= max(info[DIAGONAL, j] - k_r * k_r / q, 0.0)
     r = first_least(work, 0, size)
+    tied = work[0, r] * (1.0 + (1e-10 if A.itemsize == 8 else 1e-6))
+    for j in range(size):
+        r = min(r, j if work[0, j] <= tied else size)
     for k in range(A.shape[0]):
-        new[k] += scale * A[k, r] * panel[t, n + r] / q
+        new[k] += scale * A[k, r] * panel[t, r] / q
     return r
 
 

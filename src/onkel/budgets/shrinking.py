@@ -38,10 +38,10 @@ _VARIANTS = {
 
 
 @jit_inline
-def _weight_and_output(loss, A, info, gram, size, r, panel, t, n, new, scale):
+def _weight_and_output(loss, A, info, gram, size, r, panel, t, new, scale):
     """σ = |α_r| and μ = y_r f'(s_r), f' with the new row in it."""
     k = 0 if A.shape[0] == 1 else int(info[TARGET, r])
-    output = new[k] * panel[t, n + r]
+    output = new[k] * panel[t, r]
     for j in range(size):
         output += scale * A[k, j] * gram[r, j]
     if loss > Loss.PERCEPTRON:
@@ -80,11 +80,11 @@ def _next_oldest(info, size, after):
 
 
 @jit_inline
-def _harmless(loss, A, info, gram, size, panel, t, n, new, scale):
+def _harmless(loss, A, info, gram, size, panel, t, new, scale):
     """The oldest slot whose loss does no more damage than one mistake allows; -1 for none."""
     r = _next_oldest(info, size, -1.0)
     while r >= 0:
-        sigma, mu = _weight_and_output(loss, A, info, gram, size, r, panel, t, n, new, scale)
+        sigma, mu = _weight_and_output(loss, A, info, gram, size, r, panel, t, new, scale)
         if sigma * sigma + 2.0 * sigma * (1.0 - mu) <= _ALLOWED:
             break
         r = _next_oldest(info, size, info[BIRTH, r])
@@ -92,16 +92,16 @@ def _harmless(loss, A, info, gram, size, panel, t, n, new, scale):
 
 
 @jit_inline
-def forget(variant, loss, A, info, gram, size, panel, t, n, new, scale, state):
+def forget(variant, loss, A, info, gram, size, panel, t, new, scale, state):
     """(slot that goes, φ of all that stay); the basic variant's φ is not chosen here."""
     if variant == Variant.GREEDY:
-        r = _harmless(loss, A, info, gram, size, panel, t, n, new, scale)
+        r = _harmless(loss, A, info, gram, size, panel, t, new, scale)
         if r >= 0:
             return r, 1.0
     r = oldest(info, size)
     phi = 1.0
     if variant != Variant.BASIC:
-        sigma, mu = _weight_and_output(loss, A, info, gram, size, r, panel, t, n, new, scale)
+        sigma, mu = _weight_and_output(loss, A, info, gram, size, r, panel, t, new, scale)
         phi = _shrinkage(variant, sigma, mu, state)
     return r, phi
 

@@ -60,8 +60,9 @@ class FixedRandom(Budget):
     Notes
     -----
     Source: He & Kwok 2014, second strategy; derived as in :class:`StochasticInsertion`. The paper
-    states a regret of O(√T) for B of order √T; this form does not reach it where targets are noisy
-    (docs/regret.md): what is left of a term after a rows has grown by e^(a/B).
+    states a regret of O(√T) for B of order √T; this form does not reach it (docs/regret.md): what
+    is left of a term after a rows has grown by e^(a/B). :class:`BoundedRemoval` with
+    ``removal="nonuniform"`` is unbiased too, and its terms don't grow so.
     """
 
     name = "fixed_random"

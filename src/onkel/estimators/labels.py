@@ -23,9 +23,16 @@ def required_target(estimator: Any, y: Any) -> Any:
     return y
 
 
+def _column(y: Any) -> np.ndarray:
+    """y as an array (n,); one of numbers or strings is that already."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
+        return y
+    return column_or_1d(y, warn=True)
+
+
 def targets(y: Any, dtype: Any) -> tuple[np.ndarray, DataError | None]:
     """Targets as float64, and the error of the first that is no number a learner can square."""
-    y = column_or_1d(y, warn=True)
+    y = _column(y)
     error = None
     try:
         values = y.astype(np.float64)
@@ -54,7 +61,7 @@ def _too_large(values: np.ndarray, dtype: Any) -> DataError | None:
 
 def labels(y: Any) -> tuple[np.ndarray, DataError | None]:
     """Labels as an array without objects, and the error of the first that is none."""
-    y = column_or_1d(y, warn=True)
+    y = _column(y)
     error = None
     if y.dtype.kind == "O":
         plain = y.tolist()

@@ -35,11 +35,11 @@ class _OLKFixed(OverSupportSet):
 
 
 class OLKFixedClassifier(_OLKFixed, OnlineClassifier):
-    """OLK within a budget: a full set drops one of its B + 1 terms at random.
+    """OLK within a budget: a full set drops one of its terms at random.
 
-    ``f ← Π((B+1)/B (f - η_t ∂loss/∂f κ(x, ·) - dropped term))``: unchanged in expectation, then
-    projected onto ‖f‖ ≤ U. What is dropped is noise on f: take a small radius with a small budget,
-    or ``removal="weighted"``, which adds far less of it.
+    ``f ← Π(Σ_{i≠r} α_i/(1 - p_i) κ_i - η_t ∂loss/∂f κ(x, ·))``, r drawn with the probabilities p:
+    f is unchanged in expectation, then projected onto ‖f‖ ≤ U. What is dropped is noise on f: take
+    a small radius with a small budget.
 
     Use it where f is to be unbiased within a budget.
 
@@ -53,10 +53,12 @@ class OLKFixedClassifier(_OLKFixed, OnlineClassifier):
         Step η > 0.
     schedule : {"constant", "inverse_sqrt", "inverse"} or float, default="inverse_sqrt"
         η_t = η, η/√t or 1/(αt); a number r in (0, 1] is η/t^r.
-    removal : {"uniform", "weighted"}, default="uniform"
-        Any term goes, or one of small weight rather, with the probabilities that disturb f least:
-        p_i = 1 - (B-1)‖α_i κ_i‖/Σ_j‖α_j κ_j‖ among the B stored, and who stays is divided by
-        1 - p_i. "weighted" needs B ≥ 2.
+    removal : {"weighted", "uniform"}, default="weighted"
+        One of small weight rather goes, with the probabilities that disturb f least,
+        p_i = 1 - (B-1)‖α_i κ_i‖/Σ_j‖α_j κ_j‖ among the B stored; needs B ≥ 2. O(B) a row that is
+        added, once all terms have come to be of one size; more before, for ‖f‖. Or any of the B + 1
+        goes with the same chance, and the others are multiplied by (B+1)/B: terms that stay long
+        grow without end but for the ball, and regret is all but linear (docs/regret.md).
     kernel : str or Kernel, default="gaussian"
         Any kernel of :mod:`onkel.kernels`.
     gamma : float or {"median", "scale"}, default="median"
@@ -88,12 +90,14 @@ class OLKFixedClassifier(_OLKFixed, OnlineClassifier):
     >>> model = OLKFixedClassifier(gamma=2.0, random_state=0)
     >>> before = model.predict_then_learn(X, y)
     >>> print(f"{(before == y).mean():.2f}")
-    0.88
+    0.96
 
     Notes
     -----
-    Source: He & Kwok 2014, second strategy. The public text breaks off before the algorithm; this
-    form is derived from its Proposition 1 and has the guarantees it states.
+    Source: He & Kwok 2014, second strategy. The public text breaks off before the algorithm; both
+    forms are derived from its Proposition 1: no change of f in expectation. The regret that it
+    states, O(√T) with a budget of order √T, is what "weighted" shows on targets without noise; with
+    noise it takes a budget of order T^(3/4) (docs/regret.md).
     """
 
     def __init__(
@@ -102,7 +106,7 @@ class OLKFixedClassifier(_OLKFixed, OnlineClassifier):
         radius: float = 10.0,
         learning_rate: float = 2.0,
         schedule: str | float = "inverse_sqrt",
-        removal: str = "uniform",
+        removal: str = "weighted",
         kernel: str | Kernel = "gaussian",
         gamma: float | str = "median",
         loss: str = "hinge",
@@ -156,7 +160,7 @@ class OLKFixedRegressor(_OLKFixed, OnlineRegressor):
         radius: float = 10.0,
         learning_rate: float = 2.0,
         schedule: str | float = "inverse_sqrt",
-        removal: str = "uniform",
+        removal: str = "weighted",
         kernel: str | Kernel = "gaussian",
         gamma: float | str = "median",
         loss: str = "squared",

@@ -15,7 +15,16 @@ from onkel._jit import jit, jit_inline
 from onkel.budgets.base import DIAGONAL, BudgetKind
 from onkel.budgets.exchange import least_change, nearest, nearest_change, onto_pair
 from onkel.budgets.removal import smallest
-from onkel.models.inverse import anew, column, coordinates, exchange, extend, ridge
+from onkel.models.inverse import (
+    column,
+    coordinates,
+    exchange,
+    extend,
+    is_full,
+    is_worn,
+    ridge,
+    rounding_of,
+)
 from onkel.models.loops import SCALE, SQUARED_NORM, T, judge
 from onkel.models.support_pieces import (
     CHANGED,
@@ -57,35 +66,38 @@ def _spread(size, d, A, new, state):
 
 
 @jit_inline
-def _drop_by_inverse(kind, delta2, q, size, A, info, inverse, new, d, u, work, state):
+def _drop_by_inverse(
+    kind, delta2, q, size, A, info, inverse, G, factors, kept, diagonal, count, new, d, u, work,
+    state,
+):  # fmt: skip
     """The slot that goes, its part given to the others; -1 where the new row is the one."""
     if kind == BudgetKind.EXCHANGE_LEAST:
-        r = least_change(A, inverse, d, delta2, size)
+        r = least_change(A, diagonal, d, delta2, size)
     else:
         r = smallest(A, info, size, work)
-        kept = 0.0
+        stored = 0.0
         joins = 0.0
         for k in range(A.shape[0]):
-            kept += A[k, r] * A[k, r]
+            stored += A[k, r] * A[k, r]
             joins += new[k] * new[k]
-        if joins * q < kept * info[DIAGONAL, r] * state[SCALE] * state[SCALE]:
+        if joins * q < stored * info[DIAGONAL, r] * state[SCALE] * state[SCALE]:
             _spread(size, d, A, new, state)
             return -1
-    column(inverse, d, delta2, r, size, u)
+    column(inverse, d, delta2, r, size, G, factors, kept, count, u)
     _give_up(r, size, u, A, new, state)
-    exchange(inverse, d, u, delta2, r, size)
+    exchange(d, u, delta2, r, size, G, factors, kept, diagonal, count)
     return r
 
 
 @jit_inline
-def _drop_beside(panel, t, n, q, size, A, info, gram, neighbour, new, state):
+def _drop_beside(panel, t, q, size, A, info, gram, neighbour, new, state):
     """The slot that goes, its part given to the new row and its nearest neighbour."""
     if neighbour[0] == -2:
         for j in range(size):
             neighbour[j] = nearest(j, size, info, gram)
-    r = nearest_change(A, neighbour, q, panel, t, n, size, info, gram)
+    r = nearest_change(A, neighbour, q, panel, t, size, info, gram)
     m = neighbour[r]
-    u, v, _ = onto_pair(r, m, q, panel[t, n + r], panel[t, n + max(m, 0)], info, gram)
+    u, v, _ = onto_pair(r, m, q, panel[t, r], panel[t, max(m, 0)], info, gram)
     for k in range(A.shape[0]):
         if m >= 0:
             A[k, m] += A[k, r] * A.dtype.type(v)
@@ -106,21 +118,28 @@ def _new_neighbours(r, size, info, gram, neighbour):
 
 @jit
 def learn_exchange(
-    panel, q, y, weight, slots, inverse, kind, limit, track, state, loss, epsilon, rule, par, P
-):
-    """Learn the rows of one sub-block; P (n, K) gets the scores before each."""
+    panel, q, y, weight, slots, inverse, terms, kind, limit, track, state, loss, epsilon, rule,
+    par, first, P,
+):  # fmt: skip
+    """Learn the rows of one sub-block from row ``first`` on; P (n, K) gets the scores before each.
+
+    Returns the row to go on with: the inverse has to be settled, or made anew, before it.
+    """
     A, info, gram, outputs, _, counts, changes = slots
+    G, factors, kept, diagonal, count = terms
     K, n = P.shape[1], P.shape[0]
     by_inverse = kind != BudgetKind.EXCHANGE_NEAREST
-    rounding = 1e-8 if A.itemsize == 8 else 1e-5
+    rounding = rounding_of(A.itemsize)
     c, new = np.empty(K), np.empty(K)
-    d, u, work = np.empty(limit + 1), np.empty(limit + 1), np.empty((1, limit))
+    d, u, v = np.empty(limit + 1), np.empty(limit + 1), np.empty(limit)
+    work = np.empty((1, limit))
     neighbour = np.full(limit, -2)
-    counts[CHANGED] = 0
-    for t in range(n):
-        size = counts[SIZE]
-        catch_up(panel, t, n, changes, counts[CHANGED])
-        score(panel, t, n, A, size, state, P)
+    if first == 0:
+        counts[CHANGED] = 0
+    for t in range(first, n):
+        size, removed = counts[SIZE], counts[REMOVED]
+        catch_up(panel, t, changes, counts[CHANGED])
+        score(panel, t, A, size, state, P)
         if weight[t] == 0.0:
             continue
         state[T] += 1.0
@@ -137,22 +156,23 @@ def learn_exchange(
             if size == limit:
                 counts[REMOVED] += 1
             if by_inverse:
-                delta2 = coordinates(panel, t, n, q[t], size, inverse, d, u, rounding)
+                delta2 = coordinates(
+                    panel, t, q[t], size, inverse, G, factors, kept, count, d, u, v, rounding
+                )
                 if delta2 <= _SPANNED * ridge(q[t], rounding):
                     _spread(size, d, A, new, state)
                     r = -1
                 elif size == limit:
                     r = _drop_by_inverse(
-                        kind, delta2, q[t], size, A, info, inverse, new, d, u, work, state
-                    )
+                        kind, delta2, q[t], size, A, info, inverse, G, factors, kept, diagonal,
+                        count, new, d, u, work, state,
+                    )  # fmt: skip
                 else:
-                    extend(inverse, d, delta2, size)
+                    extend(d, delta2, size, G, factors, diagonal, count)
             elif size == limit:
-                r = _drop_beside(panel, t, n, q[t], size, A, info, gram, neighbour, new, state)
+                r = _drop_beside(panel, t, q[t], size, A, info, gram, neighbour, new, state)
             if r >= 0:
-                place(r, panel, t, n, y[t], q[t], new, A, info, gram, counts, changes, state)
-            if size == limit and by_inverse and counts[REMOVED] % (2 * limit) == 0:
-                anew(gram, info, size, inverse, rounding)
+                place(r, panel, t, y[t], q[t], new, A, info, gram, counts, changes, state)
             if size == limit and not by_inverse:
                 _new_neighbours(r, size, info, gram, neighbour)
             if track:
@@ -160,3 +180,6 @@ def learn_exchange(
         if par[RADIUS] > 0.0 and state[SQUARED_NORM] > par[RADIUS] * par[RADIUS]:
             scale_by(A, outputs, par[RADIUS] / math.sqrt(state[SQUARED_NORM]), state)
             state[SQUARED_NORM] = par[RADIUS] * par[RADIUS]
+        if by_inverse and (is_full(count, G) or is_worn(removed, counts[REMOVED], limit)):
+            return t + 1
+    return n

@@ -17,6 +17,9 @@ __all__ = ["diverged", "learn_guarded"]
 # A model that is large is copied for calls of so many rows only: in a smaller one, where the copy
 # would cost more than the learning, divergence is told but not undone.
 _ENOUGH_ROWS = 32
+# The parts that were chosen, which never change; and the map, which is copied by itself, since the
+# estimator and its model hold the same one.
+_SHARED = frozenset({"map", "kernel", "rule", "budget"})
 
 
 def diverged(row: int) -> DivergenceError:
@@ -105,5 +108,5 @@ def _restore(copies: Copies) -> None:
 
 
 def _deep(attributes: dict[str, Any]) -> dict[str, Any]:
-    """A deep copy, but for the map: the estimator and its model hold the same one."""
-    return {k: v if k == "map" else copy.deepcopy(v) for k, v in attributes.items()}
+    """A deep copy, but for what learning leaves as it is."""
+    return {k: v if k in _SHARED else copy.deepcopy(v) for k, v in attributes.items()}

@@ -1,84 +1,208 @@
-"""The inverse (κ(S, S) + λ I)⁻¹ of a support set, kept in float64 while rows come and go.
+"""The inverse M = (κ(S, S) + λ I)⁻¹ of a support set, in float64, while rows come and go.
 
-It grows by a row and a column, and exchanges them by two rank-one updates.
+A row that comes adds a rank-one term to M; one that goes takes one away, and with it its row and
+column of M. Writing each into M would be another pass over B² numbers, which are more than a cache
+holds. So the terms wait:
+
+    M = P M₀ P + Σ_i f_i g_i g_iᵀ,
+
+P without the slots that have been filled anew since M₀ was written. A few dozen terms go into M₀ by
+one matrix product (:func:`settle`), and what is left of a row's cost is to read half of M₀ once.
+Only the lower half of M₀ is kept up, diagonal and all; what is above it means nothing.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from onkel._jit import jit, jit_inline
+import numpy as np
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotri
+
+from onkel._jit import jit_inline
+from onkel._linalg import cholesky_upper
+from onkel._workspace import scratch
 from onkel.budgets.base import DIAGONAL
 
-__all__ = ["anew", "column", "coordinates", "exchange", "extend", "ridge"]
+__all__ = [
+    "Terms",
+    "anew",
+    "column",
+    "coordinates",
+    "exchange",
+    "extend",
+    "is_full",
+    "is_worn",
+    "new_terms",
+    "ridge",
+    "rounding_of",
+    "settle",
+]
+
+# Terms that wait. More make each row's part of them longer, fewer the products less efficient.
+_MOST_TERMS = 48
+_LEAST_RIDGE = 1e-12
+
+
+class Terms(NamedTuple):
+    """What is not written into M₀ yet."""
+
+    G: np.ndarray  # (most, capacity) the g_i, 0 beyond the slots in use
+    factors: np.ndarray  # (most,) the f_i
+    kept: np.ndarray  # (capacity,) the diagonal of P
+    diagonal: np.ndarray  # (capacity,) that of M
+    waiting: np.ndarray  # (1,) how many
+
+
+def new_terms(inverse: np.ndarray) -> Terms:
+    """No terms beside M₀ = ``inverse`` (capacity, capacity); valid until the next call."""
+    m = len(inverse)
+    diagonal = scratch("diagonal", (m,), np.float64)
+    diagonal[:] = inverse.diagonal()
+    kept = scratch("kept", (m,), np.float64)
+    kept[:] = 1.0
+    G = scratch("terms", (_MOST_TERMS, m), np.float64)
+    return Terms(G, np.empty(_MOST_TERMS), kept, diagonal, np.zeros(1, np.int64))
+
+
+def settle(inverse: np.ndarray, terms: Terms) -> None:
+    """Write what waits into M₀, where new terms may begin."""
+    n = terms.waiting[0]
+    if n == 0:
+        return
+    gone = np.flatnonzero(terms.kept == 0.0)
+    inverse[gone] = 0.0
+    inverse[:, gone] = 0.0
+    G, factors = terms.G[:n], terms.factors[:n]
+    for sign, chosen in ((1.0, factors > 0.0), (-1.0, factors < 0.0)):
+        g = np.sqrt(sign * factors[chosen])[:, None] * G[chosen]
+        # in Fortran's order the lower half is the upper one of the transpose
+        dsyrk(sign, g.T, beta=1.0, c=inverse.T, overwrite_c=1)
+
+
+@jit_inline
+def is_full(count, G):
+    """Whether there may be no room for the terms of another row."""
+    return count[0] + 2 > G.shape[0]
+
+
+@jit_inline
+def is_worn(before, after, limit):
+    """Whether to make the inverse anew after so many rows dropped, and ``before`` a while ago."""
+    return after // (2 * limit) > before // (2 * limit)
+
+
+@jit_inline
+def rounding_of(itemsize):
+    """What rounding does to kernel values of so many bytes, and more."""
+    return 1e-8 if itemsize == 8 else 1e-5
 
 
 @jit_inline
 def ridge(q, rounding):
     """λ of a row with κ(x, x) = q."""
-    return rounding * q + 1e-12
+    return rounding * q + _LEAST_RIDGE
 
 
 @jit_inline
-def coordinates(panel, t, n, q, size, inverse, d, u, rounding):
-    """d = (K + λI)⁻¹ k of row t; returns ‖δ‖² = q + λ - kᵀd. ``u`` is scratch."""
+def _times(inverse, v, size, upwards, d):
+    """d ← M₀ v, from the lower half of M₀: each number is read once and used twice.
+
+    Two rows at a time, i and k, for half the reading and writing of d. Whoever goes ``upwards``
+    after downwards finds the rows read last in the cache, where all of them don't fit.
+    """
+    pairs = (size + 1) // 2
+    for j in range(size):
+        d[j] = 0.0
+    for pair in range(pairs):
+        i = 2 * (pairs - 1 - pair) if upwards else 2 * pair
+        k = min(i + 1, size - 1)
+        v_i, v_k = v[i], v[k] if k > i else 0.0
+        d_i, d_k = 0.0, 0.0
+        for j in range(i):
+            d_i += inverse[i, j] * v[j]
+            d_k += inverse[k, j] * v[j]
+            d[j] += inverse[i, j] * v_i + inverse[k, j] * v_k
+        d[i] += d_i + inverse[i, i] * v_i + inverse[k, i] * v_k
+        if k > i:
+            d[k] += d_k + inverse[k, i] * v_i + inverse[k, k] * v_k
+
+
+@jit_inline
+def _add_term(i, G, share, size, d):
+    """d ← d + share g_i."""
+    for j in range(size):
+        d[j] += share * G[i, j]
+
+
+@jit_inline
+def coordinates(panel, t, q, size, inverse, G, factors, kept, count, d, u, v, rounding):
+    """d = (K + λI)⁻¹ k of row t; returns ‖δ‖² = q + λ - kᵀd. ``u`` and ``v`` are scratch."""
+    for j in range(size):
+        u[j] = panel[t, j]
+        v[j] = kept[j] * u[j]
+    _times(inverse, v, size, t % 2 == 0, d)
+    for j in range(size):
+        d[j] *= kept[j]
+    for i in range(count[0]):
+        share = 0.0
+        for j in range(size):
+            share += G[i, j] * u[j]
+        _add_term(i, G, factors[i] * share, size, d)
     added = ridge(q, rounding)
     delta2 = q + added
     for j in range(size):
-        u[j] = panel[t, n + j]
-    for i in range(size):
-        total = 0.0
-        for j in range(size):
-            total += inverse[i, j] * u[j]
-        d[i] = total
-        delta2 -= total * u[i]
+        delta2 -= d[j] * u[j]
     return max(delta2, added)
 
 
 @jit_inline
-def extend(inverse, d, delta2, size):
-    """The inverse with one more row: + [d; -1][d; -1]ᵀ/‖δ‖²."""
-    d[size] = -1.0
-    for j in range(size + 1):
-        inverse[size, j] = 0.0
-        inverse[j, size] = 0.0
-    for i in range(size + 1):
-        share = d[i] / delta2
-        for j in range(size + 1):
-            inverse[i, j] += share * d[j]
+def _wait(g, factor, size, G, factors, diagonal, count):
+    """M ← M + f g gᵀ, as a term that waits."""
+    i = count[0]
+    for j in range(size):
+        G[i, j] = g[j]
+        diagonal[j] += factor * g[j] * g[j]
+    for j in range(size, G.shape[1]):
+        G[i, j] = 0.0
+    factors[i] = factor
+    count[0] += 1
 
 
 @jit_inline
-def column(inverse, d, delta2, r, size, u):
+def extend(d, delta2, size, G, factors, diagonal, count):
+    """The inverse with one more row: + [d; -1][d; -1]ᵀ/‖δ‖²."""
+    d[size] = -1.0
+    _wait(d, 1.0 / delta2, size + 1, G, factors, diagonal, count)
+
+
+@jit_inline
+def column(inverse, d, delta2, r, size, G, factors, kept, count, u):
     """Column r of the inverse with one more row, which stands last."""
-    for i in range(size):
-        u[i] = inverse[i, r] + d[i] * d[r] / delta2
+    for j in range(size):
+        u[j] = kept[r] * kept[j] * inverse[max(r, j), min(r, j)] + d[r] / delta2 * d[j]
+    for i in range(count[0]):
+        _add_term(i, G, factors[i] * G[i, r], size, u)
     u[size] = -d[r] / delta2
 
 
 @jit_inline
-def exchange(inverse, d, u, delta2, r, size):
+def exchange(d, u, delta2, r, size, G, factors, kept, diagonal, count):
     """The inverse with the new row in slot r: + [d; -1][d; -1]ᵀ/‖δ‖² - u uᵀ/u_r."""
     pivot = u[r]
     d[r], u[r] = -1.0, u[size]
-    for j in range(size):
-        inverse[r, j] = 0.0
-        inverse[j, r] = 0.0
-    for i in range(size):
-        more, less = d[i] / delta2, u[i] / pivot
-        for j in range(size):
-            inverse[i, j] += more * d[j] - less * u[j]
+    kept[r] = diagonal[r] = 0.0
+    for i in range(count[0]):
+        G[i, r] = 0.0
+    _wait(d, 1.0 / delta2, size, G, factors, diagonal, count)
+    _wait(u, -1.0 / pivot, size, G, factors, diagonal, count)
 
 
-@jit
-def anew(gram, info, size, inverse, rounding):
-    """(K + λI)⁻¹ from the kernel matrix."""
-    K = np.empty((size, size))
-    for i in range(size):
-        for j in range(size):
-            K[i, j] = gram[i, j]
-        K[i, i] += ridge(info[DIAGONAL, i], rounding)
-    K = np.linalg.inv(K)
-    for i in range(size):
-        for j in range(size):
-            inverse[i, j] = 0.5 * (K[i, j] + K[j, i])
+def anew(
+    gram: np.ndarray, info: np.ndarray, size: int, inverse: np.ndarray, rounding: float
+) -> None:
+    """M₀ ← (K + λI)⁻¹ from the kernel matrix."""
+    K = gram[:size, :size].astype(np.float64)
+    K.flat[:: size + 1] += rounding * info[DIAGONAL, :size] + _LEAST_RIDGE
+    upper, _ = dpotri(cholesky_upper(K.T), overwrite_c=1)
+    inverse[:size, :size] = upper.T

@@ -12,7 +12,7 @@ from onkel.budgets.merging import Merging, degradation_table
 from onkel.kernels import Kernel
 from onkel.models.merging_loops import learn_merging, scaled_distances
 from onkel.models.support import SupportModel
-from onkel.models.support_pieces import SIZE, Slots
+from onkel.models.support_pieces import Slots
 
 __all__ = ["MergingModel"]
 
@@ -43,17 +43,16 @@ class MergingModel(SupportModel):
         learn_merging(panel, X, self.S, y, weight, slots, *budget, *self.how(), P)
 
     def panel(self, X: np.ndarray) -> np.ndarray:
-        """γ‖x - s‖², (n, n + slots), of rows X (n, d) with themselves and with every slot.
+        """γ‖x - s‖², (n, slots + n), of rows X (n, d) with every slot and with themselves.
 
         The columns of slots that are not in use hold nothing.
         """
-        n, m = len(X), int(self.counts[SIZE])
-        rows = scratch("block and support", (n + m, self.d), self.dtype)
-        rows[:n] = X
-        rows[n:] = self.S[:m]
-        products = scratch("products", (n, n + m), self.dtype)
-        products, own, other = scaled_products(X, rows, self.gamma_, products)
+        n, m = len(X), self.size
+        products = scratch("products", (n, m + n), self.dtype)
+        products, own, other = scaled_products(
+            X.astype(self.dtype, copy=False), self.S[:m], self.gamma_, products, earlier=True
+        )
         assert self.limit is not None
-        out = scratch("panel", (n, n + self.limit + 1), self.dtype)
+        out = scratch("panel", (n, self.limit + 1 + n), self.dtype)
         scaled_distances(products, own, other, out)
         return out

@@ -30,14 +30,22 @@ _REFRESH = 1024
 
 @jit
 def scaled_distances(products, own, other, out):
-    """D (n, m) = γ‖x - s‖² from 2γ X Sᵀ and squared lengths, into the first columns of ``out``."""
-    for t in range(products.shape[0]):
-        for j in range(products.shape[1]):
-            out[t, j] = max(own[t] + other[j] - products[t, j], products.dtype.type(0.0))
+    """D (n, m) = γ‖x - s‖² from 2γ X Sᵀ and squared lengths.
+
+    The rows s are slots, then those of the block; ``out`` has room for more slots between them.
+    """
+    n, m = products.shape[0], products.shape[1]
+    zero = products.dtype.type(0.0)
+    for t in range(n):
+        for j in range(m - n):
+            out[t, j] = max(own[t] + other[j] - products[t, j], zero)
+        for j in range(t):
+            s = m - n + j
+            out[t, out.shape[1] - n + j] = max(own[t] + other[s] - products[t, s], zero)
 
 
 @jit_inline
-def _catch_up(panel, t, n, events, mixes, n_events, last):
+def _catch_up(panel, t, events, mixes, n_events, last):
     """Bring row t of the panel up to the slots as they are now."""
     for i in range(n_events):
         new = panel[t, events[0, i]]
@@ -45,23 +53,23 @@ def _catch_up(panel, t, n, events, mixes, n_events, last):
         if a >= 0:
             h = panel.dtype.type(mixes[0, i])
             shift = panel.dtype.type(mixes[1, i])
-            panel[t, n + last] = new
-            mixed = panel[t, n + b] + h * (panel[t, n + a] - panel[t, n + b]) - shift
-            panel[t, n + b] = max(mixed, panel.dtype.type(0.0))
-            panel[t, n + a] = panel[t, n + last]
+            panel[t, last] = new
+            mixed = panel[t, b] + h * (panel[t, a] - panel[t, b]) - shift
+            panel[t, b] = max(mixed, panel.dtype.type(0.0))
+            panel[t, a] = panel[t, last]
         else:
-            panel[t, n + b] = new
+            panel[t, b] = new
 
 
 @jit_inline
-def _score(panel, t, n, A, size, state, kernel, P):
+def _score(panel, t, A, size, state, kernel, P):
     """p_k = Σ_j α_kj exp(-D_tj); ``kernel`` (1, capacity) is scratch."""
     if panel.itemsize == 4:
         for j in range(size):
-            kernel[0, j] = exp2(panel.dtype.type(-_LOG2_E) * panel[t, n + j])
+            kernel[0, j] = exp2(panel.dtype.type(-_LOG2_E) * panel[t, j])
     else:
         for j in range(size):
-            kernel[0, j] = math.exp(-panel[t, n + j])
+            kernel[0, j] = math.exp(-panel[t, j])
     for k in range(A.shape[0]):
         total = A.dtype.type(0.0)
         for j in range(size):
@@ -75,8 +83,8 @@ def learn_merging(
 ):
     """Learn the rows X (n, d) of one sub-block; P (n, K) gets the scores before each.
 
-    ``panel`` (n, n + limit + 1) holds D of the rows with themselves and with the slots, of which
-    there is one more than the budget; ``slots.gram`` holds D of the slots; ``track`` says that
+    ``panel`` (n, limit + 1 + n) holds D of the rows with the slots, of which there is one more than
+    the budget, and with themselves; ``slots.gram`` holds D of the slots; ``track`` says that
     ‖f‖² is kept; ``table`` is :func:`~onkel.budgets.merging.degradation_table`.
     """
     A, info, distances, outputs, _rng, counts, _changes = slots
@@ -86,9 +94,9 @@ def learn_merging(
     n_events = 0
     kernel = np.zeros((1, A.shape[1]), A.dtype)
     for t in range(n):
-        _catch_up(panel, t, n, events, mixes, n_events, limit)
+        _catch_up(panel, t, events, mixes, n_events, limit)
         size = counts[SIZE]
-        _score(panel, t, n, A, size, state, kernel, P)
+        _score(panel, t, A, size, state, kernel, P)
         if weight[t] == 0.0:
             continue
         state[T] += 1.0
@@ -102,8 +110,9 @@ def learn_merging(
             for k in range(K):
                 A[k, size] = b * c[k] / state[SCALE]
             state[SQUARED_NORM] += 2.0 * a * b * cp + b * b * c2
-            store(size, X, panel, t, n, y[t], A, S, info, distances, counts)
-            events[0, n_events], events[1, n_events], events[2, n_events] = t, -1, size
+            store(size, X, panel, t, y[t], A, S, info, distances, counts)
+            events[0, n_events] = limit + 1 + t
+            events[1, n_events], events[2, n_events] = -1, size
             if size == limit:
                 m, s, h, shift = make_room(limit, track, A, S, info, distances, table, state)
                 counts[SIZE] = limit

@@ -124,13 +124,13 @@ def make_room(limit, track, A, S, info, distances, table, state):
 
 
 @jit
-def store(s, X, panel, t, n, y, A, S, info, distances, counts):
+def store(s, X, panel, t, y, A, S, info, distances, counts):
     """Row t becomes slot s, the last, with coefficients that are there already."""
     for i in range(S.shape[1]):
         S[s, i] = X[t, i]
     for j in range(s):
-        distances[s, j] = panel[t, n + j]
-        distances[j, s] = panel[t, n + j]
+        distances[s, j] = panel[t, j]
+        distances[j, s] = panel[t, j]
     distances[s, s] = 0.0
     info[DIAGONAL, s], info[TARGET, s], info[BIRTH, s] = 1.0, y, counts[BORN]
     counts[BORN] += 1

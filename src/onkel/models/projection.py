@@ -12,9 +12,10 @@ from onkel._workspace import scratch
 from onkel.budgets.base import Budget, BudgetKind
 from onkel.models import support
 from onkel.models.exchange_loops import learn_exchange
+from onkel.models.inverse import Terms, anew, is_worn, new_terms, rounding_of, settle
 from onkel.models.projection_loops import learn_projection
 from onkel.models.support import SupportModel
-from onkel.models.support_pieces import CHANGED, Slots, keep_rows
+from onkel.models.support_pieces import CHANGED, REMOVED, Slots, keep_rows
 from onkel.models.threads import one_blas_thread
 
 __all__ = ["ExchangeModel", "ProjectionModel", "model_of"]
@@ -104,19 +105,19 @@ class ProjectionModel(SupportModel):
         else:
             panel = self.panel(X)
             Z = scratch("coordinates", (n, len(self.S)), self.dtype)
-            Z[:, :m] = self._coordinates(panel[:, n : n + m])
+            Z[:, :m] = self._coordinates(panel[:, :m])
         changes = np.empty((2, n), np.int64)
         slots = Slots(self.A, self.info, self.gram, self.outputs, self.rng, self.counts, changes)
         limit = -1 if self.limit is None else self.limit
         budget = self.factor, limit, self.budget_par, self.track
         learn_projection(panel, Z, q, y, weight, slots, *budget, *self.how(), P)
-        keep_rows(X, changes, self.counts[CHANGED], self.S)
+        keep_rows(X, changes, self.counts[CHANGED], panel.shape[1] - n, self.S)
 
 
 class ExchangeModel(SupportModel):
     """Coefficients over stored rows, one of which gives its part to the others and goes.
 
-    ``inverse`` (capacity, capacity) is that of the kernel matrix; see
+    ``inverse`` (capacity, capacity) is that of the kernel matrix, its lower half; see
     :mod:`onkel.models.exchange_loops`.
     """
 
@@ -133,9 +134,25 @@ class ExchangeModel(SupportModel):
         q = np.asarray(self.kernel.diagonal(X, self.gamma_), dtype=np.float64)
         changes = np.empty((2, n), np.int64)
         slots = Slots(self.A, self.info, self.gram, self.outputs, self.rng, self.counts, changes)
-        budget = self.inverse, int(self.budget.kind), self.limit, self.track
-        learn_exchange(panel, q, y, weight, slots, *budget, *self.how(), P)
-        keep_rows(X, changes, self.counts[CHANGED], self.S)
+        budget = int(self.budget.kind), self.limit, self.track
+        done = 0
+        while done < n:
+            terms, removed = new_terms(self.inverse), int(self.counts[REMOVED])
+            inverse = self.inverse, terms
+            done = learn_exchange(
+                panel, q, y, weight, slots, *inverse, *budget, *self.how(), done, P
+            )
+            self._settle(terms, removed)
+        keep_rows(X, changes, self.counts[CHANGED], panel.shape[1] - n, self.S)
+
+    def _settle(self, terms: Terms, removed: int) -> None:
+        """Bring the inverse up to the slots; ``removed`` rows had been when the terms began."""
+        if self.budget.kind == BudgetKind.EXCHANGE_NEAREST:
+            return
+        if is_worn(removed, int(self.counts[REMOVED]), self.limit):
+            anew(self.gram, self.info, self.size, self.inverse, rounding_of(self.dtype.itemsize))
+        else:
+            settle(self.inverse, terms)
 
 
 def model_of(budget: Budget) -> type[SupportModel]:

@@ -127,7 +127,7 @@ def learn_projection(
                 for k in range(K):
                     new[k] = b * c[k] * delta
                 _extend(Z, t, size, delta, factor)
-                place(size, panel, t, n, y[t], q[t], new, A, info, gram, counts, changes, state)
+                place(size, panel, t, y[t], q[t], new, A, info, gram, counts, changes, state)
                 length = q[t]
             elif not margin:
                 counts[REMOVED] += 1

@@ -22,8 +22,8 @@ from onkel.rules.base import Rule
 
 __all__ = ["SupportModel"]
 
-# Rows of a sub-block: fewer cost more calls, more a larger κ(block, block) of which half is read.
-_FEWEST_ROWS, MOST_ROWS = 64, 256
+# Rows of a sub-block: fewer cost more calls, more a larger κ(block, block), of which half is read.
+_FEWEST_ROWS, MOST_ROWS = 128, 256
 # Slots allocated at first; a set that outgrows them doubles.
 _FIRST_CAPACITY = 64
 
@@ -231,23 +231,23 @@ class SupportModel(Model):
         limit = -1 if self.limit is None else self.limit
         budget = int(self.budget.kind), limit, self.budget_par, self.track
         support_loops.learn_removal(panel, q, y, weight, slots, *budget, *self.how(), P)
-        keep_rows(X, changes, self.counts[CHANGED], self.S)
+        keep_rows(X, changes, self.counts[CHANGED], panel.shape[1] - n, self.S)
 
     def panel(self, X: np.ndarray) -> np.ndarray:
-        """Kernel values (n, n + slots) of rows X (n, d) with themselves and with every slot.
+        """Kernel values (n, slots + n) of rows X (n, d) with every slot and with themselves.
 
         The columns of slots that may be filled by these rows hold nothing yet.
         """
         n, m = len(X), self.size
-        rows = scratch("block and support", (n + m, self.d), self.dtype)
-        rows[:n] = X
-        rows[n:] = self.S[:m]
+        X = X.astype(self.dtype, copy=False)
         slots = m + n if self.limit is None else min(m + n, self.limit)
-        out = scratch("panel", (n, n + slots), self.dtype)
+        out = scratch("panel", (n, slots + n), self.dtype)
         if slots > m:
-            out[:, : n + m] = self.kernel.gram(X, rows, self.gamma_)
+            K = self.kernel.with_earlier(X, self.S[:m], self.gamma_)
+            out[:, :m], out[:, slots:] = K[:, :m], K[:, m:]
             return out
-        return np.ascontiguousarray(self.kernel.gram(X, rows, self.gamma_, out), self.dtype)
+        K = self.kernel.with_earlier(X, self.S[:m], self.gamma_, out)
+        return np.ascontiguousarray(K, self.dtype)
 
     def _reserve(self, n: int) -> None:
         """Room for n more rows, within the budget."""

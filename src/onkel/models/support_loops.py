@@ -13,7 +13,7 @@ import numpy as np
 from onkel._jit import jit, jit_inline
 from onkel._random import pick, uniform
 from onkel.budgets.base import BudgetKind
-from onkel.budgets.bounded import bounded_removal
+from onkel.budgets.bounded import bounded, bounded_removal, is_nonuniform
 from onkel.budgets.removal import most_redundant, oldest, smallest
 from onkel.budgets.replacing import replace_best
 from onkel.budgets.shrinking import MISTAKES, Variant, basic_shrinkage, forget
@@ -32,6 +32,7 @@ from onkel.models.support_pieces import (
     score,
     shift_outputs,
     step,
+    stretch_to,
 )
 from onkel.rules.base import ALPHA, RADIUS
 
@@ -40,7 +41,7 @@ __all__ = ["learn_removal"]
 
 @jit_inline
 def _slot_to_drop(
-    kind, bpar, loss, b, q, new, panel, t, n, size, A, info, gram, outputs, rng, state, work
+    kind, bpar, loss, b, q, new, panel, t, size, A, info, gram, outputs, rng, state, work
 ):
     """(slot, factor of what is kept before the new row comes, factor of all after)."""
     scale = state[SCALE]
@@ -52,16 +53,19 @@ def _slot_to_drop(
     elif kind == BudgetKind.SMALLEST:
         s = smallest(A, info, size, work)
     elif kind == BudgetKind.REDUNDANT:
-        s = most_redundant(loss, A, info, outputs, size, panel, t, n, new, scale)
+        s = most_redundant(loss, A, info, outputs, size, panel, t, new, scale)
     elif kind == BudgetKind.SHRINK:
-        s, after = forget(int(bpar[0]), loss, A, info, gram, size, panel, t, n, new, scale, state)
+        s, after = forget(int(bpar[0]), loss, A, info, gram, size, panel, t, new, scale, state)
     elif kind == BudgetKind.BOUNDED:
-        s, before, after = bounded_removal(bpar, A, info, size, b, new, scale, rng, work)
+        s, before = bounded_removal(bpar, A, info, size, rng, work)
+        if is_nonuniform(bpar):
+            stretch_to(before, s, size, work, A, info, gram, state)
+        after = bounded(bpar, A, size, s, b, new, before * scale)
     elif kind == BudgetKind.FIXED_RANDOM:
         s = pick(rng, size + 1)
         after = (size + 1.0) / size
     else:
-        s = replace_best(A, info, size, q, new, panel, t, n, scale, work)
+        s = replace_best(A, info, size, q, new, panel, t, scale, work)
     return s, before, after
 
 
@@ -75,25 +79,35 @@ def _thinned(b, chance, rng):
 
 @jit_inline
 def _store(
-    s, size, y, b, q, c, c2, cp, new, panel, t, n, track,
+    s, size, y, b, q, c, c2, cp, new, panel, t, track,
     A, info, gram, outputs, counts, changes, state,
 ):  # fmt: skip
     """f ← f without slot s, then with row t in its place."""
     if track:
         norm = state[SQUARED_NORM]
         if s < size:
-            norm, cp = norm_without(s, size, panel, t, n, c, cp, A, info, gram, state)
+            norm, cp = norm_without(s, size, panel, t, c, cp, A, info, gram, state)
         state[SQUARED_NORM] = max(norm + 2.0 * b * cp + b * b * c2 * q, 0.0)
     if outputs.shape[1] > 0 and s < size:
         shift_outputs(s, size, -1.0, A, gram, outputs)
-    place(s, panel, t, n, y, q, new, A, info, gram, counts, changes, state)
+    place(s, panel, t, y, q, new, A, info, gram, counts, changes, state)
     if outputs.shape[1] > 0:
         shift_outputs(s, counts[SIZE], 1.0, A, gram, outputs)
 
 
 @jit_inline
+def _along(c, panel, t, size, A, state):
+    """c·f(x) of row t."""
+    total = 0.0
+    for k in range(A.shape[0]):
+        for j in range(size):
+            total += c[k] * A[k, j] * panel[t, j]
+    return state[SCALE] * total
+
+
+@jit_inline
 def _add(
-    kind, limit, bpar, loss, y, b, q, c, c2, cp, new, panel, t, n, track,
+    kind, limit, bpar, loss, y, b, q, c, c2, cp, new, panel, t, track,
     A, info, gram, outputs, rng, counts, changes, state, work,
 ):  # fmt: skip
     """Row t joins the support set, which makes room for it."""
@@ -102,23 +116,26 @@ def _add(
     state[MISTAKES] += 1.0
     if size == limit:
         s, before, after = _slot_to_drop(
-            kind, bpar, loss, b, q, new, panel, t, n, size, A, info, gram, outputs, rng, state,
+            kind, bpar, loss, b, q, new, panel, t, size, A, info, gram, outputs, rng, state,
             work,
         )  # fmt: skip
         counts[REMOVED] += 1
+        if kind == BudgetKind.BOUNDED and track:
+            cp = _along(c, panel, t, size, A, state)
     if kind == BudgetKind.SHRINK and int(bpar[0]) == Variant.BASIC:
         after = basic_shrinkage(limit, state[SQUARED_NORM] + 2.0 * b * cp + b * b * c2 * q)
     scale_by(A, outputs, before, state)
     if s < limit or limit < 0:
         _store(
-            s, size, y, b, q, c, c2, before * cp, new, panel, t, n, track,
+            s, size, y, b, q, c, c2, before * cp, new, panel, t, track,
             A, info, gram, outputs, counts, changes, state,
         )  # fmt: skip
     scale_by(A, outputs, after, state)
     if size == limit:
         # after B removals: the O(B²) of it is O(B) a row, and errors have grown e² times at most
         anew = counts[REMOVED] % limit == 0
-        if track and (anew or kind == BudgetKind.BOUNDED):
+        cut = kind == BudgetKind.BOUNDED and bpar[2] < math.inf
+        if track and (anew or cut):
             norm_from_gram(size, A, gram, state)
         if anew and outputs.shape[1] > 0:
             refresh_outputs(size, A, gram, outputs)
@@ -137,8 +154,8 @@ def learn_removal(
     c, new, work = np.empty(K), np.empty(K), np.empty((1, A.shape[1]))
     counts[CHANGED] = 0
     for t in range(n):
-        catch_up(panel, t, n, changes, counts[CHANGED])
-        score(panel, t, n, A, counts[SIZE], state, P)
+        catch_up(panel, t, changes, counts[CHANGED])
+        score(panel, t, A, counts[SIZE], state, P)
         if weight[t] == 0.0:
             continue
         state[T] += 1.0
@@ -154,7 +171,7 @@ def learn_removal(
             for k in range(K):
                 new[k] = b * c[k]
             _add(
-                kind, limit, bpar, loss, y[t], b, q[t], c, c2, a * cp, new, panel, t, n, track,
+                kind, limit, bpar, loss, y[t], b, q[t], c, c2, a * cp, new, panel, t, track,
                 A, info, gram, outputs, rng, counts, changes, state, work,
             )  # fmt: skip
         if par[RADIUS] > 0.0 and state[SQUARED_NORM] > par[RADIUS] * par[RADIUS]:

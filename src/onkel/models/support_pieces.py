@@ -3,11 +3,13 @@
 A model is A (K, capacity), coefficients of K outputs over stored rows, times ``state[SCALE]``. The
 kernel values of a sub-block are computed before it is walked, by one matrix product:
 
-    panel (n, n + capacity) = [κ(block, block) | κ(block, slots)].
+    panel (n, capacity + n) = [κ(block, slots) | κ(block, block)].
 
 When slot s takes row t, its column changes for the rows after t, and the new values stand in the
-first part: column t. So the loop notes the pair (s, t), and each row, when its turn comes, copies
-what changed before it. Nothing is computed twice, whatever the budget does.
+second part: column capacity + t. So the loop notes the pair of columns, and each row, when its turn
+comes, copies what changed before it. Nothing is computed twice, whatever the budget does. Of the
+second part a row needs only what is left of its own column. The slots stand first so that the
+compiler sees that no index is below 0, and makes vectors of the loops over them.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import numpy as np
 
 from onkel._jit import jit, jit_inline
 from onkel.budgets.base import BIRTH, DIAGONAL, TARGET
+from onkel.budgets.bounded import remaining
 from onkel.models.loops import SCALE, SQUARED_NORM, rescale
 from onkel.rules.base import RuleKind
 from onkel.rules.gradient import gradient_step
@@ -41,6 +44,7 @@ __all__ = [
     "score",
     "shift_outputs",
     "step",
+    "stretch_to",
 ]
 
 # Places in the counts: slots in use, rows ever stored, changes in this sub-block, rows dropped.
@@ -61,34 +65,34 @@ class Slots(NamedTuple):
     outputs: np.ndarray  # (K, capacity) f(s)/scale, or (K, 0) where nothing needs it
     rng: np.ndarray  # (1,) state of the random generator
     counts: np.ndarray  # SIZE, BORN, CHANGED, REMOVED
-    changes: np.ndarray  # (2, n) slot and row of each change in this sub-block
+    changes: np.ndarray  # (2, n) columns of the panel, for each change in this sub-block: to, from
 
 
 # ---- a row's scores ------------------------------------------------------------------------------
 
 
 @jit
-def keep_rows(X, changes, n_changes, S):
+def keep_rows(X, changes, n_changes, n_slots, S):
     """The rows of the slots that were filled; of a slot filled twice the last row stands."""
     for i in range(n_changes):
         for k in range(X.shape[1]):
-            S[changes[0, i], k] = X[changes[1, i], k]
+            S[changes[0, i], k] = X[changes[1, i] - n_slots, k]
 
 
 @jit_inline
-def catch_up(panel, t, n, changes, n_changes):
+def catch_up(panel, t, changes, n_changes):
     """Bring row t of the panel up to the slots as they are now."""
     for i in range(n_changes):
-        panel[t, n + changes[0, i]] = panel[t, changes[1, i]]
+        panel[t, changes[0, i]] = panel[t, changes[1, i]]
 
 
 @jit_inline
-def score(panel, t, n, A, size, state, P):
+def score(panel, t, A, size, state, P):
     """p_k = Σ_j α_kj κ(s_j, x) of row t, accumulated in the precision of A."""
     for k in range(A.shape[0]):
         total = A.dtype.type(0.0)
         for j in range(size):
-            total += A[k, j] * panel[t, n + j]
+            total += A[k, j] * panel[t, j]
         P[t, k] = state[SCALE] * total
 
 
@@ -129,7 +133,7 @@ def scale_by(A, outputs, a, state):
 
 
 @jit_inline
-def place(s, panel, t, n, y, q, new, A, info, gram, counts, changes, state):
+def place(s, panel, t, y, q, new, A, info, gram, counts, changes, state):
     """Row t with the coefficients ``new`` (K,) becomes slot s."""
     for k in range(A.shape[0]):
         A[k, s] = new[k] / state[SCALE]
@@ -138,13 +142,41 @@ def place(s, panel, t, n, y, q, new, A, info, gram, counts, changes, state):
     if s == counts[SIZE]:
         counts[SIZE] += 1
     i = counts[CHANGED]
-    changes[0, i], changes[1, i] = s, t
+    changes[0, i], changes[1, i] = s, panel.shape[1] - panel.shape[0] + t
     counts[CHANGED] += 1
     if gram.shape[0] > 0:
         for j in range(counts[SIZE]):
-            gram[s, j] = panel[t, n + j]
-            gram[j, s] = panel[t, n + j]
+            gram[s, j] = panel[t, j]
+            gram[j, s] = panel[t, j]
         gram[s, s] = q
+
+
+@jit_inline
+def _stretch(j, factor, size, A, info, gram, state):
+    """α_j ← factor · α_j, with ‖f‖² where the kernel matrix is kept for it."""
+    for k in range(A.shape[0]):
+        move = (factor - 1.0) * A[k, j]
+        if gram.shape[0] > 0:
+            output = 0.0
+            for i in range(size):
+                output += A[k, i] * gram[j, i]
+            change = move * (2.0 * output + move * info[DIAGONAL, j])
+            state[SQUARED_NORM] += state[SCALE] * state[SCALE] * change
+        A[k, j] += A.dtype.type(move)
+
+
+@jit_inline
+def stretch_to(before, r, size, chance, A, info, gram, state):
+    """α_j ← α_j/(1 - p_j)/``before`` of all but slot r.
+
+    Once rows have been dropped all terms but the newest are of one size, and so have one p: of most
+    nothing is left to do.
+    """
+    rounding = 1e-12 if A.itemsize == 8 else 1e-6
+    for j in range(size):
+        factor = 1.0 / (before * remaining(chance, j))
+        if j != r and abs(factor - 1.0) > rounding:
+            _stretch(j, factor, size, A, info, gram, state)
 
 
 # ---- norms and outputs at the stored rows --------------------------------------------------------
@@ -190,7 +222,7 @@ def norm_from_gram(size, A, gram, state):
 
 
 @jit_inline
-def norm_without(r, size, panel, t, n, c, cp, A, info, gram, state):
+def norm_without(r, size, panel, t, c, cp, A, info, gram, state):
     """(‖f - α_r κ_r‖², c·(f - α_r κ_r)(x)): what the norm's recursion goes on from."""
     scale = state[SCALE]
     norm = state[SQUARED_NORM]
@@ -198,5 +230,5 @@ def norm_without(r, size, panel, t, n, c, cp, A, info, gram, state):
         alpha = scale * A[k, r]
         output = scale * _output_at(A, gram, r, k, size)
         norm += alpha * (alpha * info[DIAGONAL, r] - 2.0 * output)
-        cp -= c[k] * alpha * panel[t, n + r]
+        cp -= c[k] * alpha * panel[t, r]
     return norm, cp

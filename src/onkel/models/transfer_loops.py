@@ -37,7 +37,7 @@ def _features_of(S, s, turns, angles, z):
 
 
 @jit
-def _carry_over(k, n, A, S, info, W, turns, counts, changes):
+def _carry_over(k, A, S, info, W, turns, counts, changes):
     """The k lightest rows leave the support set for W; the last slots move into theirs."""
     angles, z = np.empty((1, turns.shape[1]), W.dtype), np.empty((1, W.shape[1]), W.dtype)
     work = np.empty((1, A.shape[1]))
@@ -57,7 +57,7 @@ def _carry_over(k, n, A, S, info, W, turns, counts, changes):
             for i in range(S.shape[1]):
                 S[s, i] = S[last, i]
             i = counts[CHANGED]
-            changes[0, i], changes[1, i] = s, n + last
+            changes[0, i], changes[1, i] = s, last
             counts[CHANGED] += 1
 
 
@@ -74,8 +74,8 @@ def learn_transfer(
     c, new = np.empty(K), np.empty(K)
     counts[CHANGED] = 0
     for t in range(n):
-        catch_up(panel, t, n, changes, counts[CHANGED])
-        score(panel, t, n, A, counts[SIZE], state, P)
+        catch_up(panel, t, changes, counts[CHANGED])
+        score(panel, t, A, counts[SIZE], state, P)
         for j in range(K):
             P[t, j] += state[SCALE] * dot(W, j, Z, t)
         if weight[t] == 0.0:
@@ -90,10 +90,10 @@ def learn_transfer(
         scale_by(A, W, a, state)
         if c2 > 0.0:
             if counts[SIZE] == limit:
-                _carry_over(k, n, A, S, info, W, turns, counts, changes)
+                _carry_over(k, A, S, info, W, turns, counts, changes)
             for j in range(K):
                 new[j] = b * c[j]
             s = counts[SIZE]
-            place(s, panel, t, n, y[t], 1.0, new, A, info, gram, counts, changes, state)
+            place(s, panel, t, y[t], 1.0, new, A, info, gram, counts, changes, state)
             for i in range(S.shape[1]):
                 S[s, i] = X[t, i]
