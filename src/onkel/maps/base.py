@@ -73,7 +73,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return 0
 
     def next_fit(self, n: int) -> int:
-        """How many first rows the fit is due at that follows the one on n."""
+        """The number of first rows, the smallest above n ≥ 0, that a fit is due at."""
         return next_power_of_two(n)
 
     def fit_first(self, X: np.ndarray) -> None:

@@ -114,7 +114,8 @@ class LearnedLandmarks(FeatureMap):
     def next_fit(self, n: int) -> int:
         """Powers of two; between them as many rows become landmarks as keeps most of them such."""
         doubled = super().next_fit(n)
-        return min(doubled, n + 1 + n // _LAG) if n < self.budget else doubled
+        part = max(doubled // (2 * _LAG), 1)
+        return (n // part + 1) * part if n < self.budget else doubled
 
     def fit_first(self, X: np.ndarray) -> None:
         self.fit_labelled(X, np.zeros((len(X), 1)), np.ones(len(X)))

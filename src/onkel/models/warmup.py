@@ -23,7 +23,7 @@ __all__ = ["Warmup"]
 class Warmup:
     """Rows with positive weight, kept until there are ``n_rows`` of them.
 
-    After the fit on n rows the next one is due at ``next_fit(n)``, or at ``n_rows``.
+    After n rows the next fit is due at ``next_fit(n)`` rows, or at ``n_rows``.
     """
 
     def __init__(self, n_rows: int, next_fit: Callable[[int], int] = next_power_of_two) -> None:
