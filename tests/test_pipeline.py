@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import onkel
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.errors import DataError
 from onkel.estimators import FOGDClassifier, FOGDRegressor, PAClassifier
 from onkel.pipeline import StreamModel
@@ -66,6 +67,26 @@ def test_regression_is_told_in_its_own_units():
     assert before[0] == 0.0  # nothing is known before the first row
     assert np.sqrt(np.mean((before[1000:] - y[1000:]) ** 2)) < np.std(y)
     assert abs(np.mean(model.predict(X)) - np.mean(y)) < np.std(y)
+
+
+@pytest.mark.parametrize("learner", [OnlineKernelClassifier, OnlineKernelRegressor])
+def test_a_learner_that_scales_by_itself_is_given_the_rows_as_they_are(learner):
+    model = StreamModel(learner(budget=20))
+    assert model.scaling == "none"
+    assert model.target_scaler is None
+    asked = StreamModel(learner(budget=20), scaling="minmax", scale_target=True)
+    assert asked.scaling == "minmax"
+    assert (asked.target_scaler is not None) == (learner is OnlineKernelRegressor)
+    assert StreamModel(FOGDRegressor()).scaling == "standard"
+
+
+def test_the_default_takes_any_units():
+    X, y = _data("regression")
+    X = X.astype(np.float64)
+    plain = OnlineKernelRegressor(budget=20).predict_then_learn(X, y)
+    others = X * [1e-3, 1e4, 7.0, 1.0] - 5.0
+    scaled = OnlineKernelRegressor(budget=20).predict_then_learn(others, 1e3 * y)
+    assert np.abs(scaled / 1e3 - plain).max() < 1e-3 * np.std(y)
 
 
 def test_target_scaling_can_be_left_out():
