@@ -126,7 +126,7 @@ class LearnedLandmarks(FeatureMap):
     def fit_labelled(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         """Fit on the rows that came first, X (n, d), with targets Y (n, C) and weights > 0."""
         X = np.asarray(X, dtype=np.float64)
-        known = hasattr(self, "width_")
+        known = hasattr(self, "width_") and len(X) > _FEW_ROWS[0]
         self._set_units(X)
         U, V = self._scaled(X), self._standardised(Y, weight)
         first = self._first_landmarks(U)
