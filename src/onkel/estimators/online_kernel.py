@@ -57,7 +57,7 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
     classes), with the penalty λ αᵀ κ(S, S) α. The landmarks s, a width w for every column, and λ
     are learned from the first rows, each time these have doubled: up to 512 rows from the errors of
     leaving each out, then up the evidence as far as rows held out get better; from the 32 768th row
-    on they stay. Columns and targets are taken in any units; scaling them beforehand changes nothing.
+    on they stay. Columns and targets are taken in any units; to scale them before changes nothing.
     O(B·d + B²) a row, in matrix products.
 
     Use it first. Where it is too slow, ``speed="fast"`` leaves out the search, a smaller ``budget``
@@ -69,9 +69,9 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
     budget : int, default=500
         Number of landmarks B ≥ 1: the model takes 16·B² bytes; more is better and costs B² a row.
     speed : {"fast", "balanced", "accurate"}, default="balanced"
-        "fast": landmarks are the first rows, widths and penalty those of the first 512. "balanced": a
-        search of 24 steps at 1 024, 2 048, ..., 32 768 rows, 15 s in all. "accurate": 64 steps, up to
-        65 536 rows.
+        "fast": landmarks are the first rows, widths and penalty those of the first 512.
+        "balanced": a search of 24 steps at 1 024, 2 048, ..., 32 768 rows, 15 s in all.
+        "accurate": 64 steps, up to 65 536 rows.
     restart : bool, default=True
         Follow a stream that changes: when the losses rise, a second model begins anew on the rows
         that come, and replaces the first as soon as it is better (see

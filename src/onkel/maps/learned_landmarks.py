@@ -34,13 +34,13 @@ _KEPT_BYTES = 64 << 20
 class LearnedLandmarks(FeatureMap):
     """z(x) = [κ(x, s₁), ..., κ(x, s_B), 1], κ(x, s) = 1/(1 + ‖w ∘ (x - s)‖²): s and w are learned.
 
-    The landmarks begin as the first B rows, added as they come. At 8, 16, ..., 512 rows, widths (one
-    a column) and the penalty λ are those with the smallest error when each row is left out, and a
-    prior (:mod:`onkel.maps.first_widths`). From 1 024 rows on (2·B where that is more), at every
-    power of two up to ``n_warmup``, they and the landmarks are moved up the evidence of the rows so
-    far (:mod:`onkel.maps.evidence`), as far as rows held out get better; after that they stay. Least
-    squares then takes λ κ(S, S) as its penalty (:meth:`prior`), so that f = Σ α_j κ(s_j, ·) has the
-    norm of the kernel's own space.
+    The landmarks begin as the first B rows, added as they come. At 8, 16, ..., 512 rows, widths
+    (one a column) and the penalty λ are those with the smallest error when each row is left out,
+    and a prior (:mod:`onkel.maps.first_widths`). From 1 024 rows on (2·B where that is more), at
+    every power of two up to ``n_warmup``, they and the landmarks are moved up the evidence of the
+    rows so far (:mod:`onkel.maps.evidence`), as far as rows held out get better; after that they
+    stay. Least squares then takes λ κ(S, S) as its penalty (:meth:`prior`), so that f = Σ α_j
+    κ(s_j, ·) has the norm of the kernel's own space.
 
     Use it with ``rule="least_squares"``: both together are :class:`onkel.OnlineKernelClassifier`
     and :class:`onkel.OnlineKernelRegressor`. The search costs O(n·B² + n·B·d) a step.
