@@ -94,6 +94,13 @@ def test_first_widths_minimise_the_errors_of_leaving_rows_out(outputs):
     assert found[2:4].max() < found[0] or outputs == 2
 
 
+@pytest.mark.parametrize("n", [300, 700])
+def test_fitted_by_itself_the_widths_are_those_of_the_first_rows(n):
+    X, Y, _ = toy(n, outputs=1)
+    width = LearnedLandmarks(40).fit(X, Y[:, 0]).width_
+    assert width[0] > 3 * width[1:].max()
+
+
 def test_labels_of_one_class_leave_the_prior():
     model = OnlineKernelRegressor().fit(np.random.default_rng(0).normal(size=(64, 3)), np.ones(64))
     np.testing.assert_allclose(np.log(model.map_.ridge_), prior_mean(3)[-1])

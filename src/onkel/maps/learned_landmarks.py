@@ -21,7 +21,7 @@ __all__ = ["LearnedLandmarks"]
 
 # With so few rows all are landmarks of the kernel that the widths are chosen for; the search moves
 # landmarks and widths from so many rows on.
-_FEW_ROWS = range(8, 513)
+_FEWEST_ROWS, _FEW_ROWS = 8, 512
 _ENOUGH_ROWS = 1024
 # Until the budget is full, one row in so many is not a landmark yet.
 _LAG = 16
@@ -86,6 +86,8 @@ class LearnedLandmarks(FeatureMap):
     landmarks_: np.ndarray
     width_: np.ndarray
     _middle: np.ndarray
+    # whether the labels have had a say in the widths
+    _taught: bool
 
     def __init__(
         self,
@@ -106,8 +108,7 @@ class LearnedLandmarks(FeatureMap):
         check_count(self, "n_warmup", least=2)
         non_negative(self, "search_steps")
         super().start(d, dtype)
-        for fitted in ("landmarks_", "width_", "ridge_"):
-            self.__dict__.pop(fitted, None)
+        self._taught = False
 
     def warmup_rows(self) -> int:
         fitting = _KEPT_BYTES // (self.n_features_in_ * self.dtype_.itemsize)
@@ -126,13 +127,13 @@ class LearnedLandmarks(FeatureMap):
     def fit_labelled(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         """Fit on the rows that came first, X (n, d), with targets Y (n, C) and weights > 0."""
         X = np.asarray(X, dtype=np.float64)
-        known = hasattr(self, "width_") and len(X) > _FEW_ROWS[0]
         self._set_units(X)
         U, V = self._scaled(X), self._standardised(Y, weight)
         first = self._first_landmarks(U)
-        at = self._found(U) if known and V.any() else first
-        if V.any() and (not known or self._due(len(X))):
+        at = self._found(U) if self._taught else first
+        if len(X) >= _FEWEST_ROWS and V.any() and (not self._taught or self._due(len(X))):
             at = self._learned(at, first, U, V, weight)
+            self._taught = True
         self._keep(at)
 
     def _due(self, n: int) -> bool:
@@ -142,10 +143,10 @@ class LearnedLandmarks(FeatureMap):
     def _learned(
         self, at: Landmarks, first: Landmarks, U: np.ndarray, V: np.ndarray, weight: np.ndarray
     ) -> Landmarks:
-        if len(U) in _FEW_ROWS:
-            start = np.append(at.log_width, at.log_ridge)
-            found = first_widths(U, V, weight, start)
-            return Landmarks(at.S, found[:-1], found[-1])
+        if not self._taught or len(U) <= _FEW_ROWS:
+            few, start = slice(0, _FEW_ROWS), np.append(at.log_width, at.log_ridge)
+            found = first_widths(U[few], V[few], weight[few], start)
+            at = Landmarks(at.S, found[:-1], found[-1])
         if len(U) >= max(_ENOUGH_ROWS, 2 * self.budget) and self.search_steps:
             rng = np.random.default_rng([self.seed_, len(U)])
             return improve([at, first], U, V, weight, int(self.search_steps), rng)
@@ -231,9 +232,11 @@ class LearnedLandmarks(FeatureMap):
             "width": self.width_,
             "ridge": self.ridge_,
             "middle": self._middle,
+            "taught": self._taught,
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`, after :meth:`start`."""
         self.landmarks_, self.width_ = state["landmarks"], state["width"]
         self.ridge_, self._middle = state["ridge"], state["middle"]
+        self._taught = bool(state["taught"])
