@@ -12,6 +12,14 @@ import pytest
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
+def pytest_collection_modifyitems(items):
+    """Leave out what would take minutes without the compiler; its loops have tests of their own."""
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        for item in items:
+            if item.get_closest_marker("compiled"):
+                item.add_marker(pytest.mark.skip(reason="minutes in plain Python"))
+
+
 @pytest.fixture
 def data_folder():
     """Folder with the real data sets (ONKEL_DATA, else ../shared/data), or a skip saying why."""

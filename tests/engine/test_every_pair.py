@@ -21,6 +21,8 @@ from onkel.maps import (
 from onkel.maps.reparameterized import LAWS
 from onkel.rules import RULES, DoublyStochastic, Gradient, Norma, Pegasos, ProjectedGradient
 
+pytestmark = pytest.mark.compiled
+
 FEW = {"gamma": 1.0, "random_state": 0}
 EACH = [
     IdentityFeatures(),

@@ -94,6 +94,7 @@ def test_first_widths_minimise_the_errors_of_leaving_rows_out(outputs):
     assert found[2:4].max() < found[0] or outputs == 2
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("n", [300, 700])
 def test_fitted_by_itself_the_widths_are_those_of_the_first_rows(n):
     X, Y, _ = toy(n, outputs=1)
@@ -124,6 +125,7 @@ def test_search_never_returns_worse_than_it_started_from():
     assert error(found) < min(map(error, starts))
 
 
+@pytest.mark.compiled
 def test_useless_columns_fade_and_few_landmarks_suffice():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((6000, 12))
@@ -139,6 +141,7 @@ def test_useless_columns_fade_and_few_landmarks_suffice():
     assert error(model) < 0.3 * error(still)
 
 
+@pytest.mark.compiled
 def test_weights_are_ridge_regression_in_the_kernels_space():
     X, Y, _ = toy(700, outputs=1)
     model = OnlineKernelRegressor(budget=25).fit(X, Y[:, 0])
@@ -149,6 +152,7 @@ def test_weights_are_ridge_regression_in_the_kernels_space():
     np.testing.assert_allclose(model.coef_[0], expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("block", [1, 100, 1300])
 def test_blocks_do_not_matter_across_a_search(block):
     X, Y, _ = toy(1300, outputs=1)
@@ -180,6 +184,7 @@ def test_warmup_is_bounded_in_memory():
     assert narrow.warmup_rows() == 32_768
 
 
+@pytest.mark.compiled
 def test_threads_do_not_matter():
     from threadpoolctl import threadpool_limits
 

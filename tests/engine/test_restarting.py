@@ -8,6 +8,8 @@ import pytest
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.models.change import BIN_ROWS, LossHistory
 
+pytestmark = pytest.mark.compiled
+
 
 def changing(n=6000, change=3000, seed=0):
     rng = np.random.default_rng(seed)
