@@ -215,12 +215,10 @@ class LearnedLandmarks(FeatureMap):
 
     def fit(self, X: Any, y: Any = None) -> LearnedLandmarks:
         """Fit on the rows X (n, d) and their labels or targets y (n,), if given."""
+        Y = None if y is None else _as_targets(np.asarray(y))
         super().fit(X)
-        if y is not None:
-            y = np.asarray(y)
-            classes = type_of_target(y) in ("binary", "multiclass")
-            Y = (y[:, None] == np.unique(y)).astype(float) if classes else y[:, None]
-            self.fit_labelled(as_dense(X), Y, np.ones(len(y)))
+        if Y is not None:
+            self.fit_labelled(as_dense(X), Y, np.ones(len(Y)))
         return self
 
     # ---- state ---------------------------------------------------------------------------------
@@ -240,3 +238,13 @@ class LearnedLandmarks(FeatureMap):
         self.landmarks_, self.width_ = state["landmarks"], state["width"]
         self.ridge_, self._middle = state["ridge"], state["middle"]
         self._taught = bool(state["taught"])
+
+
+def _as_targets(y: np.ndarray) -> np.ndarray:
+    """Targets (n, C): the indicators of the classes, or y itself."""
+    kind = type_of_target(y)
+    if kind == "unknown":
+        raise ValueError(f"Unknown label type: y is of dtype {y.dtype}; give numbers or strings")
+    if kind in ("binary", "multiclass"):
+        return (y[:, None] == np.unique(y)).astype(float)
+    return y[:, None]
