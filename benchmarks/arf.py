@@ -48,7 +48,7 @@ def streams(n_rows: int) -> Iterator[tuple[str, Rows]]:
 
 
 def of_default(rows: Rows, **params: Any) -> tuple[float, float]:
-    """Mistakes in percent and rows a CPU second of the default learner, scaled online."""
+    """Mistakes in percent and rows a CPU second of the default learner."""
     X, y = rows
     prequential(StreamModel(make(algorithms.DEFAULT, **params)), (X[:2000], y[:2000]))  # compiles
     model = StreamModel(make(algorithms.DEFAULT, **params))

@@ -1,8 +1,8 @@
 """The README's table and picture: ``python -m benchmarks.readme [--picture FILE]``.
 
 Every algorithm with its defaults, the same for all data: the papers' rows, shuffled (seed 0), one
-pass, inputs (and regression targets) standardised online. The data are those of
-``onkel datasets list``.
+pass, inputs (and regression targets) standardised online but for ``okl``, which scales by itself.
+The data are those of ``onkel datasets list``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Least squares or online Newton of the logistic loss? ``python -m benchmarks.second_order``.
 
-The default learner with either, on the first 20 000 rows of shuffled data (seed 0), scaled online:
+The default learner with either, on the first 20 000 rows of shuffled data (seed 0):
 mistakes made before learning, the logarithmic loss of the probabilities given 1 to 256 rows before,
 and rows a CPU second. Prints Markdown.
 """

@@ -15,7 +15,7 @@ import numpy as np
 from onkel._jit import dot, jit, jit_inline
 from onkel._workspace import scratch
 
-__all__ = ["exp2", "gaussian_block", "gaussian_of_products", "scaled_products"]
+__all__ = ["LOG2_E", "exp2", "gaussian_block", "gaussian_of_products", "scaled_products"]
 
 # 2^f, |f| ≤ 1/2, as a polynomial: Taylor with the last coefficients made minimax for float32.
 _E1, _E2, _E3, _E4, _E5, _E6 = (
@@ -24,7 +24,8 @@ _E1, _E2, _E3, _E4, _E5, _E6 = (
               0.00133335581464284, 0.000154035303933816)
 )  # fmt: skip
 _ZERO, _ONE, _LEAST = np.float32(0.0), np.float32(1.0), np.float32(-127.0)
-_LOG2_E = math.log2(math.e)
+#: log₂ e: exp(u) is exp2(u log₂ e)
+LOG2_E = math.log2(math.e)
 _BIAS, _MANTISSA = np.int32(127), np.int32(23)
 
 
@@ -111,7 +112,7 @@ def gaussian_block(
 
     ``earlier``: the rows X stand after those of S, for what each has with those before it.
     """
-    K, own, other = scaled_products(X, S, gamma * _LOG2_E, out, earlier)
+    K, own, other = scaled_products(X, S, gamma * LOG2_E, out, earlier)
     _gaussian_of(K, own, other, len(S))
     return K
 
@@ -130,5 +131,5 @@ def _gaussian_of_plain(P, X, S, factor, other):
 def gaussian_of_products(P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
     """exp(-γ‖x - s‖²) from the products P = X Sᵀ (n, m), in their place; float32, around 0."""
     other = scratch("other squares", (len(S),), P.dtype)
-    _gaussian_of_plain(P, X, S, P.dtype.type(gamma * _LOG2_E), other)
+    _gaussian_of_plain(P, X, S, P.dtype.type(gamma * LOG2_E), other)
     return P

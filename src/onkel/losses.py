@@ -30,7 +30,15 @@ import numpy as np
 
 from onkel._jit import jit, jit_inline
 
-__all__ = ["CLASSIFICATION", "PROBABILISTIC", "REGRESSION", "Loss", "evaluate", "parse_loss"]
+__all__ = [
+    "CLASSIFICATION",
+    "PROBABILISTIC",
+    "REGRESSION",
+    "Loss",
+    "evaluate",
+    "parse_loss",
+    "sigmoid",
+]
 
 
 class Loss(IntEnum):

@@ -168,5 +168,6 @@ class Comparison:
     def _rows(self, seed: int) -> Iterable[Any]:
         if self.held is not None:
             return permuted(*self.held, seed)
-        shuffled = {"shuffle": _SHUFFLE_BUFFER, "random_state": seed}
-        return self._open(**shuffled, encoder=self.encoder, extend=True)
+        return self._open(
+            shuffle=_SHUFFLE_BUFFER, random_state=seed, encoder=self.encoder, extend=True
+        )

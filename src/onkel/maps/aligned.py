@@ -16,7 +16,7 @@ from onkel._workspace import scratch
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.alignment import aligned_weights
 from onkel.maps.bandwidth import check_gamma, fit_gamma
-from onkel.maps.base import FeatureMap
+from onkel.maps.base import FeatureMap, next_power_of_two
 from onkel.maps.fourier import check_count, check_spectrum, turns_of
 from onkel.maps.label_sums import LabelSums
 from onkel.rules.base import non_negative
@@ -261,7 +261,7 @@ class AlignedFourier(FeatureMap):
     def rows_to_solution(self) -> int:
         """How many more rows there are until q is solved anew."""
         seen = self.sums_.n_rows
-        due = max(_FIRST_SOLUTION, 1 << int(seen).bit_length())
+        due = max(_FIRST_SOLUTION, next_power_of_two(int(seen)))
         return (due if self.n_align is None else min(due, self.n_align)) - seen
 
     def solve(self) -> tuple[np.ndarray, np.ndarray]:

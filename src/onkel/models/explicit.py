@@ -89,8 +89,7 @@ class ExplicitModel(Model):
             newton = self.rule.kind == RuleKind.NEWTON
             matrix = RecursiveNewton if newton else RecursiveLeastSquares
             self.matrix = matrix(m, self.n_outputs, ridge, forgetting, self.map.prior())
-        learns = exact and self.map.learns
-        if learns:
+        if exact and self.map.learns:
             self.spectrum = LearnedSpectrum(self.map, self.rule.kind, forgetting)  # type: ignore[arg-type]
         adaptive = self.rule.kind == RuleKind.ADAGRAD
         self.H = np.zeros((self.n_outputs, m) if adaptive else (0, 0), dtype)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onkel._dense import with_zero_columns
+from onkel.models.labels import with_class
 
 __all__ = ["KeptRows"]
 
@@ -81,8 +82,7 @@ class KeptRows:
 
     def add_class(self, position: int, from_signs: bool) -> None:
         """Recode the labels for a class put in at ``position``; ``from_signs``: they were ±1."""
-        codes = (self._y > 0.0).astype(np.float64) if from_signs else self._y
-        self._y = codes + (codes >= position)
+        self._y = with_class(self._y, position, from_signs)
 
     def add_columns(self, n: int) -> None:
         """Rows kept so far have zeros in n columns more."""

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from onkel._gaussian import exp2
+from onkel._gaussian import LOG2_E, exp2
 from onkel._jit import jit, jit_inline
 from onkel.models.loops import SCALE, SQUARED_NORM, T, judge
 from onkel.models.merging_slots import make_room, squared_norm, store
@@ -23,7 +23,6 @@ from onkel.rules.base import ALPHA, RADIUS
 
 __all__ = ["learn_merging", "scaled_distances"]
 
-_LOG2_E = 1.4426950408889634
 # The norm's recursion is begun anew after so many merges.
 _REFRESH = 1024
 
@@ -66,7 +65,7 @@ def _score(panel, t, A, size, state, kernel, P):
     """p_k = Σ_j α_kj exp(-D_tj); ``kernel`` (1, capacity) is scratch."""
     if panel.itemsize == 4:
         for j in range(size):
-            kernel[0, j] = exp2(panel.dtype.type(-_LOG2_E) * panel[t, j])
+            kernel[0, j] = exp2(panel.dtype.type(-LOG2_E) * panel[t, j])
     else:
         for j in range(size):
             kernel[0, j] = math.exp(-panel[t, j])

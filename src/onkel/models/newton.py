@@ -92,9 +92,8 @@ class RecursiveNewton(RecursiveLeastSquares):
         fade = self.forgetting ** -(len(self.v) + np.cumsum(used)).astype(np.float64)
         U, L21, G = self._whitened(Z)
         F = np.ascontiguousarray(Z @ self.w0 + L21 @ self.v)
-        targets = 0.5 * (Y + 1.0) if Y.shape[1] == 1 else Y
         L, v, s, goal = np.zeros((n, n)), np.zeros(F.shape), np.zeros(n), np.zeros(F.shape)
-        _walk(np.ascontiguousarray(G), F, targets, weight, fade, L, v, s, goal)
+        _walk(np.ascontiguousarray(G), F, _indicators(Y), weight, fade, L, v, s, goal)
         if used.any():
             Z, s = Z[used], s[used, None]
             self.z_sum += Z.T @ (weight * fade)[used]
@@ -106,7 +105,7 @@ class RecursiveNewton(RecursiveLeastSquares):
         self, F: np.ndarray, Y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As of least squares, at the scores as they are."""
-        slope = (0.5 * (Y + 1.0) if Y.shape[1] == 1 else Y) - expit(F)
+        slope = _indicators(Y) - expit(F)
         h = np.maximum((expit(F) * expit(-F)).max(axis=1), _LEAST_CURVATURE)
         return weight * h, F + slope / h[:, None], weight[:, None] * slope
 
@@ -120,3 +119,8 @@ class RecursiveNewton(RecursiveLeastSquares):
         self.b = np.insert(self.b, position, -0.5 * self.z_sum, axis=1)
         self._anchor(len(self.v))
         return np.array(self.w0.T, order="C")
+
+
+def _indicators(Y: np.ndarray) -> np.ndarray:
+    """Targets as 1 and 0: with one output they come as ±1."""
+    return 0.5 * (Y + 1.0) if Y.shape[1] == 1 else Y

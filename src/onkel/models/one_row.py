@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onkel._gaussian import exp2
+from onkel._gaussian import LOG2_E, exp2
 from onkel._jit import axpy, cos_block, jit, sincos_turns
 from onkel.kernels import Gaussian, Kernel
 from onkel.maps import (
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["learn_row", "score_row"]
 
 _TURN = 1.0 / (2.0 * math.pi)
-_LOG2_E = math.log2(math.e)
 
 
 def score_row(model: ExplicitModel | SupportModel, X: np.ndarray) -> np.ndarray:
@@ -151,7 +150,7 @@ def _kernel_row(X, S, gamma):
             r2 += delta * delta
         z[0, j] = r2
     if S.itemsize == 4:
-        factor = S.dtype.type(-gamma * _LOG2_E)
+        factor = S.dtype.type(-gamma * LOG2_E)
         for j in range(S.shape[0]):
             z[0, j] = exp2(factor * z[0, j])
     else:

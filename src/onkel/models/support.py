@@ -15,6 +15,7 @@ from onkel.losses import Loss
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.models import loops, support_loops
 from onkel.models.base import Model
+from onkel.models.labels import with_class
 from onkel.models.support_pieces import CHANGED, N_COUNTS, SIZE, Slots, keep_rows
 from onkel.models.threads import one_blas_thread
 from onkel.models.warmup import Warmup
@@ -177,9 +178,7 @@ class SupportModel(Model):
                 A = np.concatenate([-0.5 * A, 0.5 * A]) if one else A
                 A = np.insert(A, position, 0, axis=0)
                 setattr(self, name, np.ascontiguousarray(A.astype(A.dtype, copy=False)))
-            labels = self.info[TARGET]
-            codes = (labels > 0.0).astype(np.float64) if one else labels
-            self.info[TARGET] = codes + (codes >= position)
+            self.info[TARGET] = with_class(self.info[TARGET], position, from_signs=one)
             if one:
                 # ‖-f/2‖² + ‖f/2‖²
                 self.state[loops.SQUARED_NORM] *= 0.5

@@ -2,9 +2,9 @@
 
 A bandwidth or landmarks fitted on the first N rows must not depend on how the stream was cut into
 blocks, and the rows must be predicted before they are learned all the same. So the fit is redone
-after rows 1, 2, 4, 8, ... and N (or on the map's own schedule), each time on all rows so far, and
-the model is rebuilt by replaying them in order: a provisional model that is the real one at every
-power of two, for at most twice the work of the warm-up.
+after rows 1, 2, 4, 8, ... and N, each time on all rows so far, and the model is rebuilt by
+replaying them in order: a provisional model that is the real one at every power of two, for at
+most twice the work of the warm-up. A map may have a denser schedule of its own.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from onkel._dense import with_zero_columns
 from onkel.maps.base import next_power_of_two
+from onkel.models.labels import with_class
 
 __all__ = ["Warmup"]
 
@@ -59,8 +60,7 @@ class Warmup:
     def add_class(self, position: int, from_signs: bool) -> None:
         """Recode the labels for a class put in at ``position``; ``from_signs``: they were ±1."""
         for i, (X, y, weight) in enumerate(self._kept):
-            codes = (y > 0.0).astype(np.float64) if from_signs else y
-            self._kept[i] = (X, codes + (codes >= position), weight)
+            self._kept[i] = (X, with_class(y, position, from_signs), weight)
 
     def add_columns(self, n: int) -> None:
         """Rows kept so far have zeros in n columns more."""

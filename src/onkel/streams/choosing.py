@@ -13,7 +13,7 @@ from .arrow_values import kind_of, seconds
 from .encoding import Column, Encoder
 from .failures import missing_column
 
-__all__ = ["choose_columns", "column_of", "resolve_target"]
+__all__ = ["as_names", "choose_columns", "column_of", "resolve_target"]
 
 
 def resolve_target(
@@ -29,6 +29,11 @@ def resolve_target(
     return None
 
 
+def as_names(names: Iterable[str]) -> list[str]:
+    """Names of columns; a string is one."""
+    return [names] if isinstance(names, str) else list(names)
+
+
 def choose_columns(
     first: Any,
     names: Sequence[str],
@@ -41,10 +46,9 @@ def choose_columns(
     source: str,
 ) -> Encoder:
     """An encoder for tables with columns ``names`` that look like the batch ``first``."""
-    exclude = [exclude] if isinstance(exclude, str) else list(exclude)
-    categorical = [categorical] if isinstance(categorical, str) else list(categorical)
+    exclude, categorical = as_names(exclude), as_names(categorical)
     if features is not None:
-        features = [features] if isinstance(features, str) else list(features)
+        features = as_names(features)
     for name in [*(features or []), *exclude, *categorical]:
         if name not in names:
             raise missing_column(name, names, source)

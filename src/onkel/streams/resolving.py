@@ -101,8 +101,9 @@ def _files(
         return _svmlight(refs, encoder, columns)
     kinds = {} if encoder is None else dict(encoder.kinds)
     if encoder is None:
-        names = columns["categorical"]
-        kinds.update(dict.fromkeys([names] if isinstance(names, str) else names, "text"))
+        from .choosing import as_names
+
+        kinds.update(dict.fromkeys(as_names(columns["categorical"]), "text"))
     wish = target if target is not None or encoder is None else encoder.target
     table: TableSource
     if kind in ("csv", "tsv"):
@@ -142,14 +143,13 @@ def _table(
     n_hash: int,
     columns: dict[str, Any],
 ) -> Opened:
-    from .choosing import choose_columns, resolve_target
+    from .choosing import as_names, choose_columns, resolve_target
     from .failures import missing_column
 
     names = table.names
     target = resolve_target(names, target, encoder, table.name)
     extend, table.gaps = columns.pop("extend"), columns.pop("gaps")
-    left_out = columns["exclude"]
-    left_out = {left_out} if isinstance(left_out, str) else set(left_out)
+    left_out = set(as_names(columns["exclude"]))
     # columns that may come later are left out when they come
     columns["exclude"] = left_out & set(names) if table.grows else left_out
     table.extends = extend or (encoder is None and columns["features"] is None)
