@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from onkel._linalg import TransposedSolve, cholesky_upper
 from onkel.losses import Loss
 from onkel.maps import FourierFeatures, IdentityFeatures, NystroemFeatures
-from onkel.models import explicit, recursive
+from onkel.models import recursive
 from onkel.models.explicit import ExplicitModel
 from onkel.rules import LeastSquares
 
@@ -191,4 +192,24 @@ def test_maps_it_cannot_begin_over_and_parameters_it_cannot_have():
 
 def test_block_size_keeps_the_exact_rule_in_cache():
     model = model_of(feature_map=FourierFeatures(10, gamma=1.0, random_state=0))
-    assert max(b - a for a, b in model._sub_blocks(1000)) == explicit._MOST_ROWS_EXACT
+    assert max(b - a for a, b in model._sub_blocks(1000)) == model.matrix.period
+
+
+def test_blocks_end_at_anchors_so_that_none_is_solved_in_two_parts():
+    model = model_of(feature_map=FourierFeatures(10, gamma=1.0, random_state=0))
+    rng = np.random.default_rng(0)
+    model.learn(rng.normal(size=(100, 6)), np.ones(100), np.ones(100))
+    first, second, *_ = model._sub_blocks(1000)
+    assert first == (0, model.matrix.period - 100)
+    assert second[1] - second[0] == model.matrix.period
+    assert model._sub_blocks(5) == [(0, 5)]
+    assert model._sub_blocks(0) == []
+
+
+@pytest.mark.parametrize("m", [3, 64, 150])
+@pytest.mark.parametrize("n", [1, 40])
+def test_a_solve_made_of_products_is_the_triangular_one(m, n):
+    rng = np.random.default_rng(0)
+    A, Z = rng.normal(size=(2 * m, m)), rng.normal(size=(n, m))
+    C = cholesky_upper(np.asfortranarray(A.T @ A))
+    np.testing.assert_allclose(C.T @ TransposedSolve(C)(Z), Z.T, rtol=1e-10, atol=1e-12)

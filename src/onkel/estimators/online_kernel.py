@@ -15,7 +15,7 @@ from onkel.rules import LeastSquares, LogisticNewton
 __all__ = ["OnlineKernelClassifier", "OnlineKernelRegressor"]
 
 #: rows that the search for landmarks sees, and its steps each time the rows have doubled
-SPEEDS = {"fast": (1_024, 0), "balanced": (32_768, 24), "accurate": (65_536, 64)}
+SPEEDS = {"fast": (1_024, 0), "balanced": (131_072, 24), "accurate": (131_072, 64)}
 
 
 _RULES = {"squared": LeastSquares, "logistic": LogisticNewton}
@@ -52,13 +52,14 @@ class _OnlineKernel:
 class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
     """The default classifier: nothing to tune, more accurate than any tuned first-order learner.
 
-    f = c + Σ_j α_j κ(s_j, ·) with κ(x, s) = 1/(1 + ‖w ∘ (x - s)‖²). After every row, (c, α) is the
-    exact least squares solution of all rows so far on their labels (±1, or indicators of the
-    classes), with the penalty λ αᵀ κ(S, S) α. The landmarks s, a width w for every column, and λ
-    are learned from the first rows, each time these have doubled: up to 512 rows from the errors of
-    leaving each out, then up the evidence as far as rows held out get better; from the 32 768th row
-    on they stay. Columns and targets are taken in any units; to scale them before changes nothing.
-    O(B·d + B²) a row, in matrix products.
+    f = c + Σ_j α_j κ(s_j, ·) with κ(x, s_j) = 1/(1 + ‖w_j ∘ (x - s_j)‖²). After every row, (c, α)
+    is the exact least squares solution of all rows so far on their labels (±1, or indicators of the
+    classes), with a penalty λ. The landmarks s, their widths w in every column, and λ are learned
+    from the first rows: up to 512 rows from the errors of leaving each out, then, each time the
+    rows have doubled, up the evidence as far as rows held out get better; from the 131 072nd row on
+    they stay. Widths are common to all landmarks at first; with 16·B rows and more each landmark
+    has its own, if rows held out are predicted better with them. Columns and targets are taken in
+    any units; to scale them before changes nothing. O(B·d + B²) a row, in matrix products.
 
     Use it first. Where it is too slow, ``speed="fast"`` leaves out the search, a smaller ``budget``
     makes the rest cheaper, and :class:`FOGDClassifier` learns many times more rows per second; with

@@ -1,28 +1,43 @@
-"""Landmarks and widths moved to where they explain the rows best, without believing too much."""
+"""Landmarks and widths moved to where they explain the rows best, without believing too much.
+
+First with widths that all landmarks have in common; then, where there are enough rows, every
+landmark gets widths of its own, and keeps them if rows held out say so. These rows also choose the
+penalty λ: the evidence does not know that the landmarks have seen the targets.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.maps.evidence import Gradient, Landmarks, fit_alpha, gradient, kernel_columns
+from onkel.maps.evidence import Gradient, Landmarks, Sums, gradient, sums_of
+from onkel.maps.rational import kernel_columns
 
 __all__ = ["improve"]
 
-# A search looks at so many rows, of more at a draw; a fifth of them are held out.
-_MOST_ROWS = 16_384
-_HELD_OUT = 0.2
+# A search looks at so many rows, of more at a draw; a fifth are held out, but no more than so many.
+_MOST_ROWS = 65_536
+_HELD_OUT, _MOST_HELD_OUT = 0.2, 4096
 # Every so many steps the rows held out judge; when they were no better twice, the search goes back
 # to the best point and on with smaller steps.
 _CHECK_EVERY = 6
 _PATIENCE = 2
 _SMALLER = 0.3
-# Of more rows than these the dearest part of the gradient takes one in so many.
+# In the second half of a search steps shrink to this.
+_LAST_SIZE = 0.05
+# Of more rows than these the dearest part of the gradient takes one in so many, and features are
+# in float32.
 _ENOUGH_ROWS, _EVERY = 2048, 4
-# Steps of landmarks (in standard deviations of a column), log-widths and log λ.
-_SIZES = (0.03, 0.1, 0.1)
-_RIDGE_RANGE = np.log([1e-4, 1e2])
+# Steps of landmarks (in standard deviations of a column) and log-widths.
+_SIZES = (0.03, 0.1)
+# From so many rows a landmark on, widths of each landmark's own are tried, too.
+_OWN_FROM = 16
+_OWN_RIDGE = 0.1
+# λ tried around the last one, at every check.
+_RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
+_RIDGE_RANGE = np.log([1e-3, 1e3])
 
 
 class _Rows(NamedTuple):
@@ -39,26 +54,30 @@ class _Rows(NamedTuple):
             return np.empty((0, 1))
         return np.sqrt(self.weight)[:, None]
 
+    @property
+    def of_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """X, Y and √weight."""
+        return self.X, self.Y, self.root
+
 
 class _Adam:
     """Kingma & Ba 2015, with a step size of its own for each part of the landmarks."""
 
     def __init__(self) -> None:
         self.t = 0
-        self.mean: list[Any] = [0.0, 0.0, 0.0]
-        self.square: list[Any] = [0.0, 0.0, 0.0]
+        self.mean: list[Any] = [0.0, 0.0]
+        self.square: list[Any] = [0.0, 0.0]
 
     def step(self, at: Landmarks, down: Gradient, size: float) -> Landmarks:
         self.t += 1
         moved: list[Any] = []
-        for i in range(3):
-            value: Any = at[i]
+        for i in range(2):
             g: Any = down[i]
             self.mean[i] = 0.9 * self.mean[i] + 0.1 * g
             self.square[i] = 0.99 * self.square[i] + 0.01 * g * g
             mean, square = self.mean[i] / (1 - 0.9**self.t), self.square[i] / (1 - 0.99**self.t)
-            moved.append(value - size * _SIZES[i] * mean / (np.sqrt(square) + 1e-12))
-        return Landmarks(moved[0], moved[1], float(np.clip(moved[2], *_RIDGE_RANGE)))
+            moved.append(at[i] - size * _SIZES[i] * mean / (np.sqrt(square) + 1e-12))
+        return Landmarks(moved[0], moved[1], at.log_ridge)
 
 
 def improve(
@@ -71,31 +90,50 @@ def improve(
 ) -> Landmarks:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
-    The rest judges: the search begins at the best of ``starts``, and of the points looked at the
-    one with the smallest squared error on the rows held out is returned.
+    And as many again for widths of the landmarks' own. The rest judges: the search begins at the
+    best of ``starts``, and of the points looked at the one with the smallest squared error on the
+    rows held out is returned.
     """
     order = rng.permutation(len(X))[:_MOST_ROWS]
-    held = int(len(order) * _HELD_OUT)
+    held = min(int(len(order) * _HELD_OUT), _MOST_HELD_OUT)
+    dtype = np.float32 if len(order) - held >= _ENOUGH_ROWS else np.float64
+    X, Y, weight = (A.astype(dtype, copy=False) for A in (X, Y, weight))
     judge, learn = (_Rows(X[i], Y[i], weight[i]) for i in (order[:held], order[held:]))
-    root = learn.root
-    at = min(starts, key=lambda s: _error(s, fit_alpha(s, learn.X, learn.Y, root).alpha, judge))
+    at = min(starts, key=lambda s: _judged(s, sums_of(s, *learn.of_sums), judge)[1])
+    found, error = _climb(at, learn, judge, steps)
+    if found.log_width.ndim == 1 and len(X) >= _OWN_FROM * len(found.S):
+        own = Landmarks(found.S, np.tile(found.log_width, (len(found.S), 1)), math.log(_OWN_RIDGE))
+        own, own_error = _climb(own, learn, judge, steps)
+        if own_error < error:
+            return own
+    return found
+
+
+def _climb(at: Landmarks, learn: _Rows, judge: _Rows, steps: int) -> tuple[Landmarks, float]:
+    """The best point on the way, and its error on ``judge``."""
     best, best_error, best_step = at, np.inf, 0
     adam, size = _Adam(), 1.0
     for step in range(steps + 1):
-        fit = fit_alpha(at, learn.X, learn.Y, root)
+        sums = sums_of(at, *learn.of_sums)
         if step % _CHECK_EVERY == 0:
-            error = _error(at, fit.alpha, judge)
+            at, error = _judged(at, sums, judge)
             if error < best_error:
                 best, best_error, best_step = at, error, step
             elif step - best_step >= _PATIENCE * _CHECK_EVERY:
                 at, adam, size, best_step = best, _Adam(), size * _SMALLER, step
                 continue
         every = _EVERY if len(learn.X) >= _ENOUGH_ROWS else 1
-        at = adam.step(at, gradient(at, fit, learn.X, root, every, step % every), size)
-    return best
+        down = gradient(at, sums, learn.X, learn.root, every, step % every)
+        at = adam.step(at, down, size * min(1.0, 2.0 * (1.0 - step / steps) + _LAST_SIZE))
+    return best, best_error
 
 
-def _error(at: Landmarks, alpha: np.ndarray, judge: _Rows) -> float:
-    w = np.exp(at.log_width)
-    residual = judge.Y - kernel_columns(judge.X * w, at.S * w) @ alpha
-    return float(np.mean(residual**2, axis=1) @ judge.weight)
+def _judged(at: Landmarks, sums: Sums, judge: _Rows) -> tuple[Landmarks, float]:
+    """``at`` with the λ near its own that has the smallest error on ``judge``, and the error."""
+    K = kernel_columns(judge.X, at.S, np.exp(at.log_width))
+    tried = []
+    for log_ridge in at.log_ridge + _RIDGES:
+        there = at._replace(log_ridge=float(np.clip(log_ridge, *_RIDGE_RANGE)))
+        residual = judge.Y - K @ sums.alpha(sums.factor(there.ridge))
+        tried.append((there, float(np.mean(residual**2, axis=1) @ judge.weight)))
+    return min(tried, key=lambda pair: pair[1])

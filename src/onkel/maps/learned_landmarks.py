@@ -11,10 +11,11 @@ from sklearn.utils.multiclass import type_of_target
 
 from onkel._dense import as_dense, with_zero_columns
 from onkel.maps.base import FeatureMap
-from onkel.maps.evidence import Landmarks, kernel_columns, landmark_gram
+from onkel.maps.evidence import Landmarks, penalty_of
 from onkel.maps.first_widths import first_widths, prior_mean
 from onkel.maps.fourier import check_count
 from onkel.maps.landmark_search import improve
+from onkel.maps.rational import kernel_columns
 from onkel.rules.base import non_negative
 
 __all__ = ["LearnedLandmarks"]
@@ -23,7 +24,9 @@ __all__ = ["LearnedLandmarks"]
 # landmarks and widths from so many rows on.
 _FEWEST_ROWS, _FEW_ROWS = 8, 512
 _ENOUGH_ROWS = 1024
-# Until the budget is full, one row in so many is not a landmark yet.
+# Of more rows than these a search takes fewer steps.
+_FULL_ROWS, _FEWEST_STEPS = 32_768, 6
+# Of few rows, and until the budget is full, one in so many is in no fit yet.
 _LAG = 16
 # The constant's share of the penalty: next to nothing, so that targets need no centring.
 _CONSTANT = 1e-4
@@ -34,13 +37,15 @@ _KEPT_BYTES = 64 << 20
 class LearnedLandmarks(FeatureMap):
     """z(x) = [κ(x, s₁), ..., κ(x, s_B), 1], κ(x, s) = 1/(1 + ‖w ∘ (x - s)‖²): s and w are learned.
 
-    The landmarks begin as the first B rows, added as they come. At 8, 16, ..., 512 rows, widths
-    (one a column) and the penalty λ are those with the smallest error when each row is left out,
-    and a prior (:mod:`onkel.maps.first_widths`). From 1 024 rows on (2·B where that is more), at
-    every power of two up to ``n_warmup``, they and the landmarks are moved up the evidence of the
-    rows so far (:mod:`onkel.maps.evidence`), as far as rows held out get better; after that they
-    stay. Least squares then takes λ κ(S, S) as its penalty (:meth:`prior`), so that f = Σ α_j
-    κ(s_j, ·) has the norm of the kernel's own space.
+    The landmarks begin as the first B rows, added as they come. Up to 512 rows, each time a
+    sixteenth more have come, widths (one a column) and the penalty λ are moved to where the error
+    is smallest when each row is left out, and a prior (:mod:`onkel.maps.first_widths`). From 1 024
+    rows on (2·B where that is more), at every power of two up to ``n_warmup``, they and the
+    landmarks are moved up the evidence of the rows so far (:mod:`onkel.maps.evidence`), as far as
+    rows held out get better; after that they stay. From 16·B rows on each landmark gets widths of
+    its own where that is better on the rows held out. Least squares takes λ κ(S, S) as its penalty
+    (:meth:`prior`), so that f = Σ α_j κ(s_j, ·) has the norm of the kernel's own space; with widths
+    of their own, λ I.
 
     Use it with ``rule="least_squares"``: both together are :class:`onkel.OnlineKernelClassifier`
     and :class:`onkel.OnlineKernelRegressor`. The search costs O(n·B² + n·B·d) a step.
@@ -49,10 +54,11 @@ class LearnedLandmarks(FeatureMap):
     ----------
     budget : int, default=500
         Number of landmarks B ≥ 1.
-    n_warmup : int, default=32768
+    n_warmup : int, default=131072
         Rows ≥ 2 that the search sees; fewer are kept where they would take more than 64 MB.
     search_steps : int, default=24
-        Steps of the search at every power of two from 1 024 rows on; 0 for none.
+        Steps of the search at every power of two from 1 024 rows on, of more than 32 768 rows
+        fewer; 0 for none.
     random_state : int, RandomState or None, default=None
         Which rows are held out.
 
@@ -60,8 +66,8 @@ class LearnedLandmarks(FeatureMap):
     ----------
     landmarks_ : ndarray of shape (B, d)
         In the units of the rows.
-    width_ : ndarray of shape (d,)
-        w: 0 for a column that says nothing.
+    width_ : ndarray of shape (d,) or (B, d)
+        w, or that of each landmark: next to 0 for a column that says nothing.
     ridge_ : float
         λ.
 
@@ -77,7 +83,7 @@ class LearnedLandmarks(FeatureMap):
     -----
     Source: Snelson & Ghahramani 2006 (landmarks by gradients); Seeger, Williams & Lawrence 2003
     (the evidence); Rasmussen & Williams 2006, section 5.4.2 (errors left out). The schedule, the
-    prior and the rows held out are ours.
+    prior, the landmarks' own widths and the rows held out are ours.
     """
 
     name = "learned_landmarks"
@@ -92,7 +98,7 @@ class LearnedLandmarks(FeatureMap):
     def __init__(
         self,
         budget: int = 500,
-        n_warmup: int = 32_768,
+        n_warmup: int = 131_072,
         search_steps: int = 24,
         random_state: Any = None,
     ) -> None:
@@ -116,10 +122,10 @@ class LearnedLandmarks(FeatureMap):
         return max(kept, min(self.budget, self.n_warmup))
 
     def next_fit(self, n: int) -> int:
-        """Powers of two; until the budget is full also between them, where landmarks are added."""
+        """Powers of two; of few rows, and until the budget is full, also each sixteenth between."""
         doubled = super().next_fit(n)
         part = max(doubled // (2 * _LAG), 1)
-        return (n // part + 1) * part if n < self.budget else doubled
+        return (n // part + 1) * part if n < max(self.budget, _FEW_ROWS) else doubled
 
     def fit_first(self, X: np.ndarray) -> None:
         self.fit_labelled(X, np.zeros((len(X), 1)), np.ones(len(X)))
@@ -138,7 +144,7 @@ class LearnedLandmarks(FeatureMap):
 
     def _due(self, n: int) -> bool:
         """Whether widths are learned from n rows, and not landmarks added only."""
-        return n & (n - 1) == 0 or n == self.warmup_rows()
+        return n <= _FEW_ROWS or n & (n - 1) == 0 or n == self.warmup_rows()
 
     def _learned(
         self, at: Landmarks, first: Landmarks, U: np.ndarray, V: np.ndarray, weight: np.ndarray
@@ -149,7 +155,8 @@ class LearnedLandmarks(FeatureMap):
             at = Landmarks(at.S, found[:-1], found[-1])
         if len(U) >= max(_ENOUGH_ROWS, 2 * self.budget) and self.search_steps:
             rng = np.random.default_rng([self.seed_, len(U)])
-            return improve([at, first], U, V, weight, int(self.search_steps), rng)
+            steps = max(self.search_steps * min(_FULL_ROWS, len(U)) // len(U), _FEWEST_STEPS)
+            return improve([at, first], U, V, weight, int(steps), rng)
         return at
 
     def add_columns(self, n: int) -> int | None:
@@ -157,7 +164,8 @@ class LearnedLandmarks(FeatureMap):
         self.n_features_in_ += n
         if hasattr(self, "width_"):
             self.landmarks_ = with_zero_columns(self.landmarks_, n)
-            self.width_ = np.append(self.width_, np.full(n, np.median(self.width_)))
+            middling = np.median(self.width_, axis=-1, keepdims=True)
+            self.width_ = np.append(self.width_, np.repeat(middling, n, axis=-1), axis=-1)
             self._middle = np.append(self._middle, np.zeros(n))
         return None
 
@@ -192,13 +200,9 @@ class LearnedLandmarks(FeatureMap):
         self.ridge_ = at.ridge
 
     def prior(self) -> np.ndarray:
-        """λ κ(S, S), and a little for the constant: the penalty of the weights."""
-        K0 = landmark_gram(self._widened(self.landmarks_))
+        """λ κ(S, S), or λ I, and a little for the constant: the penalty of the weights."""
+        K0 = penalty_of(self.landmarks_ - self._middle, self.width_)
         return np.asarray(self.ridge_ * block_diag(K0, _CONSTANT))
-
-    def _widened(self, X: np.ndarray) -> np.ndarray:
-        """Rows of which ``kernel_columns`` makes κ: around the middle, in units of the widths."""
-        return (X - self._middle) * self.width_
 
     @property
     def n_features_out_(self) -> int:
@@ -209,7 +213,8 @@ class LearnedLandmarks(FeatureMap):
         m = len(self.landmarks_)
         # exact to float64 or the small penalty of the weights would magnify the rounding
         Z = np.empty((len(X), m + 1)) if out is None or out.dtype != np.float64 else out
-        kernel_columns(self._widened(X), self._widened(self.landmarks_), out=Z[:, :m])
+        # around the middle: large distances from 0 would lose digits
+        kernel_columns(X - self._middle, self.landmarks_ - self._middle, self.width_, Z[:, :m])
         Z[:, m] = 1.0
         return Z.astype(self.dtype_, copy=False)
 

@@ -25,8 +25,6 @@ __all__ = ["ExplicitModel"]
 # Features of a sub-block are to stay in a core's second-level cache while its rows are walked.
 _CACHE_BYTES = 1 << 20
 _MOST_ROWS, _FEWEST_ROWS = 512, 16
-# Least squares: larger blocks cost more in the triangular solves than they save in the products.
-_MOST_ROWS_EXACT = 256
 
 
 class ExplicitModel(Model):
@@ -211,9 +209,15 @@ class ExplicitModel(Model):
 
     def _sub_blocks(self, n: int) -> list[tuple[int, int]]:
         width = max(self.W.shape[1], self.map.n_features_in_) * self.map.dtype_.itemsize
-        most = _MOST_ROWS if self.matrix is None else _MOST_ROWS_EXACT
-        rows = min(max(_CACHE_BYTES // width, _FEWEST_ROWS, self.map.fewest_rows), most)
-        return [(a, min(a + rows, n)) for a in range(0, n, rows)]
+        rows = min(max(_CACHE_BYTES // width, _FEWEST_ROWS, self.map.fewest_rows), _MOST_ROWS)
+        first = rows
+        if self.matrix is not None:
+            # a block that an anchor cuts in two is solved in two parts
+            period, missing = self.matrix.period, self.matrix.until_anchor
+            rows = -(-period // -(-period // rows))
+            first = missing % rows or rows
+        starts = [0, *range(first, n, rows)] if n else []
+        return list(zip(starts, [*starts[1:], n], strict=False))
 
     def variance(self, X: Any) -> np.ndarray:
         """Predictive variance (n,) of least squares."""

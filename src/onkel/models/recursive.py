@@ -21,7 +21,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dsyrk, dtrsm
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from onkel._linalg import cholesky_upper
+from onkel._linalg import TransposedSolve, cholesky_upper
 
 __all__ = ["ANCHOR_ROWS", "Known", "RecursiveLeastSquares"]
 
@@ -82,6 +82,7 @@ class RecursiveLeastSquares:
 
     def _factor(self) -> None:
         self.C = cholesky_upper(self.R)
+        self._solve = TransposedSolve(self.C)
         # rows of weights lie together however b lies: a saved model goes on bit for bit
         self.w0 = np.ascontiguousarray(dpotrs(self.C, self.b)[0])
         m, n_outputs = self.b.shape
@@ -90,6 +91,11 @@ class RecursiveLeastSquares:
         self.v = np.empty((0, n_outputs))
 
     # ---- learning ------------------------------------------------------------------------------
+
+    @property
+    def until_anchor(self) -> int:
+        """Rows to the next anchor."""
+        return self.period - len(self.v)
 
     def learn(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, W: np.ndarray) -> np.ndarray:
         """Learn the rows Z (n, m) with targets Y (n, K); W (K, m) moves; predictions (n, K)."""
@@ -140,9 +146,15 @@ class RecursiveLeastSquares:
 
     def _whitened(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """U = C⁻ᵀ Zᵀ (m, n), L21 (n, rows since the anchor), and Z P Zᵀ, lower triangle (n, n)."""
-        U = dtrsm(1.0, self.C, Z.T, trans_a=1)
+        U = self._solve_transposed(Z)
         L21 = self._in_rows_since(U)
         return U, L21, dsyrk(1.0, U, trans=1, lower=1) - L21 @ L21.T
+
+    def _solve_transposed(self, Z: np.ndarray) -> np.ndarray:
+        """C⁻ᵀ Zᵀ."""
+        if self._solve.factor is not self.C:
+            self._solve = TransposedSolve(self.C)
+        return self._solve(Z)
 
     def _in_rows_since(self, U: np.ndarray) -> np.ndarray:
         """The columns of U (m, n) as rows of L, as far as the rows since the anchor go."""
@@ -205,7 +217,7 @@ class RecursiveLeastSquares:
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
-        U = dtrsm(1.0, self.C, np.asarray(Z, dtype=np.float64).T, trans_a=1)
+        U = self._solve_transposed(np.asarray(Z, dtype=np.float64))
         learned = self._in_rows_since(U)
         spread = np.einsum("ij,ij->j", U, U) - np.einsum("ij,ij->i", learned, learned)
         return (1.0 + np.maximum(spread, 0.0)) * self.noise[0] / max(self.noise[1], 1.0)
