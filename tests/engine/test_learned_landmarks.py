@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import onkel
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps import LearnedLandmarks
 from onkel.maps import evidence as ev
@@ -141,14 +142,17 @@ def test_labels_of_one_class_leave_the_prior():
     np.testing.assert_allclose(np.log(model.map_.ridge_), prior_mean(3)[-1])
 
 
+def here_and_there(n):
+    """One column matters here, another there."""
+    X, _, weight = toy(n)
+    here = np.arange(n) % 2 == 0
+    X[:, 0] += np.where(here, 6.0, -6.0)
+    return X, np.sin(4.0 * np.where(here, X[:, 1], X[:, 2]))[:, None], weight
+
+
 @pytest.mark.parametrize("own", [False, True])
 def test_search_never_returns_worse_than_it_started_from(own):
-    X, Y, weight = toy(600)
-    if own:
-        # one column matters here, another there
-        here = np.arange(600) % 2 == 0
-        X[:, 0] += np.where(here, 6.0, -6.0)
-        Y = np.sin(4.0 * np.where(here, X[:, 1], X[:, 2]))[:, None]
+    X, Y, weight = here_and_there(600) if own else toy(600)
     starts = [ev.Landmarks(X[:30], np.full(4, np.log(w)), np.log(0.01)) for w in (0.05, 0.4)]
     rng = np.random.default_rng(0)
     order = rng.permutation(600)
@@ -182,10 +186,14 @@ def test_useless_columns_fade_and_few_landmarks_suffice():
 
 
 @pytest.mark.compiled
-def test_weights_are_ridge_regression_in_the_kernels_space():
-    X, Y, _ = toy(700, outputs=1)
+@pytest.mark.parametrize("own", [False, True])
+def test_weights_are_ridge_regression_with_the_penalty_of_the_widths(own):
+    X, Y, _ = here_and_there(1200) if own else toy(700, outputs=1)
     model = OnlineKernelRegressor(budget=25).fit(X, Y[:, 0])
     m = model.map_
+    assert m.width_.shape == ((25, 4) if own else (4,))
+    if own:
+        np.testing.assert_allclose(m.prior(), m.ridge_ * np.diag([1.0] * 25 + [1e-4]))
     K = kappa(X, m.landmarks_, m.width_)
     Z = np.c_[K, np.ones(len(X))]
     expected = np.linalg.solve(Z.T @ Z + m.prior(), Z.T @ Y[:, 0])
@@ -204,6 +212,23 @@ def test_blocks_do_not_matter_across_a_search(block):
            for a in range(0, 1300, block)]  # fmt: skip
     np.testing.assert_array_equal(np.concatenate(got), expected)
     np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.compiled
+def test_with_own_widths_it_is_saved_goes_on_and_takes_new_columns(tmp_path):
+    X, Y, _ = here_and_there(1300)
+    model = OnlineKernelRegressor(budget=20).fit(X[:1100], Y[:1100, 0])
+    assert model.map_.width_.shape == (20, 4)
+    onkel.save(model, tmp_path / "m.onkel")
+    again = onkel.load(tmp_path / "m.onkel")
+    expected = model.predict_then_learn(X[1100:1200], Y[1100:1200, 0])
+    np.testing.assert_array_equal(again.predict_then_learn(X[1100:1200], Y[1100:1200, 0]), expected)
+    before = model.predict(X[1200:])
+    model.add_columns(2)
+    wider = np.c_[X[1200:], np.zeros((100, 2))]
+    np.testing.assert_allclose(model.predict(wider), before, rtol=1e-9, atol=1e-12)
+    width = model.map_.width_
+    np.testing.assert_array_equal(width[:, 4], np.median(width[:, :4], axis=1))
 
 
 def test_constant_columns_constant_targets_and_one_row():

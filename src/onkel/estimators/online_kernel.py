@@ -71,8 +71,9 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
         Number of landmarks B ≥ 1: the model takes 16·B² bytes; more is better and costs B² a row.
     speed : {"fast", "balanced", "accurate"}, default="balanced"
         "fast": landmarks are the first rows, widths and penalty those of the first 512.
-        "balanced": a search of 24 steps at 1 024, 2 048, ..., 32 768 rows, 15 s in all.
-        "accurate": 64 steps, up to 65 536 rows.
+        "balanced": a search of 24 steps at 1 024, 2 048, ..., 32 768 rows, 20 s in all, and of
+        fewer at 65 536 and 131 072, 10 s more.
+        "accurate": 64 steps.
     restart : bool, default=True
         Follow a stream that changes: when the losses rise, a second model begins anew on the rows
         that come, and replaces the first as soon as it is better (see
