@@ -15,7 +15,7 @@ from onkel.maps.evidence import Landmarks, penalty_of
 from onkel.maps.first_widths import first_widths, prior_mean
 from onkel.maps.fourier import check_count
 from onkel.maps.landmark_search import improve
-from onkel.maps.rational import kernel_columns
+from onkel.maps.rational import KernelColumns
 from onkel.rules.base import non_negative
 
 __all__ = ["LearnedLandmarks"]
@@ -94,6 +94,9 @@ class LearnedLandmarks(FeatureMap):
     _middle: np.ndarray
     # whether the labels have had a say in the widths
     _taught: bool
+    # made of the landmarks and widths, when they are first used
+    _kernel: KernelColumns
+    _kernel_of: np.ndarray | None
 
     def __init__(
         self,
@@ -115,6 +118,7 @@ class LearnedLandmarks(FeatureMap):
         non_negative(self, "search_steps")
         super().start(d, dtype)
         self._taught = False
+        self._kernel_of = None
 
     def warmup_rows(self) -> int:
         fitting = _KEPT_BYTES // (self.n_features_in_ * self.dtype_.itemsize)
@@ -213,8 +217,11 @@ class LearnedLandmarks(FeatureMap):
         m = len(self.landmarks_)
         # exact to float64 or the small penalty of the weights would magnify the rounding
         Z = np.empty((len(X), m + 1)) if out is None or out.dtype != np.float64 else out
+        if self._kernel_of is not self.width_:
+            self._kernel = KernelColumns(self.landmarks_ - self._middle, self.width_)
+            self._kernel_of = self.width_
         # around the middle: large distances from 0 would lose digits
-        kernel_columns(X - self._middle, self.landmarks_ - self._middle, self.width_, Z[:, :m])
+        self._kernel(X - self._middle, Z[:, :m])
         Z[:, m] = 1.0
         return Z.astype(self.dtype_, copy=False)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from onkel._jit import jit
 
-__all__ = ["chain", "kernel_columns", "through_distances"]
+__all__ = ["KernelColumns", "chain", "kernel_columns", "through_distances"]
 
 
 @jit
@@ -30,24 +30,35 @@ def chain(of_kernel, K):
             of_kernel[i, j] *= -K[i, j] * K[i, j]
 
 
-def kernel_columns(
-    X: np.ndarray, S: np.ndarray, w: np.ndarray, out: np.ndarray | None = None
-) -> np.ndarray:
-    """κ(X, S), (n, m), of rows X (n, d), landmarks S (m, d) and widths w (d,) or (m, d)."""
-    S, w = S.astype(X.dtype, copy=False), w.astype(X.dtype, copy=False)
-    if w.ndim == 1:
-        A, B = X * w, S * w
-        K = np.matmul(A, B.T, out=out)
-        x2, s2 = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
-    else:
-        # in units of the largest width of each column, or squares of X could overflow
-        unit = w.max(axis=0)
-        X, S, squares = X * unit, S * unit, (w / unit) ** 2
-        B = squares * S
-        K = np.matmul(np.hstack([X, X * X]), np.hstack([B, -0.5 * squares]).T, out=out)
-        x2, s2 = np.zeros(len(X), X.dtype), np.einsum("ij,ij->i", B, S)
-    _rational(K, x2, s2)
-    return K
+class KernelColumns:
+    """X ↦ κ(X, S), (n, m), for landmarks S (m, d) and widths w (d,) or (m, d)."""
+
+    def __init__(self, S: np.ndarray, w: np.ndarray) -> None:
+        self.own = w.ndim == 2
+        # in units of the largest width of each column, or squares could overflow
+        self._unit = w.max(axis=0) if self.own else w
+        B = S * self._unit
+        if self.own:
+            squares = (w / self._unit) ** 2
+            self._s2 = np.einsum("ij,ij->i", squares * B, B)
+            B = np.hstack([squares * B, -0.5 * squares])
+        else:
+            self._s2 = np.einsum("ij,ij->i", B, B)
+        self._columns = np.ascontiguousarray(B.T)
+
+    def __call__(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Of rows X (n, d), in ``out`` if given."""
+        A = X * self._unit
+        # ‖w ∘ x‖² is a product with w², where there is more than one w
+        x2 = np.zeros(len(A), A.dtype) if self.own else np.einsum("ij,ij->i", A, A)
+        K = np.matmul(np.hstack([A, A * A]) if self.own else A, self._columns, out=out)
+        _rational(K, x2, self._s2)
+        return K
+
+
+def kernel_columns(X: np.ndarray, S: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """κ(X, S), (n, m), in the precision of X (n, d)."""
+    return KernelColumns(S.astype(X.dtype, copy=False), w.astype(X.dtype, copy=False))(X)
 
 
 def through_distances(
