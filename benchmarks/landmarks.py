@@ -39,7 +39,7 @@ def measure(X: np.ndarray, y: np.ndarray, budget: int) -> tuple[float, float, fl
 def draw(errors: dict[str, list[float]], path: str) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.0, 4.0), dpi=150, layout="constrained")
+    figure = Figure(figsize=(8.0, 4.0), dpi=150, layout="constrained")
     axes = figure.add_subplot()
     for (name, values), colour in zip(errors.items(), _COLOURS, strict=True):
         axes.plot(BUDGETS, values, "o-", color=colour, label=name)
@@ -51,7 +51,7 @@ def draw(errors: dict[str, list[float]], path: str) -> None:
     axes.minorticks_off()
     axes.set_xlabel("landmarks")
     axes.set_ylabel("mistakes before learning")
-    axes.legend()
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.savefig(path)
 
 
