@@ -122,9 +122,7 @@ def test_first_widths_minimise_the_errors_of_leaving_rows_out(outputs):
         e = 1e-5 * np.eye(5)[j]
         rise = first_objective(theta + e, X, Y, weight) - first_objective(theta - e, X, Y, weight)
         assert of_theta[j] == pytest.approx(rise / 2e-5, rel=1e-4, abs=1e-5)
-    found = prior_mean(4)
-    for _ in range(8):
-        found = first_widths(X, Y, weight, found)
+    found = first_widths(X, Y, weight, prior_mean(4), 100)
     assert np.abs(objective(found, X, Y, weight)[1]).max() < 1e-2
     assert found[2:4].max() < found[0] or outputs == 2
 

@@ -35,14 +35,17 @@ _COMMON_SHIFT = -0.35
 _RIDGE, _RIDGE_STD = 0.3, 1.0
 # The prior variance of a constant, of which κ's is 1.
 _CONSTANT = 10.0
-# A search begins where the last one ended, a sixteenth of the rows ago.
-_MOST_STEPS = 8
 _RANGE = 4.0
 _LEAST_ERROR = 1e-12
 
 
-def first_widths(X: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """(log w, log λ) most probable after the rows X (n, d), which are scaled, and Y (n, C)."""
+def first_widths(
+    X: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.ndarray, steps: int
+) -> np.ndarray:
+    """(log w, log λ) most probable after the rows X (n, d), which are scaled, and Y (n, C).
+
+    As far as ``steps`` steps from ``start`` lead.
+    """
     middle = prior_mean(X.shape[1])
     found = minimize(
         objective,
@@ -51,7 +54,7 @@ def first_widths(X: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.nda
         jac=True,
         method="L-BFGS-B",
         bounds=list(zip(middle - _RANGE, middle + _RANGE, strict=True)),
-        options={"maxiter": _MOST_STEPS},
+        options={"maxiter": steps},
     )
     return np.asarray(found.x)
 

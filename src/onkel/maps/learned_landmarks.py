@@ -28,6 +28,8 @@ _ENOUGH_ROWS = 1024
 _FULL_ROWS, _FEWEST_STEPS = 32_768, 6
 # Of few rows, and until the budget is full, one in so many is in no fit yet.
 _LAG = 16
+# Widths of few rows: steps from where the last ones were found, a sixteenth or half the rows ago.
+_FEW_STEPS, _STEPS = 8, 40
 # The constant's share of the penalty: next to nothing, so that targets need no centring.
 _CONSTANT = 1e-4
 # Rows kept for the search take this much memory at most.
@@ -58,7 +60,7 @@ class LearnedLandmarks(FeatureMap):
         Rows ≥ 2 that the search sees; fewer are kept where they would take more than 64 MB.
     search_steps : int, default=24
         Steps of the search at every power of two from 1 024 rows on, of more than 32 768 rows
-        fewer; 0 for none.
+        fewer; 0 for none, and for widths at 8, 16, ..., 512 rows only.
     random_state : int, RandomState or None, default=None
         Which rows are held out.
 
@@ -129,7 +131,8 @@ class LearnedLandmarks(FeatureMap):
         """Powers of two; of few rows, and until the budget is full, also each sixteenth between."""
         doubled = super().next_fit(n)
         part = max(doubled // (2 * _LAG), 1)
-        return (n // part + 1) * part if n < max(self.budget, _FEW_ROWS) else doubled
+        often = max(self.budget, _FEW_ROWS if self.search_steps else 0)
+        return (n // part + 1) * part if n < often else doubled
 
     def fit_first(self, X: np.ndarray) -> None:
         self.fit_labelled(X, np.zeros((len(X), 1)), np.ones(len(X)))
@@ -148,14 +151,17 @@ class LearnedLandmarks(FeatureMap):
 
     def _due(self, n: int) -> bool:
         """Whether widths are learned from n rows, and not landmarks added only."""
-        return n <= _FEW_ROWS or n & (n - 1) == 0 or n == self.warmup_rows()
+        often = n <= _FEW_ROWS and self.search_steps > 0
+        return often or n & (n - 1) == 0 or n == self.warmup_rows()
 
     def _learned(
         self, at: Landmarks, first: Landmarks, U: np.ndarray, V: np.ndarray, weight: np.ndarray
     ) -> Landmarks:
         if not self._taught or len(U) <= _FEW_ROWS:
             few, start = slice(0, _FEW_ROWS), np.append(at.log_width, at.log_ridge)
-            found = first_widths(U[few], V[few], weight[few], start)
+            often = self.search_steps and len(U) <= _FEW_ROWS
+            steps = _FEW_STEPS if often else _STEPS
+            found = first_widths(U[few], V[few], weight[few], start, steps)
             at = Landmarks(at.S, found[:-1], found[-1])
         if len(U) >= max(_ENOUGH_ROWS, 2 * self.budget) and self.search_steps:
             rng = np.random.default_rng([self.seed_, len(U)])
