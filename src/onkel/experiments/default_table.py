@@ -31,7 +31,7 @@ def _row(outcome: Outcome, found: dict[str, Any]) -> tuple[str, ...]:
         mean_std(outcome.mean, outcome.std, goal.metric),
         f"{goal.target:g} {_MARKS[outcome.met]}",
         "" if goal.published is None else f"{goal.published:g}",
-        "" if best is None else f"{best[0].split(',')[0]} {best[1]:.3g}",
+        "" if best is None else f"{best[0].split(',')[0]} {best[1]:.4g}",
         f"{outcome.rows_per_second:,.0f}",
     )
 
