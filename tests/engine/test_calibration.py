@@ -58,3 +58,12 @@ def test_probabilities_are_met(learner):
     for low in (0.0, 0.2, 0.4, 0.6, 0.8):
         said = (p >= low) & (p < low + 0.2)
         assert y[8000:][said].mean() == pytest.approx(p[said].mean(), abs=0.06)
+
+
+def test_near_its_border_a_prediction_is_not_contradicted():
+    calibration = Calibration()
+    calibration.theta[:] = (2.0, 0.5)
+    scores = np.array([-0.3, -0.1, 0.0, 1e-9, 0.3])[:, None]
+    P = calibration.probabilities(scores)
+    np.testing.assert_array_equal(P.argmax(axis=1), scores[:, 0] > 0.0)
+    np.testing.assert_allclose(P[[0, 4], 1], 1.0 / (1.0 + np.exp([0.1, -1.1])))

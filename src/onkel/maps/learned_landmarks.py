@@ -96,9 +96,8 @@ class LearnedLandmarks(FeatureMap):
     _middle: np.ndarray
     # whether the labels have had a say in the widths
     _taught: bool
-    # made of the landmarks and widths, when they are first used
+    # made of the landmarks and widths
     _kernel: KernelColumns
-    _kernel_of: np.ndarray | None
 
     def __init__(
         self,
@@ -120,7 +119,6 @@ class LearnedLandmarks(FeatureMap):
         non_negative(self, "search_steps")
         super().start(d, dtype)
         self._taught = False
-        self._kernel_of = None
 
     def warmup_rows(self) -> int:
         fitting = _KEPT_BYTES // (self.n_features_in_ * self.dtype_.itemsize)
@@ -177,7 +175,12 @@ class LearnedLandmarks(FeatureMap):
             middling = np.median(self.width_, axis=-1, keepdims=True)
             self.width_ = np.append(self.width_, np.repeat(middling, n, axis=-1), axis=-1)
             self._middle = np.append(self._middle, np.zeros(n))
+            self._prepare()
         return None
+
+    def _prepare(self) -> None:
+        # around the middle: large distances from 0 would lose digits
+        self._kernel = KernelColumns(self.landmarks_ - self._middle, self.width_)
 
     def _set_units(self, X: np.ndarray) -> None:
         self._middle = X.mean(axis=0)
@@ -208,6 +211,7 @@ class LearnedLandmarks(FeatureMap):
         self.width_ = np.exp(at.log_width) / self._scale
         self.landmarks_ = at.S * self._scale + self._middle
         self.ridge_ = at.ridge
+        self._prepare()
 
     def prior(self) -> np.ndarray:
         """λ κ(S, S), or λ I, and a little for the constant: the penalty of the weights."""
@@ -223,10 +227,6 @@ class LearnedLandmarks(FeatureMap):
         m = len(self.landmarks_)
         # exact to float64 or the small penalty of the weights would magnify the rounding
         Z = np.empty((len(X), m + 1)) if out is None or out.dtype != np.float64 else out
-        if self._kernel_of is not self.width_:
-            self._kernel = KernelColumns(self.landmarks_ - self._middle, self.width_)
-            self._kernel_of = self.width_
-        # around the middle: large distances from 0 would lose digits
         self._kernel(X - self._middle, Z[:, :m])
         Z[:, m] = 1.0
         return Z.astype(self.dtype_, copy=False)
@@ -256,6 +256,7 @@ class LearnedLandmarks(FeatureMap):
         self.landmarks_, self.width_ = state["landmarks"], state["width"]
         self.ridge_, self._middle = state["ridge"], state["middle"]
         self._taught = bool(state["taught"])
+        self._prepare()
 
 
 def _as_targets(y: np.ndarray) -> np.ndarray:

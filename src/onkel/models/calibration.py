@@ -1,7 +1,8 @@
 """Probabilities from scores: the logistic link of a line through them, learned online.
 
-Of two classes, p = σ(a f + c); of more, p = softmax(a f). Each row's score before it was learned is
-an honest one, so a and c follow the logistic loss of these scores by online Newton steps,
+Of two classes, p = σ(a f + c), but never on the other side of ½ than f is of 0; of more,
+p = softmax(a f). Each row's score before it was learned is an honest one, so a and c follow the
+logistic loss of these scores by online Newton steps,
 
     H ← H + w ∂²loss,   θ ← θ - H⁻¹ w ∂loss,   θ = (a, c).
 
@@ -27,6 +28,7 @@ _FIRST_SLOPE = 2.0
 _FIRST_ROWS = 1.0
 # A score far outside of the targets' range says no more than one at its end.
 _LARGEST = 10.0
+_MORE = np.nextafter(0.5, 1.0)
 
 
 @jit
@@ -77,7 +79,10 @@ class Calibration:
         """(n, max(K, 2)) of scores (n, K)."""
         scores = scores.clip(-_LARGEST, _LARGEST)
         if scores.shape[1] == 1:
-            positive = expit(self.theta[0] * scores[:, 0] + self.theta[1])
+            f = scores[:, 0]
+            positive = expit(self.theta[0] * f + self.theta[1])
+            # near its border a prediction is not contradicted by a probability
+            positive = np.where(f > 0.0, np.maximum(positive, _MORE), np.minimum(positive, 0.5))
             return np.stack([1.0 - positive, positive], axis=1)
         return np.asarray(softmax(self.theta[0] * scores, axis=1))
 
