@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.streams import shuffled
 from onkel import StreamModel, algorithms, make, prequential
 from onkel.datasets import drift_stream, load
-from onkel.experiments.runner import order
 
 SHUFFLED = ("cod-rna", "ijcnn1", "letter", "covtype_sub93k")
 DRIFTING = ("abrupt", "gradual", "recurring")
@@ -34,9 +34,7 @@ Rows = tuple[np.ndarray, np.ndarray]
 def streams(n_rows: int) -> Iterator[tuple[str, Rows]]:
     """Names and rows, those the default must beat the forest on first."""
     for name in SHUFFLED:
-        rows = load(name, scaling="none", dtype="float32")
-        chosen = order(len(rows.y), 0)[:n_rows]
-        yield name, (rows.X[chosen], rows.y[chosen])
+        yield name, shuffled(name, n_rows, scaling="none", dtype="float32")
     for kind in DRIFTING:
         blocks = list(drift_stream(kind, 2 * n_rows, period=n_rows // 2))
         yield (

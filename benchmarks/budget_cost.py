@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.picture import over_budgets
 from benchmarks.speed import GAMMA
 from benchmarks.streams import nonlinear
 from onkel.algorithms import make
@@ -33,7 +34,6 @@ LEARNERS: dict[str, tuple[dict[str, Any], float]] = {
     "bpa-p": ({}, 2.1),
     "bsgd-p": (PEGASOS, 2.1),
 }
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 
 
 def _task(name: str, budget: int, n: int, X: np.ndarray, y: np.ndarray) -> Callable[[], object]:
@@ -65,21 +65,12 @@ def exponent(cost: np.ndarray) -> float:
 
 
 def draw(costs: dict[str, np.ndarray], path: str) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 4.5), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
-    for i, (name, cost) in enumerate(costs.items()):
+    curves = []
+    for name, cost in costs.items():
         style = "o-" if LEARNERS[name][1] < 2.0 else "s--"
-        label = f"{name}: $B^{{{exponent(cost):.2f}}}$"
-        axes.plot(BUDGETS, cost, style, color=_COLOURS[i % len(_COLOURS)], label=label)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks(BUDGETS, [str(b) for b in BUDGETS])
-    axes.set_xlabel("budget B (solid: removal, dashed: projection and merging)")
-    axes.set_ylabel("microseconds a row")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.savefig(path)
+        curves.append((f"{name}: $B^{{{exponent(cost):.2f}}}$", list(cost), style))
+    labels = "budget B (solid: removal, dashed: projection and merging)", "microseconds a row"
+    over_budgets(path, BUDGETS, curves, labels)
 
 
 def main() -> None:

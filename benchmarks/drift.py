@@ -21,6 +21,7 @@ import numpy as np
 
 from onkel import StreamModel, algorithms, make, prequential
 from onkel.datasets import DRIFTS, drift_stream, load
+from onkel.evaluation.figure import COLOURS
 from onkel.experiments.records import Record
 from onkel.streams import Block
 
@@ -29,7 +30,6 @@ FORGETTING = (1.0, 0.9998, 0.9995)
 N_ROWS, PERIOD, WINDOW = 100_000, 20_000, 1000
 FLIGHTS_WINDOW = 20_000
 BLOCK = 4096
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def draw(results: dict[str, Any], path: Path) -> None:
     figure = Figure(figsize=(9, 2.6 * len(cases)), dpi=120, layout="constrained")
     panels = np.atleast_1d(figure.subplots(len(cases), 1))
     for axes, case in zip(panels, cases, strict=True):
-        for colour, name in zip(_COLOURS, variants(), strict=False):
+        for colour, name in zip(COLOURS, variants(), strict=False):
             found = results[case.name][name]
             axes.plot(found["rows"], found["windows"], color=colour, linewidth=1.2, label=name)
         for change in case.changes:

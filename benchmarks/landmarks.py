@@ -15,14 +15,13 @@ import time
 
 import numpy as np
 
+from benchmarks.picture import over_budgets
+from benchmarks.streams import shuffled
 from onkel import OnlineKernelClassifier
-from onkel.datasets import load
-from onkel.experiments.runner import order
 
 DATA = ("ijcnn1", "w8a", "cod-rna", "poker_sub125k")
 BUDGETS = (62, 125, 250, 500, 1000)
 N_ROWS = 50_000
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
 
 def measure(X: np.ndarray, y: np.ndarray, budget: int) -> tuple[float, float, float]:
@@ -36,25 +35,6 @@ def measure(X: np.ndarray, y: np.ndarray, budget: int) -> tuple[float, float, fl
     return 100.0 * wrong / len(y), len(y) / sum(seconds), (len(y) - first) / seconds[1]
 
 
-def draw(errors: dict[str, list[float]], path: str) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 4.0), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
-    for (name, values), colour in zip(errors.items(), _COLOURS, strict=True):
-        axes.plot(BUDGETS, values, "o-", color=colour, label=name)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks(BUDGETS, [str(b) for b in BUDGETS])
-    ticks = (1, 2, 5, 10, 20, 50)
-    axes.set_yticks(ticks, [f"{t} %" for t in ticks])
-    axes.minorticks_off()
-    axes.set_xlabel("landmarks")
-    axes.set_ylabel("mistakes before learning")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.savefig(path)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--picture", help="draw the errors there")
@@ -65,9 +45,7 @@ def main() -> None:
     print("|---|---:|---:|---:|---:|")
     errors: dict[str, list[float]] = {}
     for name in DATA:
-        rows = load(name, scaling="none", dtype="float64")
-        chosen = order(len(rows.y), 0)[:N_ROWS]
-        X, y = np.ascontiguousarray(rows.X[chosen]), rows.y[chosen]
+        X, y = shuffled(name, N_ROWS, scaling="none", dtype="float64")
         for budget in BUDGETS:
             mistakes, whole, after = measure(X, y, budget)
             errors.setdefault(name, []).append(mistakes)
@@ -76,7 +54,8 @@ def main() -> None:
                 flush=True,
             )
     if options.picture:
-        draw(errors, options.picture)
+        curves = [(name, values, "o-") for name, values in errors.items()]
+        over_budgets(options.picture, BUDGETS, curves, ("landmarks", "mistakes before learning, %"))
 
 
 if __name__ == "__main__":

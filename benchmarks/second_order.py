@@ -14,9 +14,8 @@ import time
 
 import numpy as np
 
+from benchmarks.streams import shuffled
 from onkel import OnlineKernelClassifier
-from onkel.datasets import load
-from onkel.experiments.runner import order
 
 DATA = ("german", "spambase", "a9a", "cod-rna", "ijcnn1", "dna", "satimage", "letter")
 N_ROWS, BLOCK = 20_000, 256
@@ -43,9 +42,7 @@ def main() -> None:
     print("| data | rows | squared: mistakes | log loss | rows/s | logistic | log loss | rows/s |")
     print("|---|---:|" + "---:|" * 6)
     for name in DATA:
-        rows = load(name, dtype="float64")
-        chosen = order(len(rows.y), 0)[:N_ROWS]
-        X, y = np.ascontiguousarray(rows.X[chosen]), rows.y[chosen]
+        X, y = shuffled(name, N_ROWS, dtype="float64")
         cells = []
         for loss in ("squared", "logistic"):
             mistakes, surprise, speed = measure(X, y, loss)

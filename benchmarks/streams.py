@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+from onkel.datasets import load
+from onkel.experiments.runner import order
 
 BLOCK = 4096
 
@@ -13,6 +18,13 @@ def nonlinear(n: int, d: int = 22, seed: int = 0) -> tuple[np.ndarray, np.ndarra
     X = rng.standard_normal((n, d), dtype=np.float32)
     f = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(n)
     return X, (f > 0).astype(np.int64)
+
+
+def shuffled(name: str, n_rows: int, **how: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The first rows of a data set in random order (seed 0); ``how`` goes to ``load``."""
+    rows = load(name, **how)
+    chosen = order(len(rows.y), 0)[:n_rows]
+    return np.ascontiguousarray(rows.X[chosen]), rows.y[chosen]
 
 
 def learn(estimator, X: np.ndarray, y: np.ndarray, block: int = BLOCK) -> float:

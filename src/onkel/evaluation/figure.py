@@ -12,10 +12,10 @@ from onkel.evaluation.result import PrequentialResult
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["plot"]
+__all__ = ["COLOURS", "plot"]
 
 # Okabe and Ito's colours, told apart by the colour-blind, without the yellow (weak on white).
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _MARKERS = "osD^vP*"
 _FIRST_ROW = 16
 """Below, a curve shows the luck of single rows, and would stretch the scale."""
@@ -134,7 +134,7 @@ def _draw(axes: Any, name: str, runs: list[PrequentialResult], i: int) -> None:
     rows = [n for n in shared if n >= first]
     mean = np.array([np.mean(points[n]) for n in rows])
     spread = np.array([np.std(points[n]) for n in rows])
-    colour = _COLOURS[i % len(_COLOURS)]
+    colour = COLOURS[i % len(COLOURS)]
     marker = _MARKERS[i % len(_MARKERS)]
     axes.plot(rows, mean, color=colour, marker=marker, markersize=4, linewidth=1.6, label=name)
     if len(runs) > 1:

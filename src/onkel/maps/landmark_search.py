@@ -122,6 +122,8 @@ def _climb(at: Landmarks, learn: _Rows, judge: _Rows, steps: int) -> tuple[Landm
             elif step - best_step >= _PATIENCE * _CHECK_EVERY:
                 at, adam, size, best_step = best, _Adam(), size * _SMALLER, step
                 continue
+        if step == steps:
+            break
         every = _EVERY if len(learn.X) >= _ENOUGH_ROWS else 1
         down = gradient(at, sums, learn.X, learn.root, every, step % every)
         at = adam.step(at, down, size * min(1.0, 2.0 * (1.0 - step / steps) + _LAST_SIZE))

@@ -129,8 +129,12 @@ class LearnedLandmarks(FeatureMap):
         """Powers of two; of few rows, and until the budget is full, also each sixteenth between."""
         doubled = super().next_fit(n)
         part = max(doubled // (2 * _LAG), 1)
-        often = max(self.budget, _FEW_ROWS if self.search_steps else 0)
-        return (n // part + 1) * part if n < often else doubled
+        return (n // part + 1) * part if n < max(self.budget, self._often) else doubled
+
+    @property
+    def _often(self) -> int:
+        """Up to so many rows widths are learned each time a sixteenth more have come."""
+        return _FEW_ROWS if self.search_steps else 0
 
     def fit_first(self, X: np.ndarray) -> None:
         self.fit_labelled(X, np.zeros((len(X), 1)), np.ones(len(X)))
@@ -149,16 +153,14 @@ class LearnedLandmarks(FeatureMap):
 
     def _due(self, n: int) -> bool:
         """Whether widths are learned from n rows, and not landmarks added only."""
-        often = n <= _FEW_ROWS and self.search_steps > 0
-        return often or n & (n - 1) == 0 or n == self.warmup_rows()
+        return n <= self._often or n & (n - 1) == 0 or n == self.warmup_rows()
 
     def _learned(
         self, at: Landmarks, first: Landmarks, U: np.ndarray, V: np.ndarray, weight: np.ndarray
     ) -> Landmarks:
         if not self._taught or len(U) <= _FEW_ROWS:
             few, start = slice(0, _FEW_ROWS), np.append(at.log_width, at.log_ridge)
-            often = self.search_steps and len(U) <= _FEW_ROWS
-            steps = _FEW_STEPS if often else _STEPS
+            steps = _FEW_STEPS if len(U) <= self._often else _STEPS
             found = first_widths(U[few], V[few], weight[few], start, steps)
             at = Landmarks(at.S, found[:-1], found[-1])
         if len(U) >= max(_ENOUGH_ROWS, 2 * self.budget) and self.search_steps:
