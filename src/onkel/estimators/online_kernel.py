@@ -8,6 +8,7 @@ from onkel.estimators.calibrated import CalibratedClassifier
 from onkel.estimators.uncertain import UncertainRegressor
 from onkel.losses import Loss
 from onkel.maps import LearnedLandmarks
+from onkel.models.corrected import CorrectedModel
 from onkel.models.explicit import ExplicitModel
 from onkel.models.restarting import RestartingModel
 from onkel.rules import LeastSquares, LogisticNewton
@@ -31,6 +32,7 @@ class _OnlineKernel:
     speed: str
     restart: bool
     forgetting: float
+    pairs: bool
     model_: Any
 
     def _make_map(self) -> LearnedLandmarks:
@@ -44,9 +46,10 @@ class _OnlineKernel:
         return _RULES[self.loss](1.0, self.forgetting)
 
     def _make_model(self, d: int, rule: Any, loss: Loss, epsilon: float, n_outputs: int) -> Any:
-        representation = RestartingModel if self.restart else ExplicitModel
-        feature_map = self._new_map(d)  # type: ignore[attr-defined]
-        return representation(feature_map, rule, loss, epsilon, n_outputs)
+        corrected = self.pairs and self.loss == "squared"
+        representation = CorrectedModel if corrected else ExplicitModel
+        parts = self._new_map(d), rule, loss, epsilon, n_outputs  # type: ignore[attr-defined]
+        return RestartingModel(*parts, representation) if self.restart else representation(*parts)
 
 
 class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
@@ -123,6 +126,7 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
         speed: str = "balanced",
         restart: bool = True,
         forgetting: float = 1.0,
+        pairs: bool = True,
         loss: str = "squared",
         class_weight: Any = None,
         dtype: str = "float64",
@@ -132,6 +136,7 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
         self.speed = speed
         self.restart = restart
         self.forgetting = forgetting
+        self.pairs = pairs
         self.loss = loss
         self.class_weight = class_weight
         self.dtype = dtype
@@ -176,6 +181,7 @@ class OnlineKernelRegressor(_OnlineKernel, UncertainRegressor):
         speed: str = "balanced",
         restart: bool = True,
         forgetting: float = 1.0,
+        pairs: bool = True,
         dtype: str = "float64",
         random_state: Any = 0,
     ) -> None:
@@ -183,5 +189,6 @@ class OnlineKernelRegressor(_OnlineKernel, UncertainRegressor):
         self.speed = speed
         self.restart = restart
         self.forgetting = forgetting
+        self.pairs = pairs
         self.dtype = dtype
         self.random_state = random_state

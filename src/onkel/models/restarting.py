@@ -44,13 +44,22 @@ class RestartingModel:
         Started, not fitted: every model begins with a copy.
     rule, loss, epsilon, n_outputs
         As of :class:`onkel.models.explicit.ExplicitModel`.
+    representation : type
+        What the models are: :class:`~onkel.models.explicit.ExplicitModel` or made like it.
     """
 
     def __init__(
-        self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
+        self,
+        feature_map: FeatureMap,
+        rule: Rule,
+        loss: Loss,
+        epsilon: float,
+        n_outputs: int,
+        representation: type[ExplicitModel] = ExplicitModel,
     ) -> None:
         self.unfitted = feature_map
         self.parts = rule, loss, epsilon
+        self.representation = representation
         self.current = self._begin(n_outputs)
         self.challenger: ExplicitModel | None = None
         self.history = LossHistory()
@@ -79,7 +88,7 @@ class RestartingModel:
 
     def _begin(self, n_outputs: int) -> ExplicitModel:
         """f = 0, of the seed that is in use."""
-        model = ExplicitModel(copy.copy(self.unfitted), *self.parts, n_outputs)
+        model = self.representation(copy.copy(self.unfitted), *self.parts, n_outputs)
         if "current" in self.__dict__:
             model.seed = self.current.seed
         return model

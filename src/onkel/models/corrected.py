@@ -1,0 +1,116 @@
+"""Least squares over learned features, and cells of pairs of columns for what they leave over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel._dense import as_dense
+from onkel.losses import Loss
+from onkel.maps.base import FeatureMap, next_power_of_two
+from onkel.models.explicit import ExplicitModel
+from onkel.models.pair_bins import PairBins
+from onkel.models.pair_cells import PairCells, residuals_with_class
+from onkel.models.warmup import Warmup
+from onkel.rules.base import Rule
+
+__all__ = ["CorrectedModel"]
+
+# Columns and bins are chosen from so many rows, and anew at every power of two up to the last.
+_FIRST_ROWS, _LAST_ROWS = 64, 1024
+# Numbers in the cells for every number in a matrix over the features: a landmark's share.
+_CELLS = 2
+
+
+def _next_choice(n: int) -> int:
+    return max(_FIRST_ROWS, next_power_of_two(n))
+
+
+class CorrectedModel(ExplicitModel):
+    """f(x) + a s(x): see :mod:`onkel.models.pair_cells`.
+
+    The parameters are those of :class:`onkel.models.explicit.ExplicitModel`; the rule is least
+    squares.
+    """
+
+    def __init__(
+        self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
+    ) -> None:
+        super().__init__(feature_map, rule, loss, epsilon, n_outputs)
+        self.cells = PairCells(PairBins.none(), n_outputs)
+        self.choice: Warmup | None = Warmup(_LAST_ROWS, _next_choice)
+        #: of the rows kept for the choice
+        self.residuals = np.empty((0, n_outputs))
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn the rows in order; returns the scores (n, K) before each was learned."""
+        P = super().learn(X, y, weight)
+        R = self.targets(y) - P
+        done = 0
+        while self.choice is not None and done < len(P):
+            end, due = self.choice.until_refit(weight, done)
+            part = slice(done, end)
+            P[part] += self.cells.learn(X[part], R[part], weight[part])
+            self._keep(X[part], y[part], R[part], weight[part])
+            if due:
+                self._choose()
+            done = end
+        P[done:] += self.cells.learn(X[done:], R[done:], weight[done:])
+        return P
+
+    def _keep(self, X: Any, y: np.ndarray, R: np.ndarray, weight: np.ndarray) -> None:
+        assert self.choice is not None
+        self.choice.keep(as_dense(X), y, weight)
+        self.residuals = np.concatenate([self.residuals, R[weight > 0.0]])
+
+    def _choose(self) -> None:
+        """Cut the columns anew and learn the rows kept again."""
+        assert self.choice is not None
+        X, y, weight = self.choice.rows()
+        budget = self.map.budget  # type: ignore[attr-defined]
+        bins = PairBins.of(X, self.targets(y), _CELLS * budget**2 // (self.n_outputs + 1))
+        self.cells = PairCells(bins, self.n_outputs, float(self.par[1]))
+        self.cells.learn(X, self.residuals, weight)
+        if self.choice.complete:
+            self.choice, self.residuals = None, np.empty((0, self.n_outputs))
+
+    # ---- the rest of a model -------------------------------------------------------------------
+
+    def scores(self, X: Any) -> np.ndarray:
+        """f(x) + a s(x) of each row, (n, K) in float64."""
+        return super().scores(X) + self.cells.scores(X)
+
+    def variance(self, X: Any) -> np.ndarray:
+        """Predictive variance (n,): of f, times the share of its squared errors that is left."""
+        return super().variance(X) * self.cells.left
+
+    def add_output(self, position: int) -> None:
+        if self.choice is not None:
+            self.choice.add_class(position, from_signs=self.n_outputs == 1)
+        super().add_output(position)
+        self.cells.add_output(position)
+        self.residuals = residuals_with_class(self.residuals, position)
+
+    def add_columns(self, n: int) -> None:
+        super().add_columns(n)
+        if self.choice is not None:
+            self.choice.add_columns(n)
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
+        state = {**super().get_state(), "cells": self.cells.get_state()}
+        if self.choice is not None:
+            state |= {"choice": self.choice.get_state(), "residuals": self.residuals}
+        return state
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take the state of a model of the same map, rule and loss."""
+        super().set_state(state)
+        self.cells = PairCells.from_state(state["cells"], float(self.par[1]))
+        self.choice, self.residuals = None, np.empty((0, self.n_outputs))
+        if "choice" in state:
+            self.choice = Warmup.from_state(state["choice"], _next_choice)
+            self.residuals = np.array(state["residuals"])

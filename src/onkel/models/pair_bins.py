@@ -1,0 +1,121 @@
+"""Columns cut into bins, and the cells of one and of two columns that a row falls into."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from onkel._dense import as_dense
+from onkel.models.pair_loops import find_bins
+
+__all__ = ["PairBins"]
+
+# 16 columns make 120 pairs: a microsecond a row.
+_MOST_COLUMNS = 16
+_MOST_BINS = 256
+# Bins by which columns are compared.
+_FEW_BINS = 8
+_ARRAYS = ("columns", "edges", "pairs")
+
+
+class PairBins:
+    """The bins of some columns, made from first rows, and the cells: bins, and pairs of bins.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (m,)
+        Which columns of a row.
+    edges : ndarray of shape (m, 2^q - 1)
+        Of each column, where its bins end, filled up with infinities.
+    pairs : ndarray of shape (P, 4)
+        (i, j, offset, stride): the cell of bins b is offset + stride·b_i + b_j; stride 0 for a
+        column alone.
+    n_cells : int
+    """
+
+    def __init__(self, columns: np.ndarray, edges: list[np.ndarray]) -> None:
+        self.columns = columns
+        longest = max((len(e) for e in edges), default=0)
+        width = (1 << longest.bit_length()) - 1
+        self.edges = np.full((len(edges), width), np.inf)
+        for row, e in zip(self.edges, edges, strict=True):
+            row[: len(e)] = e
+        self.pairs, self.n_cells = _layout([len(e) + 1 for e in edges])
+
+    @classmethod
+    def none(cls) -> PairBins:
+        """No columns, and so no cells."""
+        return cls(np.empty(0, np.int64), [])
+
+    @classmethod
+    def of(cls, X: np.ndarray, Y: np.ndarray, most_cells: int) -> PairBins:
+        """The columns of X (n, d) that say most about Y (n, K), in as many bins as cells allow."""
+        distinct = np.array([len(np.unique(x)) for x in X.T])
+        said = _said(X, Y, distinct)
+        columns = np.flatnonzero(distinct > 1)
+        columns = np.sort(columns[np.argsort(-said[columns], kind="stable")[:_MOST_COLUMNS]])
+        while len(columns) and _n_cells(np.minimum(distinct[columns], 2)) > most_cells:
+            columns = np.delete(columns, np.argmin(said[columns]))
+        bins = _MOST_BINS
+        while bins > 2 and _n_cells(np.minimum(distinct[columns], bins)) > most_cells:
+            bins -= 1
+        return cls(columns, [_edges(X[:, j], bins) for j in columns])
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """The bins (n, m) of the rows X (n, d), sparse or not."""
+        values = as_dense(X[:, self.columns])
+        B = np.empty(values.shape, np.int32)
+        find_bins(values, self.edges, B)
+        return B
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and scalars."""
+        return {"columns": self.columns, "edges": self.edges}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> PairBins:
+        """The inverse of :meth:`get_state`."""
+        edges = [row[np.isfinite(row)] for row in np.asarray(state["edges"])]
+        return cls(np.array(state["columns"]), edges)
+
+
+def _layout(counts: list[int]) -> tuple[np.ndarray, int]:
+    """``pairs`` and the number of cells of columns with so many bins each."""
+    pairs, offset = [], 0
+    for j, count in enumerate(counts):
+        pairs.append((j, j, offset, 0))
+        offset += count
+    for i, j in combinations(range(len(counts)), 2):
+        pairs.append((i, j, offset, counts[j]))
+        offset += counts[i] * counts[j]
+    return np.array(pairs, np.int64).reshape(-1, 4), offset
+
+
+def _n_cells(counts: np.ndarray) -> int:
+    total = int(counts.sum())
+    return total + (total**2 - int(counts @ counts)) // 2
+
+
+def _edges(x: np.ndarray, bins: int) -> np.ndarray:
+    """Where bins of about as many values each end; of few distinct values, between them."""
+    distinct = np.unique(x).astype(np.float64)
+    if len(distinct) > bins:
+        cuts = np.quantile(x.astype(np.float64), np.arange(1, bins) / bins)
+        distinct = np.unique(cuts)
+        return distinct
+    return 0.5 * distinct[:-1] + 0.5 * distinct[1:]
+
+
+def _said(X: np.ndarray, Y: np.ndarray, distinct: np.ndarray) -> np.ndarray:
+    """Of each column, the variance of Y between its bins, less what chance would make of it."""
+    Y = Y - Y.mean(axis=0)
+    chance = (Y**2).sum() / max(len(Y) - 1, 1)
+    out = np.zeros(X.shape[1])
+    for j in np.flatnonzero(distinct > 1):
+        bins = np.searchsorted(_edges(X[:, j], _FEW_BINS), X[:, j].astype(np.float64))
+        sums = np.array([np.bincount(bins, y) for y in Y.T])
+        sizes = np.bincount(bins)
+        out[j] = (sums**2 / np.maximum(sizes, 1)).sum() - chance * (np.count_nonzero(sizes) - 1)
+    return out
