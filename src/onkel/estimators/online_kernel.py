@@ -64,6 +64,10 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
     has its own, if rows held out are predicted better with them. Columns and targets are taken in
     any units; to scale them before changes nothing. O(B·d + B²) a row, in matrix products.
 
+    To f comes a·s(x): what f leaves over of the labels is learned by cells of one and of two
+    columns (jumps, single values, odd scales), and counts as far as it has been right
+    (:mod:`onkel.models.pair_cells`).
+
     Use it first. Where it is too slow, ``speed="fast"`` leaves out the search, a smaller ``budget``
     makes the rest cheaper, and :class:`FOGDClassifier` learns many times more rows per second; with
     thousands of columns, or a few kilobytes of memory, use the budget learners.
@@ -71,7 +75,7 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
     Parameters
     ----------
     budget : int, default=500
-        Number of landmarks B ≥ 1: the model takes 16·B² bytes; more is better and costs B² a row.
+        Number of landmarks B ≥ 1: the model takes 32·B² bytes; more is better and costs B² a row.
     speed : {"fast", "balanced", "accurate"}, default="balanced"
         "fast": landmarks are the first rows, widths and penalty those of the first 512, in half
         a second.
@@ -85,6 +89,9 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
     forgetting : float, default=1.0
         In (0, 1]: each row's influence is multiplied by this with every further row. For streams
         that never stop changing: 0.9998 remembers about 5 000 rows.
+    pairs : bool, default=True
+        Add the cells of pairs of columns: half of the model's bytes, 3 µs a row; with
+        ``loss="squared"`` only.
     loss : {"squared", "logistic"}, default="squared"
         "logistic": online Newton steps of the logistic loss (:class:`onkel.rules.LogisticNewton`),
         which are as accurate and no faster; see docs/second-order.md.
@@ -153,7 +160,7 @@ class OnlineKernelRegressor(_OnlineKernel, UncertainRegressor):
 
     Parameters
     ----------
-    budget, speed, restart, forgetting, dtype, random_state
+    budget, speed, restart, forgetting, pairs, dtype, random_state
         As in :class:`OnlineKernelClassifier`.
 
     Examples

@@ -17,7 +17,6 @@ _MOST_COLUMNS = 16
 _MOST_BINS = 256
 # Bins by which columns are compared.
 _FEW_BINS = 8
-_ARRAYS = ("columns", "edges", "pairs")
 
 
 class PairBins:
@@ -100,11 +99,10 @@ def _n_cells(counts: np.ndarray) -> int:
 
 def _edges(x: np.ndarray, bins: int) -> np.ndarray:
     """Where bins of about as many values each end; of few distinct values, between them."""
-    distinct = np.unique(x).astype(np.float64)
+    x = x.astype(np.float64)
+    distinct = np.unique(x)
     if len(distinct) > bins:
-        cuts = np.quantile(x.astype(np.float64), np.arange(1, bins) / bins)
-        distinct = np.unique(cuts)
-        return distinct
+        return np.unique(np.quantile(x, np.arange(1, bins) / bins))
     return 0.5 * distinct[:-1] + 0.5 * distinct[1:]
 
 

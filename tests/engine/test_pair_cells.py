@@ -1,0 +1,225 @@
+"""Cells of pairs of columns: what they learn of the residuals, and that they never do harm."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.models import pair_loops
+from onkel.models.pair_bins import PairBins
+from onkel.models.pair_cells import PairCells, residuals_with_class
+
+pytestmark = pytest.mark.compiled
+
+
+def rows(n=600, d=4, n_outputs=1, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    X[:, 1] = rng.integers(0, 5, n)
+    R = np.sign(X[:, :1] * (X[:, 1:2] - 2.0)) + 0.3 * rng.standard_normal((n, n_outputs))
+    return X, R, rng.integers(0, 3, n).astype(float)
+
+
+def cells(X, R, most_cells=2000, forgetting=1.0):
+    return PairCells(PairBins.of(X, R, most_cells), R.shape[1], forgetting)
+
+
+def naive(X, R, weight, bins, first):
+    """The docstring's formulas, cell by cell; a s before each row."""
+    w, V, out = {}, {}, np.zeros(R.shape)
+    agreed = doubt = size = 0.0
+    for t, b in enumerate(bins(X)):
+        at = [(i, b[i]) for i in range(len(b))]
+        at += [(i, j, b[i], b[j]) for i, j in combinations(range(len(b)), 2)]
+        s = sum(w.get(c, np.zeros(R.shape[1])) for c in at)
+        out[t] = s * np.clip((agreed - np.sqrt(doubt)) / size, 0, 1) if size > 0 else 0.0
+        if weight[t] > 0:
+            agreed += weight[t] * (R[t] @ s)
+            doubt += (weight[t] * (R[t] @ s)) ** 2
+            size += weight[t] * (s @ s)
+            total = 1 / weight[t] + sum(V.get(c, first) for c in at)
+            for c in at:
+                v = V.get(c, first)
+                w[c] = w.get(c, 0.0) + v / total * (R[t] - s)
+                V[c] = v - v**2 / total
+    return out
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_the_loop_is_the_formula(n_outputs):
+    X, R, weight = rows(n_outputs=n_outputs)
+    model = cells(X, R)
+    expected = naive(X, R, weight, model.bins, 0.5 / 10)
+    np.testing.assert_allclose(model.learn(X, R, weight), expected, rtol=1e-9, atol=1e-12)
+    assert np.abs(expected).max() > 0.4
+
+
+@pytest.mark.parametrize("block", [1, 7, 256, 300])
+@pytest.mark.parametrize("forgetting", [1.0, 0.999])
+def test_blocks_do_not_matter(block, forgetting):
+    X, R, weight = rows()
+    model, whole = cells(X, R, forgetting=forgetting), cells(X, R, forgetting=forgetting)
+    got = [model.learn(X[a : a + block], R[a : a + block], weight[a : a + block])
+           for a in range(0, len(X), block)]  # fmt: skip
+    np.testing.assert_array_equal(np.concatenate(got), whole.learn(X, R, weight))
+    np.testing.assert_array_equal(model.scores(X), whole.scores(X))
+
+
+def test_a_bin_is_the_number_of_edges_below():
+    X, R, _ = rows(d=20)
+    X[:, 3] = np.maximum(X[:, 3], 0.0)
+    bins = PairBins.of(X, R, 5000)
+    new = np.random.default_rng(1).standard_normal((200, 20))
+    for values in (X, new, csr_array(new)):
+        dense = values.toarray() if hasattr(values, "toarray") else values
+        expected = [np.searchsorted(e[np.isfinite(e)], dense[:, j])
+                    for j, e in zip(bins.columns, bins.edges, strict=True)]  # fmt: skip
+        np.testing.assert_array_equal(bins(values), np.transpose(expected))
+
+
+@pytest.mark.parametrize(
+    ("most", "columns"), [(0, 0), (1, 0), (3, 1), (40, 4), (300, 12), (5000, 16), (10**6, 16)]
+)
+def test_no_more_cells_than_allowed(most, columns):
+    """m columns of two bins are 2 m² cells."""
+    X, R, _ = rows(d=20)
+    bins = PairBins.of(X, R, most)
+    assert bins.n_cells <= most
+    assert len(bins.columns) == columns
+
+
+def test_every_cell_is_one_cells():
+    X, R, _ = rows(d=3)
+    bins = PairBins.of(X, R, 500)
+    seen = {}
+    for b in bins(X):
+        for i, j, offset, stride in bins.pairs:
+            cell = (i, j, b[i] if stride else 0, b[j])
+            assert seen.setdefault(offset + stride * b[i] + b[j], cell) == cell
+    assert max(seen) < bins.n_cells
+
+
+def test_columns_that_say_something_are_chosen():
+    X, R, _ = rows(n=1000, d=60)
+    X[:, 5] = 1.0
+    R = X[:, 40:41] ** 2 + np.abs(X[:, 50:51])
+    bins = PairBins.of(X, R, 2000)
+    assert len(bins.columns) == 16
+    assert {40, 50} <= set(bins.columns)
+    assert 5 not in bins.columns
+
+
+def test_noise_is_left_out():
+    rng = np.random.default_rng(0)
+    X, R = rng.standard_normal((4000, 6)), rng.standard_normal((4000, 1))
+    model = cells(X[:1000], R[:1000], 5000)
+    out = model.learn(X, R, np.ones(4000))
+    assert ((R - out) ** 2).mean() < 1.002 * (R**2).mean()
+    assert 0.99 < model.left < 1.002
+
+
+def test_forgetting_follows_a_change():
+    X, R, _ = rows(4000)
+    R[2000:] *= -1.0
+    left = {}
+    for forgetting in (1.0, 0.998):
+        model = cells(X, R, forgetting=forgetting)
+        out = model.learn(X, R, np.ones(4000))
+        left[forgetting] = ((R - out)[3000:] ** 2).mean() / (R[3000:] ** 2).mean()
+    assert left[0.998] < 0.9 < left[1.0]
+
+
+def test_forgotten_rows_are_rows_of_less_weight():
+    """One column, one bin a row: after a period the mean of its rows, each λ²⁵⁶ as heavy."""
+    X, R = np.repeat([[0.0], [1.0]], 128, axis=0), np.ones((256, 1))
+    kept = 0.99**256
+    model = cells(X, R, forgetting=0.99)
+    model.learn(X, R, np.ones(256))
+    other = cells(X, R)
+    other.learn(X[[0, 255]], R[:2], np.full(2, 128 * kept))
+    np.testing.assert_allclose(model.V, other.V)
+    np.testing.assert_allclose(model.W, other.W)
+    assert model.sums[pair_loops.ROWS] == 256
+
+
+def test_a_class_added_is_a_class_that_was_never_seen():
+    X, R, weight = rows()
+    model, wider = cells(X, R), cells(X, R)
+    first = slice(0, 300)
+    for each in (model, wider):
+        each.learn(X[first], R[first], weight[first])
+    wider.add_output(1)
+    one = model.learn(X[300:], R[300:], weight[300:])
+    three = wider.learn(X[300:], residuals_with_class(R[300:], 1), weight[300:])
+    np.testing.assert_allclose(three, residuals_with_class(one, 1), atol=1e-12)
+    assert model.left == pytest.approx(wider.left)
+
+
+# ---- under the default learner ---------------------------------------------------------------
+
+
+def crossed(n=6000, seed=0):
+    """A smooth part, and a table of two columns of codes without order."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 30, (n, 2))
+    table = rng.standard_normal((30, 30))
+    x = rng.standard_normal((n, 2))
+    y = np.sin(x[:, 0]) * x[:, 1] + table[codes[:, 0], codes[:, 1]]
+    return np.column_stack([x, codes]), y
+
+
+def test_they_learn_what_landmarks_cannot():
+    X, y = crossed()
+    error = {}
+    for pairs in (True, False):
+        model = OnlineKernelRegressor(budget=100, speed="fast", pairs=pairs)
+        error[pairs] = np.mean((model.predict_then_learn(X, y) - y)[4000:] ** 2)
+    assert error[True] < 0.8 * error[False]
+
+
+def test_error_bars_know_what_is_corrected():
+    X, y = crossed()
+    model = OnlineKernelRegressor(budget=100, speed="fast").fit(X[:5000], y[:5000])
+    mean, std = model.predict(X[5000:], return_std=True)
+    assert np.mean(np.abs(y[5000:] - mean) < 1.645 * std) == pytest.approx(0.9, abs=0.05)
+
+
+@pytest.mark.parametrize("stop", [30, 700, 1024, 3000])
+def test_a_saved_learner_goes_on_bit_for_bit(stop):
+    X, y = crossed(4000)
+    label = (y > 0).astype(int)
+    model = OnlineKernelClassifier(budget=20, speed="fast")
+    model.partial_fit(X[:stop], label[:stop], classes=[0, 1])
+    other = OnlineKernelClassifier.from_state(model.get_state())
+    for each in (model, other):
+        each.partial_fit(X[stop:], label[stop:])
+    np.testing.assert_array_equal(model.decision_function(X), other.decision_function(X))
+
+
+@pytest.mark.parametrize("block", [1, 100, 1000])
+def test_blocks_do_not_matter_to_the_learner(block):
+    X, y = crossed(1500)
+    code = np.digitize(y, [-1.0, 1.0])
+    code[:200] = np.minimum(code[:200], 1)
+    expected = OnlineKernelClassifier(budget=20, speed="fast").predict_then_learn(X, code)
+    model = OnlineKernelClassifier(budget=20, speed="fast")
+    got = [model.predict_then_learn(X[a : a + block], code[a : a + block])
+           for a in range(0, len(X), block)]  # fmt: skip
+    assert np.mean(np.concatenate(got) != expected) < 0.005
+    assert model.model_.n_outputs == 3
+
+
+@pytest.mark.parametrize("stop", [30, 500, 2000])
+def test_a_new_column_changes_nothing_before_it_says_something(stop):
+    X, y = crossed(3000)
+    model = OnlineKernelRegressor(budget=20, speed="fast", restart=False).fit(X[:stop], y[:stop])
+    before = model.predict(X)
+    wide = np.column_stack([X, np.zeros(len(X))])
+    np.testing.assert_allclose(model.add_columns(1).predict(wide), before, atol=1e-9)
+    wide[stop:, -1] = y[stop:]
+    model.partial_fit(wide[stop:], y[stop:])
+    assert model.model_.cells.bins.edges.shape[0] == (5 if stop < 1024 else 4)
