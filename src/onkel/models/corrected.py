@@ -19,7 +19,7 @@ __all__ = ["CorrectedModel"]
 
 # Columns and bins are chosen from so many rows, and anew at every power of two up to the last.
 _FIRST_ROWS, _LAST_ROWS = 64, 1024
-# Numbers in the cells for every number in a matrix over the features: a landmark's share.
+# Numbers in the cells for each of a matrix over the landmarks, of which least squares keeps two.
 _CELLS = 2
 
 

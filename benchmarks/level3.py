@@ -1,0 +1,70 @@
+"""How near least squares comes to the machine's products: ``python -m benchmarks.level3``.
+
+The default learner with 500 landmarks, each with widths of its own, on 22 columns, after its
+search. Its level-3 part are the solve and the products of every block and the factor of every
+anchor; their rate is the arithmetic that the algorithm needs, not what is done, over the time they
+take, against a product of two matrices timed in the same rounds. One core, medians.
+"""
+
+from __future__ import annotations
+
+from benchmarks.timing import one_core, seconds  # first: it sets the threads
+
+# isort: split
+import argparse
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf
+
+from benchmarks.streams import nonlinear
+from onkel import OnlineKernelClassifier
+from onkel._linalg import TransposedSolve, cholesky_upper
+from onkel.models.recursive import ANCHOR_ROWS
+
+BUDGET, SEARCHED, TIMED = 500, 1 << 14, 1 << 14
+
+
+def products(m: int, n: int) -> dict[str, tuple[Callable[[], object], float]]:
+    """What a period of n rows does with m features, and how many operations that needs."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((n, m))
+    R = np.asfortranarray(Z.T @ Z + m * np.eye(m))
+    C = cholesky_upper(R)
+    U = TransposedSolve(C)(Z)
+    S = np.asfortranarray(U.T @ U + np.eye(n))
+    square = rng.standard_normal((m, m))
+    return {
+        "product": (lambda: Z @ square, 2.0 * n * m * m),
+        "U = C⁻ᵀZᵀ": (lambda: TransposedSolve(C)(Z), 1.0 * n * m * m),
+        "S = UᵀU": (lambda: dsyrk(1.0, U, trans=1, lower=1), 1.0 * m * n * n),
+        "S = LLᵀ": (lambda: dpotrf(S, lower=1), n**3 / 3.0),
+        "R + ZᵀZ": (lambda: dsyrk(1.0, Z.T, beta=1.0, c=R), 1.0 * n * m * m),
+        "R = CᵀC": (lambda: cholesky_upper(R), m**3 / 3.0),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=9)
+    options = parser.parse_args()
+    one_core()
+    X, y = nonlinear(SEARCHED + TIMED)
+    model = OnlineKernelClassifier(BUDGET, restart=False).fit(X[:SEARCHED], y[:SEARCHED])
+    parts = products(BUDGET + 1, ANCHOR_ROWS)
+    rows = slice(SEARCHED, None)
+    tasks: dict[str, Callable[[], object]] = {name: task for name, (task, _) in parts.items()}
+    tasks["rows"] = lambda: model.partial_fit(X[rows], y[rows])
+    times = seconds(tasks, options.rounds)
+    print(f"{TIMED / times['rows']:,.0f} rows/s; widths {model.map_.width_.shape}")
+    rate = {name: needed / times[name] for name, (_, needed) in parts.items()}
+    for name, value in rate.items():
+        print(f"{name:12} {value / 1e9:6.1f} G/s  {value / rate['product']:4.0%}")
+    level3 = [name for name in parts if name != "product"]
+    whole = sum(parts[name][1] for name in level3) / sum(times[name] for name in level3)
+    print(f"{'level 3':12} {whole / 1e9:6.1f} G/s  {whole / rate['product']:4.0%}")
+
+
+if __name__ == "__main__":
+    main()
