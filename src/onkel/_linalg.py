@@ -1,17 +1,15 @@
-"""A Cholesky factor that rounding cannot stop, and a solve with it that is mostly products."""
+"""A Cholesky factor that rounding cannot stop, and one in blocks, solved with by products."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpotrf, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
-__all__ = ["TransposedSolve", "cholesky_upper"]
+__all__ = ["BlockFactor", "cholesky_upper"]
 
-# Columns of a triangular solve at a time, for so many rows or more.
-_SOLVED, _FEW_ROWS = 64, 16
+# Columns of a block; rows from which on a solve is made of products.
+_WIDTH, _FEW_ROWS = 48, 16
 
 
 def cholesky_upper(R: np.ndarray) -> np.ndarray:
@@ -29,28 +27,56 @@ def cholesky_upper(R: np.ndarray) -> np.ndarray:
     return np.asarray(C)
 
 
-class TransposedSolve:
-    """Z ↦ (C⁻ᵀ Zᵀ), of an upper C (m, m); for blocks of rows it is made of matrix products."""
+class BlockFactor:
+    """Upper C (m, m) with R = Cᵀ C, in row order, and the inverses of its diagonal blocks."""
 
     def __init__(self, C: np.ndarray) -> None:
-        self.factor = C
-        self._parts: list[tuple[slice, np.ndarray, np.ndarray]] = []
+        self.C = np.ascontiguousarray(np.triu(C))
+        self._inverses = [_inverse(self.C[part, part]) for part in self._parts()]
 
-    def __call__(self, Z: np.ndarray) -> np.ndarray:
-        """U (m, n), in column order, of rows Z (n, m)."""
+    @classmethod
+    def of(cls, R: np.ndarray) -> BlockFactor:
+        """The factor of R, from its upper triangle; where it fails, of :func:`cholesky_upper`."""
+        factor = cls.__new__(cls)
+        factor.C = C = np.zeros(R.shape)
+        factor._inverses = []
+        for part in factor._parts():
+            rest = R[part, part.start :]
+            if part.start:
+                above = C[: part.start]
+                rest = rest - above[:, part].T @ above[:, part.start :]
+            width = part.stop - part.start
+            C[part, part], failed = dpotrf(rest[:, :width])
+            if failed:
+                return cls(cholesky_upper(R))
+            inverse = _inverse(C[part, part])
+            factor._inverses.append(inverse)
+            np.matmul(inverse.T, rest[:, width:], out=C[part, part.stop :])
+        return factor
+
+    def _parts(self) -> list[slice]:
+        m = len(self.C)
+        return [slice(a, min(a + _WIDTH, m)) for a in range(0, m, _WIDTH)]
+
+    def solve(self, B: np.ndarray) -> np.ndarray:
+        """R⁻¹ B."""
+        return np.asarray(dpotrs(self.C.T, B, lower=1)[0])
+
+    def back(self, B: np.ndarray) -> np.ndarray:
+        """C⁻¹ B."""
+        return np.asarray(dtrsm(1.0, self.C.T, B, lower=1, trans_a=1))
+
+    def transposed(self, Z: np.ndarray) -> np.ndarray:
+        """C⁻ᵀ Zᵀ (m, n) of rows Z (n, m)."""
         if len(Z) < _FEW_ROWS:
-            return np.asarray(dtrsm(1.0, self.factor, Z.T, trans_a=1))
-        if not self._parts:
-            self._parts = list(self._split())
-        U = np.empty_like(Z)
-        for part, above, inverse in self._parts:
-            rest = Z[:, part] - U[:, : part.start] @ above if part.start else Z[:, part]
-            np.matmul(rest, inverse, out=U[:, part])
-        return U.T
+            return np.ascontiguousarray(dtrsm(1.0, self.C.T, Z.T, lower=1))
+        U = np.array(Z.T, order="C")
+        for part, inverse in zip(self._parts(), self._inverses, strict=True):
+            if part.start:
+                U[part] -= self.C[: part.start, part].T @ U[: part.start]
+            U[part] = inverse.T @ U[part]
+        return U
 
-    def _split(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Columns of C in parts: what stands above the diagonal block, and the block's inverse."""
-        for a in range(0, len(self.factor), _SOLVED):
-            part = slice(a, a + _SOLVED)
-            inverse = np.triu(dtrtri(self.factor[part, part])[0])
-            yield part, np.ascontiguousarray(self.factor[:a, part]), np.ascontiguousarray(inverse)
+
+def _inverse(C: np.ndarray) -> np.ndarray:
+    return np.triu(dtrtri(C)[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onkel._linalg import TransposedSolve, cholesky_upper
+from onkel._linalg import BlockFactor, cholesky_upper
 from onkel.losses import Loss
 from onkel.maps import FourierFeatures, IdentityFeatures, NystroemFeatures
 from onkel.models import recursive
@@ -206,10 +206,25 @@ def test_blocks_end_at_anchors_so_that_none_is_solved_in_two_parts():
     assert model._sub_blocks(0) == []
 
 
-@pytest.mark.parametrize("m", [3, 64, 150])
+@pytest.mark.parametrize("m", [3, 48, 150])
 @pytest.mark.parametrize("n", [1, 40])
-def test_a_solve_made_of_products_is_the_triangular_one(m, n):
+def test_a_factor_in_blocks_is_the_factor(m, n):
     rng = np.random.default_rng(0)
     A, Z = rng.normal(size=(2 * m, m)), rng.normal(size=(n, m))
-    C = cholesky_upper(np.asfortranarray(A.T @ A))
-    np.testing.assert_allclose(C.T @ TransposedSolve(C)(Z), Z.T, rtol=1e-10, atol=1e-12)
+    R = np.asfortranarray(A.T @ A)
+    C, factor = cholesky_upper(R), BlockFactor.of(np.asfortranarray(np.triu(R)))
+    np.testing.assert_allclose(factor.C, C, rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(np.tril(factor.C, -1), 0.0)
+    tight = {"rtol": 1e-10, "atol": 1e-12}
+    np.testing.assert_allclose(C.T @ factor.transposed(Z), Z.T, **tight)
+    np.testing.assert_allclose(C @ factor.back(Z.T), Z.T, **tight)
+    np.testing.assert_allclose(R @ factor.solve(Z.T), Z.T, rtol=1e-9, atol=1e-10)
+    again = BlockFactor(factor.C)
+    np.testing.assert_array_equal(again.transposed(Z), factor.transposed(Z))
+
+
+def test_a_factor_in_blocks_is_not_stopped_by_rounding():
+    column = np.random.default_rng(0).normal(size=(100, 1))
+    R = np.asfortranarray(column @ column.T)
+    factor = BlockFactor.of(R)
+    np.testing.assert_allclose(factor.C.T @ factor.C, R, atol=1e-10)

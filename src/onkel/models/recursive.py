@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.blas import dsyrk, dtrsm
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf
 
-from onkel._linalg import TransposedSolve, cholesky_upper
+from onkel._linalg import BlockFactor
 
 __all__ = ["ANCHOR_ROWS", "Known", "RecursiveLeastSquares"]
 
@@ -31,7 +31,7 @@ ANCHOR_ROWS = 256
 _WEIGHTLESS = 1e-30
 # Rows since an anchor are weighted by λ^-i, up to this.
 _LARGEST_WEIGHT = 1e8
-_ARRAYS = ("R", "b", "z_sum", "noise", "C", "w0", "U", "L", "v")
+_ARRAYS = ("R", "b", "z_sum", "noise", "w0", "U", "L", "v")
 
 
 class Known(NamedTuple):
@@ -81,12 +81,11 @@ class RecursiveLeastSquares:
             self.R += (1.0 - fade) * self.prior
 
     def _factor(self) -> None:
-        self.C = cholesky_upper(self.R)
-        self._solve = TransposedSolve(self.C)
+        self.factor = BlockFactor.of(self.R)
         # rows of weights lie together however b lies: a saved model goes on bit for bit
-        self.w0 = np.ascontiguousarray(dpotrs(self.C, self.b)[0])
+        self.w0 = np.ascontiguousarray(self.factor.solve(self.b))
         m, n_outputs = self.b.shape
-        self.U = np.empty((m, 0), order="F")
+        self.U = np.empty((m, 0))
         self.L = np.empty((0, 0))
         self.v = np.empty((0, n_outputs))
 
@@ -146,15 +145,9 @@ class RecursiveLeastSquares:
 
     def _whitened(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """U = C⁻ᵀ Zᵀ (m, n), L21 (n, rows since the anchor), and Z P Zᵀ, lower triangle (n, n)."""
-        U = self._solve_transposed(Z)
+        U = self.factor.transposed(Z)
         L21 = self._in_rows_since(U)
-        return U, L21, dsyrk(1.0, U, trans=1, lower=1) - L21 @ L21.T
-
-    def _solve_transposed(self, Z: np.ndarray) -> np.ndarray:
-        """C⁻ᵀ Zᵀ."""
-        if self._solve.factor is not self.C:
-            self._solve = TransposedSolve(self.C)
-        return self._solve(Z)
+        return U, L21, dsyrk(1.0, U.T, lower=1) - L21 @ L21.T
 
     def _in_rows_since(self, U: np.ndarray) -> np.ndarray:
         """The columns of U (m, n) as rows of L, as far as the rows since the anchor go."""
@@ -172,7 +165,7 @@ class RecursiveLeastSquares:
         if len(self.v) + len(v) >= self.period:
             self._anchor(len(self.v) + len(v))
             return
-        self.U = np.concatenate([self.U.T, U.T]).T
+        self.U = np.concatenate([self.U, U], axis=1)
         above = np.zeros((len(self.L), len(v)))
         self.L = np.block([[self.L, above], [L21, L22]])
         self.v = np.ascontiguousarray(np.concatenate([self.v, v]))
@@ -182,7 +175,7 @@ class RecursiveLeastSquares:
         if not len(self.v):
             return self.w0
         inner = self.U @ _solve(self.L, self.v, trans="T")
-        return np.asarray(self.w0 + dtrsm(1.0, self.C, inner))
+        return np.asarray(self.w0 + self.factor.back(inner))
 
     # ---- what follows from the matrices --------------------------------------------------------
 
@@ -217,7 +210,7 @@ class RecursiveLeastSquares:
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
-        U = self._solve_transposed(np.asarray(Z, dtype=np.float64))
+        U = self.factor.transposed(np.asarray(Z, dtype=np.float64))
         learned = self._in_rows_since(U)
         spread = np.einsum("ij,ij->j", U, U) - np.einsum("ij,ij->i", learned, learned)
         return (1.0 + np.maximum(spread, 0.0)) * self.noise[0] / max(self.noise[1], 1.0)
@@ -240,24 +233,30 @@ class RecursiveLeastSquares:
         They have the penalty ridge, which does not fade, and nothing in common with the others.
         """
         new = np.asarray(where) + np.arange(len(where))
-        diagonals = {"prior": self.ridge, "R": self.ridge, "C": math.sqrt(self.ridge)}
-        for name, diagonal in diagonals.items():
-            wider = np.insert(np.insert(getattr(self, name), where, 0.0, axis=0), where, 0.0, 1)
-            wider[new, new] = diagonal
+        for name in ("prior", "R"):
+            wider = _wider(getattr(self, name), where, new, self.ridge)
             setattr(self, name, np.asfortranarray(wider))
-        self.U = np.asfortranarray(np.insert(self.U, where, 0.0, axis=0))
-        for name in ("b", "w0", "z_sum"):
+        self.factor = BlockFactor(_wider(self.factor.C, where, new, math.sqrt(self.ridge)))
+        for name in ("b", "w0", "z_sum", "U"):
             setattr(self, name, np.insert(getattr(self, name), where, 0.0, axis=0))
 
     def get_state(self) -> dict[str, Any]:
         """The matrices by name."""
-        return {name: getattr(self, name) for name in _ARRAYS}
+        return {"C": self.factor.C} | {name: getattr(self, name) for name in _ARRAYS}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`."""
         for name in _ARRAYS:
-            copied = np.asfortranarray if name in "RCU" else np.ascontiguousarray
+            copied = np.asfortranarray if name == "R" else np.ascontiguousarray
             setattr(self, name, copied(np.array(state[name])))
+        self.factor = BlockFactor(np.asarray(state["C"]))
+
+
+def _wider(A: np.ndarray, where: list[int], new: np.ndarray, diagonal: float) -> np.ndarray:
+    """A (m, m) with rows and columns of zeros before ``where``, which are ``new``, but for that."""
+    A = np.insert(np.insert(A, where, 0.0, axis=0), where, 0.0, axis=1)
+    A[new, new] = diagonal
+    return A
 
 
 def _solve(L: np.ndarray, B: np.ndarray, trans: Any = 0) -> np.ndarray:
