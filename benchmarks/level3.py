@@ -24,7 +24,7 @@ from onkel import OnlineKernelClassifier
 from onkel._linalg import BlockFactor
 from onkel.models.recursive import ANCHOR_ROWS
 
-BUDGET, SEARCHED, TIMED = 500, 1 << 14, 1 << 14
+BUDGET, SEARCHED, TIMED = 500, 1 << 17, 1 << 14
 # calls of an operation at a time, as in a stream: its matrices are in the cache
 TIMES = 20
 

@@ -223,8 +223,9 @@ def test_a_factor_in_blocks_is_the_factor(m, n):
     np.testing.assert_array_equal(again.transposed(Z), factor.transposed(Z))
 
 
-def test_a_factor_in_blocks_is_not_stopped_by_rounding():
-    column = np.random.default_rng(0).normal(size=(100, 1))
-    R = np.asfortranarray(column @ column.T)
+@pytest.mark.parametrize("rank", [1, 60])
+def test_a_factor_in_blocks_is_not_stopped_by_rounding(rank):
+    columns = np.random.default_rng(0).normal(size=(100, rank))
+    R = np.asfortranarray(columns @ columns.T)
     factor = BlockFactor.of(R)
     np.testing.assert_allclose(factor.C.T @ factor.C, R, atol=1e-10)

@@ -75,7 +75,8 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
     Parameters
     ----------
     budget : int, default=500
-        Number of landmarks B ≥ 1: the model takes 32·B² bytes; more is better and costs B² a row.
+        Number of landmarks B ≥ 1: the model takes up to 32·B² bytes; more is better and costs B² a
+        row.
     speed : {"fast", "balanced", "accurate"}, default="balanced"
         "fast": landmarks are the first rows, widths and penalty those of the first 512, in half
         a second.
@@ -90,7 +91,7 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
         In (0, 1]: each row's influence is multiplied by this with every further row. For streams
         that never stop changing: 0.9998 remembers about 5 000 rows.
     pairs : bool, default=True
-        Add the cells of pairs of columns: half of the model's bytes, 3 µs a row; with
+        Add the cells of pairs of columns: up to half of the model's bytes, 3 µs a row; with
         ``loss="squared"`` only.
     loss : {"squared", "logistic"}, default="squared"
         "logistic": online Newton steps of the logistic loss (:class:`onkel.rules.LogisticNewton`),

@@ -19,8 +19,10 @@ __all__ = ["CorrectedModel"]
 
 # Columns and bins are chosen from so many rows, and anew at every power of two up to the last.
 _FIRST_ROWS, _LAST_ROWS = 64, 1024
-# Numbers in the cells for each of a matrix over the landmarks, of which least squares keeps two.
+# The cells hold up to so many times B² numbers, as many as the two matrices of least squares.
 _CELLS = 2
+# Rows kept for the choice take this much memory at most; of fewer than the first, none is made.
+_KEPT_BYTES = 16 << 20
 
 
 def _next_choice(n: int) -> int:
@@ -39,7 +41,9 @@ class CorrectedModel(ExplicitModel):
     ) -> None:
         super().__init__(feature_map, rule, loss, epsilon, n_outputs)
         self.cells = PairCells(PairBins.none(), n_outputs)
-        self.choice: Warmup | None = Warmup(_LAST_ROWS, _next_choice)
+        fitting = _KEPT_BYTES // (feature_map.n_features_in_ * 8)
+        last = next_power_of_two(min(_LAST_ROWS, fitting)) // 2
+        self.choice = Warmup(last, _next_choice) if last >= _FIRST_ROWS else None
         #: of the rows kept for the choice
         self.residuals = np.empty((0, n_outputs))
 
@@ -67,7 +71,12 @@ class CorrectedModel(ExplicitModel):
         self.residuals = np.concatenate([self.residuals, R[weight > 0.0]])
 
     def _choose(self) -> None:
-        """Cut the columns anew and learn the rows kept again."""
+        """Cut the columns anew and learn the rows kept again.
+
+        The columns are those that say most about the targets: of so few rows' residuals most is
+        noise. Nor are cells begun anew, or made to forget, when the map is fitted anew later: what
+        they have learned of its former residuals was measured to be worth keeping.
+        """
         assert self.choice is not None
         X, y, weight = self.choice.rows()
         budget = self.map.budget  # type: ignore[attr-defined]
@@ -84,7 +93,7 @@ class CorrectedModel(ExplicitModel):
         return super().scores(X) + self.cells.scores(X)
 
     def variance(self, X: Any) -> np.ndarray:
-        """Predictive variance (n,): of f, times the share of its squared errors that is left."""
+        """Predictive variance (n,): of f, times the share of its squared errors that was left."""
         return super().variance(X) * self.cells.left
 
     def add_output(self, position: int) -> None:

@@ -46,11 +46,9 @@ class PairCells:
         """Learn the residuals R (n, K) of rows X; returns a s (n, K) before each was learned."""
         out = np.zeros(R.shape)
         if len(self.bins.pairs):
-            how = self.first, self.forgetting
-            R = np.ascontiguousarray(R)
-            loops.learn(
-                self.bins(X), self.bins.pairs, self.W, self.V, *how, R, weight, self.sums, out
-            )
+            weights = self.W, self.V, self.first, self.forgetting
+            rows = np.ascontiguousarray(R), weight
+            loops.learn(self.bins(X), self.bins.pairs, *weights, *rows, self.sums, out)
         return out
 
     def scores(self, X: Any) -> np.ndarray:
@@ -62,7 +60,7 @@ class PairCells:
 
     @property
     def left(self) -> float:
-        """The share of the residuals' squares that is left."""
+        """The share of the residuals' squares that was left, over all rows so far."""
         whole = self.sums[loops.WHOLE]
         return float(self.sums[loops.LEFT] / whole) if whole > 0.0 else 1.0
 
@@ -71,7 +69,6 @@ class PairCells:
         self.W = residuals_with_class(self.W, position)
         if self.W.shape[1] == 3:
             self.sums[: loops.ROWS] *= 0.5
-            self.sums[loops.DOUBT] *= 0.5
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars."""

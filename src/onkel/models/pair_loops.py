@@ -21,7 +21,7 @@ __all__ = [
     "score",
 ]
 
-#: places in the sums: Σ⟨r, s⟩ and Σ⟨r, s⟩², Σ‖s‖², Σ‖r‖², Σ‖r - a s‖², rows
+#: places in the sums: Σ⟨r, s⟩ and √(Σ⟨r, s⟩²), Σ‖s‖², Σ‖r‖², Σ‖r - a s‖², rows
 AGREED, DOUBT, SIZE, WHOLE, LEFT, ROWS = range(6)
 N_SUMS = 6
 # Forgetting is done every so many rows.
@@ -61,7 +61,7 @@ def share(sums):
     """a: the least squares share of s in r, less its standard error; in [0, 1]."""
     if sums[SIZE] <= 0.0:
         return 0.0
-    return min(max((sums[AGREED] - math.sqrt(sums[DOUBT])) / sums[SIZE], 0.0), 1.0)
+    return min(max((sums[AGREED] - sums[DOUBT]) / sums[SIZE], 0.0), 1.0)
 
 
 @jit
@@ -109,7 +109,8 @@ def _follow(r, s, a, weight, sums):
         whole += r[k] * r[k]
         left += (r[k] - a * s[k]) ** 2
     sums[AGREED] += weight * agreed
-    sums[DOUBT] += (weight * agreed) ** 2
+    # fourth powers of the targets would leave the range of numbers long before their squares do
+    sums[DOUBT] = math.hypot(sums[DOUBT], weight * agreed)
     sums[SIZE] += weight * size
     sums[WHOLE] += weight * whole
     sums[LEFT] += weight * left
@@ -118,13 +119,10 @@ def _follow(r, s, a, weight, sums):
 
 @jit
 def _forget(W, V, first, kept, sums):
-    """Every cell's rows, 1/V - 1/V₀ of them, count ``kept`` as much, and so pull it from 0 less."""
+    """Every cell's rows, 1/V - 1/V₀ of them, count ``kept`` as much; w is their mean and V₀'s 0."""
     for c in range(len(V)):
-        rows = kept * (1.0 / V[c] - 1.0 / first)
-        V[c], before = 1.0 / (1.0 / first + rows), V[c]
+        left = kept + (1.0 - kept) * V[c] / first
+        V[c] /= left
         for k in range(W.shape[1]):
-            # the mean of the rows, pulled to 0 by the prior: (1 - V/V₀) of it
-            if before < first:
-                W[c, k] *= (1.0 - V[c] / first) / (1.0 - before / first)
+            W[c, k] *= kept / left
     sums[:ROWS] *= kept
-    sums[DOUBT] *= kept
