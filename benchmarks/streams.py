@@ -20,8 +20,8 @@ def nonlinear(n: int, d: int = 22, seed: int = 0) -> tuple[np.ndarray, np.ndarra
     return X, (f > 0).astype(np.int64)
 
 
-def shuffled(name: str, n_rows: int, **how: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The first rows of a data set in random order (seed 0); ``how`` goes to ``load``."""
+def shuffled(name: str, n_rows: int | None, **how: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The first rows (None: all) of a data set in random order; ``how`` goes to ``load``."""
     rows = load(name, **how)
     chosen = order(len(rows.y), 0)[:n_rows]
     return np.ascontiguousarray(rows.X[chosen]), rows.y[chosen]

@@ -30,17 +30,17 @@ def cholesky_upper(R: np.ndarray) -> np.ndarray:
 class BlockFactor:
     """Upper C (m, m) with R = Cᵀ C, in row order, and the inverses of its diagonal blocks."""
 
-    def __init__(self, C: np.ndarray) -> None:
-        self.C = np.ascontiguousarray(np.triu(C))
-        self._inverses = [_inverse(self.C[part, part]) for part in self._parts()]
+    def __init__(self, C: np.ndarray, inverses: list[np.ndarray] | None = None) -> None:
+        self.C = np.ascontiguousarray(C)
+        if inverses is None:
+            inverses = [dtrtri(C[part, part])[0] for part in _parts(len(C))]
+        self._inverses = inverses
 
     @classmethod
     def of(cls, R: np.ndarray) -> BlockFactor:
         """The factor of R, from its upper triangle; where it fails, of :func:`cholesky_upper`."""
-        factor = cls.__new__(cls)
-        factor.C = C = np.zeros(R.shape)
-        factor._inverses = []
-        for part in factor._parts():
+        C, inverses = np.zeros(R.shape), []
+        for part in _parts(len(R)):
             rest = R[part, part.start :]
             if part.start:
                 above = C[: part.start]
@@ -49,14 +49,9 @@ class BlockFactor:
             C[part, part], failed = dpotrf(rest[:, :width])
             if failed:
                 return cls(cholesky_upper(R))
-            inverse = _inverse(C[part, part])
-            factor._inverses.append(inverse)
-            np.matmul(inverse.T, rest[:, width:], out=C[part, part.stop :])
-        return factor
-
-    def _parts(self) -> list[slice]:
-        m = len(self.C)
-        return [slice(a, min(a + _WIDTH, m)) for a in range(0, m, _WIDTH)]
+            inverses.append(dtrtri(C[part, part])[0])
+            np.matmul(inverses[-1].T, rest[:, width:], out=C[part, part.stop :])
+        return cls(C, inverses)
 
     def solve(self, B: np.ndarray) -> np.ndarray:
         """R⁻¹ B."""
@@ -71,12 +66,12 @@ class BlockFactor:
         if len(Z) < _FEW_ROWS:
             return np.ascontiguousarray(dtrsm(1.0, self.C.T, Z.T, lower=1))
         U = np.array(Z.T, order="C")
-        for part, inverse in zip(self._parts(), self._inverses, strict=True):
+        for part, inverse in zip(_parts(len(U)), self._inverses, strict=True):
             if part.start:
                 U[part] -= self.C[: part.start, part].T @ U[: part.start]
             U[part] = inverse.T @ U[part]
         return U
 
 
-def _inverse(C: np.ndarray) -> np.ndarray:
-    return np.triu(dtrtri(C)[0])
+def _parts(m: int) -> list[slice]:
+    return [slice(a, min(a + _WIDTH, m)) for a in range(0, m, _WIDTH)]

@@ -54,8 +54,10 @@ class PairBins:
 
         More columns go before finer bins.
         """
-        distinct = np.array([len(np.unique(x)) for x in X.T])
-        said = _said(X, Y, distinct)
+        X = X.astype(np.float64)
+        values = [np.unique(x) for x in X.T]
+        distinct = np.array([len(v) for v in values])
+        said = _said(X, Y, values)
         columns = np.flatnonzero(distinct > 1)
         columns = np.sort(columns[np.argsort(-said[columns], kind="stable")[:_MOST_COLUMNS]])
         while len(columns) and _n_cells(np.minimum(distinct[columns], 2)) > most_cells:
@@ -63,7 +65,7 @@ class PairBins:
         bins = _MOST_BINS
         while bins > 2 and _n_cells(np.minimum(distinct[columns], bins)) > most_cells:
             bins -= 1
-        return cls(columns, [_edges(X[:, j], bins) for j in columns])
+        return cls(columns, [_edges(X[:, j], values[j], bins) for j in columns])
 
     def __call__(self, X: Any) -> np.ndarray:
         """The bins (n, m) of the rows X (n, d), sparse or not."""
@@ -100,22 +102,22 @@ def _n_cells(counts: np.ndarray) -> int:
     return total + (total**2 - int(counts @ counts)) // 2
 
 
-def _edges(x: np.ndarray, bins: int) -> np.ndarray:
-    """Where bins of about as many values each end; of few distinct values, between them."""
-    x = x.astype(np.float64)
-    distinct = np.unique(x)
-    if len(distinct) > bins:
+def _edges(x: np.ndarray, values: np.ndarray, bins: int) -> np.ndarray:
+    """Where bins of about as many rows each end; of few distinct ``values``, between them."""
+    if len(values) > bins:
         return np.unique(np.quantile(x, np.arange(1, bins) / bins))
-    return 0.5 * distinct[:-1] + 0.5 * distinct[1:]
+    return 0.5 * values[:-1] + 0.5 * values[1:]
 
 
-def _said(X: np.ndarray, Y: np.ndarray, distinct: np.ndarray) -> np.ndarray:
+def _said(X: np.ndarray, Y: np.ndarray, values: list[np.ndarray]) -> np.ndarray:
     """Of each column, the variance of Y between its bins, less what chance would make of it."""
     Y = Y - Y.mean(axis=0)
     chance = (Y**2).sum() / max(len(Y) - 1, 1)
     out = np.zeros(X.shape[1])
-    for j in np.flatnonzero(distinct > 1):
-        bins = np.searchsorted(_edges(X[:, j], _FEW_BINS), X[:, j].astype(np.float64))
+    for j, x in enumerate(X.T):
+        if len(values[j]) == 1:
+            continue
+        bins = np.searchsorted(_edges(x, values[j], _FEW_BINS), x)
         sums = np.array([np.bincount(bins, y) for y in Y.T])
         sizes = np.bincount(bins)
         out[j] = (sums**2 / np.maximum(sizes, 1)).sum() - chance * (np.count_nonzero(sizes) - 1)
