@@ -12,6 +12,7 @@ from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.models import aligning, growing, learned_spectrum, loops, moving
 from onkel.models.base import Model
+from onkel.models.labels import outputs_with_class
 from onkel.models.learned_spectrum import LearnedSpectrum
 from onkel.models.newton import RecursiveNewton
 from onkel.models.recursive import RecursiveLeastSquares
@@ -153,13 +154,10 @@ class ExplicitModel(Model):
         if self.ready and self.matrix is not None:
             self.W = self.matrix.add_output(position)
         elif self.ready:
-            for name in ("W", "H"):
-                A = getattr(self, name)
-                if self.n_outputs == 1:
-                    A = np.concatenate([-0.5 * A, 0.5 * A]) if name == "W" else np.tile(A, (2, 1))
-                if A.shape[1]:
-                    A = np.insert(A, position, 0, axis=0)
-                setattr(self, name, np.ascontiguousarray(A.astype(self.map.dtype_, copy=False)))
+            self.W = outputs_with_class(self.W, position)
+            if self.H.size:
+                H = np.tile(self.H, (2, 1)) if self.n_outputs == 1 else self.H
+                self.H = np.ascontiguousarray(np.insert(H, position, 0, axis=0))
             if self.n_outputs == 1:
                 # ‖-f/2‖² + ‖f/2‖²
                 self.state[loops.SQUARED_NORM] *= 0.5

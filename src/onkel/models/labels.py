@@ -1,13 +1,22 @@
-"""The labels of rows that a model keeps."""
+"""Labels and outputs of a model when a class comes that nobody announced."""
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["with_class"]
+__all__ = ["outputs_with_class", "with_class"]
 
 
 def with_class(labels: np.ndarray, position: int, from_signs: bool) -> np.ndarray:
     """Codes (n,) when a class is put in at ``position``; ``from_signs``: labels were ±1."""
     codes = (labels > 0.0).astype(np.float64) if from_signs else labels
     return np.asarray(codes + (codes >= position))
+
+
+def outputs_with_class(A: np.ndarray, position: int) -> np.ndarray:
+    """What makes K outputs, (K, m), when a class put in at ``position`` scores zero.
+
+    One output f (two classes) becomes -f/2 and f/2 first.
+    """
+    both = np.concatenate([-0.5 * A, 0.5 * A]) if len(A) == 1 else A
+    return np.ascontiguousarray(np.insert(both, position, 0, axis=0))

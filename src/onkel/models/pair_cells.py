@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from onkel.models import pair_loops as loops
+from onkel.models.labels import outputs_with_class
 from onkel.models.pair_bins import PairBins
 
 __all__ = ["PairCells"]
@@ -89,6 +90,4 @@ def residuals_with_class(R: np.ndarray, position: int) -> np.ndarray:
 
     Of targets ±1 they were twice those of the second class's indicator.
     """
-    if R.shape[1] == 1:
-        R = np.concatenate([-0.5 * R, 0.5 * R], axis=1)
-    return np.insert(R, position, 0.0, axis=1)
+    return np.ascontiguousarray(outputs_with_class(R.T, position).T)

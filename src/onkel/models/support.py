@@ -15,7 +15,7 @@ from onkel.losses import Loss
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.models import loops, support_loops
 from onkel.models.base import Model
-from onkel.models.labels import with_class
+from onkel.models.labels import outputs_with_class, with_class
 from onkel.models.support_pieces import CHANGED, N_COUNTS, SIZE, Slots, keep_rows
 from onkel.models.threads import one_blas_thread
 from onkel.models.warmup import Warmup
@@ -174,10 +174,7 @@ class SupportModel(Model):
         one = self.n_outputs == 1
         if self.ready:
             for name in ("A", "outputs"):
-                A = getattr(self, name)
-                A = np.concatenate([-0.5 * A, 0.5 * A]) if one else A
-                A = np.insert(A, position, 0, axis=0)
-                setattr(self, name, np.ascontiguousarray(A.astype(A.dtype, copy=False)))
+                setattr(self, name, outputs_with_class(getattr(self, name), position))
             self.info[TARGET] = with_class(self.info[TARGET], position, from_signs=one)
             if one:
                 # ‖-f/2‖² + ‖f/2‖²

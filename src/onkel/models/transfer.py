@@ -9,6 +9,7 @@ import numpy as np
 from onkel.budgets.transfer import Transfer
 from onkel.kernels import Kernel
 from onkel.maps.fourier import FourierFeatures
+from onkel.models.labels import outputs_with_class
 from onkel.models.loops import SCALE
 from onkel.models.support import SupportModel
 from onkel.models.support_pieces import Slots
@@ -72,10 +73,7 @@ class TransferModel(SupportModel):
 
     def add_output(self, position: int) -> None:
         if self.ready:
-            W = self.carried
-            W = np.concatenate([-0.5 * W, 0.5 * W]) if self.n_outputs == 1 else W
-            W = np.insert(W, position, 0, axis=0)
-            self.carried = np.ascontiguousarray(W.astype(self.dtype, copy=False))
+            self.carried = outputs_with_class(self.carried, position)
         super().add_output(position)
 
     def add_columns(self, n: int) -> None:
