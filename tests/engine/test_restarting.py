@@ -98,6 +98,7 @@ def test_a_challenger_that_is_no_better_is_dropped():
     assert started
     assert model.model_.n_changes == 0
     assert model.model_.challenger is None
+    assert model.model_.history.in_vain == 1
 
 
 def test_history_rises_with_the_mean_and_not_with_one_outlier():
@@ -113,6 +114,37 @@ def test_history_rises_with_the_mean_and_not_with_one_outlier():
     for _ in range(2):
         history.add(3.0 * rng.exponential(size=BIN_ROWS))
     assert history.risen()
+
+
+def test_after_alarms_in_vain_losses_must_rise_by_more():
+    rng = np.random.default_rng(0)
+    losses = rng.exponential(size=(60, BIN_ROWS))
+    losses[50:] *= 1.5
+    alarms = []
+    for in_vain in (0, 1, 10):
+        history = LossHistory(in_vain)
+        rose = []
+        for of_bin in losses:
+            history.add(of_bin)
+            rose.append(history.risen())
+        alarms.append(rose.index(True) if any(rose) else len(rose))
+    assert 50 < alarms[0] < alarms[1] < alarms[2] == 60
+
+
+def test_a_challenger_searches_for_landmarks_only_when_it_has_won():
+    X, y = changing(8000, 4000)
+    model = OnlineKernelClassifier(budget=40, speed="balanced")
+    model.partial_fit(X[:4000], y[:4000])
+    for a in range(4000, 8000, 64):
+        model.partial_fit(X[a : a + 64], y[a : a + 64])
+        challenger = model.model_.challenger
+        if challenger is not None and challenger.ready:
+            first = challenger.warmup.rows()[0]
+            np.testing.assert_allclose(challenger.map.landmarks_, first[:40])
+    assert model.model_.n_changes == 1
+    assert not model.map_.hasty
+    first = model.model_.warmup.rows()[0]
+    assert np.abs(model.map_.landmarks_ - first[:40]).max() > 0.01
 
 
 def test_a_column_that_comes_later_is_learned_by_a_challenger():

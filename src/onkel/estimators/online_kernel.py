@@ -78,8 +78,8 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
         Number of landmarks B ≥ 1: the model takes up to 32·B² bytes; more is better and costs B² a
         row.
     speed : {"fast", "balanced", "accurate"}, default="balanced"
-        "fast": landmarks are the first rows, widths and penalty those of the first 512, in half
-        a second.
+        "fast": landmarks are the first rows, widths and penalty those of the first 512, in a
+        quarter of a second.
         "balanced": a search of 24 steps at 1 024, 2 048, ..., 32 768 rows, 20 s in all, and of
         fewer at 65 536 and 131 072, 10 s more.
         "accurate": 64 steps.

@@ -44,6 +44,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     supervised = False
     #: True when no feature is larger than 1: exact least squares over it cannot diverge
     bounded = False
+    #: True while fits are to leave out what is dear: the model may never come to predict
+    hasty = False
 
     # ---- what a model drives -------------------------------------------------------------------
 

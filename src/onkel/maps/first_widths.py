@@ -37,6 +37,8 @@ _RIDGE, _RIDGE_STD = 0.3, 1.0
 _CONSTANT = 10.0
 _RANGE = 4.0
 _LEAST_ERROR = 1e-12
+# A step that gains less, as a share of the objective, is the last one.
+_LEAST_GAIN = 1e-4
 
 
 def first_widths(
@@ -54,7 +56,7 @@ def first_widths(
         jac=True,
         method="L-BFGS-B",
         bounds=list(zip(middle - _RANGE, middle + _RANGE, strict=True)),
-        options={"maxiter": steps},
+        options={"maxiter": steps, "ftol": _LEAST_GAIN},
     )
     return np.asarray(found.x)
 
@@ -71,24 +73,32 @@ def objective(
     """What is minimised, of θ = (log w, log λ), and its gradient."""
     n, width, ridge = len(X), np.exp(theta[:-1]), math.exp(theta[-1])
     K = kernel_columns(X, X, width)
-    M = np.asfortranarray(K + _CONSTANT)
+    # symmetric: LAPACK may have it by columns
+    M = (K + _CONSTANT).T
     M.flat[:: n + 1] += ridge / weight
-    C = cholesky_upper(M)
-    G = np.triu(dpotri(C)[0])
-    G += np.triu(G, 1).T
+    G = _inverse(M)
     own = np.diag(G)
     alpha = G @ Y
     left_out = alpha / own[:, None]
     error = float(np.sum(weight @ left_out**2)) + _LEAST_ERROR * Y.size
     value = 0.5 * n * math.log(error / Y.size)
     u = weight[:, None] * left_out / own[:, None]
-    of_M = (G * np.sum(u * left_out, axis=1)) @ G - (G @ u) @ alpha.T
-    G = 0.5 * n / error * (of_M + of_M.T)
+    root, half = G * np.sqrt(np.sum(u * left_out, axis=1)), (G @ u) @ alpha.T
+    # a matrix times its own transpose is half the work
+    G = n / error * (root @ root.T - 0.5 * (half + half.T))
     of_ridge = ridge * float(np.sum(np.diag(G) / weight))
     chain(G, K)
     of_width = through_distances(G, X, X, width)[1]
     prior, of_prior = _prior(theta)
     return value + prior, np.append(of_width, of_ridge) + of_prior
+
+
+def _inverse(M: np.ndarray) -> np.ndarray:
+    """M⁻¹, full."""
+    upper = dpotri(cholesky_upper(M))[0]
+    G = upper + upper.T
+    G.flat[:: len(G) + 1] *= 0.5
+    return np.asarray(G)
 
 
 def _prior(theta: np.ndarray) -> tuple[float, np.ndarray]:

@@ -94,8 +94,9 @@ class LearnedLandmarks(FeatureMap):
     landmarks_: np.ndarray
     width_: np.ndarray
     _middle: np.ndarray
-    # whether the labels have had a say in the widths
+    # whether the labels have had a say in the widths; whether a fit was hasty
     _taught: bool
+    _owing: bool
     # made of the landmarks and widths
     _kernel: KernelColumns
 
@@ -118,7 +119,7 @@ class LearnedLandmarks(FeatureMap):
         check_count(self, "n_warmup", least=2)
         non_negative(self, "search_steps")
         super().start(d, dtype)
-        self._taught = False
+        self._taught, self._owing = False, False
 
     def warmup_rows(self) -> int:
         fitting = _KEPT_BYTES // (self.n_features_in_ * self.dtype_.itemsize)
@@ -134,7 +135,11 @@ class LearnedLandmarks(FeatureMap):
     @property
     def _often(self) -> int:
         """Up to so many rows widths are learned each time a sixteenth more have come."""
-        return _FEW_ROWS if self.search_steps else 0
+        return _FEW_ROWS if self._steps else 0
+
+    @property
+    def _steps(self) -> int:
+        return 0 if self.hasty else self.search_steps
 
     def fit_first(self, X: np.ndarray) -> None:
         self.fit_labelled(X, np.zeros((len(X), 1)), np.ones(len(X)))
@@ -148,12 +153,13 @@ class LearnedLandmarks(FeatureMap):
         at = self._found(U) if self._taught else first
         if len(X) >= _FEWEST_ROWS and V.any() and (not self._taught or self._due(len(X))):
             at = self._learned(at, first, U, V, weight)
-            self._taught = True
+            self._taught, self._owing = True, self.hasty
         self._keep(at)
 
     def _due(self, n: int) -> bool:
         """Whether widths are learned from n rows, and not landmarks added only."""
-        return n <= self._often or n & (n - 1) == 0 or n == self.warmup_rows()
+        doubled = n & (n - 1) == 0 or n == self.warmup_rows()
+        return doubled or n <= self._often or (self._owing and not self.hasty)
 
     def _learned(
         self, at: Landmarks, first: Landmarks, U: np.ndarray, V: np.ndarray, weight: np.ndarray
@@ -163,9 +169,9 @@ class LearnedLandmarks(FeatureMap):
             steps = _FEW_STEPS if len(U) <= self._often else _STEPS
             found = first_widths(U[few], V[few], weight[few], start, steps)
             at = Landmarks(at.S, found[:-1], found[-1])
-        if len(U) >= max(_ENOUGH_ROWS, 2 * self.budget) and self.search_steps:
+        if len(U) >= max(_ENOUGH_ROWS, 2 * self.budget) and self._steps:
             rng = np.random.default_rng([self.seed_, len(U)])
-            steps = max(self.search_steps * min(_FULL_ROWS, len(U)) // len(U), _FEWEST_STEPS)
+            steps = max(self._steps * min(_FULL_ROWS, len(U)) // len(U), _FEWEST_STEPS)
             return improve([at, first], U, V, weight, int(steps), rng)
         return at
 
@@ -251,13 +257,14 @@ class LearnedLandmarks(FeatureMap):
             "ridge": self.ridge_,
             "middle": self._middle,
             "taught": self._taught,
+            "owing": self._owing,
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`, after :meth:`start`."""
         self.landmarks_, self.width_ = state["landmarks"], state["width"]
         self.ridge_, self._middle = state["ridge"], state["middle"]
-        self._taught = bool(state["taught"])
+        self._taught, self._owing = bool(state["taught"]), bool(state["owing"])
         self._prepare()
 
 

@@ -84,13 +84,19 @@ class Model:
             self._walk(X[a:b], y[a:b], weight[a:b], P[a:b])
         self.warmup.keep(as_dense(X[a:b]), y[a:b], weight[a:b])
         if learnable:
-            first, labels, weights = self.warmup.rows()
-            self._fit_first(first, labels, weights)
-            self._reset()
-            self._walk(first, labels, weights, np.zeros((len(first), self.n_outputs)))
-            if self.warmup.complete:
-                self.warmup = None
+            self.refit()
         return b
+
+    def refit(self) -> None:
+        """Fit on the first rows that have come and replay them; after them it does nothing."""
+        if self.warmup is None:
+            return
+        first, labels, weights = self.warmup.rows()
+        self._fit_first(first, labels, weights)
+        self._reset()
+        self._walk(first, labels, weights, np.zeros((len(first), self.n_outputs)))
+        if self.warmup.complete:
+            self.warmup = None
 
     def how(self) -> tuple[Any, ...]:
         """The arguments of every loop that say how f moves."""

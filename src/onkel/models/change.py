@@ -15,18 +15,23 @@ _MOST_BINS = 128
 _FIRST_BINS = 4
 _FEWEST_BINS = 8
 _RECENT = (1, 2, 4, 8, 16, 32)
-# Standard errors: one false alarm in millions of rows whose losses don't change.
-_ALARM = 5.0
+# Standard errors: one false alarm in millions of rows whose losses don't change. After alarms in
+# vain, each of which raises it, it takes more.
+_ALARM, _MORE, _MOST = 5.0, 2.5, 15.0
 # A single loss counts for at most so many times the mean so far: outliers are no change.
 _LARGEST = 25.0
 
 
 class LossHistory:
-    """Sums and squares of the losses of the last bins of :data:`BIN_ROWS` rows."""
+    """Sums and squares of the losses of the last bins of :data:`BIN_ROWS` rows.
 
-    def __init__(self) -> None:
+    ``in_vain`` is the number of alarms on this stream that nothing came of.
+    """
+
+    def __init__(self, in_vain: int = 0) -> None:
         self.sums = np.zeros((0, 2))
         self.waiting = _FIRST_BINS
+        self.in_vain = in_vain
 
     def add(self, losses: np.ndarray) -> None:
         """One bin of losses (BIN_ROWS,) ≥ 0."""
@@ -40,20 +45,22 @@ class LossHistory:
 
     def risen(self) -> bool:
         """True where the mean loss of some last bins is far above that of the bins before."""
+        alarm = min(_ALARM + _MORE * self.in_vain, _MOST)
         for recent in _RECENT:
             if len(self.sums) < recent + _FEWEST_BINS:
                 break
-            if _standard_errors(self.sums[-recent:], self.sums[:-recent]) > _ALARM:
+            if _standard_errors(self.sums[-recent:], self.sums[:-recent]) > alarm:
                 return True
         return False
 
     def get_state(self) -> dict[str, Any]:
-        """The sums, and how many bins are still to be passed over."""
-        return {"sums": self.sums, "waiting": self.waiting}
+        """The sums, how many bins are still to be passed over, and the alarms in vain."""
+        return {"sums": self.sums, "waiting": self.waiting, "in_vain": self.in_vain}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`."""
         self.sums, self.waiting = np.array(state["sums"]), state["waiting"]
+        self.in_vain = state["in_vain"]
 
 
 def _standard_errors(recent: np.ndarray, before: np.ndarray) -> float:

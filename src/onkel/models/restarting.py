@@ -3,8 +3,9 @@
 When the losses of the predictions rise (:mod:`onkel.models.change`), a challenger begins from
 nothing on the rows that follow, bandwidths, landmarks and all, while the model goes on. As soon as
 the challenger's last predictions are clearly better than the model's on the same rows it takes the
-model's place; one that has not done so after ``PATIENCE`` rows is dropped. A stream that stays as
-it is costs nothing beside the losses.
+model's place; one that has not done so after ``PATIENCE`` rows is dropped, and the next begins
+when the losses rise by more. Until it has taken over, its map leaves out what is dear (``hasty``).
+A stream that stays as it is costs nothing beside the losses.
 
 The same happens when a column comes in mid-stream, in which all landmarks are 0. Everything is
 decided at multiples of ``BIN_ROWS`` rows since the last decision, never at the end of a block.
@@ -16,6 +17,8 @@ model instead of a hundred trees; the test is the two-sample one of Bifet & Gava
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,7 +35,7 @@ __all__ = ["RestartingModel"]
 PATIENCE = 8192
 _COMPARED_BINS = 8
 _FEWEST_BINS = 2
-_BETTER = 3.0
+_BETTER = 4.0
 
 
 class RestartingModel:
@@ -97,30 +100,30 @@ class RestartingModel:
 
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn the rows in order; returns the scores (n, K) before each was learned."""
-        P = self.current.learn(X, y, weight)
-        Q, losses = np.zeros(P.shape), np.zeros((len(P), 2))
-        losses[:, 0] = self._losses(P, y)
-        if self.challenger is not None:
-            Q[:] = self.challenger.learn(X, y, weight)
-            losses[:, 1] = self._losses(Q, y)
-        counted = np.flatnonzero(weight > 0.0)
-        done = 0
-        while done < len(counted):
-            part = counted[done : done + BIN_ROWS - len(self.open_bin)]
-            done += len(part)
-            self.open_bin = np.concatenate([self.open_bin, losses[part]])
-            if len(self.open_bin) < BIN_ROWS:
-                break
-            begins, takes_over = self._close()
-            end = int(part[-1]) + 1
-            if takes_over:
-                P[end:], losses[end:, 0] = Q[end:], losses[end:, 1]
-            if self.challenger is None:
-                losses[end:, 1] = 0.0
-            elif begins and end < len(P):
-                Q[end:] = self.challenger.learn(X[end:], y[end:], weight[end:])
-                losses[end:, 1] = self._losses(Q[end:], y[end:])
+        P, known = np.zeros((len(y), self.current.n_outputs)), 0
+        for start, end in self._bins(weight):
+            if known < end:
+                # alone, the model learns all that there is
+                stop = len(y) if self.challenger is None else end
+                rows = slice(known, stop)
+                P[rows], known = self.current.learn(X[rows], y[rows], weight[rows]), stop
+            rows = slice(start, end)
+            losses = np.zeros((end - start, 2))
+            losses[:, 0] = self._losses(P[rows], y[rows])
+            if self.challenger is not None:
+                Q = self.challenger.learn(X[rows], y[rows], weight[rows])
+                losses[:, 1] = self._losses(Q, y[rows])
+            self.open_bin = np.concatenate([self.open_bin, losses[weight[rows] > 0.0]])
+            if len(self.open_bin) == BIN_ROWS and self._close():
+                # what the former model has learned of the rows after these is void
+                known = end
         return P
+
+    def _bins(self, weight: np.ndarray) -> Iterator[tuple[int, int]]:
+        """Where the rows' bins begin and end."""
+        ends = np.flatnonzero(weight > 0.0)[BIN_ROWS - len(self.open_bin) - 1 :: BIN_ROWS] + 1
+        cuts = [0, *ends.tolist(), len(weight)]
+        return ((a, b) for a, b in pairwise(cuts) if a < b)
 
     def _losses(self, P: np.ndarray, y: np.ndarray) -> np.ndarray:
         targets = self.current.targets(y)
@@ -129,30 +132,35 @@ class RestartingModel:
             return np.asarray(np.logaddexp(0.0, -signs * P).sum(axis=1))
         return np.asarray(np.sum((P - targets) ** 2, axis=1))
 
-    def _close(self) -> tuple[bool, bool]:
-        """End a bin: whether a challenger begins, and whether it takes over."""
+    def _close(self) -> bool:
+        """End a bin: whether the challenger takes over."""
         losses, self.open_bin = self.open_bin, np.zeros((0, 2))
         self.history.add(losses[:, 0])
         if self.challenger is None:
-            if not self.history.risen():
-                return False, False
-            self._challenge()
-            return True, False
+            if self.history.risen():
+                self._challenge()
+            return False
         gain = losses[:, 0] - losses[:, 1]
         self.compared = np.concatenate([self.compared, [[gain.sum(), gain @ gain]]])
         if self._better():
-            self.current, self.challenger = self.challenger, None
-            self.history = LossHistory()
-            self.n_changes += 1
-            return False, True
+            self._take_over(self.challenger)
+            return True
         if len(self.compared) * BIN_ROWS >= PATIENCE:
-            # the losses are what they are: no alarm until they rise again
-            self.challenger, self.history = None, LossHistory()
-        return False, False
+            # the losses are what they are: no alarm until they rise again, and by more
+            self.challenger, self.history = None, LossHistory(self.history.in_vain + 1)
+        return False
 
     def _challenge(self) -> None:
         self.challenger = self._begin(self.current.n_outputs)
+        self.challenger.map.hasty = True
         self.compared = np.zeros((0, 2))
+
+    def _take_over(self, challenger: ExplicitModel) -> None:
+        self.current, self.challenger = challenger, None
+        self.history = LossHistory()
+        self.n_changes += 1
+        challenger.map.hasty = False
+        challenger.refit()
 
     def _better(self) -> bool:
         bins = self.compared[-_COMPARED_BINS:]
@@ -202,6 +210,7 @@ class RestartingModel:
         if "challenger" in state:
             self.challenger = self._begin(state["challenger"]["n_outputs"])
             self.challenger.set_state(state["challenger"])
+            self.challenger.map.hasty = True
         self.history.set_state(state["history"])
         self.open_bin = np.array(state["open_bin"])
         self.compared = np.array(state["compared"])
