@@ -103,6 +103,21 @@ def test_every_cell_is_one_cells():
     assert max(seen) < bins.n_cells
 
 
+def test_columns_alone_are_cut_where_pairs_are_but_in_fewer_bins():
+    X, R, _ = rows(n=1000)
+    bins = PairBins.of(X, R, 5000)
+    few = bins.alone()
+    assert (few.pairs[:, 0] == few.pairs[:, 1]).all()
+    assert few.n_cells == sum(len(e[np.isfinite(e)]) + 1 for e in few.edges) == 3 * 8 + 5
+    for coarse, fine in zip(few.edges, bins.edges, strict=True):
+        assert set(coarse[np.isfinite(coarse)]) <= set(fine)
+    counts = np.bincount(few(X)[:, 0])
+    assert counts.max() < 1.5 * counts.min()
+    again = PairBins.from_state(few.get_state())
+    np.testing.assert_array_equal(again.pairs, few.pairs)
+    np.testing.assert_array_equal(again(X), few(X))
+
+
 def test_columns_that_say_something_are_chosen():
     X, R, _ = rows(n=1000, d=60)
     X[:, 5] = 1.0
@@ -181,6 +196,26 @@ def test_they_learn_what_landmarks_cannot():
     assert error[True] < 0.8 * error[False]
 
 
+def test_later_stages_follow_what_changes_slowly_and_leave_alone_what_stays():
+    rng = np.random.default_rng(0)
+    n = 20_000
+    X = rng.standard_normal((n, 3))
+    stays = X[:, 0] * X[:, 1]
+    moves = X[:, 2] * np.sin(np.arange(n) / 2000)
+    for y, least, most in ((stays + moves, 0.0, 0.6), (stays, 0.98, 1.02)):
+        model = OnlineKernelRegressor(budget=100, speed="fast", restart=False)
+        y = y + 0.3 * rng.standard_normal(n)
+        error = np.mean((model.predict_then_learn(X, y) - y)[4000:] ** 2)
+        static = OnlineKernelRegressor(budget=100, speed="fast", restart=False)
+        static.partial_fit(X[:1023], y[:1023])
+        expected = []
+        for a in range(1023, n, 500):
+            expected.append(static.predict_then_learn(X[a : a + 500], y[a : a + 500]))
+            del static.model_.stages[1:]
+        expected = np.mean((np.concatenate(expected) - y[1023:])[2977:] ** 2)
+        assert least <= error / expected <= most
+
+
 def test_error_bars_know_what_is_corrected():
     X, y = crossed()
     model = OnlineKernelRegressor(budget=100, speed="fast").fit(X[:5000], y[:5000])
@@ -210,7 +245,7 @@ def test_targets_come_in_any_units(unit):
     model, other = (OnlineKernelRegressor(budget=20, speed="fast", restart=False) for _ in "12")
     expected = model.predict_then_learn(X, y)
     np.testing.assert_allclose(other.predict_then_learn(X, unit * y) / unit, expected, atol=1e-6)
-    assert model.model_.cells.scores(X).any()
+    assert model.model_.stages[0].scores(X).any()
 
 
 def test_rows_kept_for_the_choice_are_few_where_they_are_wide():
@@ -220,7 +255,7 @@ def test_rows_kept_for_the_choice_are_few_where_they_are_wide():
     assert model.model_.choice.n_rows == 64
     model.partial_fit(X[50:100], label[50:100])
     assert model.model_.choice is None
-    assert len(model.model_.cells.bins.columns) > 0
+    assert len(model.model_.stages[0].bins.columns) > 0
     wider = csr_array((600, 10**6))
     model = OnlineKernelClassifier(budget=5, speed="fast", restart=False)
     assert model.partial_fit(wider[:2], label[:2]).model_.choice is None
@@ -248,4 +283,4 @@ def test_a_new_column_changes_nothing_before_it_says_something(stop):
     np.testing.assert_allclose(model.add_columns(1).predict(wide), before, atol=1e-9)
     wide[stop:, -1] = y[stop:]
     model.partial_fit(wide[stop:], y[stop:])
-    assert model.model_.cells.bins.edges.shape[0] == (5 if stop < 1024 else 4)
+    assert model.model_.stages[0].bins.edges.shape[0] == (5 if stop < 1024 else 4)

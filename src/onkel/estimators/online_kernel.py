@@ -65,8 +65,9 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
     any units; to scale them before changes nothing. O(B·d + B²) a row, in matrix products.
 
     To f comes a·s(x): what f leaves over of the labels is learned by cells of one and of two
-    columns (jumps, single values, odd scales), and counts as far as it has been right
-    (:mod:`onkel.models.pair_cells`).
+    columns (jumps, single values, odd scales), and counts as far as it has been right. Cells that
+    remember the last 5 000 and the last 500 rows follow in the same way what changes slowly
+    (:mod:`onkel.models.corrected`).
 
     Use it first. Where it is too slow, ``speed="fast"`` leaves out the search, a smaller ``budget``
     makes the rest cheaper, and :class:`FOGDClassifier` learns many times more rows per second; with
@@ -91,7 +92,7 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
         In (0, 1]: each row's influence is multiplied by this with every further row. For streams
         that never stop changing: 0.9998 remembers about 5 000 rows.
     pairs : bool, default=True
-        Add the cells of pairs of columns: up to half of the model's bytes, 3 µs a row; with
+        Add the cells of columns and pairs: up to half of the model's bytes, 4 µs a row; with
         ``loss="squared"`` only.
     loss : {"squared", "logistic"}, default="squared"
         "logistic": online Newton steps of the logistic loss (:class:`onkel.rules.LogisticNewton`),

@@ -15,7 +15,7 @@ __all__ = ["PairBins"]
 # 16 columns make 136 cells a row: 3 µs, bins and all.
 _MOST_COLUMNS = 16
 _MOST_BINS = 256
-# Bins by which columns are compared.
+# Bins by which columns are compared, and of columns without pairs.
 _FEW_BINS = 8
 
 
@@ -34,14 +34,14 @@ class PairBins:
     n_cells : int
     """
 
-    def __init__(self, columns: np.ndarray, edges: list[np.ndarray]) -> None:
-        self.columns = columns
+    def __init__(self, columns: np.ndarray, edges: list[np.ndarray], paired: bool = True) -> None:
+        self.columns, self.paired = columns, paired
         longest = max((len(e) for e in edges), default=0)
         width = (1 << longest.bit_length()) - 1
         self.edges = np.full((len(edges), width), np.inf)
         for row, e in zip(self.edges, edges, strict=True):
             row[: len(e)] = e
-        self.pairs, self.n_cells = _layout([len(e) + 1 for e in edges])
+        self.pairs, self.n_cells = _layout([len(e) + 1 for e in edges], paired)
 
     @classmethod
     def none(cls) -> PairBins:
@@ -67,6 +67,11 @@ class PairBins:
             bins -= 1
         return cls(columns, [_edges(X[:, j], values[j], bins) for j in columns])
 
+    def alone(self) -> PairBins:
+        """The same columns without their pairs, in a few of these bins."""
+        finite = [row[np.isfinite(row)] for row in self.edges]
+        return PairBins(self.columns, [_thinned(e, _FEW_BINS) for e in finite], paired=False)
+
     def __call__(self, X: Any) -> np.ndarray:
         """The bins (n, m) of the rows X (n, d), sparse or not."""
         values = as_dense(X[:, self.columns])
@@ -76,22 +81,22 @@ class PairBins:
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars."""
-        return {"columns": self.columns, "edges": self.edges}
+        return {"columns": self.columns, "edges": self.edges, "paired": self.paired}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> PairBins:
         """The inverse of :meth:`get_state`."""
         edges = [row[np.isfinite(row)] for row in np.asarray(state["edges"])]
-        return cls(np.array(state["columns"]), edges)
+        return cls(np.array(state["columns"]), edges, bool(state["paired"]))
 
 
-def _layout(counts: list[int]) -> tuple[np.ndarray, int]:
+def _layout(counts: list[int], paired: bool) -> tuple[np.ndarray, int]:
     """``pairs`` and the number of cells of columns with so many bins each."""
     pairs, offset = [], 0
     for j, count in enumerate(counts):
         pairs.append((j, j, offset, 0))
         offset += count
-    for i, j in combinations(range(len(counts)), 2):
+    for i, j in combinations(range(len(counts)), 2) if paired else ():
         pairs.append((i, j, offset, counts[j]))
         offset += counts[i] * counts[j]
     return np.array(pairs, np.int64).reshape(-1, 4), offset
@@ -107,6 +112,13 @@ def _edges(x: np.ndarray, values: np.ndarray, bins: int) -> np.ndarray:
     if len(values) > bins:
         return np.unique(np.quantile(x, np.arange(1, bins) / bins))
     return 0.5 * values[:-1] + 0.5 * values[1:]
+
+
+def _thinned(edges: np.ndarray, bins: int) -> np.ndarray:
+    """Edges that make no more than so many bins of those between ``edges``."""
+    if len(edges) < bins:
+        return edges
+    return edges[np.arange(1, bins) * (len(edges) + 1) // bins - 1]
 
 
 def _said(X: np.ndarray, Y: np.ndarray, values: list[np.ndarray]) -> np.ndarray:
