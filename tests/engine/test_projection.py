@@ -12,7 +12,8 @@ import pytest
 from onkel import budgets, rules
 from onkel.kernels import Cauchy, Gaussian, Linear, Polynomial
 from onkel.losses import Loss
-from onkel.models import loops
+from onkel.models import loops, projection
+from onkel.models.inverse import look_ahead
 from onkel.models.projection import model_of
 
 _spec = importlib.util.spec_from_file_location(
@@ -247,6 +248,30 @@ def test_the_inverse_is_that_of_the_kernel_matrix(budget, limit):
     np.testing.assert_allclose(model.gram, gram(model.support), atol=1e-12)
     inverse = np.tril(model.inverse) + np.tril(model.inverse, -1).T
     np.testing.assert_allclose(inverse @ model.gram, np.eye(m), atol=1e-4)
+
+
+@pytest.mark.parametrize("budget", [LEAST, SMALLEST])
+def test_products_made_ahead_are_those_of_each_row(budget, monkeypatch):
+    """And they are made where rows are added often, from a set that is full on."""
+    X, y, _ = rows("multiclass")
+    made = []
+
+    def counted(inverse, panel, changes, first, rows):
+        made.append(rows)
+        return look_ahead(inverse, panel, changes, first, rows)
+
+    monkeypatch.setattr(projection, "look_ahead", counted)
+    found = []
+    for often in (0.4, 2.0):
+        monkeypatch.setattr(projection, "_OFTEN", often)
+        made.append(-1)
+        model = make(budget(12), rules.Gradient(0.4), "multiclass")
+        found.append(learn(model, X, y, (0, 50, N)))
+    ahead, none = made[1 : made.index(-1, 1)], made[made.index(-1, 1) + 1 :]
+    assert max(ahead) >= 24
+    assert max(none) == 0
+    np.testing.assert_allclose(*found, rtol=1e-8, atol=1e-9)
+    assert np.abs(found[0]).max() > 0.1
 
 
 def test_nothing_of_the_best_exchange_can_be_made_better():

@@ -66,13 +66,10 @@ def _spread(size, d, A, new, state):
 
 
 @jit_inline
-def _drop_by_inverse(
-    kind, delta2, q, size, A, info, inverse, G, factors, kept, diagonal, count, new, d, u, work,
-    state,
-):  # fmt: skip
+def _drop_by_inverse(kind, delta2, q, size, A, info, inverse, terms, new, d, u, work, state):
     """The slot that goes, its part given to the others; -1 where the new row is the one."""
     if kind == BudgetKind.EXCHANGE_LEAST:
-        r = least_change(A, diagonal, d, delta2, size)
+        r = least_change(A, terms.diagonal, d, delta2, size)
     else:
         r = smallest(A, info, size, work)
         stored = 0.0
@@ -83,9 +80,9 @@ def _drop_by_inverse(
         if joins * q < stored * info[DIAGONAL, r] * state[SCALE] * state[SCALE]:
             _spread(size, d, A, new, state)
             return -1
-    column(inverse, d, delta2, r, size, G, factors, kept, count, u)
+    column(inverse, d, delta2, r, size, terms, u)
     _give_up(r, size, u, A, new, state)
-    exchange(d, u, delta2, r, size, G, factors, kept, diagonal, count)
+    exchange(d, u, delta2, r, size, terms)
     return r
 
 
@@ -118,15 +115,14 @@ def _new_neighbours(r, size, info, gram, neighbour):
 
 @jit
 def learn_exchange(
-    panel, q, y, weight, slots, inverse, terms, kind, limit, track, state, loss, epsilon, rule,
-    par, first, P,
+    panel, q, y, weight, slots, inverse, terms, ahead, kind, limit, track, state, loss, epsilon,
+    rule, par, first, P,
 ):  # fmt: skip
     """Learn the rows of one sub-block from row ``first`` on; P (n, K) gets the scores before each.
 
     Returns the row to go on with: the inverse has to be settled, or made anew, before it.
     """
     A, info, gram, outputs, _, counts, changes = slots
-    G, factors, kept, diagonal, count = terms
     K, n = P.shape[1], P.shape[0]
     by_inverse = kind != BudgetKind.EXCHANGE_NEAREST
     rounding = rounding_of(A.itemsize)
@@ -156,19 +152,16 @@ def learn_exchange(
             if size == limit:
                 counts[REMOVED] += 1
             if by_inverse:
-                delta2 = coordinates(
-                    panel, t, q[t], size, inverse, G, factors, kept, count, d, u, v, rounding
-                )
+                delta2 = coordinates(panel, t, q[t], size, inverse, terms, ahead, d, u, v, rounding)
                 if delta2 <= _SPANNED * ridge(q[t], rounding):
                     _spread(size, d, A, new, state)
                     r = -1
                 elif size == limit:
                     r = _drop_by_inverse(
-                        kind, delta2, q[t], size, A, info, inverse, G, factors, kept, diagonal,
-                        count, new, d, u, work, state,
-                    )  # fmt: skip
+                        kind, delta2, q[t], size, A, info, inverse, terms, new, d, u, work, state
+                    )
                 else:
-                    extend(d, delta2, size, G, factors, diagonal, count)
+                    extend(d, delta2, size, terms)
             elif size == limit:
                 r = _drop_beside(panel, t, q[t], size, A, info, gram, neighbour, new, state)
             if r >= 0:
@@ -180,6 +173,6 @@ def learn_exchange(
         if par[RADIUS] > 0.0 and state[SQUARED_NORM] > par[RADIUS] * par[RADIUS]:
             scale_by(A, outputs, par[RADIUS] / math.sqrt(state[SQUARED_NORM]), state)
             state[SQUARED_NORM] = par[RADIUS] * par[RADIUS]
-        if by_inverse and (is_full(count, G) or is_worn(removed, counts[REMOVED], limit)):
+        if by_inverse and (is_full(terms) or is_worn(removed, counts[REMOVED], limit)):
             return t + 1
     return n

@@ -7,7 +7,12 @@ holds. So the terms wait:
     M = P M₀ P + Σ_i f_i g_i g_iᵀ,
 
 P without the slots that have been filled anew since M₀ was written. A few dozen terms go into M₀ by
-one matrix product (:func:`settle`), and what is left of a row's cost is to read half of M₀ once.
+one matrix product (:func:`settle`). What is left of a row's cost is M₀ times its kernel values u:
+where rows are added often, another product makes it of a few dozen rows ahead (:func:`look_ahead`),
+and what the slots filled anew had in it is taken out again,
+
+    M₀ P u = M₀ u' - Σ_{j filled anew} u'_j M₀_j,   u' = u when M₀ was written.
+
 Only the lower half of M₀ is kept up, diagonal and all; what is above it means nothing.
 """
 
@@ -16,7 +21,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
+from scipy.linalg.blas import dsymm, dsyrk
 from scipy.linalg.lapack import dpotri
 
 from onkel._jit import jit_inline
@@ -25,6 +30,7 @@ from onkel._workspace import scratch
 from onkel.budgets.base import DIAGONAL
 
 __all__ = [
+    "Ahead",
     "Terms",
     "anew",
     "column",
@@ -33,6 +39,7 @@ __all__ = [
     "extend",
     "is_full",
     "is_worn",
+    "look_ahead",
     "new_terms",
     "ridge",
     "rounding_of",
@@ -51,7 +58,17 @@ class Terms(NamedTuple):
     factors: np.ndarray  # (most,) the f_i
     kept: np.ndarray  # (capacity,) the diagonal of P
     diagonal: np.ndarray  # (capacity,) that of M
-    waiting: np.ndarray  # (1,) how many
+    gone: np.ndarray  # (most,) the slots that P is without
+    columns: np.ndarray  # (most, capacity) their columns of M₀
+    used: np.ndarray  # (2,) how many terms wait, and slots are gone
+
+
+class Ahead(NamedTuple):
+    """Products made ahead, of the rows of a sub-block from ``first`` on; there may be none."""
+
+    U: np.ndarray  # (rows, capacity) the u'
+    D: np.ndarray  # (rows, capacity) the M₀ u'
+    first: int
 
 
 def new_terms(inverse: np.ndarray) -> Terms:
@@ -62,12 +79,32 @@ def new_terms(inverse: np.ndarray) -> Terms:
     kept = scratch("kept", (m,), np.float64)
     kept[:] = 1.0
     G = scratch("terms", (_MOST_TERMS, m), np.float64)
-    return Terms(G, np.empty(_MOST_TERMS), kept, diagonal, np.zeros(1, np.int64))
+    gone = np.empty(_MOST_TERMS, np.int64)
+    columns = scratch("columns", (_MOST_TERMS, m), np.float64)
+    return Terms(G, np.empty(_MOST_TERMS), kept, diagonal, gone, columns, np.zeros(2, np.int64))
+
+
+def look_ahead(
+    inverse: np.ndarray, panel: np.ndarray, changes: np.ndarray, first: int, rows: int
+) -> Ahead:
+    """M₀ u' of so many rows of the panel from ``first`` on, after the changes (2, n) of its slots.
+
+    All slots are in use. Valid until the next call.
+    """
+    part = panel[first : first + rows]
+    U = scratch("ahead", (len(part), len(inverse)), np.float64)
+    if not rows:
+        return Ahead(U, U, first)
+    U[:] = part[:, : len(inverse)]
+    slots, sources = changes
+    U[:, slots] = part[:, sources]
+    # in Fortran's order the lower half is the upper one of the transpose
+    return Ahead(U, dsymm(1.0, inverse.T, U.T).T, first)
 
 
 def settle(inverse: np.ndarray, terms: Terms) -> None:
     """Write what waits into M₀, where new terms may begin."""
-    n = terms.waiting[0]
+    n = terms.used[0]
     if n == 0:
         return
     gone = np.flatnonzero(terms.kept == 0.0)
@@ -81,9 +118,9 @@ def settle(inverse: np.ndarray, terms: Terms) -> None:
 
 
 @jit_inline
-def is_full(count, G):
+def is_full(terms):
     """Whether there may be no room for the terms of another row."""
-    return count[0] + 2 > G.shape[0]
+    return terms.used[0] + 2 > terms.G.shape[0]
 
 
 @jit_inline
@@ -136,15 +173,29 @@ def _add_term(i, G, share, size, d):
 
 
 @jit_inline
-def coordinates(panel, t, q, size, inverse, G, factors, kept, count, d, u, v, rounding):
+def _times_ahead(t, size, terms, ahead, d):
+    """d ← M₀ P u of row t, whose M₀ u' was made ahead."""
+    i = t - ahead.first
+    for j in range(size):
+        d[j] = ahead.D[i, j]
+    for c in range(terms.used[1]):
+        _add_term(c, terms.columns, -ahead.U[i, terms.gone[c]], size, d)
+
+
+@jit_inline
+def coordinates(panel, t, q, size, inverse, terms, ahead, d, u, v, rounding):
     """d = (K + λI)⁻¹ k of row t; returns ‖δ‖² = q + λ - kᵀd. ``u`` and ``v`` are scratch."""
+    G, factors, kept, used = terms.G, terms.factors, terms.kept, terms.used
     for j in range(size):
         u[j] = panel[t, j]
         v[j] = kept[j] * u[j]
-    _times(inverse, v, size, t % 2 == 0, d)
+    if t - ahead.first < ahead.D.shape[0]:
+        _times_ahead(t, size, terms, ahead, d)
+    else:
+        _times(inverse, v, size, t % 2 == 0, d)
     for j in range(size):
         d[j] *= kept[j]
-    for i in range(count[0]):
+    for i in range(used[0]):
         share = 0.0
         for j in range(size):
             share += G[i, j] * u[j]
@@ -157,45 +208,56 @@ def coordinates(panel, t, q, size, inverse, G, factors, kept, count, d, u, v, ro
 
 
 @jit_inline
-def _wait(g, factor, size, G, factors, diagonal, count):
+def _wait(g, factor, size, terms):
     """M ← M + f g gᵀ, as a term that waits."""
-    i = count[0]
+    G, diagonal, i = terms.G, terms.diagonal, terms.used[0]
     for j in range(size):
         G[i, j] = g[j]
         diagonal[j] += factor * g[j] * g[j]
     for j in range(size, G.shape[1]):
         G[i, j] = 0.0
-    factors[i] = factor
-    count[0] += 1
+    terms.factors[i] = factor
+    terms.used[0] += 1
 
 
 @jit_inline
-def extend(d, delta2, size, G, factors, diagonal, count):
+def extend(d, delta2, size, terms):
     """The inverse with one more row: + [d; -1][d; -1]ᵀ/‖δ‖²."""
     d[size] = -1.0
-    _wait(d, 1.0 / delta2, size + 1, G, factors, diagonal, count)
+    _wait(d, 1.0 / delta2, size + 1, terms)
 
 
 @jit_inline
-def column(inverse, d, delta2, r, size, G, factors, kept, count, u):
-    """Column r of the inverse with one more row, which stands last."""
+def column(inverse, d, delta2, r, size, terms, u):
+    """Column r of the inverse with one more row, which stands last; before :func:`exchange`."""
+    G, factors, kept, of_r = terms.G, terms.factors, terms.kept, terms.columns[terms.used[1]]
     for j in range(size):
-        u[j] = kept[r] * kept[j] * inverse[max(r, j), min(r, j)] + d[r] / delta2 * d[j]
-    for i in range(count[0]):
+        of_r[j] = inverse[max(r, j), min(r, j)] if kept[r] > 0.0 else 0.0
+        u[j] = kept[j] * of_r[j] + d[r] / delta2 * d[j]
+    for i in range(terms.used[0]):
         _add_term(i, G, factors[i] * G[i, r], size, u)
     u[size] = -d[r] / delta2
 
 
 @jit_inline
-def exchange(d, u, delta2, r, size, G, factors, kept, diagonal, count):
+def _go(r, terms):
+    """Slot r is filled anew: its column of M₀, which :func:`column` has left, counts no longer."""
+    if terms.kept[r] > 0.0:
+        terms.gone[terms.used[1]] = r
+        terms.used[1] += 1
+    terms.kept[r] = terms.diagonal[r] = 0.0
+    for i in range(terms.used[0]):
+        terms.G[i, r] = 0.0
+
+
+@jit_inline
+def exchange(d, u, delta2, r, size, terms):
     """The inverse with the new row in slot r: + [d; -1][d; -1]ᵀ/‖δ‖² - u uᵀ/u_r."""
     pivot = u[r]
     d[r], u[r] = -1.0, u[size]
-    kept[r] = diagonal[r] = 0.0
-    for i in range(count[0]):
-        G[i, r] = 0.0
-    _wait(d, 1.0 / delta2, size, G, factors, diagonal, count)
-    _wait(u, -1.0 / pivot, size, G, factors, diagonal, count)
+    _go(r, terms)
+    _wait(d, 1.0 / delta2, size, terms)
+    _wait(u, -1.0 / pivot, size, terms)
 
 
 def anew(

@@ -12,13 +12,26 @@ from onkel._workspace import scratch
 from onkel.budgets.base import Budget, BudgetKind
 from onkel.models import support
 from onkel.models.exchange_loops import learn_exchange
-from onkel.models.inverse import Terms, anew, is_worn, new_terms, rounding_of, settle
+from onkel.models.inverse import (
+    Terms,
+    anew,
+    is_worn,
+    look_ahead,
+    new_terms,
+    rounding_of,
+    settle,
+)
+from onkel.models.loops import T
 from onkel.models.projection_loops import learn_projection
 from onkel.models.support import SupportModel
 from onkel.models.support_pieces import CHANGED, REMOVED, Slots, keep_rows
 from onkel.models.threads import one_blas_thread
 
 __all__ = ["ExchangeModel", "ProjectionModel", "model_of"]
+
+# Rows multiplied ahead at first, and at the most; and from what share of them on that are added a
+# product of all costs less than going through the inverse for each of those.
+_AHEAD_ROWS, _MOST_AHEAD, _OFTEN = 24, 64, 0.4
 
 
 class ProjectionModel(SupportModel):
@@ -135,15 +148,25 @@ class ExchangeModel(SupportModel):
         changes = np.empty((2, n), np.int64)
         slots = Slots(self.A, self.info, self.gram, self.outputs, self.rng, self.counts, changes)
         budget = int(self.budget.kind), self.limit, self.track
-        done = 0
+        done, rows = 0, _AHEAD_ROWS
         while done < n:
             terms, removed = new_terms(self.inverse), int(self.counts[REMOVED])
-            inverse = self.inverse, terms
+            changed = changes[:, : self.counts[CHANGED] if done else 0]
+            ahead = look_ahead(self.inverse, panel, changed, done, rows if self._often else 0)
+            inverse, first = (self.inverse, terms, ahead), done
             done = learn_exchange(
                 panel, q, y, weight, slots, *inverse, *budget, *self.how(), done, P
             )
+            rows = min(done - first, _MOST_AHEAD)
             self._settle(terms, removed)
         keep_rows(X, changes, self.counts[CHANGED], panel.shape[1] - n, self.S)
+
+    @property
+    def _often(self) -> bool:
+        """Whether so many of the rows are added to a full set that a product of all pays."""
+        full = self.size == self.limit == len(self.inverse)
+        by_inverse = self.budget.kind != BudgetKind.EXCHANGE_NEAREST
+        return full and by_inverse and self.counts[REMOVED] > _OFTEN * self.state[T]
 
     def _settle(self, terms: Terms, removed: int) -> None:
         """Bring the inverse up to the slots; ``removed`` rows had been when the terms began."""
