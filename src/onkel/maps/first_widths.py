@@ -23,6 +23,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotri
 from scipy.optimize import minimize
 
+from onkel._jit import jit
 from onkel._linalg import cholesky_upper
 from onkel.maps.rational import chain, kernel_columns, through_distances
 
@@ -39,6 +40,7 @@ _RANGE = 4.0
 _LEAST_ERROR = 1e-12
 # A step that gains less, as a share of the objective, is the last one.
 _LEAST_GAIN = 1e-4
+_TILE = 32
 
 
 def first_widths(
@@ -83,22 +85,34 @@ def objective(
     error = float(np.sum(weight @ left_out**2)) + _LEAST_ERROR * Y.size
     value = 0.5 * n * math.log(error / Y.size)
     u = weight[:, None] * left_out / own[:, None]
-    root, half = G * np.sqrt(np.sum(u * left_out, axis=1)), (G @ u) @ alpha.T
+    root, Gu = G * np.sqrt(np.sum(u * left_out, axis=1)), G @ u
     # a matrix times its own transpose is half the work
-    G = n / error * (root @ root.T - 0.5 * (half + half.T))
-    of_ridge = ridge * float(np.sum(np.diag(G) / weight))
-    chain(G, K)
-    of_width = through_distances(G, X, X, width)[1]
+    of_M = root @ root.T
+    of_M -= 0.5 * np.hstack([Gu, alpha]) @ np.hstack([alpha, Gu]).T
+    scale = n / error
+    of_ridge = scale * ridge * float(np.sum(np.diag(of_M) / weight))
+    chain(of_M, K)
+    of_width = scale * through_distances(of_M, X, X, width)[1]
     prior, of_prior = _prior(theta)
     return value + prior, np.append(of_width, of_ridge) + of_prior
 
 
 def _inverse(M: np.ndarray) -> np.ndarray:
     """M⁻¹, full."""
-    upper = dpotri(cholesky_upper(M))[0]
-    G = upper + upper.T
-    G.flat[:: len(G) + 1] *= 0.5
-    return np.asarray(G)
+    G = np.asarray(dpotri(cholesky_upper(M), overwrite_c=1)[0]).T
+    _mirror(G)
+    return G
+
+
+@jit
+def _mirror(G):
+    """Copy what is below the diagonal to above it, tile by tile: both stay in the cache."""
+    n = len(G)
+    for top in range(0, n, _TILE):
+        for left in range(0, top + 1, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                for j in range(left, min(left + _TILE, i)):
+                    G[j, i] = G[i, j]
 
 
 def _prior(theta: np.ndarray) -> tuple[float, np.ndarray]:

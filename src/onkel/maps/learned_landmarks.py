@@ -20,14 +20,15 @@ from onkel.rules.base import non_negative
 
 __all__ = ["LearnedLandmarks"]
 
-# With so few rows all are landmarks of the kernel that the widths are chosen for; the search moves
-# landmarks and widths from so many rows on.
-_FEWEST_ROWS, _FEW_ROWS = 8, 512
+# With so few rows all are landmarks of the kernel that the widths are chosen for (in haste fewer);
+# the search moves landmarks and widths from so many rows on.
+_FEWEST_ROWS, _FEW_ROWS, _HASTY_ROWS = 8, 512, 256
 _ENOUGH_ROWS = 1024
 # Of more rows than these a search takes fewer steps.
 _FULL_ROWS, _FEWEST_STEPS = 32_768, 6
-# Of few rows, and until the budget is full, one in so many is in no fit yet.
-_LAG = 16
+# Of few rows, and until the budget is full, one in so many is in no fit yet; without a search, one
+# in fewer.
+_LAG, _LAZY_LAG = 16, 4
 # Widths of few rows: steps from where the last ones were found, a sixteenth or half the rows ago.
 _FEW_STEPS, _STEPS = 8, 40
 # The constant's share of the penalty: next to nothing, so that targets need no centring.
@@ -127,9 +128,9 @@ class LearnedLandmarks(FeatureMap):
         return max(kept, min(self.budget, self.n_warmup))
 
     def next_fit(self, n: int) -> int:
-        """Powers of two; of few rows, and until the budget is full, also each sixteenth between."""
+        """Powers of two; of few rows, and until the budget is full, also some between."""
         doubled = super().next_fit(n)
-        part = max(doubled // (2 * _LAG), 1)
+        part = max(doubled // (2 * (_LAG if self._steps else _LAZY_LAG)), 1)
         return (n // part + 1) * part if n < max(self.budget, self._often) else doubled
 
     @property
@@ -159,13 +160,19 @@ class LearnedLandmarks(FeatureMap):
     def _due(self, n: int) -> bool:
         """Whether widths are learned from n rows, and not landmarks added only."""
         doubled = n & (n - 1) == 0 or n == self.warmup_rows()
-        return doubled or n <= self._often or (self._owing and not self.hasty)
+        return doubled or n <= self._often or self._late
+
+    @property
+    def _late(self) -> bool:
+        """Whether what was left out in haste is still to be done."""
+        return self._owing and not self.hasty
 
     def _learned(
         self, at: Landmarks, first: Landmarks, U: np.ndarray, V: np.ndarray, weight: np.ndarray
     ) -> Landmarks:
-        if not self._taught or len(U) <= _FEW_ROWS:
-            few, start = slice(0, _FEW_ROWS), np.append(at.log_width, at.log_ridge)
+        if not self._taught or len(U) <= _FEW_ROWS or self._late:
+            few = slice(0, _HASTY_ROWS if self.hasty else _FEW_ROWS)
+            start = np.append(at.log_width, at.log_ridge)
             steps = _FEW_STEPS if len(U) <= self._often else _STEPS
             found = first_widths(U[few], V[few], weight[few], start, steps)
             at = Landmarks(at.S, found[:-1], found[-1])
