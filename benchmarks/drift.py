@@ -1,9 +1,9 @@
 """Streams that change: ``python -m benchmarks.drift [--picture FILE] [--json FILE]``.
 
-The default learner, and the same learner without its restart, with and without forgetting, on
-generated streams that don't change, change abruptly, gradually, and back and forth, and on flights
-in order of time. Everything else is the default. With ``--json`` the curves are kept, and a run
-goes on from there.
+The default learner, and the same learner without its cells of columns, and without its restart,
+with and without forgetting, on generated streams that don't change, change abruptly, gradually, and
+back and forth, and on flights in order of time. Everything else is the default. With ``--json`` the
+curves are kept, and a run goes on from there.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ CASES = (
 
 def variants() -> dict[str, dict[str, Any]]:
     """Names and parameters."""
-    named: dict[str, dict[str, Any]] = {f"`{algorithms.DEFAULT}` (default)": {}}
+    default = f"`{algorithms.DEFAULT}` (default)"
+    named: dict[str, dict[str, Any]] = {default: {}, "without cells": {"pairs": False}}
     for forgetting in FORGETTING:
         name = "without restart" + (f", forgetting = {forgetting}" if forgetting < 1.0 else "")
         named[name] = {"restart": False, "forgetting": forgetting}

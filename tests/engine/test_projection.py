@@ -252,7 +252,7 @@ def test_the_inverse_is_that_of_the_kernel_matrix(budget, limit):
 
 @pytest.mark.parametrize("budget", [LEAST, SMALLEST])
 def test_products_made_ahead_are_those_of_each_row(budget, monkeypatch):
-    """And they are made where rows are added often, from a set that is full on."""
+    """And they are made where rows are often added to a set that is full."""
     X, y, _ = rows("multiclass")
     made = []
 
@@ -261,6 +261,7 @@ def test_products_made_ahead_are_those_of_each_row(budget, monkeypatch):
         return look_ahead(inverse, panel, changes, first, rows)
 
     monkeypatch.setattr(projection, "look_ahead", counted)
+    monkeypatch.setattr(projection, "_LARGE", 0)
     found = []
     for often in (0.4, 2.0):
         monkeypatch.setattr(projection, "_OFTEN", often)

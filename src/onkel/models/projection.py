@@ -29,9 +29,11 @@ from onkel.models.threads import one_blas_thread
 
 __all__ = ["ExchangeModel", "ProjectionModel", "model_of"]
 
-# Rows multiplied ahead at first, and at the most; and from what share of them on that are added a
-# product of all costs less than going through the inverse for each of those.
-_AHEAD_ROWS, _MOST_AHEAD, _OFTEN = 24, 64, 0.4
+# Rows multiplied ahead at first, and at the most.
+_AHEAD_ROWS, _MOST_AHEAD = 24, 64
+# An inverse of more rows than these leaves the second-level cache; from what share of the rows on
+# that are added a product of all costs less than going through it for each of those.
+_LARGE, _OFTEN = 512, 0.4
 
 
 class ProjectionModel(SupportModel):
@@ -163,10 +165,10 @@ class ExchangeModel(SupportModel):
 
     @property
     def _often(self) -> bool:
-        """Whether so many of the rows are added to a full set that a product of all pays."""
-        full = self.size == self.limit == len(self.inverse)
+        """Whether so many rows are added to a large set that a product of all pays."""
+        full = _LARGE < self.size == self.limit == len(self.inverse)
         by_inverse = self.budget.kind != BudgetKind.EXCHANGE_NEAREST
-        return full and by_inverse and self.counts[REMOVED] > _OFTEN * self.state[T]
+        return full and by_inverse and bool(self.counts[REMOVED] > _OFTEN * self.state[T])
 
     def _settle(self, terms: Terms, removed: int) -> None:
         """Bring the inverse up to the slots; ``removed`` rows had been when the terms began."""
