@@ -161,7 +161,7 @@ def test_anchors_fall_on_row_numbers(cut, monkeypatch):
     for a in range(0, 300, cut):
         parts.learn(X[a : a + cut], y[a : a + cut], weight[a : a + cut])
     np.testing.assert_allclose(parts.coef, whole.coef, rtol=1e-7)
-    assert len(parts.matrix.v) == len(whole.matrix.v) == np.count_nonzero(weight) % 50
+    assert len(parts.matrix.since) == len(whole.matrix.since) == np.count_nonzero(weight) % 50
 
 
 def test_strong_forgetting_anchors_before_its_weights_overflow():

@@ -89,9 +89,9 @@ class RecursiveNewton(RecursiveLeastSquares):
     def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn rows of one period."""
         used, n = weight > 0.0, len(Z)
-        fade = self.forgetting ** -(len(self.v) + np.cumsum(used)).astype(np.float64)
+        fade = self.forgetting ** -(len(self.since) + np.cumsum(used)).astype(np.float64)
         U, L21, G = self._whitened(Z)
-        F = np.ascontiguousarray(Z @ self.w0 + L21 @ self.v)
+        F = np.ascontiguousarray(Z @ self.w0 + L21 @ self.since.v)
         L, v, s, goal = np.zeros((n, n)), np.zeros(F.shape), np.zeros(n), np.zeros(F.shape)
         _walk(np.ascontiguousarray(G), F, _indicators(Y), weight, fade, L, v, s, goal)
         if used.any():
@@ -117,7 +117,7 @@ class RecursiveNewton(RecursiveLeastSquares):
         if self.b.shape[1] == 1:
             self.b = np.concatenate([-self.b, self.b], axis=1)
         self.b = np.insert(self.b, position, -0.5 * self.z_sum, axis=1)
-        self._anchor(len(self.v))
+        self._anchor(len(self.since))
         return np.array(self.w0.T, order="C")
 
 

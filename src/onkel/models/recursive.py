@@ -17,11 +17,11 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf
 
 from onkel._linalg import BlockFactor
+from onkel.models.since_anchor import RowsSince, solve_lower
 
 __all__ = ["ANCHOR_ROWS", "Known", "RecursiveLeastSquares"]
 
@@ -31,7 +31,7 @@ ANCHOR_ROWS = 256
 _WEIGHTLESS = 1e-30
 # Rows since an anchor are weighted by λ^-i, up to this.
 _LARGEST_WEIGHT = 1e8
-_ARRAYS = ("R", "b", "z_sum", "noise", "w0", "U", "L", "v")
+_ARRAYS = ("R", "b", "z_sum", "noise", "w0")
 
 
 class Known(NamedTuple):
@@ -84,17 +84,14 @@ class RecursiveLeastSquares:
         self.factor = BlockFactor.of(self.R)
         # rows of weights lie together however b lies: a saved model goes on bit for bit
         self.w0 = np.ascontiguousarray(self.factor.solve(self.b))
-        m, n_outputs = self.b.shape
-        self.U = np.empty((m, 0))
-        self.L = np.empty((0, 0))
-        self.v = np.empty((0, n_outputs))
+        self.since = RowsSince(*self.b.shape, self.period)
 
     # ---- learning ------------------------------------------------------------------------------
 
     @property
     def until_anchor(self) -> int:
         """Rows to the next anchor."""
-        return self.period - len(self.v)
+        return self.period - len(self.since)
 
     def learn(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, W: np.ndarray) -> np.ndarray:
         """Learn the rows Z (n, m) with targets Y (n, K); W (K, m) moves; predictions (n, K)."""
@@ -104,7 +101,7 @@ class RecursiveLeastSquares:
         done = 0
         while done < len(Z):
             # anchors fall on row numbers, not on the ends of blocks
-            missing = self.period - len(self.v) + (counted[done - 1] if done else 0)
+            missing = self.period - len(self.since) + (counted[done - 1] if done else 0)
             end = min(int(np.searchsorted(counted, missing)) + 1, len(Z))
             rows = slice(done, end)
             predictions[rows] = self._learn_rows(Z[rows], Y[rows], weight[rows])
@@ -118,7 +115,7 @@ class RecursiveLeastSquares:
         scale = np.sqrt(np.maximum(weight, _WEIGHTLESS))
         if self.forgetting < 1.0:
             # a row of weight 0 is no step of the clock either
-            scale *= self.forgetting ** (-0.5 * (len(self.v) + np.cumsum(used)))
+            scale *= self.forgetting ** (-0.5 * (len(self.since) + np.cumsum(used)))
         Zs, residual = Z * scale[:, None], (Y - Z @ self.w0) * scale[:, None]
         U, L21, L22, v = self._innovations(Zs, residual)
         predictions: np.ndarray = Y - np.diag(L22)[:, None] * v / scale[:, None]
@@ -141,19 +138,13 @@ class RecursiveLeastSquares:
         U, L21, S = self._whitened(Zs)
         S.flat[:: len(S) + 1] += 1.0
         L22, _ = dpotrf(S, lower=1, overwrite_a=1)
-        return U, L21, L22, _solve(L22, residual - L21 @ self.v)
+        return U, L21, L22, solve_lower(L22, residual - L21 @ self.since.v)
 
     def _whitened(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """U = C⁻ᵀ Zᵀ (m, n), L21 (n, rows since the anchor), and Z P Zᵀ, lower triangle (n, n)."""
         U = self.factor.transposed(Z)
-        L21 = self._in_rows_since(U)
+        L21 = self.since.rows_of_L(U)
         return U, L21, dsyrk(1.0, U.T, lower=1) - L21 @ L21.T
-
-    def _in_rows_since(self, U: np.ndarray) -> np.ndarray:
-        """The columns of U (m, n) as rows of L, as far as the rows since the anchor go."""
-        if not len(self.v):
-            return np.empty((U.shape[1], 0))
-        return _solve(self.L, self.U.T @ U).T
 
     def _sum(self, Zs: np.ndarray, Ys: np.ndarray) -> None:
         """Add rows, times the roots of their weights, to R and b."""
@@ -162,20 +153,16 @@ class RecursiveLeastSquares:
 
     def _take(self, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray) -> None:
         """Put rows that are summed beside the factor, or factor anew when the period is over."""
-        if len(self.v) + len(v) >= self.period:
-            self._anchor(len(self.v) + len(v))
+        if len(self.since) + len(v) >= self.period:
+            self._anchor(len(self.since) + len(v))
             return
-        self.U = np.concatenate([self.U, U], axis=1)
-        above = np.zeros((len(self.L), len(v)))
-        self.L = np.block([[self.L, above], [L21, L22]])
-        self.v = np.ascontiguousarray(np.concatenate([self.v, v]))
+        self.since.append(U, L21, L22, v)
 
     def weights(self) -> np.ndarray:
         """w (m, K) after all rows."""
-        if not len(self.v):
+        if not len(self.since):
             return self.w0
-        inner = self.U @ _solve(self.L, self.v, trans="T")
-        return np.asarray(self.w0 + self.factor.back(inner))
+        return np.asarray(self.w0 + self.factor.back(self.since.inner()))
 
     # ---- what follows from the matrices --------------------------------------------------------
 
@@ -193,7 +180,7 @@ class RecursiveLeastSquares:
 
         But ``known`` rows had T z + e. Returns the weights (K, m').
         """
-        self._fade(len(self.v))
+        self._fade(len(self.since))
         sums = np.triu(self.R - self.prior)
         sums += np.triu(sums, 1).T
         if known is not None:
@@ -211,7 +198,7 @@ class RecursiveLeastSquares:
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
         U = self.factor.transposed(np.asarray(Z, dtype=np.float64))
-        learned = self._in_rows_since(U)
+        learned = self.since.rows_of_L(U)
         spread = np.einsum("ij,ij->j", U, U) - np.einsum("ij,ij->i", learned, learned)
         return (1.0 + np.maximum(spread, 0.0)) * self.noise[0] / max(self.noise[1], 1.0)
 
@@ -224,7 +211,7 @@ class RecursiveLeastSquares:
             both = [self.z_sum[:, None] - self.b, self.z_sum[:, None] + self.b]
             self.b = 0.5 * np.concatenate(both, axis=1)
         self.b = np.insert(self.b, position, 0.0, axis=1)
-        self._anchor(len(self.v))
+        self._anchor(len(self.since))
         return np.array(self.w0.T, order="C")
 
     def add_features(self, where: list[int]) -> None:
@@ -237,12 +224,14 @@ class RecursiveLeastSquares:
             wider = _wider(getattr(self, name), where, new, self.ridge)
             setattr(self, name, np.asfortranarray(wider))
         self.factor = BlockFactor(_wider(self.factor.C, where, new, math.sqrt(self.ridge)))
-        for name in ("b", "w0", "z_sum", "U"):
+        for name in ("b", "w0", "z_sum"):
             setattr(self, name, np.insert(getattr(self, name), where, 0.0, axis=0))
+        self.since.add_features(where)
 
     def get_state(self) -> dict[str, Any]:
         """The matrices by name."""
-        return {"C": self.factor.C} | {name: getattr(self, name) for name in _ARRAYS}
+        sums = {name: getattr(self, name) for name in _ARRAYS}
+        return {"C": self.factor.C} | sums | self.since.get_state()
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`."""
@@ -250,6 +239,8 @@ class RecursiveLeastSquares:
             copied = np.asfortranarray if name == "R" else np.ascontiguousarray
             setattr(self, name, copied(np.array(state[name])))
         self.factor = BlockFactor(np.asarray(state["C"]))
+        self.since = RowsSince(*self.b.shape, self.period)
+        self.since.set_state(state)
 
 
 def _wider(A: np.ndarray, where: list[int], new: np.ndarray, diagonal: float) -> np.ndarray:
@@ -257,7 +248,3 @@ def _wider(A: np.ndarray, where: list[int], new: np.ndarray, diagonal: float) ->
     A = np.insert(np.insert(A, where, 0.0, axis=0), where, 0.0, axis=1)
     A[new, new] = diagonal
     return A
-
-
-def _solve(L: np.ndarray, B: np.ndarray, trans: Any = 0) -> np.ndarray:
-    return np.asarray(solve_triangular(L, B, lower=True, trans=trans, check_finite=False))
