@@ -190,11 +190,10 @@ def on_data() -> Table:
     for name in DATA:
         rows = load(name, scaling="none")
         order = np.random.default_rng(0).permutation(len(rows.y))
-        task = "regression" if rows.task == "regression" else "classification"
         X, y = rows.X[order].astype(np.float32), rows.y[order]
         cells = []
         for algorithm, params in learners.values():
-            model = make(algorithm, task, random_state=0, **params)
+            model = make(algorithm, rows.task, random_state=0, **params)
             result = prequential(StreamModel(model), (X, y), name=algorithm)
             cells.append(result.metric.format(result.value))
         table.add_row(name, *cells)

@@ -35,8 +35,7 @@ def main() -> None:
     print("|---|---:|" + "---:|" * 5)
     for name in DATA:
         X, y = shuffled(name, N_ROWS, scaling="none", dtype="float32")
-        task = "regression" if info(name).task == "regression" else "classification"
-        without, both = (run(X, y, task, pairs) for pairs in (False, True))
+        without, both = (run(X, y, info(name).task, pairs) for pairs in (False, True))
         less = 100.0 * (1.0 - both.value / max(without.value, 1e-300))
         values = [r.metric.format(r.value) for r in (without, both)]
         seconds = [f"{r.final.learn_seconds:.1f}" for r in (without, both)]

@@ -28,8 +28,7 @@ PICTURE = "ijcnn1"
 def run(data: str, name: str) -> PrequentialResult:
     rows = load(data, scaling="none")
     order = np.random.default_rng(0).permutation(len(rows.y))
-    task = "regression" if rows.task == "regression" else "classification"
-    model = make(name, task)
+    model = make(name, rows.task)
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
     X = rows.X[order].astype(np.float32)

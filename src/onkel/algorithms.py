@@ -241,6 +241,9 @@ DEFAULT = "okl"
 LINEAR = "pa"
 
 
+_TASKS = ("classification", "binary", "multiclass", "regression")
+
+
 def make(name: str, task: str = "classification", **params: Any) -> Any:
     """An estimator of the algorithm ``name`` for ``task``.
 
@@ -248,7 +251,7 @@ def make(name: str, task: str = "classification", **params: Any) -> Any:
     ----------
     name : str
         A name of :data:`ALGORITHMS`.
-    task : {"classification", "regression"}, default="classification"
+    task : {"classification", "binary", "multiclass", "regression"}, default="classification"
     **params
         Parameters of the estimator.
 
@@ -267,8 +270,8 @@ def make(name: str, task: str = "classification", **params: Any) -> Any:
         close = difflib.get_close_matches(str(name), ALGORITHMS, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         raise ValueError(f"algorithm {name!r} is not one of {', '.join(ALGORITHMS)}{hint}")
-    if task not in ("classification", "regression"):
-        raise ValueError(f"task={task!r} must be 'classification' or 'regression'")
+    if task not in _TASKS:
+        raise ValueError(f"task={task!r} must be one of {', '.join(map(repr, _TASKS))}")
     row = ALGORITHMS[name]
     cls = row.estimator(task)
     allowed = cls._get_param_names()  # type: ignore[attr-defined]

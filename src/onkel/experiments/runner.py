@@ -123,12 +123,11 @@ def stream_once(
     experiment: Experiment, X: np.ndarray, y: np.ndarray, random_state: int, **parameters: Any
 ) -> float:
     """The metric of one pass over the rows as they stand; ``parameters`` replace the entry's."""
-    task = "regression" if experiment.task == "regression" else "classification"
-    learner = make(experiment.algorithm, task, **{**experiment.parameters, **parameters})
+    learner = make(experiment.algorithm, experiment.task, **{**experiment.parameters, **parameters})
     if "random_state" in learner.get_params(deep=False):
         learner.set_params(random_state=random_state)
     with np.errstate(over="ignore", invalid="ignore"):
-        if task == "regression":
+        if experiment.task == "regression":
             return float(np.mean((learner.predict_then_learn(X, y) - y) ** 2))
         predicted = learner.predict_then_learn(X, y, classes=np.unique(y))
     return 100.0 * float(np.mean(predicted != y))
