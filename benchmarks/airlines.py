@@ -1,4 +1,4 @@
-"""Two million flights, shuffled: ``python -m benchmarks.airlines``.
+"""Two million flights, shuffled or as they flew: ``python -m benchmarks.airlines [--in-time]``.
 
 The default regressor on minutes of delay, one pass, predicting before learning, on as many cores
 as there are. The memory is the most that the process has held so far, with the flights themselves:
@@ -7,12 +7,14 @@ it stays where it is once the first rows, kept for the search, are gone.
 
 from __future__ import annotations
 
+import argparse
 import resource
 import sys
 import time
 
 from benchmarks.streams import BLOCK, shuffled
 from onkel import OnlineKernelRegressor, StreamModel
+from onkel.datasets import load
 from onkel.evaluation.run import PrequentialRun
 
 EVERY = 1 << 18
@@ -30,7 +32,13 @@ def line(run: PrequentialRun, seconds: float) -> str:
 
 
 def main() -> None:
-    X, y = shuffled("airlines_delay", None, scaling="none", dtype="float32")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--in-time", action="store_true", help="by month, day and departure time")
+    if parser.parse_args().in_time:
+        rows = load("airlines_delay", scaling="none", order="time", dtype="float32")
+        X, y = rows.X, rows.y
+    else:
+        X, y = shuffled("airlines_delay", None, scaling="none", dtype="float32")
     run = PrequentialRun(StreamModel(OnlineKernelRegressor()), checkpoints="none")
     began = time.perf_counter()
     print("| rows | seconds | RMSE, minutes | most memory held, MB | model, MB |")
