@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg.blas import dtrsm, dtrsv
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 
-__all__ = ["BlockFactor", "cholesky_upper"]
+from onkel._jit import jit
+
+__all__ = ["BlockFactor", "cholesky_upper", "inverse_of_factor"]
 
 # Columns of a block; rows from which on a solve is made of products.
 _WIDTH, _FEW_ROWS = 48, 16
+# A whole inverse is made of its half in tiles.
+_TILE = 32
 
 
 def cholesky_upper(R: np.ndarray) -> np.ndarray:
@@ -25,6 +29,24 @@ def cholesky_upper(R: np.ndarray) -> np.ndarray:
         C, failed = dpotrf(jittered)
         jitter *= 10.0
     return np.asarray(C)
+
+
+def inverse_of_factor(C: np.ndarray) -> np.ndarray:
+    """(CᵀC)⁻¹ of an upper C, whole."""
+    inverse = np.asarray(dpotri(C)[0]).T
+    _mirror(inverse)
+    return inverse
+
+
+@jit
+def _mirror(A):
+    """Copy what is below the diagonal to above it, tile by tile: both stay in the cache."""
+    n = len(A)
+    for top in range(0, n, _TILE):
+        for left in range(0, top + 1, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                for j in range(left, min(left + _TILE, i)):
+                    A[j, i] = A[i, j]
 
 
 class BlockFactor:

@@ -14,6 +14,7 @@ from typing import Any
 __all__ = ["ALGORITHMS", "DEFAULT", "LINEAR", "Algorithm", "make"]
 
 ALL_TASKS = ("binary", "multiclass", "regression")
+_TASKS = ("classification", *ALL_TASKS)
 
 
 @dataclass(frozen=True)
@@ -239,9 +240,6 @@ ALGORITHMS: dict[str, Algorithm] = {row.name: row for row in _ROWS}
 DEFAULT = "okl"
 #: the linear row that every comparison has
 LINEAR = "pa"
-
-
-_TASKS = ("classification", "binary", "multiclass", "regression")
 
 
 def make(name: str, task: str = "classification", **params: Any) -> Any:

@@ -50,11 +50,13 @@ def test_a_stream_that_stays_is_left_alone():
     assert model.model_.challenger is None
 
 
-@pytest.mark.parametrize("block", [1, 50, 777, 6000])
-def test_blocks_do_not_matter_across_a_change(block):
+@pytest.mark.parametrize(("block", "speed"), [
+    (1, "fast"), (50, "fast"), (777, "fast"), (6000, "fast"), (50, "balanced"), (777, "balanced"),
+])  # fmt: skip
+def test_blocks_do_not_matter_across_a_change(block, speed):
     X, y = changing(4000, 2500)
-    expected = learner().predict_then_learn(X, y)
-    model = learner()
+    expected = OnlineKernelClassifier(budget=40, speed=speed).predict_then_learn(X, y)
+    model = OnlineKernelClassifier(budget=40, speed=speed)
     got = [model.predict_then_learn(X[a : a + block], y[a : a + block])
            for a in range(0, 4000, block)]  # fmt: skip
     assert model.model_.n_changes == 1
@@ -62,10 +64,13 @@ def test_blocks_do_not_matter_across_a_change(block):
     assert np.mean(np.concatenate(got) != expected) < 1e-3
 
 
-@pytest.mark.parametrize("stop", [2600, 2700, 3300])
-def test_a_saved_model_goes_on_before_during_and_after_a_change(stop):
+@pytest.mark.parametrize("stop", [2400, 2600, 3300])
+@pytest.mark.parametrize("speed", ["fast", "balanced"])
+def test_a_saved_model_goes_on_before_during_and_after_a_change(stop, speed):
     X, y = changing(4000, 2500)
-    model = learner().partial_fit(X[:stop], y[:stop])
+    model = OnlineKernelClassifier(budget=40, speed=speed).partial_fit(X[:stop], y[:stop])
+    assert (model.model_.challenger is not None) == (stop == 2600)
+    assert model.model_.n_changes == (stop == 3300)
     twin = OnlineKernelClassifier.from_state(model.get_state())
     rest = slice(stop, None)
     np.testing.assert_array_equal(
@@ -131,20 +136,70 @@ def test_after_alarms_in_vain_losses_must_rise_by_more():
     assert 50 < alarms[0] < alarms[1] < alarms[2] == 60
 
 
+def of_the_first_rows(model):
+    found = model.map.landmarks_
+    return np.allclose(found, model.warmup.rows()[0][: len(found)])
+
+
 def test_a_challenger_searches_for_landmarks_only_when_it_has_won():
-    X, y = changing(8000, 4000)
-    model = OnlineKernelClassifier(budget=40, speed="balanced")
-    model.partial_fit(X[:4000], y[:4000])
-    for a in range(4000, 8000, 64):
-        model.partial_fit(X[a : a + 64], y[a : a + 64])
-        challenger = model.model_.challenger
-        if challenger is not None and challenger.ready:
-            found = challenger.map.landmarks_
-            np.testing.assert_allclose(found, challenger.warmup.rows()[0][: len(found)])
-    assert model.model_.n_changes == 1
-    assert not model.map_.hasty
-    first = model.model_.warmup.rows()[0]
-    assert np.abs(model.map_.landmarks_ - first[:40]).max() > 0.01
+    """A change that is felt after a column has come: its challenger has seen many rows by then."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((9000, 3))
+    X[:4000, 2] = 0.0
+    y = np.sin(X[:, 0]) + 0.3 * rng.standard_normal(9000)
+    y[7000:] += 3.0 * np.sin(2.0 * X[7000:, 2])
+    model = OnlineKernelRegressor(budget=40).fit(X[:4000, :2], y[:4000])
+    model.model_.current.warmup = None  # as after 131 072 rows
+    model.add_columns(1)
+    both = model.model_
+    for a in range(4000, 9000, 32):
+        model.partial_fit(X[a : a + 32], y[a : a + 32])
+        if both.n_changes:
+            break
+        assert both.challenger.map.hasty
+        assert of_the_first_rows(both.challenger)
+    # between two powers of two: nothing but the takeover can have searched
+    assert 2100 < both.warmup.count < 4000
+    assert not both.map.hasty
+    assert not both.map._owing
+    assert not of_the_first_rows(both.current)
+
+
+def test_a_model_whose_first_rows_are_soon_gone_is_never_hasty():
+    X, y = changing(4000, 2500)
+    model = learner().partial_fit(X[:2640], y[:2640])
+    assert model.model_.challenger is not None
+    assert not model.model_.challenger.map.hasty
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_losses_keep_their_unit_when_a_third_class_comes(loss):
+    X, y = changing(2000, 2000)
+    model = learner(loss=loss).partial_fit(X, y)
+    scores = model.model_.scores(X[:500])
+    targets = 2.0 * y[:500] - 1.0
+    before = model.model_._losses(scores, targets)
+    model.model_.add_output(2)
+    three = model.model_.scores(X[:500])
+    after = model.model_._losses(three, y[:500].astype(float))
+    # the logistic loss has the new class beside it
+    new = 0.5 * np.logaddexp(0.0, three[:, 2]) if loss == "logistic" else 0.0
+    np.testing.assert_allclose(after - new, before, rtol=1e-6)
+
+
+def test_rows_before_a_challenger_are_no_gain_of_its_own():
+    """It begins with a column, in the middle of a bin."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, 3))
+    X[:4063, 2] = 0.0
+    y = ((X[:, 0] > 0.0) ^ (rng.random(6000) < 0.3)).astype(int)
+    model = learner().fit(X[:4063, :2], y[:4063])
+    assert len(model.model_.open_bin) > 30
+    model.add_columns(1)
+    model.partial_fit(X[4063:4300], y[4063:4300])
+    assert model.model_.n_changes == 0
+    model.partial_fit(X[4300:], y[4300:])
+    assert model.model_.history.in_vain == 0
 
 
 def test_a_column_that_comes_later_is_learned_by_a_challenger():

@@ -25,9 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve
-from scipy.linalg.lapack import dpotri
 
-from onkel._linalg import cholesky_upper
+from onkel._linalg import cholesky_upper, inverse_of_factor
 from onkel.maps.rational import chain, kernel_columns, through_distances
 
 __all__ = [
@@ -121,7 +120,7 @@ def gradient(
     """
     w, S, C = np.exp(at.log_width), at.S, sums.KY.shape[1]
     factor = sums.factor(at.ridge)
-    alpha, H_inv = sums.alpha(factor), _inverse(factor)
+    alpha, H_inv = sums.alpha(factor), inverse_of_factor(factor)
     residual = sums.Yw - sums.Kw @ alpha.astype(X.dtype)
     noise = _noise(at, sums, alpha, residual)
     parts = _parts(len(X), _PART_ROWS)
@@ -137,7 +136,7 @@ def gradient(
         chain(G, K)
         _add(of_S, of_width, *through_distances(G, X[part], S, w))
     if w.ndim == 1:
-        K0_inv = _inverse(cholesky_upper(np.asfortranarray(sums.K0)))
+        K0_inv = inverse_of_factor(cholesky_upper(np.asfortranarray(sums.K0)))
         G = at.ridge / noise * (alpha @ alpha.T) + C * (at.ridge * H_inv - K0_inv)
         chain(G, sums.K0)
         of_S0, of_width0 = through_distances(G, S, S, w)
@@ -159,9 +158,3 @@ def _parts(n: int, size: int) -> list[slice]:
 def _add(of_S: np.ndarray, of_width: np.ndarray, more_S: np.ndarray, more: np.ndarray) -> None:
     of_S += more_S
     of_width += more
-
-
-def _inverse(C: np.ndarray) -> np.ndarray:
-    """(CᵀC)⁻¹, full."""
-    upper = np.triu(dpotri(C)[0])
-    return np.asarray(upper + np.triu(upper, 1).T)

@@ -20,11 +20,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg.lapack import dpotri
 from scipy.optimize import minimize
 
-from onkel._jit import jit
-from onkel._linalg import cholesky_upper
+from onkel._linalg import cholesky_upper, inverse_of_factor
 from onkel.maps.rational import chain, kernel_columns, through_distances
 
 __all__ = ["first_widths", "objective", "prior_mean"]
@@ -40,7 +38,6 @@ _RANGE = 4.0
 _LEAST_ERROR = 1e-12
 # A step that gains less, as a share of the objective, is the last one.
 _LEAST_GAIN = 1e-4
-_TILE = 32
 
 
 def first_widths(
@@ -78,7 +75,7 @@ def objective(
     # symmetric: LAPACK may have it by columns
     M = (K + _CONSTANT).T
     M.flat[:: n + 1] += ridge / weight
-    G = _inverse(M)
+    G = inverse_of_factor(cholesky_upper(M))
     own = np.diag(G)
     alpha = G @ Y
     left_out = alpha / own[:, None]
@@ -95,24 +92,6 @@ def objective(
     of_width = scale * through_distances(of_M, X, X, width)[1]
     prior, of_prior = _prior(theta)
     return value + prior, np.append(of_width, of_ridge) + of_prior
-
-
-def _inverse(M: np.ndarray) -> np.ndarray:
-    """M⁻¹, full."""
-    G = np.asarray(dpotri(cholesky_upper(M), overwrite_c=1)[0]).T
-    _mirror(G)
-    return G
-
-
-@jit
-def _mirror(G):
-    """Copy what is below the diagonal to above it, tile by tile: both stay in the cache."""
-    n = len(G)
-    for top in range(0, n, _TILE):
-        for left in range(0, top + 1, _TILE):
-            for i in range(top, min(top + _TILE, n)):
-                for j in range(left, min(left + _TILE, i)):
-                    G[j, i] = G[i, j]
 
 
 def _prior(theta: np.ndarray) -> tuple[float, np.ndarray]:

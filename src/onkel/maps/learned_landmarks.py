@@ -20,16 +20,16 @@ from onkel.rules.base import non_negative
 
 __all__ = ["LearnedLandmarks"]
 
-# With so few rows all are landmarks of the kernel that the widths are chosen for (in haste fewer);
-# the search moves landmarks and widths from so many rows on.
-_FEWEST_ROWS, _FEW_ROWS, _HASTY_ROWS = 8, 512, 256
+# With so few rows all are landmarks of the kernel that the widths are chosen for; the search moves
+# landmarks and widths from so many rows on.
+_FEWEST_ROWS, _FEW_ROWS = 8, 512
 _ENOUGH_ROWS = 1024
 # Of more rows than these a search takes fewer steps.
 _FULL_ROWS, _FEWEST_STEPS = 32_768, 6
 # Of few rows, and until the budget is full, one in so many is in no fit yet; without a search, one
 # in fewer.
 _LAG, _LAZY_LAG = 16, 4
-# Widths of few rows: steps from where the last ones were found, a sixteenth or half the rows ago.
+# Widths of few rows: steps from where the last ones were found, and where none were.
 _FEW_STEPS, _STEPS = 8, 40
 # The constant's share of the penalty: next to nothing, so that targets need no centring.
 _CONSTANT = 1e-4
@@ -171,9 +171,8 @@ class LearnedLandmarks(FeatureMap):
         self, at: Landmarks, first: Landmarks, U: np.ndarray, V: np.ndarray, weight: np.ndarray
     ) -> Landmarks:
         if not self._taught or len(U) <= _FEW_ROWS or self._late:
-            few = slice(0, _HASTY_ROWS if self.hasty else _FEW_ROWS)
-            start = np.append(at.log_width, at.log_ridge)
-            steps = _FEW_STEPS if len(U) <= self._often else _STEPS
+            few, start = slice(0, _FEW_ROWS), np.append(at.log_width, at.log_ridge)
+            steps = _FEW_STEPS if self._taught or len(U) <= self._often else _STEPS
             found = first_widths(U[few], V[few], weight[few], start, steps)
             at = Landmarks(at.S, found[:-1], found[-1])
         if len(U) >= max(_ENOUGH_ROWS, 2 * self.budget) and self._steps:

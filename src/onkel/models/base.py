@@ -92,9 +92,10 @@ class Model:
         if self.warmup is None:
             return
         first, labels, weights = self.warmup.rows()
-        self._fit_first(first, labels, weights)
-        self._reset()
-        self._walk(first, labels, weights, np.zeros((len(first), self.n_outputs)))
+        with one_blas_thread(len(first)):
+            self._fit_first(first, labels, weights)
+            self._reset()
+            self._walk(first, labels, weights, np.zeros((len(first), self.n_outputs)))
         if self.warmup.complete:
             self.warmup = None
 

@@ -25,7 +25,7 @@ _LARGEST = 25.0
 class LossHistory:
     """Sums and squares of the losses of the last bins of :data:`BIN_ROWS` rows.
 
-    ``in_vain`` is the number of alarms on this stream that nothing came of.
+    ``in_vain`` is the number of alarms, since the last change, that nothing came of.
     """
 
     def __init__(self, in_vain: int = 0) -> None:

@@ -80,7 +80,7 @@ def new_terms(inverse: np.ndarray) -> Terms:
     kept[:] = 1.0
     G = scratch("terms", (_MOST_TERMS, m), np.float64)
     gone = np.empty(_MOST_TERMS, np.int64)
-    columns = scratch("columns", (_MOST_TERMS, m), np.float64)
+    columns = scratch("gone columns", (_MOST_TERMS, m), np.float64)
     return Terms(G, np.empty(_MOST_TERMS), kept, diagonal, gone, columns, np.zeros(2, np.int64))
 
 

@@ -4,7 +4,8 @@ When the losses of the predictions rise (:mod:`onkel.models.change`), a challeng
 nothing on the rows that follow, bandwidths, landmarks and all, while the model goes on. As soon as
 the challenger's last predictions are clearly better than the model's on the same rows it takes the
 model's place; one that has not done so after ``PATIENCE`` rows is dropped, and the next begins
-when the losses rise by more. Until it has taken over, its map leaves out what is dear (``hasty``).
+when the losses rise by more. Until it has taken over, its map leaves out what is dear and can be
+made up for (``hasty``).
 A stream that stays as it is costs nothing beside the losses.
 
 The same happens when a column comes in mid-stream, in which all landmarks are 0. Everything is
@@ -71,6 +72,8 @@ class RestartingModel:
         #: bins of both since the challenger began: Σ difference, Σ difference²
         self.compared = np.zeros((0, 2))
         self.n_changes = 0
+        #: whether it was an alarm, and not a new column, that the challenger began at
+        self.alarmed = False
 
     def __getattr__(self, name: str) -> Any:
         if name == "current":
@@ -126,11 +129,14 @@ class RestartingModel:
         return ((a, b) for a, b in pairwise(cuts) if a < b)
 
     def _losses(self, P: np.ndarray, y: np.ndarray) -> np.ndarray:
-        targets = self.current.targets(y)
+        """Of every row, in the same unit whether two classes are one output or two."""
+        targets, one = self.current.targets(y), P.shape[1] == 1
         if self.current.rule.kind == RuleKind.NEWTON:
-            signs = targets if P.shape[1] == 1 else 2.0 * targets - 1.0
-            return np.asarray(np.logaddexp(0.0, -signs * P).sum(axis=1))
-        return np.asarray(np.sum((P - targets) ** 2, axis=1))
+            signs = targets if one else 2.0 * targets - 1.0
+            of_outputs = np.logaddexp(0.0, -signs * P).sum(axis=1)
+            return np.asarray(of_outputs if one else 0.5 * of_outputs)
+        squares = np.sum((P - targets) ** 2, axis=1)
+        return np.asarray(0.5 * squares if one else squares)
 
     def _close(self) -> bool:
         """End a bin: whether the challenger takes over."""
@@ -138,7 +144,7 @@ class RestartingModel:
         self.history.add(losses[:, 0])
         if self.challenger is None:
             if self.history.risen():
-                self._challenge()
+                self._challenge(alarmed=True)
             return False
         gain = losses[:, 0] - losses[:, 1]
         self.compared = np.concatenate([self.compared, [[gain.sum(), gain @ gain]]])
@@ -147,13 +153,21 @@ class RestartingModel:
             return True
         if len(self.compared) * BIN_ROWS >= PATIENCE:
             # the losses are what they are: no alarm until they rise again, and by more
-            self.challenger, self.history = None, LossHistory(self.history.in_vain + 1)
+            self.challenger = None
+            self.history = LossHistory(self.history.in_vain + int(self.alarmed))
         return False
 
-    def _challenge(self) -> None:
-        self.challenger = self._begin(self.current.n_outputs)
-        self.challenger.map.hasty = True
+    def _challenge(self, alarmed: bool) -> None:
+        self.challenger, self.alarmed = self._begin_challenger(self.current.n_outputs), alarmed
         self.compared = np.zeros((0, 2))
+        # rows that it has not seen are no gain
+        self.open_bin[:, 1] = self.open_bin[:, 0]
+
+    def _begin_challenger(self, n_outputs: int) -> ExplicitModel:
+        challenger = self._begin(n_outputs)
+        # what is left out can be made up for as long as the first rows are kept
+        challenger.map.hasty = challenger.map.warmup_rows() > PATIENCE
+        return challenger
 
     def _take_over(self, challenger: ExplicitModel) -> None:
         self.current, self.challenger = challenger, None
@@ -179,12 +193,16 @@ class RestartingModel:
             model.add_output(position)
 
     def add_columns(self, n: int) -> None:
-        """Take rows with n columns more, 0 so far; a challenger begins that can place landmarks."""
+        """Take rows with n columns more, 0 so far; a challenger begins that can place landmarks.
+
+        Unless one is there that still can.
+        """
         self.unfitted.add_columns(n)
         for model in self._models():
             model.add_columns(n)
-        if self.current.ready and self.current.warmup is None and self.challenger is None:
-            self._challenge()
+        fixed = all(model.ready and model.warmup is None for model in self._models())
+        if fixed:
+            self._challenge(alarmed=False)
 
     def _models(self) -> list[ExplicitModel]:
         return [self.current] if self.challenger is None else [self.current, self.challenger]
@@ -198,6 +216,7 @@ class RestartingModel:
             "open_bin": self.open_bin,
             "compared": self.compared,
             "n_changes": self.n_changes,
+            "alarmed": self.alarmed,
         }
         if self.challenger is not None:
             state["challenger"] = self.challenger.get_state()
@@ -208,10 +227,9 @@ class RestartingModel:
         self.current.set_state(state["current"])
         self.challenger = None
         if "challenger" in state:
-            self.challenger = self._begin(state["challenger"]["n_outputs"])
+            self.challenger = self._begin_challenger(state["challenger"]["n_outputs"])
             self.challenger.set_state(state["challenger"])
-            self.challenger.map.hasty = True
         self.history.set_state(state["history"])
         self.open_bin = np.array(state["open_bin"])
         self.compared = np.array(state["compared"])
-        self.n_changes = state["n_changes"]
+        self.n_changes, self.alarmed = state["n_changes"], bool(state["alarmed"])

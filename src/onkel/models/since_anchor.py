@@ -13,7 +13,7 @@ __all__ = ["RowsSince", "solve_lower"]
 class RowsSince:
     """Up to ``most`` rows beside the factor C: U = C⁻ᵀ Zᵀ (m, n), S = Uᵀ U + I = L Lᵀ, v (n, K).
 
-    There is room for all of them from the start, so that a row costs what it adds.
+    There is room for all of them from the start: a row is not copied again when another comes.
     """
 
     def __init__(self, m: int, n_outputs: int, most: int) -> None:

@@ -56,7 +56,7 @@ class Slots(NamedTuple):
     """The arrays of a support set; the first ``counts[SIZE]`` slots are in use.
 
     How they are handed to a loop, which takes them apart at once: reading a member counts
-    references, and pieces of the loop take plain arrays.
+    references, and pieces that do little work take plain arrays.
     """
 
     A: np.ndarray  # (K, capacity) coefficients over the common scale
