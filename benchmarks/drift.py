@@ -123,9 +123,11 @@ def draw(results: dict[str, Any], path: Path) -> None:
     figure = Figure(figsize=(9, 2.6 * len(cases)), dpi=120, layout="constrained")
     panels = np.atleast_1d(figure.subplots(len(cases), 1))
     for axes, case in zip(panels, cases, strict=True):
-        for colour, name in zip(COLOURS, variants(), strict=False):
+        for i, name in enumerate(variants()):
             found = results[case.name][name]
-            axes.plot(found["rows"], found["windows"], color=colour, linewidth=1.2, label=name)
+            # the first on top: where curves coincide it is the one to be seen
+            how = {"color": COLOURS[i], "zorder": 3.0 - 0.1 * i, "label": name.replace("`", "")}
+            axes.plot(found["rows"], found["windows"], linewidth=1.2, **how)
         for change in case.changes:
             axes.axvline(change, color="#bbbbbb", linewidth=0.8, linestyle=":")
         axes.set_title(f"{case.name}: windows of {case.window:,} rows", loc="left", fontsize=10)
