@@ -86,9 +86,8 @@ def main() -> None:
     for stream, rows in streams(options.rows):
         found = [of_default(rows, **params) for params in VARIANTS.values()]
         forest, speed = of_forest(rows)
-        best = min(forest, *(value for value, _ in found))
         values = [*(value for value, _ in found), forest]
-        cells = [f"**{v:.2f} %**" if v == best else f"{v:.2f} %" for v in values]
+        cells = [f"**{v:.2f} %**" if v == min(values) else f"{v:.2f} %" for v in values]
         cells += [f"{speed:,.0f}", *(f"{rate / speed:.1f}" for _, rate in found)]
         print(f"| {stream} | {len(rows[1]):,} | {' | '.join(cells)} |", flush=True)
 

@@ -1,4 +1,4 @@
-"""A Cholesky factor that rounding cannot stop, and one in blocks, solved with by products."""
+"""A Cholesky factor that rounding cannot stop, its inverse, and one in blocks for products."""
 
 from __future__ import annotations
 

@@ -64,13 +64,13 @@ def test_blocks_do_not_matter_across_a_change(block, speed):
     assert np.mean(np.concatenate(got) != expected) < 1e-3
 
 
-@pytest.mark.parametrize("stop", [2400, 2600, 3300])
+@pytest.mark.parametrize("stop", [2400, 2600, 2700, 3300])
 @pytest.mark.parametrize("speed", ["fast", "balanced"])
 def test_a_saved_model_goes_on_before_during_and_after_a_change(stop, speed):
     X, y = changing(4000, 2500)
     model = OnlineKernelClassifier(budget=40, speed=speed).partial_fit(X[:stop], y[:stop])
     assert (model.model_.challenger is not None) == (stop == 2600)
-    assert model.model_.n_changes == (stop == 3300)
+    assert model.model_.n_changes == (stop > 2600)
     twin = OnlineKernelClassifier.from_state(model.get_state())
     rest = slice(stop, None)
     np.testing.assert_array_equal(

@@ -32,8 +32,8 @@ __all__ = ["CorrectedModel"]
 _FIRST_ROWS, _LAST_ROWS = 64, 1024
 # The cells hold up to so many times B² numbers, as many as the two matrices of least squares.
 _CELLS = 2
-# Forgetting factors of the later stages.
-_TIDES = (0.9998, 0.998)
+# Forgetting factors of the stages, beside that of f.
+_TIDES = (1.0, 0.9998, 0.998)
 # Rows kept for the choice take this much memory at most; of fewer than the first, none is made.
 _KEPT_BYTES = 16 << 20
 
@@ -101,13 +101,18 @@ class CorrectedModel(ExplicitModel):
         X, y, weight = self.choice.rows()
         budget = self.map.budget  # type: ignore[attr-defined]
         bins = PairBins.of(X, self.targets(y), _CELLS * budget**2 // (self.n_outputs + 1))
-        forgetting = float(self.par[1])
-        self.stages = [PairCells(bins, self.n_outputs, forgetting)]
+        first, *later = self._forgetting
+        self.stages = [PairCells(bins, self.n_outputs, first)]
         self.stages[0].learn(X, self.residuals, weight)
         if self.choice.complete:
             self.choice, self.residuals = None, np.empty((0, self.n_outputs))
             few = bins.alone()
-            self.stages += [PairCells(few, self.n_outputs, tide * forgetting) for tide in _TIDES]
+            self.stages += [PairCells(few, self.n_outputs, forgetting) for forgetting in later]
+
+    @property
+    def _forgetting(self) -> list[float]:
+        """Of each stage."""
+        return [float(self.par[1]) * tide for tide in _TIDES]
 
     # ---- the rest of a model -------------------------------------------------------------------
 
@@ -143,10 +148,9 @@ class CorrectedModel(ExplicitModel):
     def set_state(self, state: dict[str, Any]) -> None:
         """Take the state of a model of the same map, rule and loss."""
         super().set_state(state)
-        kept = [float(self.par[1]) * tide for tide in (1.0, *_TIDES)]
         self.stages = [
             PairCells.from_state(state[f"stage_{i}"], forgetting)
-            for i, forgetting in enumerate(kept)
+            for i, forgetting in enumerate(self._forgetting)
             if f"stage_{i}" in state
         ]
         self.choice, self.residuals = None, np.empty((0, self.n_outputs))

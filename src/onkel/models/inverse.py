@@ -107,7 +107,7 @@ def settle(inverse: np.ndarray, terms: Terms) -> None:
     n = terms.used[0]
     if n == 0:
         return
-    gone = np.flatnonzero(terms.kept == 0.0)
+    gone = terms.gone[: terms.used[1]]
     inverse[gone] = 0.0
     inverse[:, gone] = 0.0
     G, factors = terms.G[:n], terms.factors[:n]
@@ -188,10 +188,11 @@ def coordinates(panel, t, q, size, inverse, terms, ahead, d, u, v, rounding):
     G, factors, kept, used = terms.G, terms.factors, terms.kept, terms.used
     for j in range(size):
         u[j] = panel[t, j]
-        v[j] = kept[j] * u[j]
     if t - ahead.first < ahead.D.shape[0]:
         _times_ahead(t, size, terms, ahead, d)
     else:
+        for j in range(size):
+            v[j] = kept[j] * u[j]
         _times(inverse, v, size, t % 2 == 0, d)
     for j in range(size):
         d[j] *= kept[j]

@@ -69,8 +69,8 @@ class PairBins:
 
     def alone(self) -> PairBins:
         """The same columns without their pairs, in a few of these bins."""
-        finite = [row[np.isfinite(row)] for row in self.edges]
-        return PairBins(self.columns, [_thinned(e, _FEW_BINS) for e in finite], paired=False)
+        few = [_thinned(e, _FEW_BINS) for e in _finite(self.edges)]
+        return PairBins(self.columns, few, paired=False)
 
     def __call__(self, X: Any) -> np.ndarray:
         """The bins (n, m) of the rows X (n, d), sparse or not."""
@@ -86,8 +86,13 @@ class PairBins:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> PairBins:
         """The inverse of :meth:`get_state`."""
-        edges = [row[np.isfinite(row)] for row in np.asarray(state["edges"])]
+        edges = _finite(np.asarray(state["edges"]))
         return cls(np.array(state["columns"]), edges, bool(state["paired"]))
+
+
+def _finite(edges: np.ndarray) -> list[np.ndarray]:
+    """Of each column, what is not filled up."""
+    return [row[np.isfinite(row)] for row in edges]
 
 
 def _layout(counts: list[int], paired: bool) -> tuple[np.ndarray, int]:

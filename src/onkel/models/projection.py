@@ -153,6 +153,7 @@ class ExchangeModel(SupportModel):
         done, rows = 0, _AHEAD_ROWS
         while done < n:
             terms, removed = new_terms(self.inverse), int(self.counts[REMOVED])
+            # before the first row it still says how many there were in the last block
             changed = changes[:, : self.counts[CHANGED] if done else 0]
             ahead = look_ahead(self.inverse, panel, changed, done, rows if self._often else 0)
             inverse, first = (self.inverse, terms, ahead), done

@@ -5,8 +5,7 @@ nothing on the rows that follow, bandwidths, landmarks and all, while the model 
 the challenger's last predictions are clearly better than the model's on the same rows it takes the
 model's place; one that has not done so after ``PATIENCE`` rows is dropped, and the next begins
 when the losses rise by more. Until it has taken over, its map leaves out what is dear and can be
-made up for (``hasty``).
-A stream that stays as it is costs nothing beside the losses.
+made up for (``hasty``). A stream that stays as it is costs nothing beside the losses.
 
 The same happens when a column comes in mid-stream, in which all landmarks are 0. Everything is
 decided at multiples of ``BIN_ROWS`` rows since the last decision, never at the end of a block.
