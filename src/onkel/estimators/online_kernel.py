@@ -62,7 +62,8 @@ class OnlineKernelClassifier(_OnlineKernel, CalibratedClassifier):
     rows have doubled, up the evidence as far as rows held out get better; from the 131 072nd row on
     they stay. Widths are common to all landmarks at first; with 16·B rows and more each landmark
     has its own, if rows held out are predicted better with them. Columns and targets are taken in
-    any units; to scale them before changes nothing. O(B·d + B²) a row, in matrix products.
+    any units; to scale them before changes nothing. Columns with heavy tails are drawn in by asinh
+    (:mod:`onkel.maps.heavy_tails`). O(B·d + B²) a row, in matrix products.
 
     To f comes a·s(x): what f leaves over of the labels is learned by cells of one and of two
     columns (jumps, single values, odd scales), and counts as far as it has been right. Cells that

@@ -14,8 +14,10 @@ from onkel.maps.base import FeatureMap
 from onkel.maps.evidence import Landmarks, penalty_of
 from onkel.maps.first_widths import first_widths, prior_mean
 from onkel.maps.fourier import check_count
+from onkel.maps.heavy_tails import TailCurves
 from onkel.maps.landmark_search import improve
 from onkel.maps.rational import KernelColumns
+from onkel.maps.units import Units
 from onkel.rules.base import non_negative
 
 __all__ = ["LearnedLandmarks"]
@@ -48,7 +50,7 @@ class LearnedLandmarks(FeatureMap):
     rows held out get better; after that they stay. From 16·B rows on each landmark gets widths of
     its own where that is better on the rows held out. Least squares takes λ κ(S, S) as its penalty
     (:meth:`prior`), so that f = Σ α_j κ(s_j, ·) has the norm of the kernel's own space; with widths
-    of their own, λ I.
+    of their own, λ I. Columns with heavy tails are drawn in first (:mod:`onkel.maps.heavy_tails`).
 
     Use it with ``rule="least_squares"``: both together are :class:`onkel.OnlineKernelClassifier`
     and :class:`onkel.OnlineKernelRegressor`. The search costs O(n·B² + n·B·d) a step.
@@ -70,7 +72,8 @@ class LearnedLandmarks(FeatureMap):
     landmarks_ : ndarray of shape (B, d)
         In the units of the rows.
     width_ : ndarray of shape (d,) or (B, d)
-        w, or that of each landmark: next to 0 for a column that says nothing.
+        w, or that of each landmark: next to 0 for a column that says nothing. Of a column with
+        heavy tails: once it is drawn in.
     ridge_ : float
         λ.
 
@@ -92,14 +95,13 @@ class LearnedLandmarks(FeatureMap):
     name = "learned_landmarks"
     supervised = True
     bounded = True
-    landmarks_: np.ndarray
-    width_: np.ndarray
-    _middle: np.ndarray
+    # landmarks and widths in these units, and what is made of them
+    _units: Units
+    _at: Landmarks
+    _kernel: KernelColumns
     # whether the labels have had a say in the widths; whether a fit was hasty
     _taught: bool
     _owing: bool
-    # made of the landmarks and widths
-    _kernel: KernelColumns
 
     def __init__(
         self,
@@ -112,6 +114,21 @@ class LearnedLandmarks(FeatureMap):
         self.n_warmup = n_warmup
         self.search_steps = search_steps
         self.random_state = random_state
+
+    @property
+    def landmarks_(self) -> np.ndarray:
+        """Landmarks (B, d)."""
+        return self._units.inverse(self._at.S)
+
+    @property
+    def width_(self) -> np.ndarray:
+        """Widths w, (d,) or (B, d)."""
+        return np.asarray(np.exp(self._at.log_width) / self._units.scale)
+
+    @property
+    def ridge_(self) -> float:
+        """Penalty λ."""
+        return self._at.ridge
 
     # ---- what a model drives -------------------------------------------------------------------
 
@@ -148,14 +165,14 @@ class LearnedLandmarks(FeatureMap):
     def fit_labelled(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         """Fit on the rows that came first, X (n, d), with targets Y (n, C) and weights > 0."""
         X = np.asarray(X, dtype=np.float64)
-        self._set_units(X)
-        U, V = self._scaled(X), self._standardised(Y, weight)
+        units = Units.of(X)
+        U, V = units(X), self._standardised(Y, weight)
         first = self._first_landmarks(U)
-        at = self._found(U) if self._taught else first
+        at = self._found(units, first) if self._taught else first
         if len(X) >= _FEWEST_ROWS and V.any() and (not self._taught or self._due(len(X))):
             at = self._learned(at, first, U, V, weight)
             self._taught, self._owing = True, self.hasty
-        self._keep(at)
+        self._keep(units, at)
 
     def _due(self, n: int) -> bool:
         """Whether widths are learned from n rows, and not landmarks added only."""
@@ -184,36 +201,27 @@ class LearnedLandmarks(FeatureMap):
     def add_columns(self, n: int) -> int | None:
         """Landmarks are 0 there, and as wide as in the middling column."""
         self.n_features_in_ += n
-        if hasattr(self, "width_"):
-            self.landmarks_ = with_zero_columns(self.landmarks_, n)
-            middling = np.median(self.width_, axis=-1, keepdims=True)
-            self.width_ = np.append(self.width_, np.repeat(middling, n, axis=-1), axis=-1)
-            self._middle = np.append(self._middle, np.zeros(n))
-            self._prepare()
+        if hasattr(self, "_at"):
+            middling = np.log(np.median(self.width_, axis=-1, keepdims=True))
+            log_width = np.append(self._at.log_width, np.repeat(middling, n, axis=-1), axis=-1)
+            S = with_zero_columns(self._at.S, n)
+            self._keep(self._units.with_columns(n), Landmarks(S, log_width, self._at.log_ridge))
         return None
 
-    def _prepare(self) -> None:
-        # around the middle: large distances from 0 would lose digits
-        self._kernel = KernelColumns(self.landmarks_ - self._middle, self.width_)
-
-    def _set_units(self, X: np.ndarray) -> None:
-        self._middle = X.mean(axis=0)
-        spread = X.std(axis=0)
-        self._scale = np.where(spread > 1e-12 * (1.0 + np.abs(self._middle)), spread, 1.0)
-
-    def _scaled(self, X: np.ndarray) -> np.ndarray:
-        return (X - self._middle) / self._scale
+    def _keep(self, units: Units, at: Landmarks) -> None:
+        self._units, self._at = units, at
+        self._kernel = KernelColumns(at.S, np.exp(at.log_width))
 
     def _first_landmarks(self, U: np.ndarray) -> Landmarks:
         prior = prior_mean(U.shape[1])
-        return Landmarks(U[: self.budget], prior[:-1], prior[-1])
+        return Landmarks(U[: self.budget].copy(), prior[:-1], prior[-1])
 
-    def _found(self, U: np.ndarray) -> Landmarks:
-        """What was found on fewer rows, in the units of these."""
-        complete = len(self.landmarks_) == self.budget
-        S = self._scaled(self.landmarks_) if complete else U[: self.budget]
-        log_width = np.log(np.maximum(self.width_ * self._scale, 1e-300))
-        return Landmarks(S, log_width, math.log(self.ridge_))
+    def _found(self, units: Units, first: Landmarks) -> Landmarks:
+        """What was found on fewer rows, in the units of these; of more landmarks the first."""
+        complete = len(self._at.S) == self.budget
+        S = units(self.landmarks_) if complete else first.S
+        log_width = self._at.log_width + self._units.log_finer(units)
+        return Landmarks(S, log_width, self._at.log_ridge)
 
     @staticmethod
     def _standardised(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -221,27 +229,21 @@ class LearnedLandmarks(FeatureMap):
         spread = math.sqrt(float(np.mean(centred**2)))
         return centred / spread if spread > 0.0 else centred
 
-    def _keep(self, at: Landmarks) -> None:
-        self.width_ = np.exp(at.log_width) / self._scale
-        self.landmarks_ = at.S * self._scale + self._middle
-        self.ridge_ = at.ridge
-        self._prepare()
-
     def prior(self) -> np.ndarray:
         """λ κ(S, S), or λ I, and a little for the constant: the penalty of the weights."""
-        K0 = penalty_of(self.landmarks_ - self._middle, self.width_)
+        K0 = penalty_of(self._at.S, np.exp(self._at.log_width))
         return np.asarray(self.ridge_ * block_diag(K0, _CONSTANT))
 
     @property
     def n_features_out_(self) -> int:
-        return len(self.landmarks_) + 1
+        return len(self._at.S) + 1
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         X = as_dense(X)
-        m = len(self.landmarks_)
+        m = len(self._at.S)
         # exact to float64 or the small penalty of the weights would magnify the rounding
         Z = np.empty((len(X), m + 1)) if out is None or out.dtype != np.float64 else out
-        self._kernel(X - self._middle, Z[:, :m])
+        self._kernel(self._units(X), Z[:, :m])
         Z[:, m] = 1.0
         return Z.astype(self.dtype_, copy=False)
 
@@ -258,20 +260,21 @@ class LearnedLandmarks(FeatureMap):
     def get_state(self) -> dict[str, Any]:
         """What was fitted, as named arrays and scalars."""
         return {
-            "landmarks": self.landmarks_,
-            "width": self.width_,
-            "ridge": self.ridge_,
-            "middle": self._middle,
+            "S": self._at.S,
+            "log_width": self._at.log_width,
+            "log_ridge": self._at.log_ridge,
+            "tails": self._units.tails.as_array(),
+            "middle": self._units.middle,
+            "scale": self._units.scale,
             "taught": self._taught,
             "owing": self._owing,
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`, after :meth:`start`."""
-        self.landmarks_, self.width_ = state["landmarks"], state["width"]
-        self.ridge_, self._middle = state["ridge"], state["middle"]
         self._taught, self._owing = bool(state["taught"]), bool(state["owing"])
-        self._prepare()
+        units = Units(TailCurves(*state["tails"]), state["middle"], state["scale"])
+        self._keep(units, Landmarks(state["S"], state["log_width"], float(state["log_ridge"])))
 
 
 def _as_targets(y: np.ndarray) -> np.ndarray:

@@ -1,0 +1,84 @@
+"""Columns with heavy tails are drawn in, and rows standardised by what the first ones were like."""
+
+import numpy as np
+import pytest
+
+from onkel import OnlineKernelRegressor
+from onkel.maps.heavy_tails import TailCurves
+from onkel.maps.units import Units
+
+
+@pytest.fixture
+def X():
+    """A normal column, amounts, a column of two values seldom different, counts, a constant."""
+    n, rng = 3000, np.random.default_rng(0)
+    return np.column_stack(
+        [
+            rng.normal(3.0, 2.0, n),
+            rng.lognormal(2.0, 1.5, n),
+            rng.random(n) < 0.01,
+            rng.poisson(0.5, n) * rng.lognormal(2.0, 1.5, n),
+            np.full(n, 7.0),
+        ]
+    )
+
+
+def test_heavy_columns_only(X):
+    tails = TailCurves.of(X)
+    np.testing.assert_array_equal(tails.spread > 0.0, [False, True, False, True, False])
+    m = np.median(X[:, 1])
+    drawn = np.arcsinh((X[:, 1] - m) / np.mean(np.abs(X[:, 1] - m)))
+    U = tails(X)
+    np.testing.assert_allclose(U[:, 1], drawn, rtol=1e-12)
+    np.testing.assert_array_equal(U[:, [0, 2, 4]], X[:, [0, 2, 4]])
+
+
+def test_rows_without_heavy_columns_are_not_copied(X):
+    tails = TailCurves.of(X[:, [0, 2]])
+    rows = X[:, [0, 2]]
+    assert tails(rows) is rows
+    assert tails.inverse(rows) is rows
+
+
+def test_units_standardise_and_come_back(X):
+    units = Units.of(X)
+    U = units(X)
+    np.testing.assert_allclose(U.mean(axis=0), 0.0, atol=1e-9)
+    np.testing.assert_allclose(U.std(axis=0), [1, 1, 1, 1, 0], atol=1e-9)
+    np.testing.assert_allclose(units.inverse(U), X, rtol=1e-9, atol=1e-9)
+
+
+def test_a_few_rows_and_huge_values_make_no_warnings(X):
+    for rows in (X[:1], X[:2], X[:8], X * 1e150):
+        assert np.isfinite(Units.of(rows)(rows)).all()
+
+
+def test_widths_in_other_units(X):
+    """w ∘ (x - s) stays what it was, but where a curve comes or goes."""
+    old, new = Units.of(X[:8]), Units.of(X)
+    ratio = np.exp(old.log_finer(new))
+    steps = np.diff(old(X)[:, 0]) - ratio[0] * np.diff(new(X)[:, 0])
+    np.testing.assert_allclose(steps, 0.0, atol=1e-12)
+    np.testing.assert_array_equal(ratio[[1, 3]], 1.0)
+
+
+def test_a_new_column_stays_as_it_is(X):
+    units = Units.of(X)
+    wider = units.with_columns(2)
+    more = np.hstack([X, X[:, :2]])
+    np.testing.assert_array_equal(wider(more)[:, :5], units(X))
+    np.testing.assert_array_equal(wider(more)[:, 5:], X[:, :2])
+
+
+def test_the_default_tells_amounts_apart(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.lognormal(0.0, 1.5, (900, 5))
+    y = np.sin(np.log(X).mean(axis=1))
+
+    def error():
+        before = OnlineKernelRegressor(budget=100, pairs=False).predict_then_learn(X, y)
+        return np.mean((before - y)[300:] ** 2)
+
+    drawn_in = error()
+    monkeypatch.setattr(TailCurves, "of", lambda X: TailCurves(*np.zeros((2, X.shape[1]))))
+    assert drawn_in < 0.75 * error()
