@@ -92,7 +92,8 @@ class Model:
         if self.warmup is None:
             return
         first, labels, weights = self.warmup.rows()
-        with one_blas_thread(len(first)):
+        # of few rows, too: a search makes the last digits that threads differ by into more
+        with one_blas_thread():
             self._fit_first(first, labels, weights)
             self._reset()
             self._walk(first, labels, weights, np.zeros((len(first), self.n_outputs)))

@@ -27,8 +27,8 @@ def _threads() -> list[int]:
     return [lib.num_threads for lib in _controller().lib_controllers if lib.user_api == "blas"]
 
 
-def one_blas_thread(n_rows: int) -> AbstractContextManager[object]:
-    """A context in which BLAS uses one thread."""
+def one_blas_thread(n_rows: int = _FEW_ROWS) -> AbstractContextManager[object]:
+    """A context in which BLAS uses one thread; with fewer rows it may use what it likes."""
     if n_rows < _FEW_ROWS or all(n == 1 for n in _threads()):
         return nullcontext()
     return _controller().limit(limits=1, user_api="blas")
