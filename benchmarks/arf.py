@@ -10,10 +10,9 @@ that change are those of ``onkel.datasets.drift_stream`` with a new concept ever
 
 from __future__ import annotations
 
-from benchmarks.timing import one_core  # first: it sets the threads
+from benchmarks.timing import arguments, head, line  # first: it sets the threads
 
 # isort: split
-import argparse
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -30,7 +29,7 @@ IN_TIME = "airlines_late"
 VARIANTS: dict[str, dict[str, Any]] = {
     f"`{algorithms.DEFAULT}`": {},
     "fast": {"speed": "fast"},
-    "fast, 200": {"speed": "fast", "budget": 200},
+    "fast, 200": {"speed": "fast", "n_components": 200},
 }
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -76,20 +75,16 @@ def of_forest(rows: Rows) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=20_000)
-    options = parser.parse_args()
-    one_core()
+    options = arguments(__doc__, rows=20_000)
     heads = [*VARIANTS, "forest", "forest: rows/s", *(f"{name}: ×" for name in VARIANTS)]
-    print(f"| stream | rows | {' | '.join(heads)} |")
-    print("|---|---:|" + "---:|" * len(heads))
+    head("stream", "rows", *heads)
     for stream, rows in streams(options.rows):
         found = [of_default(rows, **params) for params in VARIANTS.values()]
         forest, speed = of_forest(rows)
         values = [*(value for value, _ in found), forest]
         cells = [f"**{v:.2f} %**" if v == min(values) else f"{v:.2f} %" for v in values]
         cells += [f"{speed:,.0f}", *(f"{rate / speed:.1f}" for _, rate in found)]
-        print(f"| {stream} | {len(rows[1]):,} | {' | '.join(cells)} |", flush=True)
+        line(stream, f"{len(rows[1]):,}", *cells)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,9 @@ the budgets: 1 for budgets that remove, at most 2 for those that project or merg
 
 from __future__ import annotations
 
-from benchmarks.timing import one_core, seconds  # first: it sets the threads
+from benchmarks.timing import arguments, head, line, seconds  # first: it sets the threads
 
 # isort: split
-import argparse
 from collections.abc import Callable
 from typing import Any
 
@@ -74,20 +73,14 @@ def draw(costs: dict[str, np.ndarray], path: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=4000)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--picture", help="draw the costs there")
-    options = parser.parse_args()
-    one_core()
+    options = arguments(__doc__, {"picture": "draw the costs there"}, rows=4000, rounds=5)
     costs = measure(options.rows, options.rounds)
-    print("| learner | " + " | ".join(f"B = {b}" for b in BUDGETS) + " | exponent | at most |")
-    print("|---|" + "--:|" * (len(BUDGETS) + 2))
+    head("learner", *(f"B = {b}" for b in BUDGETS), "exponent", "at most")
     for name, cost in costs.items():
-        rates = " | ".join(f"{1e3 / value:,.0f} k/s" for value in cost)
+        rates = [f"{1e3 / value:,.0f} k/s" for value in cost]
         most, found = LEARNERS[name][1], exponent(cost)
         mark = "" if found <= most else " MISSED"
-        print(f"| {name} | {rates} | {found:.2f} | {round(most)}{mark} |")
+        line(name, *rates, f"{found:.2f}", f"{round(most)}{mark}")
     if options.picture:
         draw(costs, options.picture)
 

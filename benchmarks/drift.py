@@ -21,7 +21,8 @@ import numpy as np
 
 from onkel import StreamModel, algorithms, make, prequential
 from onkel.datasets import DRIFTS, drift_stream, load
-from onkel.evaluation.figure import COLOURS
+from onkel.evaluation.styles import COLOURS
+from onkel.experiments.formats import markdown_table
 from onkel.experiments.records import Record
 from onkel.streams import Block
 
@@ -103,7 +104,7 @@ def table(results: dict[str, Any]) -> str:
         heads.append(case.name + (", RMSE" if case.task == "regression" else ", %"))
         if case.changes and case.name != "gradual":
             heads.append("after / before a change")
-    lines = [f"| learner | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
+    lines = []
     for name in names:
         cells = []
         for case in cases:
@@ -111,8 +112,8 @@ def table(results: dict[str, Any]) -> str:
             cells.append(f"{found['value']:.2f}")
             if case.changes and case.name != "gradual":
                 cells.append(" / ".join(f"{v:.1f}" for v in after_changes(case, found)))
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append([name, *cells])
+    return markdown_table(["learner", *heads], lines, left=["learner"])
 
 
 def draw(results: dict[str, Any], path: Path) -> None:

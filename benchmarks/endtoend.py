@@ -7,10 +7,9 @@ compiled before, and on one that has not.
 
 from __future__ import annotations
 
-from benchmarks.timing import one_core, seconds  # first: it sets the threads
+from benchmarks.timing import arguments, seconds  # first: it sets the threads
 
 # isort: split
-import argparse
 import os
 import statistics
 import subprocess
@@ -40,7 +39,7 @@ from onkel.cli import main
 sys.argv[0] = "onkel"
 main()
 """
-ONKEL = [sys.executable, "-m", "onkel.cli"]
+ONKEL = [sys.executable, "-m", "onkel"]
 
 
 def goal(target: str, met: bool) -> str:
@@ -54,7 +53,7 @@ def write_csv(path: Path, n: int) -> None:
 
 
 def learn_stream(source) -> None:
-    model = StreamModel(FOGDClassifier(400, gamma=1 / 44, random_state=0))
+    model = StreamModel(FOGDClassifier(n_components=400, gamma=1 / 44, random_state=0))
     for block in open_stream(source, target=None if isinstance(source, tuple) else "y"):
         model.learn(block)
 
@@ -147,7 +146,7 @@ def one_row_through_river(table: Table, rounds: int) -> None:
 
     times = seconds(
         {
-            "onkel": lambda: run(RiverClassifier(FOGDClassifier(400, gamma=1 / 44))),
+            "onkel": lambda: run(RiverClassifier(FOGDClassifier(n_components=400, gamma=1 / 44))),
             "river": lambda: run(linear_model.LogisticRegression()),
         },
         rounds,
@@ -161,11 +160,7 @@ def one_row_through_river(table: Table, rounds: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    options = parser.parse_args()
-    one_core()
+    options = arguments(__doc__, rows=1_000_000, rounds=5)
     table = Table("what", "measured", "target", title="End to end on one core, medians")
     with tempfile.TemporaryDirectory() as name:
         csv_against_memory(table, Path(name), options.rows, options.rounds)

@@ -7,10 +7,9 @@ included, and of the last fifth of them, when the search is over. Prints Markdow
 
 from __future__ import annotations
 
-from benchmarks.timing import one_core  # first: it sets the threads
+from benchmarks.timing import arguments, head, line  # first: it sets the threads
 
 # isort: split
-import argparse
 import time
 
 import numpy as np
@@ -20,13 +19,13 @@ from benchmarks.streams import shuffled
 from onkel import OnlineKernelClassifier
 
 DATA = ("ijcnn1", "w8a", "cod-rna", "poker_sub125k")
-BUDGETS = (62, 125, 250, 500, 1000)
+LANDMARKS = (62, 125, 250, 500, 1000)
 N_ROWS = 50_000
 
 
-def measure(X: np.ndarray, y: np.ndarray, budget: int) -> tuple[float, float, float]:
+def measure(X: np.ndarray, y: np.ndarray, n_components: int) -> tuple[float, float, float]:
     """Percent of mistakes, rows a second of all rows and of the last fifth."""
-    model = OnlineKernelClassifier(budget=budget, pairs=False)
+    model = OnlineKernelClassifier(n_components=n_components, pairs=False)
     wrong, seconds, first = 0, [], len(y) * 4 // 5
     for rows in (slice(0, first), slice(first, len(y))):
         began = time.process_time()
@@ -36,26 +35,21 @@ def measure(X: np.ndarray, y: np.ndarray, budget: int) -> tuple[float, float, fl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", help="draw the errors there")
-    options = parser.parse_args()
-    one_core()
+    options = arguments(__doc__, {"picture": "draw the errors there"})
     OnlineKernelClassifier().fit(np.eye(600), np.arange(600) % 2)  # compiles
-    print("| data | landmarks | mistakes | rows/s | rows/s after the search |")
-    print("|---|---:|---:|---:|---:|")
+    head("data", "landmarks", "mistakes", "rows/s", "rows/s after the search")
     errors: dict[str, list[float]] = {}
     for name in DATA:
         X, y = shuffled(name, N_ROWS, scaling="none", dtype="float64")
-        for budget in BUDGETS:
-            mistakes, whole, after = measure(X, y, budget)
+        for n_components in LANDMARKS:
+            mistakes, whole, after = measure(X, y, n_components)
             errors.setdefault(name, []).append(mistakes)
-            print(
-                f"| {name} | {budget} | {mistakes:.2f} % | {whole:,.0f} | {after:,.0f} |",
-                flush=True,
-            )
+            line(name, n_components, f"{mistakes:.2f} %", f"{whole:,.0f}", f"{after:,.0f}")
     if options.picture:
         curves = [(name, values, "o-") for name, values in errors.items()]
-        over_budgets(options.picture, BUDGETS, curves, ("landmarks", "mistakes before learning, %"))
+        over_budgets(
+            options.picture, LANDMARKS, curves, ("landmarks", "mistakes before learning, %")
+        )
 
 
 if __name__ == "__main__":

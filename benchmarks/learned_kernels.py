@@ -54,7 +54,9 @@ def norm_task(d: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def ridge_error(Z: np.ndarray, y: np.ndarray) -> float:
     """Test error in percent of ridge regression over the features Z of training and test rows."""
-    model = ExplicitKernelClassifier("identity", LeastSquares(RIDGE)).fit(Z[:TRAIN], y[:TRAIN])
+    model = ExplicitKernelClassifier(map="identity", rule=LeastSquares(RIDGE)).fit(
+        Z[:TRAIN], y[:TRAIN]
+    )
     return 100.0 * (1.0 - model.score(Z[TRAIN:], y[TRAIN:]))
 
 
@@ -115,7 +117,7 @@ def batch_stages() -> Table:
         for a in range(0, TRAIN, m.rows_at_once()):
             part = slice(a, a + m.rows_at_once())
             with stage(times, "their features"):
-                phi = m.candidate_features(X[part])
+                phi = m.candidates_.all_features(X[part])
             with stage(times, "sums with the labels"):
                 m.sums_.add(phi, signs[part], np.ones(len(phi)))
         v = m.sums_.squares(True)
@@ -140,7 +142,7 @@ def online_stages(n: int, rounds: int) -> Table:
     X, y = nonlinear(n)
     few = {"gamma": 1 / 44, "random_state": 0}
     models: dict[str, Any] = {
-        "FOGD, D = 100": FOGDClassifier(100, **few),
+        "FOGD, D = 100": FOGDClassifier(n_components=100, **few),
         "aligned, 200 of 2 000, while it aligns": AlignedClassifier(n_align=None, **few),
         "aligned, after": AlignedClassifier(n_align=1024, **few),
     }

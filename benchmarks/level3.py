@@ -8,10 +8,9 @@ take, against a product of two matrices timed in the same rounds. One core, medi
 
 from __future__ import annotations
 
-from benchmarks.timing import one_core, seconds  # first: it sets the threads
+from benchmarks.timing import arguments, seconds  # first: it sets the threads
 
 # isort: split
-import argparse
 from collections.abc import Callable
 from functools import partial
 
@@ -21,8 +20,8 @@ from scipy.linalg.lapack import dpotrf
 
 from benchmarks.streams import nonlinear
 from onkel import OnlineKernelClassifier
-from onkel._linalg import BlockFactor
-from onkel.models.recursive import ANCHOR_ROWS
+from onkel.exact.least_squares import ANCHOR_ROWS
+from onkel.numerics.linalg import BlockFactor
 
 BUDGET, SEARCHED, TIMED = 500, 1 << 17, 1 << 14
 # calls of an operation at a time, as in a stream: its matrices are in the cache
@@ -55,12 +54,11 @@ def repeated(task: Callable[[], object]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=9)
-    options = parser.parse_args()
-    one_core()
+    options = arguments(__doc__, rounds=9)
     X, y = nonlinear(SEARCHED + TIMED)
-    model = OnlineKernelClassifier(BUDGET, restart=False).fit(X[:SEARCHED], y[:SEARCHED])
+    model = OnlineKernelClassifier(n_components=BUDGET, restart=False).fit(
+        X[:SEARCHED], y[:SEARCHED]
+    )
     parts = products(BUDGET + 1, ANCHOR_ROWS)
     rows = slice(SEARCHED, None)
     tasks: dict[str, Callable[[], object]] = {

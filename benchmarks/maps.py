@@ -7,10 +7,9 @@ learners on real rows, with the time for features and the time for learning on t
 
 from __future__ import annotations
 
-from benchmarks.timing import one_core, rate, seconds  # first: it sets the threads
+from benchmarks.timing import arguments, rate, seconds  # first: it sets the threads
 
 # isort: split
-import argparse
 from typing import Any
 
 import numpy as np
@@ -81,16 +80,16 @@ def alone(rounds: int) -> Table:
 def learners(D: int) -> dict[str, Any]:
     """The learners by name, with their defaults but for D."""
     return {
-        "fogd": FOGDClassifier(D, random_state=0),
-        "fogd, orthogonal": FOGDClassifier(D, orthogonal=True, random_state=0),
-        "fastfood": FastfoodClassifier(D, random_state=0),
-        "doubly-sgd": DoublySGDClassifier(D, random_state=0),
+        "fogd": FOGDClassifier(n_components=D, random_state=0),
+        "fogd, orthogonal": FOGDClassifier(n_components=D, orthogonal=True, random_state=0),
+        "fastfood": FastfoodClassifier(n_components=D, random_state=0),
+        "doubly-sgd": DoublySGDClassifier(n_components=D, random_state=0),
     }
 
 
 def only_features(feature_map: Any, X: np.ndarray) -> None:
     """The features of all rows, in blocks as a learner makes them, and nothing else."""
-    rows = max(32, feature_map.fewest_rows)
+    rows = max(32, feature_map.fewest_rows())
     out = np.empty((rows, feature_map.n_features_out_), np.float32)
     for a in range(0, len(X), rows):
         block = X[a : a + rows]
@@ -126,11 +125,7 @@ def learning(n: int, rounds: int) -> Table:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    one_core()
+    options = arguments(__doc__, rows=10_000, rounds=3)
     console = Console(width=130)
     console.print(alone(options.rounds))
     console.print(learning(options.rows, options.rounds))

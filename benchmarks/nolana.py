@@ -13,7 +13,6 @@ import argparse
 import itertools
 import sys
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +21,12 @@ import numpy as np
 
 from onkel import ExplicitKernelClassifier, ExplicitKernelRegressor
 from onkel.datasets import load
+from onkel.experiments.formats import markdown_table
 from onkel.experiments.runner import order
+from onkel.explicit.weights import regression
 from onkel.maps import AdaptiveNystroem, FourierFeatures, IdentityFeatures, NystroemFeatures
-from onkel.maps.adaptive_nystroem import Panel
-from onkel.maps.factors import SOLVERS
-from onkel.models.moving import regression
+from onkel.maps.landmarks.factors import SOLVERS
+from onkel.maps.landmarks.panel import Panel
 from onkel.rules import AdaGrad, Gradient, PassiveAggressive, Rule
 
 
@@ -92,7 +92,7 @@ def measure(name: str, feature_map: Any, rule: Rule, loss: str, run: int) -> tup
     X, y = rows(name, run)
     regression = name == "cpusmall"
     cls = ExplicitKernelRegressor if regression else ExplicitKernelClassifier
-    model = cls(feature_map, rule, loss, random_state=run)
+    model = cls(map=feature_map, rule=rule, loss=loss, random_state=run)
     classes = {} if regression else {"classes": np.unique(y)}
     begin = time.perf_counter()
     before = model.predict_then_learn(X, y, **classes)
@@ -101,11 +101,9 @@ def measure(name: str, feature_map: Any, rule: Rule, loss: str, run: int) -> tup
     return float(value), took, model
 
 
-def markdown(head: Iterable[str], lines: Iterable[Iterable[object]]) -> str:
-    rule = "|---" + "|--:" * (len(list(head)) - 1) + "|"
-    return "\n".join(["| " + " | ".join(head) + " |", rule] + [
-        "| " + " | ".join(map(str, line)) + " |" for line in lines
-    ])  # fmt: skip
+def markdown(head: list[str], lines: list[list[Any]]) -> str:
+    rows = [[str(cell) for cell in line] for line in lines]
+    return markdown_table(head, rows, left=head[:1])
 
 
 def table1(runs: int, figures: Path | None) -> str:
@@ -164,7 +162,7 @@ def figure1(runs: int, figures: Path | None) -> str:
     models = {}
     for solver in curves:
         kind = s.moving(threshold=50.0, solver=solver)
-        models[solver] = ExplicitKernelClassifier(kind, s.gradient, s.loss)
+        models[solver] = ExplicitKernelClassifier(map=kind, rule=s.gradient, loss=s.loss)
     right = dict.fromkeys(curves, 0)
     for a, b in itertools.pairwise(marks):
         for solver, model in models.items():
@@ -237,7 +235,7 @@ def stages(runs: int, figures: Path | None) -> str:
 
     far = still.fit(X[:200])
     plain = s.first().fit(X)
-    learner: Any = lambda kind: ExplicitKernelClassifier(kind, s.gradient, s.loss)  # noqa: E731
+    learner: Any = lambda kind: ExplicitKernelClassifier(map=kind, rule=s.gradient, loss=s.loss)  # noqa: E731
     tasks = {
         "look": lambda: walked(False),
         "features": lambda: walked(True),

@@ -25,9 +25,9 @@ MODELS = {
     LINEAR: linear_model.LogisticRegression,
     "River PAClassifier": linear_model.PAClassifier,
     "PA": lambda: RiverClassifier(PAClassifier()),
-    "FOGD, D = 100": lambda: RiverClassifier(FOGDClassifier(100, loss="logistic")),
-    "FOGD, D = 400": lambda: RiverClassifier(FOGDClassifier(400, loss="logistic")),
-    "RRF, D = 100": lambda: RiverClassifier(RRFClassifier(100, loss="logistic")),
+    "FOGD, D = 100": lambda: RiverClassifier(FOGDClassifier(n_components=100, loss="logistic")),
+    "FOGD, D = 400": lambda: RiverClassifier(FOGDClassifier(n_components=400, loss="logistic")),
+    "RRF, D = 100": lambda: RiverClassifier(RRFClassifier(n_components=100, loss="logistic")),
     "NOGD, B = 100, k = 20": lambda: RiverClassifier(NOGDClassifier(loss="logistic")),
 }
 

@@ -7,7 +7,7 @@ and seconds of one core.
 
 from __future__ import annotations
 
-from benchmarks.timing import one_core  # first: it sets the threads
+from benchmarks.timing import head, line, one_core  # first: it sets the threads
 
 # isort: split
 from unittest.mock import patch
@@ -18,7 +18,7 @@ from benchmarks.streams import shuffled
 from onkel import StreamModel, algorithms, make, prequential
 from onkel.datasets import info
 from onkel.evaluation.result import PrequentialResult
-from onkel.maps.heavy_tails import TailCurves
+from onkel.maps.landmarks.heavy_tails import TailCurves
 
 DATA = (
     "german", "spambase", "dna", "satimage", "usps", "letter", "shuttle", "a9a", "cod-rna",
@@ -47,22 +47,20 @@ def more(default: PrequentialResult, without: PrequentialResult) -> list[str]:
 
 def main() -> None:
     one_core()
-    print(
-        "| data | rows | default | without pairs | | heavy | straight | | seconds | without pairs |"
-    )
-    print("|---|---:|---:|" + "---:|" * 7)
+    without = "without pairs"
+    head("data", "rows", "default", without, "", "heavy", "straight", "", "seconds", without)
     for name in DATA:
         X, y = shuffled(name, N_ROWS, scaling="none", dtype="float32")
         task, heavy = info(name).task, int((TailCurves.of(X).spread > 0.0).sum())
-        default, without = run(X, y, task), run(X, y, task, pairs=False)
+        default, no_pairs = run(X, y, task), run(X, y, task, pairs=False)
         curves = ["", ""]
         if heavy:
             with patch.object(TailCurves, "of", straight):
                 curves = more(default, run(X, y, task))
-        values = [default.metric.format(default.value), *more(default, without)]
-        seconds = [f"{r.final.learn_seconds:.1f}" for r in (default, without)]
+        values = [default.metric.format(default.value), *more(default, no_pairs)]
+        seconds = [f"{r.final.learn_seconds:.1f}" for r in (default, no_pairs)]
         cells = [*values, f"{heavy} of {X.shape[1]}", *curves, *seconds]
-        print(f"| {name} | {len(y):,} | {' | '.join(cells)} |", flush=True)
+        line(name, f"{len(y):,}", *cells)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,9 @@ The data are those of ``onkel datasets list``.
 
 from __future__ import annotations
 
-from benchmarks.timing import one_core  # first: it sets the threads
+from benchmarks.timing import arguments, head, line  # first: it sets the threads
 
 # isort: split
-import argparse
 
 import numpy as np
 
@@ -41,24 +40,20 @@ def cell(result: PrequentialResult, best: bool) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", help="write the curves of ijcnn1 there")
-    options = parser.parse_args()
-    one_core()
+    options = arguments(__doc__, {"picture": "write the curves of ijcnn1 there"})
     heads = [f"`{n}`" + (" (linear)" if ALGORITHMS[n].linear else "") for n in NAMES]
-    print(f"| data | rows × columns | {' | '.join(heads)} |")
-    print("|---|---|" + "---:|" * len(NAMES))
+    head("data", "rows × columns", *heads, left=2)
     for data in DATA:
         results = [run(data, name) for name in NAMES]
         best = min(r.value for r in results)
         shape = load(data).X.shape
         cells = [cell(r, r.value == best) for r in results]
-        print(f"| {data} | {shape[0]:,} × {shape[1]} | {' | '.join(cells)} |", flush=True)
+        line(data, f"{shape[0]:,} × {shape[1]}", *cells)
         if data == PICTURE:
             speeds = [f"{r.rows_per_second / 1e3:,.0f} k" for r in results]
             if options.picture:
                 plot(results, options.picture, title="ijcnn1: 141 691 rows, one pass, defaults")
-    print(f"| *rows/s on {PICTURE}, one core* | | {' | '.join(speeds)} |")
+    line(f"*rows/s on {PICTURE}, one core*", "", *speeds)
 
 
 if __name__ == "__main__":

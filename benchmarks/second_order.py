@@ -7,7 +7,7 @@ rows before, and rows a CPU second. Prints Markdown.
 
 from __future__ import annotations
 
-from benchmarks.timing import one_core  # first: it sets the threads
+from benchmarks.timing import head, line, one_core  # first: it sets the threads
 
 # isort: split
 import time
@@ -39,15 +39,15 @@ def measure(X: np.ndarray, y: np.ndarray, loss: str) -> tuple[float, float, floa
 
 def main() -> None:
     one_core()
-    print("| data | rows | squared: mistakes | log loss | rows/s | logistic | log loss | rows/s |")
-    print("|---|---:|" + "---:|" * 6)
+    both = ("log loss", "rows/s")
+    head("data", "rows", "squared: mistakes", *both, "logistic", *both)
     for name in DATA:
         X, y = shuffled(name, N_ROWS, dtype="float64")
         cells = []
         for loss in ("squared", "logistic"):
             mistakes, surprise, speed = measure(X, y, loss)
-            cells.append(f"{mistakes:.2f} % | {surprise:.3f} | {speed:,.0f}")
-        print(f"| {name} | {len(y):,} | {' | '.join(cells)} |", flush=True)
+            cells += [f"{mistakes:.2f} %", f"{surprise:.3f}", f"{speed:,.0f}"]
+        line(name, f"{len(y):,}", *cells)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,9 @@ peers are given the lighter work (mini-batches, and no prediction unless the lin
 
 from __future__ import annotations
 
-from benchmarks.timing import one_core, rate, seconds  # first: it sets the threads
+from benchmarks.timing import arguments, rate, seconds  # first: it sets the threads
 
 # isort: split
-import argparse
 
 import numpy as np
 from rich.console import Console
@@ -84,9 +83,13 @@ def against_sklearn(report: Report, n: int, rounds: int) -> None:
     nystroem = Nystroem(gamma=GAMMA, n_components=200, random_state=0)
     times = seconds(
         {
-            "fogd400": lambda: learn(FOGDClassifier(400, gamma=GAMMA, random_state=0), X, y),
-            "fogd1600": lambda: learn(FOGDClassifier(1600, gamma=GAMMA, random_state=0), X, y),
-            "nogd": lambda: learn(NOGDClassifier(200, 40, gamma=GAMMA), X, y),
+            "fogd400": lambda: learn(
+                FOGDClassifier(n_components=400, gamma=GAMMA, random_state=0), X, y
+            ),
+            "fogd1600": lambda: learn(
+                FOGDClassifier(n_components=1600, gamma=GAMMA, random_state=0), X, y
+            ),
+            "nogd": lambda: learn(NOGDClassifier(n_components=200, rank=40, gamma=GAMMA), X, y),
             "sk800": lambda: sklearn_stream(rbf(800), X, y),
             "sk800p": lambda: sklearn_stream(rbf(800), X, y, predict=True),
             "sk3200": lambda: sklearn_stream(rbf(3200), X, y),
@@ -118,7 +121,9 @@ def on_data(report: Report, rounds: int) -> None:
         X, y = data.X.astype(np.float32), data.y
         times = seconds(
             {
-                "rrf": lambda X=X, y=y: learn(RRFClassifier(100, gamma=0.5, random_state=0), X, y),
+                "rrf": lambda X=X, y=y: learn(
+                    RRFClassifier(n_components=100, gamma=0.5, random_state=0), X, y
+                ),
                 "pa": lambda X=X, y=y: learn(PAClassifier(), X, y),
             },
             rounds,
@@ -128,11 +133,7 @@ def on_data(report: Report, rounds: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    options = parser.parse_args()
-    one_core()
+    options = arguments(__doc__, rows=100_000, rounds=5)
     report = Report()
     against_sklearn(report, options.rows, options.rounds)
     on_data(report, options.rounds)

@@ -7,10 +7,9 @@ at 205 k rows/s: they are scaled by that loop, timed in the same rounds as the l
 
 from __future__ import annotations
 
-from benchmarks.timing import one_core, rate, seconds  # first: it sets the threads
+from benchmarks.timing import arguments, rate, seconds  # first: it sets the threads
 
 # isort: split
-import argparse
 import time
 from collections.abc import Callable
 from typing import Any
@@ -51,8 +50,10 @@ BUDGETS = (100, 200, 400)
 
 def learner(name: str, budget: int) -> Any:
     """The learner as it is timed: float32, the parameters of its paper."""
-    params = {"rank": budget // 5} if name == "nogd" else PARAMS.get(name, {})
-    model = make(name, gamma=GAMMA, budget=budget, **params)
+    size: dict[str, Any] = {"budget": budget}
+    if name == "nogd":
+        size = {"n_components": budget, "rank": budget // 5}
+    model = make(name, gamma=GAMMA, **size, **PARAMS.get(name, {}))
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
     return model
@@ -102,11 +103,7 @@ def unbounded(console: Console) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    one_core()
+    options = arguments(__doc__, rows=100_000, rounds=3)
     console = Console(width=110)
     console.print(budgeted(options.rows, options.rounds))
     unbounded(console)

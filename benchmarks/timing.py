@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import time
@@ -15,6 +16,29 @@ def one_core() -> None:
     """Pin this process to one core, where the system can."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def arguments(doc: str, files: dict[str, str] | None = None, **numbers: int) -> argparse.Namespace:
+    """Options of a benchmark that runs on one core: whole numbers by default, files by help."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    for name, default in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+    for name, what in (files or {}).items():
+        parser.add_argument(f"--{name}", help=what)
+    options = parser.parse_args()
+    one_core()
+    return options
+
+
+def head(*titles: str, left: int = 1) -> None:
+    """Print the head of a Markdown table, of which the first columns are text."""
+    print(f"| {' | '.join(titles)} |")
+    print("|" + "---|" * left + "---:|" * (len(titles) - left), flush=True)
+
+
+def line(*cells: object) -> None:
+    """Print a line of a Markdown table."""
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 def seconds(tasks: dict[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:

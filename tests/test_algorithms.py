@@ -1,9 +1,17 @@
-"""Learners made by name."""
+"""Learners made by name, and the names of the package."""
 
 from __future__ import annotations
 
+import importlib
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+from types import ModuleType
+
 import pytest
 
+import onkel
 from onkel import FOGDClassifier, FOGDRegressor, make
 
 
@@ -27,3 +35,46 @@ def test_a_data_sets_task_is_taken_as_it_is(task):
 def test_what_there_is_not_is_named(name, task, params, message):
     with pytest.raises(ValueError, match=message):
         make(name, task, **params)
+
+
+# ---- the names of the package --------------------------------------------------------------------
+
+
+def test_a_star_import_brings_classes_and_functions_and_no_module():
+    names: dict = {}
+    exec("from onkel import *", names)
+    modules = [name for name, value in names.items() if isinstance(value, ModuleType)]
+    assert modules == []
+    assert {"FOGDClassifier", "AdaGradRegressor", "make", "prequential", "load"} <= names.keys()
+    assert set(onkel.__all__) | {"__builtins__"} == names.keys()
+    assert onkel.evaluate is importlib.import_module("onkel.evaluation")
+    assert set(onkel.__all__) < set(dir(onkel))
+
+
+def test_every_class_stands_in_one_list():
+    sources = Path(onkel.__file__).parent
+    found = [
+        path.name
+        for path in [sources / "__init__.py", sources / "public.py",
+                     *sources.joinpath("learners").rglob("*.py")]
+        if '"BPANNClassifier"' in path.read_text(encoding="utf-8")
+    ]  # fmt: skip
+    assert found == ["passive_aggressive.py"]
+
+
+def test_an_unknown_name_is_an_error():
+    with pytest.raises(AttributeError, match="module 'onkel' has no attribute 'FODGClassifier'"):
+        _ = onkel.FODGClassifier
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = (
+        "import sys, onkel, onkel.errors; onkel.__version__\n"
+        "print({'numba', 'sklearn', 'numpy', 'pyarrow'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_the_package_is_marked_as_typed():
+    assert resources.files("onkel").joinpath("py.typed").is_file()

@@ -101,7 +101,7 @@ def test_parameters_out_of_range(parameters, said):
 
 def mistakes(kind, forgetting):
     """Percent of mistakes on 20 000 rows that change every 5 000, if they do."""
-    model = StreamModel(KernelRLSClassifier(200, forgetting=forgetting))
+    model = StreamModel(KernelRLSClassifier(n_components=200, forgetting=forgetting))
     return prequential(model, drift_stream(kind, 20_000, period=5000)).value
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from onkel import persistence
-from onkel._state import flatten, unflatten
 from onkel.errors import ModelFileError
-from onkel.estimators import FOGDClassifier, PARegressor
+from onkel.learners import FOGDClassifier, PARegressor
+from onkel.persistence import files
+from onkel.persistence.flattening import flatten, unflatten
 
 
 def _rows(n=300, d=3, seed=0):
@@ -202,8 +203,14 @@ def _edit(path, change):
     document.pop("sha256")
     change(document)
     arrays = load_file(path)
-    document["sha256"] = persistence._digest(json.dumps(document, sort_keys=True), arrays)
+    document["sha256"] = files._digest(json.dumps(document, sort_keys=True), arrays)
     save_file(arrays, path, {"onkel": json.dumps(document)})
+
+
+def test_an_older_format_says_learn_anew(saved):
+    _edit(saved, lambda d: d.update(format=1, version="0.0.9"))
+    with pytest.raises(ModelFileError, match=r"onkel 0\.0\.9 in format 1.*learn the model anew"):
+        persistence.load(saved)
 
 
 def test_a_newer_format_says_upgrade(saved):
@@ -221,7 +228,7 @@ def test_only_classes_of_onkel_are_made(saved, name):
 
 def test_a_state_that_does_not_fit_is_told(saved):
     _edit(saved, lambda d: d.update(state={}))
-    with pytest.raises(ModelFileError, match="does not fit"):
+    with pytest.raises(ModelFileError, match="params: is missing"):
         persistence.load(saved)
 
 

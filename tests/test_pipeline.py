@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import onkel
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.errors import DataError
-from onkel.estimators import FOGDClassifier, FOGDRegressor, PAClassifier
+from onkel.learners import FOGDClassifier, FOGDRegressor, PAClassifier
 from onkel.pipeline import StreamModel
 from onkel.streams import Block, open_stream
 
@@ -71,10 +71,10 @@ def test_regression_is_told_in_its_own_units():
 
 @pytest.mark.parametrize("learner", [OnlineKernelClassifier, OnlineKernelRegressor])
 def test_a_learner_that_scales_by_itself_is_given_the_rows_as_they_are(learner):
-    model = StreamModel(learner(budget=20))
+    model = StreamModel(learner(n_components=20))
     assert model.scaling == "none"
     assert model.target_scaler is None
-    asked = StreamModel(learner(budget=20), scaling="minmax", scale_target=True)
+    asked = StreamModel(learner(n_components=20), scaling="minmax", scale_target=True)
     assert asked.scaling == "minmax"
     assert (asked.target_scaler is not None) == (learner is OnlineKernelRegressor)
     assert StreamModel(FOGDRegressor()).scaling == "standard"
@@ -83,9 +83,9 @@ def test_a_learner_that_scales_by_itself_is_given_the_rows_as_they_are(learner):
 def test_the_default_takes_any_units():
     X, y = _data("regression")
     X = X.astype(np.float64)
-    plain = OnlineKernelRegressor(budget=20).predict_then_learn(X, y)
+    plain = OnlineKernelRegressor(n_components=20).predict_then_learn(X, y)
     others = X * [1e-3, 1e4, 7.0, 1.0] - 5.0
-    scaled = OnlineKernelRegressor(budget=20).predict_then_learn(others, 1e3 * y)
+    scaled = OnlineKernelRegressor(n_components=20).predict_then_learn(others, 1e3 * y)
     assert np.abs(scaled / 1e3 - plain).max() < 1e-3 * np.std(y)
 
 

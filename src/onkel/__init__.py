@@ -1,286 +1,37 @@
 """onkel: online kernel learning.
 
 Nonlinear models from a stream, in one pass, in bounded memory, at the speed of a linear model.
-Names are loaded when first used, so ``import onkel`` is quick.
+Names are loaded when first used, so ``import onkel`` is quick: :mod:`onkel.public` lists them.
 """
 
 from __future__ import annotations
 
-import importlib
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from onkel._version import __version__
-
-_HOMES = {
-    "onkel.estimators": (
-        "AlignedClassifier",
-        "AlignedRegressor",
-        "BOGDClassifier",
-        "BOGDRegressor",
-        "BPANNClassifier",
-        "BPANNRegressor",
-        "BPAPClassifier",
-        "BPAPRegressor",
-        "BPASClassifier",
-        "BPASRegressor",
-        "BSGDMClassifier",
-        "BSGDMRegressor",
-        "BSGDPClassifier",
-        "BSGDPRegressor",
-        "BSGDRClassifier",
-        "BSGDRRegressor",
-        "BudgetPerceptronClassifier",
-        "BudgetPerceptronRegressor",
-        "DoublySGDClassifier",
-        "DoublySGDRegressor",
-        "DualSGDClassifier",
-        "DualSGDRegressor",
-        "ExplicitKernelClassifier",
-        "ExplicitKernelRegressor",
-        "FOGDClassifier",
-        "FOGDRegressor",
-        "FastfoodClassifier",
-        "FastfoodRegressor",
-        "ForgetronClassifier",
-        "ForgetronRegressor",
-        "KernelPerceptronClassifier",
-        "KernelPerceptronRegressor",
-        "KernelRLSClassifier",
-        "KernelRLSRegressor",
-        "NOGDClassifier",
-        "NOGDRegressor",
-        "NOLANAClassifier",
-        "NOLANARegressor",
-        "NORMAClassifier",
-        "NORMARegressor",
-        "OGDClassifier",
-        "OGDRegressor",
-        "OLKClassifier",
-        "OLKFixedClassifier",
-        "OLKFixedRegressor",
-        "OLKGrowingClassifier",
-        "OLKGrowingRegressor",
-        "OLKRegressor",
-        "OnlineKernelClassifier",
-        "OnlineKernelRegressor",
-        "PAClassifier",
-        "PARegressor",
-        "ProjectronClassifier",
-        "ProjectronPPClassifier",
-        "ProjectronRegressor",
-        "RBPClassifier",
-        "RBPRegressor",
-        "RRFClassifier",
-        "RRFRegressor",
-        "SupportKernelClassifier",
-        "SupportKernelRegressor",
-        "TVMClassifier",
-    ),
-    "onkel.maps": (
-        "AdaptiveNystroem",
-        "AlignedFourier",
-        "FastfoodFeatures",
-        "FourierFeatures",
-        "IdentityFeatures",
-        "LearnedLandmarks",
-        "NystroemFeatures",
-        "RegeneratedFeatures",
-        "ReparameterizedFeatures",
-    ),
-    "onkel.algorithms": ("ALGORITHMS", "make"),
-    "onkel.streams": ("OnlineScaler", "open_stream"),
-    "onkel.evaluation": ("prequential",),
-    "onkel.persistence": ("load", "save"),
-    "onkel.pipeline": ("StreamModel",),
-    "onkel.errors": ("DataError", "DivergenceError", "ModelFileError"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-__all__ = [
-    "ALGORITHMS",
-    "AdaptiveNystroem",
-    "AlignedClassifier",
-    "AlignedFourier",
-    "AlignedRegressor",
-    "BOGDClassifier",
-    "BOGDRegressor",
-    "BPANNClassifier",
-    "BPANNRegressor",
-    "BPAPClassifier",
-    "BPAPRegressor",
-    "BPASClassifier",
-    "BPASRegressor",
-    "BSGDMClassifier",
-    "BSGDMRegressor",
-    "BSGDPClassifier",
-    "BSGDPRegressor",
-    "BSGDRClassifier",
-    "BSGDRRegressor",
-    "BudgetPerceptronClassifier",
-    "BudgetPerceptronRegressor",
-    "DataError",
-    "DivergenceError",
-    "DoublySGDClassifier",
-    "DoublySGDRegressor",
-    "DualSGDClassifier",
-    "DualSGDRegressor",
-    "ExplicitKernelClassifier",
-    "ExplicitKernelRegressor",
-    "FOGDClassifier",
-    "FOGDRegressor",
-    "FastfoodClassifier",
-    "FastfoodFeatures",
-    "FastfoodRegressor",
-    "ForgetronClassifier",
-    "ForgetronRegressor",
-    "FourierFeatures",
-    "IdentityFeatures",
-    "KernelPerceptronClassifier",
-    "KernelPerceptronRegressor",
-    "KernelRLSClassifier",
-    "KernelRLSRegressor",
-    "LearnedLandmarks",
-    "ModelFileError",
-    "NOGDClassifier",
-    "NOGDRegressor",
-    "NOLANAClassifier",
-    "NOLANARegressor",
-    "NORMAClassifier",
-    "NORMARegressor",
-    "NystroemFeatures",
-    "OGDClassifier",
-    "OGDRegressor",
-    "OLKClassifier",
-    "OLKFixedClassifier",
-    "OLKFixedRegressor",
-    "OLKGrowingClassifier",
-    "OLKGrowingRegressor",
-    "OLKRegressor",
-    "OnlineKernelClassifier",
-    "OnlineKernelRegressor",
-    "OnlineScaler",
-    "PAClassifier",
-    "PARegressor",
-    "ProjectronClassifier",
-    "ProjectronPPClassifier",
-    "ProjectronRegressor",
-    "RBPClassifier",
-    "RBPRegressor",
-    "RRFClassifier",
-    "RRFRegressor",
-    "RegeneratedFeatures",
-    "ReparameterizedFeatures",
-    "StreamModel",
-    "SupportKernelClassifier",
-    "SupportKernelRegressor",
-    "TVMClassifier",
-    "__version__",
-    "evaluate",
-    "load",
-    "make",
-    "open_stream",
-    "prequential",
-    "save",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "evaluate":
-        # the package of prequential evaluation, under the verb
-        value = importlib.import_module("onkel.evaluation")
-        globals()[name] = value
-        return value
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'onkel' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
+from onkel._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from onkel import evaluation as evaluate
-    from onkel.algorithms import ALGORITHMS, make
-    from onkel.errors import DataError, DivergenceError, ModelFileError
-    from onkel.estimators import (
-        AlignedClassifier,
-        AlignedRegressor,
-        BOGDClassifier,
-        BOGDRegressor,
-        BPANNClassifier,
-        BPANNRegressor,
-        BPAPClassifier,
-        BPAPRegressor,
-        BPASClassifier,
-        BPASRegressor,
-        BSGDMClassifier,
-        BSGDMRegressor,
-        BSGDPClassifier,
-        BSGDPRegressor,
-        BSGDRClassifier,
-        BSGDRRegressor,
-        BudgetPerceptronClassifier,
-        BudgetPerceptronRegressor,
-        DoublySGDClassifier,
-        DoublySGDRegressor,
-        DualSGDClassifier,
-        DualSGDRegressor,
-        ExplicitKernelClassifier,
-        ExplicitKernelRegressor,
-        FastfoodClassifier,
-        FastfoodRegressor,
-        FOGDClassifier,
-        FOGDRegressor,
-        ForgetronClassifier,
-        ForgetronRegressor,
-        KernelPerceptronClassifier,
-        KernelPerceptronRegressor,
-        KernelRLSClassifier,
-        KernelRLSRegressor,
-        NOGDClassifier,
-        NOGDRegressor,
-        NOLANAClassifier,
-        NOLANARegressor,
-        NORMAClassifier,
-        NORMARegressor,
-        OGDClassifier,
-        OGDRegressor,
-        OLKClassifier,
-        OLKFixedClassifier,
-        OLKFixedRegressor,
-        OLKGrowingClassifier,
-        OLKGrowingRegressor,
-        OLKRegressor,
-        OnlineKernelClassifier,
-        OnlineKernelRegressor,
-        PAClassifier,
-        PARegressor,
-        ProjectronClassifier,
-        ProjectronPPClassifier,
-        ProjectronRegressor,
-        RBPClassifier,
-        RBPRegressor,
-        RRFClassifier,
-        RRFRegressor,
-        SupportKernelClassifier,
-        SupportKernelRegressor,
-        TVMClassifier,
-    )
-    from onkel.evaluation import prequential
-    from onkel.maps import (
-        AdaptiveNystroem,
-        AlignedFourier,
-        FastfoodFeatures,
-        FourierFeatures,
-        IdentityFeatures,
-        LearnedLandmarks,
-        NystroemFeatures,
-        RegeneratedFeatures,
-        ReparameterizedFeatures,
-    )
-    from onkel.persistence import load, save
-    from onkel.pipeline import StreamModel
-    from onkel.streams import OnlineScaler, open_stream
+    from onkel.public import *
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name == "__all__":
+            value = [name for name in vars(import_module("onkel.public")) if name[0] != "_"]
+        elif name == "evaluate":
+            # the package of prequential evaluation, under the verb
+            value = import_module("onkel.evaluation")
+        elif name.startswith("_") or find_spec(f"onkel.{name}") is not None:
+            # a submodule is there once it is imported
+            raise AttributeError(f"module 'onkel' has no attribute {name!r}")
+        elif name in __getattr__("__all__"):
+            value = getattr(import_module("onkel.public"), name)
+        else:
+            raise AttributeError(f"module 'onkel' has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted([*__getattr__("__all__"), "evaluate", "__version__"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["DataError", "DivergenceError", "ModelFileError"]
+__all__ = ["DataError", "DivergenceError", "MissingModelFileError", "ModelFileError"]
 
 
 class DataError(ValueError):
@@ -22,7 +22,15 @@ class DataError(ValueError):
         Name or number of the column.
     value : object, optional
         What stands there.
+
+    Attributes
+    ----------
+    predictions : ndarray or None
+        Predictions of the rows of the block before the bad one, each made before it was learned,
+        where the model that refused the row knows them.
     """
+
+    predictions: Any = None
 
     def __init__(
         self,
@@ -51,6 +59,13 @@ class DataError(ValueError):
 class DivergenceError(DataError):
     """A row after which a learner would hold infinite numbers; it is left as it was before it."""
 
+    #: what a model scored the rows before, which have been learned
+    scores: Any = None
+
 
 class ModelFileError(ValueError):
     """A model file that is truncated, altered, or not one of onkel's."""
+
+
+class MissingModelFileError(ModelFileError, FileNotFoundError):
+    """A model file that is not there."""

@@ -28,7 +28,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from onkel._jit import jit, jit_inline
+from onkel.numerics.jit import jit, jit_inline
 
 __all__ = [
     "CLASSIFICATION",
@@ -36,6 +36,7 @@ __all__ = [
     "REGRESSION",
     "Loss",
     "evaluate",
+    "evaluate_by_margin",
     "parse_loss",
     "sigmoid",
 ]
@@ -161,3 +162,15 @@ def evaluate(loss, P, t, y, epsilon, c):
     if P.shape[1] == 1:
         return _one_output(loss, P[t, 0], y, epsilon, c)
     return _many_outputs(loss, P, t, int(y), c)
+
+
+@jit_inline
+def evaluate_by_margin(loss, P, t, y, epsilon, margin, c):
+    """As :func:`evaluate`, with another margin than 1 for the losses that have one."""
+    k = 0 if P.shape[1] == 1 else int(y)
+    p = P[t, k]
+    if margin != 1.0:
+        P[t, k] = p + (1.0 - margin) * (y if P.shape[1] == 1 else 1.0)
+    value = evaluate(loss, P, t, y, epsilon, c)
+    P[t, k] = p
+    return value

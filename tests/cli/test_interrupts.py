@@ -16,7 +16,7 @@ import onkel
 from onkel.cli import app
 from onkel.cli.interrupt import Interrupts
 
-ONKEL = [sys.executable, "-m", "onkel.cli"]
+ONKEL = [sys.executable, "-m", "onkel"]
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 

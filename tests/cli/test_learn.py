@@ -87,7 +87,9 @@ def test_the_table_of_progress_is_vowpal_wabbits(rows):
     lines = [line.split() for line in result.stderr.splitlines()]
     assert ["rows", "average", "loss", "since", "last", "rows/s"] in lines
     at = lines.index(["rows", "average", "loss", "since", "last", "rows/s"])
-    assert [line[0] for line in lines[at + 1 :]] == [
+    *table, last = lines[at + 1 :]
+    assert last[:4] == ["no", "model", "was", "saved;"]
+    assert [line[0] for line in table] == [
         "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1,024", "2,048", "3,000",
     ]  # fmt: skip
 
@@ -110,9 +112,11 @@ def test_settings_reach_the_estimator(rows, tmp_path):
 
 
 def test_same_seed_same_model(rows, tmp_path):
+    few = tmp_path / "few.csv"
+    few.write_text("".join(rows.read_text().splitlines(keepends=True)[:2001]))
     paths = [tmp_path / f"{i}.onkel" for i in range(3)]
     for path, seed in zip(paths, (1, 1, 2), strict=True):
-        learn_json(rows, "-t", "label", "--shuffle", 500, "--seed", seed, "--save", path)
+        learn_json(few, "-t", "label", "--shuffle", 500, "--seed", seed, "--save", path)
     one, same, other = (path.read_bytes() for path in paths)
     assert one == same
     assert one != other
@@ -283,7 +287,7 @@ def test_no_rows(tmp_path):
 
 
 def test_a_cold_machine_is_told_that_it_compiles(rows, monkeypatch):
-    monkeypatch.setattr("onkel.models.loops.is_cold", lambda: True)
+    monkeypatch.setattr("onkel.explicit.cold.is_cold", lambda: True)
     result = run("learn", rows, "-t", "label", "-a", "pa", "--json")
     assert "compiling the engine for this machine (once)..." in result.stderr
     assert json.loads(result.stdout)["n_rows"] == 6000

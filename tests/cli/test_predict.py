@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import select
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow.csv as pc
@@ -65,7 +69,7 @@ def test_every_format_holds_the_predictions_of_the_model(folder, tmp_path, endin
     assert "10,000 predictions" in result.stderr
     model = onkel.load(folder / "cls.onkel")
     blocks = open_stream(str(folder / "new.csv"), encoder=model.encoder)
-    expected = np.concatenate([model.predict(block.X) for block in blocks])
+    expected = np.concatenate([model.predict_features(block.X) for block in blocks])
     found = _read(out)["prediction"]
     assert (found if ending == "jsonl" else found.to_pylist()) == expected.tolist()
     assert [p.name for p in tmp_path.iterdir()] == [out.name]
@@ -145,3 +149,53 @@ def test_no_probabilities_from_a_hinge_loss(folder, tmp_path):
     result = run("predict", model, folder / "new.csv", "--proba")
     assert result.exit_code == 2
     assert "no probabilities" in result.stderr
+
+
+def test_columns_are_carried_to_the_output_and_the_target_is_scored(folder, tmp_path):
+    lines = (folder / "rows.csv").read_text().splitlines()
+    lines = [f"{'id' if k == 0 else f'0{k}'},{line}" for k, line in enumerate(lines)]
+    (tmp_path / "more.csv").write_text("\n".join(lines) + "\n")
+    for ending in ("csv", "parquet", "jsonl"):
+        out = tmp_path / f"p.{ending}"
+        result = run("predict", folder / "cls.onkel", tmp_path / "more.csv", "-o", out,
+                     "--keep", "id,place")  # fmt: skip
+        assert result.exit_code == 0, result.stderr
+        if ending == "csv":
+            text = [line.replace('"', "").split(",") for line in out.read_text().splitlines()]
+            assert text[0] == ["id", "place", "prediction"]
+            expected = [line.split(",") for line in lines]
+            assert [row[:2] for row in text[1:]] == [[row[0], row[3]] for row in expected[1:]]
+            wrong = np.mean([a[2] != b[4] for a, b in zip(text[1:], expected[1:], strict=True)])
+            assert f"mistakes {100 * wrong:.2f} % on the target 'label'" in result.stderr
+        else:
+            found = _read(out)
+            ids = found["id"] if ending == "jsonl" else found["id"].to_pylist()
+            assert ids == [f"0{k}" for k in range(1, 3001)]
+    result = run("predict", folder / "cls.onkel", tmp_path / "more.csv", "--keep", "ident")
+    assert result.exit_code == 2
+    assert "'ident'" in result.stderr
+    result = run("predict", folder / "cls.onkel", tmp_path / "more.csv", "-o", tmp_path / "q.csv")
+    assert "never had them: id" in result.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
+def test_predictions_appear_as_rows_arrive(folder):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "onkel", "predict", str(folder / "cls.onkel"), "-", "--format",
+         "csv"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("a,b,place\n")
+    printed = ""
+    for n, row in enumerate(("1,1,north", "1,-1,south", "-1,2,north"), 1):
+        process.stdin.write(row + "\n")
+        process.stdin.flush()
+        while printed.count("\n") < n + 1:
+            ready = select.select([process.stdout.fileno()], [], [], 60)[0]
+            assert ready, "nothing was printed before the pipe was closed"
+            printed += os.read(process.stdout.fileno(), 1000).decode()
+        assert printed.splitlines()[-1].strip('"') in ("early", "late")
+    process.stdin.close()
+    process.stdout.close()
+    assert process.wait(timeout=60) == 0

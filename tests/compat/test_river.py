@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from onkel.errors import DataError
-from onkel.estimators import (
+from onkel.learners import (
     FOGDClassifier,
     FOGDRegressor,
     NOGDClassifier,
@@ -31,16 +31,16 @@ from onkel.compat.river import RiverClassifier, RiverRegressor  # noqa: E402
 
 CLASSIFIERS = {
     "fogd": FOGDClassifier(n_components=20, loss="logistic", random_state=0),
-    "nogd": NOGDClassifier(budget=10, rank=5, loss="logistic", gamma=0.1),
-    "nolana": NOLANAClassifier(budget=10, rank=5, loss="logistic", gamma=0.1),
+    "nogd": NOGDClassifier(n_components=10, rank=5, loss="logistic", gamma=0.1),
+    "nolana": NOLANAClassifier(n_components=10, rank=5, loss="logistic", gamma=0.1),
     "rrf": RRFClassifier(n_components=10, loss="logistic", random_state=0),
     "pa": PAClassifier(),
-    "balanced": FOGDClassifier(20, gamma=0.1, class_weight="balanced", random_state=0),
+    "balanced": FOGDClassifier(n_components=20, gamma=0.1, class_weight="balanced", random_state=0),
 }
 REGRESSORS = {
     "fogd": FOGDRegressor(n_components=20, random_state=0),
-    "nogd": NOGDRegressor(budget=10, rank=5, gamma=1e-4),
-    "nolana": NOLANARegressor(budget=10, rank=5, gamma=1e-4),
+    "nogd": NOGDRegressor(n_components=10, rank=5, gamma=1e-4),
+    "nolana": NOLANARegressor(n_components=10, rank=5, gamma=1e-4),
     "rrf": RRFRegressor(n_components=10, random_state=0),
     "pa": PARegressor(),
 }
@@ -105,7 +105,9 @@ def test_one_row_is_what_many_rows_are_in_regression(name):
 def test_weights():
     xs, ys = rows(50)
     weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], 50)
-    one = RiverClassifier(FOGDClassifier(10, gamma=1.0, random_state=0, dtype="float64"))
+    one = RiverClassifier(
+        FOGDClassifier(n_components=10, gamma=1.0, random_state=0, dtype="float64")
+    )
     for x, y, w in zip(xs, ys, weights, strict=True):
         one.learn_one(x, y, w=w)
     plain = copy.deepcopy(one.estimator)
@@ -119,7 +121,7 @@ def test_weights():
 @pytest.mark.parametrize("features", [None, 6, ["f3", "f0", "f1", "f2"]])
 def test_a_copy_goes_on_by_itself(duplicate, features):
     xs, ys = rows()
-    model = RiverClassifier(RRFClassifier(10, random_state=0), features=features)
+    model = RiverClassifier(RRFClassifier(n_components=10, random_state=0), features=features)
     for x, y in zip(xs[:100], ys[:100], strict=True):
         model.learn_one(x, y)
     twin = duplicate(model)
@@ -133,7 +135,9 @@ def test_a_copy_goes_on_by_itself(duplicate, features):
 
 
 def test_a_feature_beyond_those_named_is_refused():
-    model = RiverClassifier(FOGDClassifier(10, gamma=1.0, random_state=0), features=["a", "b"])
+    model = RiverClassifier(
+        FOGDClassifier(n_components=10, gamma=1.0, random_state=0), features=["a", "b"]
+    )
     model.learn_one({"a": 1.0, "b": 2.0}, True)
     model.learn_one({"a": 2.0, "b": 1.0}, False)
     coef = model.model.coef_
@@ -173,7 +177,7 @@ def test_features_that_come_in_mid_stream(name):
 
 
 def test_many_features_come_one_by_one():
-    model = RiverRegressor(FOGDRegressor(10, gamma=1.0, random_state=0))
+    model = RiverRegressor(FOGDRegressor(n_components=10, gamma=1.0, random_state=0))
     widths = set()
     for t in range(200):
         model.learn_one({"always": 1.0, f"f{t:03}": 2.0}, float(t % 2))
@@ -188,7 +192,9 @@ def test_many_features_come_one_by_one():
 
 def test_a_widened_learner_that_has_learned_goes_on():
     xs, ys = rows(d=9)
-    model = RiverClassifier(FOGDClassifier(10, gamma=1.0, random_state=0, dtype="float64"))
+    model = RiverClassifier(
+        FOGDClassifier(n_components=10, gamma=1.0, random_state=0, dtype="float64")
+    )
     for t, (x, y) in enumerate(zip(xs[:100], ys, strict=False)):
         model.learn_one({k: v for k, v in x.items() if t > 50 or k != "f8"}, y)
     twin = RiverClassifier(model.model, features=model._columns.names)
@@ -197,13 +203,15 @@ def test_a_widened_learner_that_has_learned_goes_on():
         twin.learn_one(x, y)
     np.testing.assert_array_equal(twin.model.coef_, model.model.coef_)
     frame = pd.DataFrame(xs)
-    named = RiverClassifier(FOGDClassifier(10, gamma=1.0, random_state=0).fit(frame, ys))
+    named = RiverClassifier(
+        FOGDClassifier(n_components=10, gamma=1.0, random_state=0).fit(frame, ys)
+    )
     named.learn_one({"f0": 1.0, "new": 1.0}, "no")
     assert named.model.feature_names_in_.tolist() == [*frame.columns, "new"]
 
 
 def test_room_for_features_that_come_later():
-    model = RiverRegressor(FOGDRegressor(10, gamma=1.0, random_state=0), features=3)
+    model = RiverRegressor(FOGDRegressor(n_components=10, gamma=1.0, random_state=0), features=3)
     model.learn_one({"b": 1.0}, 1.0)
     value = model.predict_one({"b": 1.0})
     assert model.predict_one({"b": 1.0, "never": 5.0}) == value
@@ -225,7 +233,7 @@ def test_room_for_features_that_come_later():
     ],
 )
 def test_a_bad_value_is_named_and_changes_nothing(row, column):
-    model = RiverClassifier(FOGDClassifier(10, gamma=1.0, random_state=0))
+    model = RiverClassifier(FOGDClassifier(n_components=10, gamma=1.0, random_state=0))
     with pytest.raises(DataError) as error:
         model.learn_one(row, True)
     assert error.value.column == column
@@ -241,7 +249,7 @@ def test_a_bad_value_is_named_and_changes_nothing(row, column):
 
 @pytest.mark.parametrize("y", [float("nan"), None, float("inf"), "x"])
 def test_a_bad_target_is_refused(y):
-    model = RiverRegressor(FOGDRegressor(10, gamma=1.0, random_state=0))
+    model = RiverRegressor(FOGDRegressor(n_components=10, gamma=1.0, random_state=0))
     model.learn_one({"a": 1.0}, 1.0)
     before = pickle.dumps(model.model)
     with pytest.raises(ValueError, match="y"):
@@ -250,7 +258,7 @@ def test_a_bad_target_is_refused(y):
 
 
 def test_a_bad_row_of_a_frame_is_named_and_the_rows_before_it_are_learned():
-    model = RiverRegressor(FOGDRegressor(10, gamma=1.0, random_state=0))
+    model = RiverRegressor(FOGDRegressor(n_components=10, gamma=1.0, random_state=0))
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, np.nan, 3.0]})
     with pytest.raises(DataError, match="row 1, column 'b'"):
         model.learn_many(X, pd.Series([1.0, 2.0, 3.0]))
@@ -285,7 +293,9 @@ def test_it_takes_onkel_estimators_of_its_own_task():
 def test_a_learner_that_has_learned_goes_on():
     xs, ys = rows()
     X = pd.DataFrame(xs)
-    fitted = FOGDClassifier(10, gamma=1.0, random_state=0, dtype="float64").fit(X[:100], ys[:100])
+    fitted = FOGDClassifier(n_components=10, gamma=1.0, random_state=0, dtype="float64").fit(
+        X[:100], ys[:100]
+    )
     model = RiverClassifier(fitted)
     assert model.predict_one(xs[0]) == fitted.predict(X[:1])[0]
     for x, y in zip(xs[100:], ys[100:], strict=True):
@@ -293,7 +303,7 @@ def test_a_learner_that_has_learned_goes_on():
     np.testing.assert_allclose(
         model.model.coef_, fitted.partial_fit(X[100:], ys[100:]).coef_, rtol=1e-9, atol=1e-12
     )
-    nameless = FOGDClassifier(10, gamma=1.0).fit(X.to_numpy(), ys)
+    nameless = FOGDClassifier(n_components=10, gamma=1.0).fit(X.to_numpy(), ys)
     with pytest.raises(ValueError, match="must name them"):
         RiverClassifier(nameless)
 

@@ -71,6 +71,11 @@ class Naive:
         weights = [a @ a * self.G[i, i] for i, _, a in self.stored[:-1]]
         del self.stored[int(np.argmin(weights))]
 
+    def nearest(self):
+        t = self.stored[-1][0]
+        distances = [self.G[i, i] - 2 * self.G[i, t] for i, _, _ in self.stored[:-1]]
+        del self.stored[int(np.argmin(distances))]
+
     def redundant(self, regression):
         def margin(n):
             i, y, _ = self.stored[n]

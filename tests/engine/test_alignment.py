@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from onkel import AlignedRegressor
 from onkel.maps.alignment import aligned_weights, divergence
 from onkel.maps.label_sums import LabelSums
 
@@ -139,7 +140,9 @@ def test_running_sums_are_the_sums_of_all_rows(K, centered):
         sums.add(phi[a:b], Y[a:b], weight[a:b])
     middle = (weight @ Y / weight.sum()) if centered else np.zeros(K)
     v = (((Y - middle) * weight[:, None]).T @ phi) ** 2
-    np.testing.assert_allclose(sums.squares(centered), v.sum(axis=0), rtol=1e-9)
+    scale = sums.total / sums.unit
+    assert np.log2(scale) % 1.0 == 0.0
+    np.testing.assert_allclose(sums.squares(centered) * scale**2, v.sum(axis=0), rtol=1e-9)
     assert sums.n_rows == np.count_nonzero(weight)
 
 
@@ -156,3 +159,33 @@ def test_a_third_class_finds_the_sums_it_would_have_had():
         sums.add(late[0], (late[1][:, None] == np.arange(3)).astype(float), np.ones(40))
     np.testing.assert_allclose(grown.products, known.products, atol=1e-12)
     np.testing.assert_allclose(grown.squares(True), known.squares(True))
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e200, 1e300])
+def test_weights_of_any_size_choose_the_same_features(size):
+    rng = np.random.default_rng(5)
+    phi, y = rng.standard_normal((50, 9)), rng.standard_normal((50, 1))
+    expected, sums = LabelSums(9), LabelSums(9)
+    expected.add(phi, y, np.ones(50))
+    sums.add(phi, y, np.full(50, size))
+    v, u = sums.squares(True) / sums.unit**2, expected.squares(True) / expected.unit**2
+    np.testing.assert_allclose(v, u, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("column", ["constant", "tiny", "huge"])
+def test_the_cut_into_blocks_means_nothing_where_columns_say_nothing(column, dtype):
+    rng = np.random.default_rng(0)
+    huge = 1e18 if dtype == "float32" else 1e150
+    n, size = 300, {"constant": 0.0, "tiny": 1.0 / huge, "huge": huge}[column]
+    X = (0.0 if column == "tiny" else 3.7) + size * rng.standard_normal((n, 2))
+    y = rng.standard_normal(n)
+    chosen = []
+    for cut in (1, 7, 64, n):
+        parts = {"n_components": 5, "n_candidates": 40, "gamma": 0.5, "random_state": 0}
+        model = AlignedRegressor(**parts, dtype=dtype)
+        for a in range(0, n, cut):
+            model.partial_fit(X[a : a + cut], y[a : a + cut])
+        chosen.append(model.map_.candidates_.used)
+    for used in chosen[1:]:
+        np.testing.assert_array_equal(used, chosen[0])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onkel._gaussian import exp2, gaussian_block
-from onkel._jit import axpy, dot, first_least, jit, sincos_block
-from onkel._workspace import scratch
+from onkel.numerics.gaussian import exp2, gaussian_block
+from onkel.numerics.jit import axpy, dot, first_least, jit, sincos_block
+from onkel.numerics.workspace import scratch
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 8e-7), ("float64", 2e-15)])

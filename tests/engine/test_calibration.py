@@ -8,7 +8,7 @@ from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 
 from onkel import KernelRLSClassifier, OnlineKernelClassifier
-from onkel.models.calibration import Calibration
+from onkel.default.calibration import Calibration
 
 
 def test_two_classes_are_platts_line():
@@ -54,7 +54,7 @@ def test_probabilities_are_met(learner):
     rng = np.random.default_rng(3)
     X = rng.standard_normal((12_000, 3))
     y = (rng.random(12_000) < expit(2.0 * np.sin(2 * X[:, 0]) + X[:, 1])).astype(int)
-    p = learner(budget=60).fit(X[:8000], y[:8000]).predict_proba(X[8000:])[:, 1]
+    p = learner(n_components=60).fit(X[:8000], y[:8000]).predict_proba(X[8000:])[:, 1]
     for low in (0.0, 0.2, 0.4, 0.6, 0.8):
         said = (p >= low) & (p < low + 0.2)
         assert y[8000:][said].mean() == pytest.approx(p[said].mean(), abs=0.06)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from onkel.explicit.weights import regression
 from onkel.maps import AdaptiveNystroem
-from onkel.maps.factors import SOLVERS, leading
-from onkel.models.moving import regression
+from onkel.maps.landmarks.factors import SOLVERS, leading
 
 RNG = np.random.default_rng(3)
 
@@ -83,18 +83,18 @@ def test_equation_12_is_a_minimum():
 
 
 def test_weights_carried_over_keep_f_at_the_landmarks():
-    from onkel.estimators import NOLANARegressor
+    from onkel.learners import NOLANARegressor
 
     X = RNG.standard_normal((80, 2))
-    model = NOLANARegressor(12, 12, gamma=0.5, threshold=1e9, theta=0.0, dtype="float64")
+    model = NOLANARegressor(
+        n_components=12, rank=12, gamma=0.5, threshold=1e9, theta=0.0, dtype="float64"
+    )
     model.fit(X, np.sin(X[:, 0]))
     kept = model.predict(model.map_.landmarks_)
-    from onkel.models.moving import carry
-
     assert model.map_.move(3, model.map_.landmarks_[3].copy(), 1.0) is None
     q, before, after = model.map_.move(3, np.array([0.3, 2.0]), 1.0)
     expected = model.predict(model.map_.landmarks_)
-    carry(model.model_, before, after)
+    model.model_.weights.carry_over(before, after, 0.0)
     moved = model.predict(model.map_.landmarks_)
     others = np.arange(12) != q
     np.testing.assert_allclose(moved[others], kept[others], atol=1e-6)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from onkel.kernels import KERNELS, Polynomial, RationalQuadratic, make_kernel
+from onkel.kernels import KERNELS, Kernel, Periodic, Polynomial, RationalQuadratic, make_kernel
 from onkel.maps import FourierFeatures
 from onkel.maps.bandwidth import fit_gamma
 
@@ -26,6 +26,7 @@ def formula(name, x, s, gamma):
         "matern52": (1 + R5 * r + 5 * r**2 / 3) * np.exp(-R5 * r),
         "polynomial": (gamma * x @ s + 1.0) ** 3,
         "linear": x @ s,
+        "periodic": np.exp(-4 * gamma * np.sum(np.sin(np.pi * delta) ** 2)),
     }[name]
 
 
@@ -72,6 +73,25 @@ def test_rational_quadratic_tends_to_the_gaussian():
     np.testing.assert_allclose(wide, make_kernel("gaussian").gram(X, X, 0.5), atol=1e-5)
 
 
+def test_periodic_columns_come_back():
+    X = np.random.default_rng(5).standard_normal((6, 2))
+    kernel = Periodic(period=24.0)
+    np.testing.assert_allclose(kernel.gram(X + 48.0, X, 0.5), kernel.gram(X, X, 0.5), atol=1e-12)
+    circles = np.concatenate([np.cos(2 * np.pi * X / 24), np.sin(2 * np.pi * X / 24)], axis=1)
+    on_circles = make_kernel("gaussian")
+    np.testing.assert_allclose(kernel.gram(X, X, 0.5), on_circles.gram(circles, circles, 0.5))
+    np.testing.assert_allclose(kernel.distances(X), on_circles.distances(circles), atol=1e-7)
+
+
+def test_a_kernel_without_a_spectrum_draws_none():
+    class Flat(Kernel):
+        name = "flat"
+        radial = False
+
+    with pytest.raises(ValueError, match="'flat' is not radial: give it a spectrum"):
+        Flat().spectrum(np.random.default_rng(0), 2, 3, 1.0)
+
+
 def test_polynomial_parameters():
     x = np.array([[1.0, 2.0]])
     assert Polynomial(degree=2, coef0=0.5).gram(x, x, 2.0)[0, 0] == pytest.approx(10.5**2)
@@ -92,6 +112,8 @@ def test_names():
     assert make_kernel("rbf").name == "gaussian"
     with pytest.raises(ValueError, match="kernel='rbff' is not one of 'gaussian'"):
         make_kernel("rbff")
+    with pytest.raises(ValueError, match="did you mean 'laplacian'"):
+        make_kernel("laplace")
     with pytest.raises(ValueError, match="orthogonal=True needs a radial kernel"):
         FourierFeatures(8, "laplacian", orthogonal=True).fit(np.eye(3))
     with pytest.raises(ValueError, match="no spectrum"):

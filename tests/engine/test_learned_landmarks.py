@@ -9,11 +9,11 @@ from scipy.optimize import minimize
 import onkel
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps import LearnedLandmarks
-from onkel.maps import evidence as ev
-from onkel.maps import first_widths as first_widths_module
-from onkel.maps.first_widths import first_widths, objective, prior_mean
-from onkel.maps.landmark_search import improve
-from onkel.maps.rational import kernel_columns
+from onkel.maps.landmarks import evidence as ev
+from onkel.maps.landmarks import first_widths as first_widths_module
+from onkel.maps.landmarks.first_widths import first_widths, objective, prior_mean
+from onkel.maps.landmarks.rational import kernel_columns
+from onkel.maps.landmarks.search import improve
 
 
 def toy(n=120, d=4, outputs=2, seed=0):
@@ -178,8 +178,8 @@ def test_useless_columns_fade_and_few_landmarks_suffice():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((6000, 12))
     y = np.sin(3 * X[:, 0]) * X[:, 1]
-    model = OnlineKernelRegressor(budget=40).fit(X[:4096], y[:4096])
-    still = OnlineKernelRegressor(budget=40, speed="fast").fit(X[:4096], y[:4096])
+    model = OnlineKernelRegressor(n_components=40).fit(X[:4096], y[:4096])
+    still = OnlineKernelRegressor(n_components=40, speed="fast").fit(X[:4096], y[:4096])
     width = np.median(model.map_.width_, axis=0)
     assert width[:2].min() > 2 * width[2:].max()
 
@@ -193,7 +193,7 @@ def test_useless_columns_fade_and_few_landmarks_suffice():
 @pytest.mark.parametrize("own", [False, True])
 def test_weights_are_ridge_regression_with_the_penalty_of_the_widths(own):
     X, Y, _ = here_and_there(1200) if own else toy(700, outputs=1)
-    model = OnlineKernelRegressor(budget=25).fit(X, Y[:, 0])
+    model = OnlineKernelRegressor(n_components=25).fit(X, Y[:, 0])
     m = model.map_
     assert m.width_.shape == ((25, 4) if own else (4,))
     if own:
@@ -209,9 +209,9 @@ def test_weights_are_ridge_regression_with_the_penalty_of_the_widths(own):
 def test_blocks_do_not_matter_across_a_search(block):
     X, Y, _ = toy(1300, outputs=1)
     label = (Y[:, 0] > 0).astype(int)
-    whole = OnlineKernelClassifier(budget=20)
+    whole = OnlineKernelClassifier(n_components=20)
     expected = whole.predict_then_learn(X, label)
-    model = OnlineKernelClassifier(budget=20)
+    model = OnlineKernelClassifier(n_components=20)
     got = [model.predict_then_learn(X[a : a + block], label[a : a + block])
            for a in range(0, 1300, block)]  # fmt: skip
     np.testing.assert_array_equal(np.concatenate(got), expected)
@@ -221,7 +221,7 @@ def test_blocks_do_not_matter_across_a_search(block):
 @pytest.mark.compiled
 def test_with_own_widths_it_is_saved_goes_on_and_takes_new_columns(tmp_path):
     X, Y, _ = here_and_there(1300)
-    model = OnlineKernelRegressor(budget=20).fit(X[:1100], Y[:1100, 0])
+    model = OnlineKernelRegressor(n_components=20).fit(X[:1100], Y[:1100, 0])
     assert model.map_.width_.shape == (20, 4)
     onkel.save(model, tmp_path / "m.onkel")
     again = onkel.load(tmp_path / "m.onkel")
@@ -245,10 +245,10 @@ def test_constant_columns_constant_targets_and_one_row():
 
 
 def test_warmup_is_bounded_in_memory():
-    wide = LearnedLandmarks(budget=100)
+    wide = LearnedLandmarks(n_components=100)
     wide.start(4096, "float64")
     assert wide.warmup_rows() * 4096 * 8 <= 64 << 20
-    narrow = LearnedLandmarks(budget=100)
+    narrow = LearnedLandmarks(n_components=100)
     narrow.start(10, "float64")
     assert narrow.warmup_rows() == 131_072
 
@@ -261,6 +261,6 @@ def test_threads_do_not_matter():
     scores = []
     for threads in (1, 2):
         with threadpool_limits(threads):
-            model = OnlineKernelRegressor(budget=30)
+            model = OnlineKernelRegressor(n_components=30)
             scores.append(model.predict_then_learn(X, Y[:, 0]))
     np.testing.assert_array_equal(*scores)

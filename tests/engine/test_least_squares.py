@@ -5,28 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onkel._linalg import BlockFactor, cholesky_upper
+from onkel.exact import least_squares
+from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps import FourierFeatures, IdentityFeatures, NystroemFeatures
-from onkel.models import recursive
-from onkel.models.explicit import ExplicitModel
+from onkel.numerics.linalg import BlockFactor, cholesky_upper
 from onkel.rules import LeastSquares
 
 
 def recursion(Z, Y, weight, ridge, forgetting):
-    """The textbook: one row at a time, in float64; the ridge is renewed at every anchor."""
-    P, W, predictions = np.eye(Z.shape[1]) / ridge, np.zeros((Y.shape[1], Z.shape[1])), []
-    for t, (z, y, w) in enumerate(zip(Z, Y, weight, strict=True)):
-        if t and t % recursive.ANCHOR_ROWS == 0 and forgetting < 1.0:
-            R = np.linalg.inv(P)
-            faded = (1.0 - forgetting**recursive.ANCHOR_ROWS) * ridge * np.eye(len(R))
-            P, W = np.linalg.inv(R + faded), W @ R @ np.linalg.inv(R + faded)
-        predictions.append(W @ z)
+    """Every row from scratch, in float64: rows fade, the penalty does not."""
+    R, b, predictions = np.zeros((Z.shape[1],) * 2), np.zeros((Z.shape[1], Y.shape[1])), []
+    for z, y, w in zip(Z, Y, weight, strict=True):
+        predictions.append(np.linalg.solve(R + ridge * np.eye(len(R)), b).T @ z)
         if w > 0.0:
-            k = P @ z * w / (forgetting + w * z @ P @ z)
-            W += np.outer(y - W @ z, k)
-            P = (P - np.outer(k, z @ P)) / forgetting
-    return np.array(predictions), W
+            R, b = forgetting * R + w * np.outer(z, z), forgetting * b + w * np.outer(z, y)
+    return np.array(predictions), np.linalg.solve(R + ridge * np.eye(len(R)), b).T
 
 
 def ridge_regression(Z, Y, weight, ridge):
@@ -48,12 +42,10 @@ def rows(n=300, d=6, seed=0):
     return X, y, weight
 
 
-@pytest.mark.parametrize("forgetting", [1.0, 0.97])
+@pytest.mark.parametrize("forgetting", [1.0, 0.9, 0.5])
 @pytest.mark.parametrize("block", [1, 7, 300])
 def test_blocks_are_the_recursion(block, forgetting):
     X, y, weight = rows()
-    if forgetting < 1.0:
-        weight = np.maximum(weight, 0.2)
     model = model_of(forgetting=forgetting)
     P = np.concatenate(
         [
@@ -65,6 +57,43 @@ def test_blocks_are_the_recursion(block, forgetting):
     expected, W = recursion(Z, y[:, None], weight, 0.01, forgetting)
     np.testing.assert_allclose(P, expected, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(model.coef, W, rtol=1e-6)
+
+
+@pytest.mark.parametrize("forgetting", [0.95, 0.98, 0.999])
+def test_the_penalty_stays_while_rows_fade(forgetting):
+    """Between two penalties 5 % below and above the one given, and so at every row."""
+    X, y, weight = rows(900, 30)
+    y = y / y.std()
+    P = model_of(ridge=3.0, forgetting=forgetting, d=30).learn(X, y, weight)[:, 0]
+    Z, Y = np.c_[X, np.ones(900)], y[:, None]
+    exact, low, high = (
+        recursion(Z, Y, weight, r, forgetting)[0][:, 0] for r in (3.0, 3.0 / 1.05, 3.0 * 1.05)
+    )
+    apart = np.maximum(np.abs(low - exact), np.abs(high - exact))
+    assert (np.abs(P - exact) <= 1.5 * apart + 1e-9).all()
+    assert np.abs(P - exact).max() < 0.02
+
+
+@pytest.mark.parametrize("forgetting", [0.9, 0.95])
+def test_errors_do_not_grow_towards_an_anchor(forgetting):
+    """Fewer rows in memory than features: only the penalty keeps predictions down."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((256 * 8, 40))
+    y = 0.75 * np.sin(X[:, 0])
+    P = model_of(ridge=10.0, forgetting=forgetting, d=40).learn(X, y, np.ones(len(y)))[:, 0]
+    squares = ((P - y) ** 2).reshape(8, 256)[1:]
+    assert np.abs(P).max() < 2.0
+    assert squares[:, 128:].mean() < 1.2 * squares[:, :64].mean()
+
+
+def test_many_features_keep_the_penalty_within_a_quarter():
+    rng = np.random.default_rng(1)
+    Z, Y = rng.standard_normal((300, 150)), rng.standard_normal((300, 1))
+    matrix = least_squares.RecursiveLeastSquares(150, 1, 20.0, 0.95)
+    assert matrix.period > 1
+    P = matrix.learn(Z, Y, np.ones(300), np.zeros((1, 150)))
+    expected = recursion(Z, Y, np.ones(300), 20.0, 0.95)[0]
+    assert np.sqrt(np.mean((P - expected) ** 2)) < 0.1 * np.sqrt(np.mean(expected**2))
 
 
 def test_every_prediction_is_that_of_batch_ridge_on_the_rows_before():
@@ -146,7 +175,7 @@ def test_anchors_leave_the_solution(anchor, monkeypatch):
     X, y, weight = rows(2000)
     expected = model_of()
     before = expected.learn(X, y, weight)
-    monkeypatch.setattr(recursive, "ANCHOR_ROWS", anchor)
+    monkeypatch.setattr(least_squares, "ANCHOR_ROWS", anchor)
     model = model_of()
     np.testing.assert_allclose(model.learn(X, y, weight), before, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(model.coef, expected.coef, rtol=1e-8)
@@ -154,20 +183,23 @@ def test_anchors_leave_the_solution(anchor, monkeypatch):
 
 @pytest.mark.parametrize("cut", [1, 37, 300])
 def test_anchors_fall_on_row_numbers(cut, monkeypatch):
-    monkeypatch.setattr(recursive, "ANCHOR_ROWS", 50)
+    monkeypatch.setattr(least_squares, "ANCHOR_ROWS", 50)
     X, y, weight = rows()
-    whole, parts = model_of(forgetting=0.9), model_of(forgetting=0.9)
+    whole, parts = model_of(forgetting=0.999), model_of(forgetting=0.999)
+    assert whole.weights.matrix.period == 50
     whole.learn(X, y, weight)
     for a in range(0, 300, cut):
         parts.learn(X[a : a + cut], y[a : a + cut], weight[a : a + cut])
     np.testing.assert_allclose(parts.coef, whole.coef, rtol=1e-7)
-    assert len(parts.matrix.since) == len(whole.matrix.since) == np.count_nonzero(weight) % 50
+    since = [len(model.weights.matrix.since) for model in (parts, whole)]
+    assert since == [np.count_nonzero(weight) % 50] * 2
 
 
-def test_strong_forgetting_anchors_before_its_weights_overflow():
+@pytest.mark.parametrize("forgetting", [0.5, 1e-3])
+def test_strong_forgetting_stays_finite(forgetting):
     X, y, _ = rows(2000)
-    model = model_of(forgetting=0.5)
-    assert model.matrix.period == 26
+    model = model_of(forgetting=forgetting)
+    assert model.weights.matrix.period == 1
     P = model.learn(X, y, np.ones(len(y)))
     assert np.isfinite(P).all()
     assert np.isfinite(model.coef).all()
@@ -178,7 +210,7 @@ def test_the_prior_is_the_penalty():
     Z, Y = rng.standard_normal((400, 8)), rng.standard_normal((400, 2))
     A = rng.standard_normal((8, 8))
     prior = A @ A.T + np.eye(8)
-    exact, W = recursive.RecursiveLeastSquares(8, 2, 0.5, 1.0, prior), np.zeros((2, 8))
+    exact, W = least_squares.RecursiveLeastSquares(8, 2, 0.5, 1.0, prior), np.zeros((2, 8))
     exact.learn(Z, Y, np.ones(400), W)
     np.testing.assert_allclose(W.T, np.linalg.solve(Z.T @ Z + 0.5 * prior, Z.T @ Y), rtol=1e-8)
 
@@ -192,7 +224,7 @@ def test_maps_it_cannot_begin_over_and_parameters_it_cannot_have():
 
 def test_block_size_keeps_the_exact_rule_in_cache():
     model = model_of(feature_map=FourierFeatures(10, gamma=1.0, random_state=0))
-    assert max(b - a for a, b in model._sub_blocks(1000)) == model.matrix.period
+    assert max(b - a for a, b in model._sub_blocks(1000)) == model.weights.matrix.period
 
 
 def test_blocks_end_at_anchors_so_that_none_is_solved_in_two_parts():
@@ -200,8 +232,8 @@ def test_blocks_end_at_anchors_so_that_none_is_solved_in_two_parts():
     rng = np.random.default_rng(0)
     model.learn(rng.normal(size=(100, 6)), np.ones(100), np.ones(100))
     first, second, *_ = model._sub_blocks(1000)
-    assert first == (0, model.matrix.period - 100)
-    assert second[1] - second[0] == model.matrix.period
+    assert first == (0, model.weights.matrix.period - 100)
+    assert second[1] - second[0] == model.weights.matrix.period
     assert model._sub_blocks(5) == [(0, 5)]
     assert model._sub_blocks(0) == []
 

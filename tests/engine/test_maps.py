@@ -16,6 +16,7 @@ from onkel.maps import (
     NystroemFeatures,
     RegeneratedFeatures,
     ReparameterizedFeatures,
+    SignProjection,
     make_map,
 )
 
@@ -39,6 +40,7 @@ def test_shapes_names_and_dtype(name, dtype):
         FourierFeatures(10, n_warmup=30, random_state=0),
         FastfoodFeatures(10, n_warmup=30, random_state=0),
         RegeneratedFeatures(10, n_warmup=30, random_state=0),
+        SignProjection(10, random_state=0),
         NystroemFeatures(12, n_warmup=30),
         NystroemFeatures(12, landmarks="random", n_warmup=30, random_state=0),
         AdaptiveNystroem(12, n_warmup=30),
@@ -89,7 +91,7 @@ def test_nystroem_survives_repeated_landmarks():
         (RegeneratedFeatures(kernel="polynomial"), "kernel='polynomial' has no spectrum"),
         (FourierFeatures(gamma=-1.0), "gamma=-1.0 must be a positive number"),
         (FourierFeatures(gamma="mean"), "gamma='mean' must be"),
-        (NystroemFeatures(10, rank=11), "rank=11 must be at most budget=10"),
+        (NystroemFeatures(10, rank=11), "rank=11 must be at most n_components=10"),
         (NystroemFeatures(landmarks="last"), "landmarks='last' must be"),
         (NystroemFeatures(landmarks=np.ones((3, 2))), "must have the rows' 4 columns"),
         (NystroemFeatures(landmarks="support"), "support vectors of a learner"),
@@ -113,6 +115,31 @@ def test_nystroem_survives_repeated_landmarks():
 def test_bad_parameters_are_named(feature_map, message):
     with pytest.raises(ValueError, match=message):
         feature_map.fit(X, X[:, 0] > 0.0)
+
+
+def test_sign_projection_is_the_naive_one():
+    Z = SignProjection(50, random_state=3).fit_transform(X)
+    R = np.array([np.random.default_rng([3, j]).standard_normal(50) for j in range(4)])
+    naive = [[(1 if row @ R[:, k] >= 0 else -1) / np.sqrt(50) for k in range(50)] for row in X]
+    np.testing.assert_allclose(Z, naive)
+
+
+def test_sign_projection_estimates_angles():
+    # 40 000 signs: a standard error of at most 1/√40 000 = 0.005
+    Z = SignProjection(40_000, random_state=0).fit_transform(X[:12])
+    unit = X[:12] / np.linalg.norm(X[:12], axis=1)[:, None]
+    angles = np.arccos(np.clip(unit @ unit.T, -1.0, 1.0))
+    assert np.abs(Z @ Z.T - (1 - 2 * angles / np.pi)).max() < 0.025
+
+
+def test_sign_projection_takes_columns_that_come_later():
+    whole = SignProjection(20, random_state=0).fit(X)
+    grown = SignProjection(20, random_state=0).fit(X[:, :2])
+    before = grown.transform(X[:, :2])
+    grown.add_columns(2)
+    np.testing.assert_array_equal(grown.features(X), whole.transform(X))
+    zeros = np.concatenate([X[:, :2], np.zeros((80, 2))], axis=1)
+    np.testing.assert_array_equal(grown.features(zeros), before)
 
 
 def test_identity_with_and_without_intercept():

@@ -17,9 +17,9 @@ from onkel import (
     SupportKernelRegressor,
 )
 from onkel.budgets import Merging
-from onkel.budgets.merging import best_partner, degradation_table, merge_point
 from onkel.kernels import KERNELS
 from onkel.rules import Pegasos
+from onkel.support.merging.point import best_partner, degradation_table, merge_point
 
 H = np.linspace(0.0, 1.0, 4001)
 GAMMA = 0.5
@@ -79,7 +79,7 @@ def test_the_partner_is_the_best_of_all(K, scale):
         D = scale * ((X[:, None] - X[None]) ** 2).sum(axis=-1)
         m = int(np.argmin((A * A).sum(axis=0)))
         allowed = [j for j in range(12) if j != m and A[:, m] @ A[:, j] > 0.0]
-        n, h = best_partner(m, 12, A, D, degradation_table())
+        n, h = best_partner(m, 12, A, D, degradation_table(), np.empty((2, len(D))))
         least = min(degradation(A[:, m], A[:, j], D[m, j]) for j in allowed)
         assert n in allowed
         assert degradation(A[:, m], A[:, n], D[m, n]) == pytest.approx(least, rel=1e-5, abs=1e-12)
@@ -90,7 +90,7 @@ def test_the_partner_is_the_best_of_all(K, scale):
 
 def test_without_a_partner_there_is_none():
     A, D = np.array([[1.0, -2.0, -2.0]]), np.full((3, 3), 0.1)
-    assert best_partner(0, 3, A, D, degradation_table())[0] == -1
+    assert best_partner(0, 3, A, D, degradation_table(), np.empty((2, len(D))))[0] == -1
 
 
 # ---- the learner -------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_single_precision_learns_as_well(cls):
     X, y, _ = rows("binary")
     X, y = np.tile(X, (4, 1)), np.tile(y, 4)
     rates = [
-        (cls(20, 0.01, gamma=GAMMA, dtype=dtype).predict_then_learn(X, y) == y).mean()
+        (cls(budget=20, alpha=0.01, gamma=GAMMA, dtype=dtype).predict_then_learn(X, y) == y).mean()
         for dtype in ("float32", "float64")
     ]
     assert min(rates) > 0.6
@@ -189,7 +189,7 @@ def test_single_precision_learns_as_well(cls):
 
 def test_a_budget_of_one():
     X, y, _ = rows("binary")
-    assert BSGDMClassifier(1, gamma=GAMMA).fit(X, y).n_support_ == 1
+    assert BSGDMClassifier(budget=1, gamma=GAMMA).fit(X, y).n_support_ == 1
 
 
 def test_merging_wastes_less_than_removal():
@@ -197,7 +197,7 @@ def test_merging_wastes_less_than_removal():
     X = rng.uniform(-2, 2, (3000, 2))
     y = np.sin(3 * X[:, 0]) * np.sin(3 * X[:, 1]) > 0
     merged, removed = (
-        (cls(40, 0.001, gamma=3.0).predict_then_learn(X, y) == y).mean()
+        (cls(budget=40, alpha=0.001, gamma=3.0).predict_then_learn(X, y) == y).mean()
         for cls in (BSGDMClassifier, BSGDRClassifier)
     )
     assert merged > removed + 0.03

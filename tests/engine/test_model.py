@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss, evaluate
 from onkel.maps import (
     FourierFeatures,
@@ -13,9 +14,9 @@ from onkel.maps import (
     ReparameterizedFeatures,
 )
 from onkel.maps.reparameterized import LAWS
-from onkel.models import growing, loops
-from onkel.models.explicit import ExplicitModel
+from onkel.model import judging
 from onkel.rules import AdaGrad, Gradient, PassiveAggressive, Pegasos, ProjectedGradient
+from onkel.rules.base import RADIUS
 
 
 def model_of(feature_map, rule, loss=Loss.HINGE, n_outputs=1, d=3, epsilon=0.0):
@@ -38,11 +39,13 @@ def stream(n, d=3, n_outputs=1, seed=0):
 def test_norm_recursion_is_the_norm_and_stays_in_the_ball(rule, n_outputs):
     X, y, w = stream(150, n_outputs=n_outputs)
     model = model_of(FourierFeatures(20, gamma=0.5, random_state=0), rule, n_outputs=n_outputs)
-    radius = rule.parameters()[3]
+    radius = rule.parameters()[RADIUS]
     for t in range(150):
         model.learn(X[t : t + 1], y[t : t + 1], w[:1])
         squared = (model.coef**2).sum()
-        assert model.state[loops.SQUARED_NORM] == pytest.approx(squared, rel=1e-9, abs=1e-12)
+        assert model.weights.state[judging.SQUARED_NORM] == pytest.approx(
+            squared, rel=1e-9, abs=1e-12
+        )
         assert squared <= radius**2 * (1 + 1e-12)
 
 
@@ -51,11 +54,11 @@ def test_norm_recursion_over_a_growing_support_set():
     rule = ProjectedGradient(radius=1.2)
     model = model_of(NystroemFeatures(100, gamma=0.5, landmarks="support"), rule)
     model.learn(X, y, w)
-    S = model.support
+    S = model.walk.support
     assert model.map.grows
     assert len(S) > 5
     squared = (model.coef @ model.map.kernel_rows(S, S) @ model.coef.T).item()
-    assert model.state[loops.SQUARED_NORM] == pytest.approx(squared)
+    assert model.weights.state[judging.SQUARED_NORM] == pytest.approx(squared)
 
 
 @pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])
@@ -98,8 +101,8 @@ def test_spectra_move_along_the_gradient(loss, n_outputs, law):
             13, gamma=0.4, learning_rate=1e-3, damping=0, random_state=trial, law=law
         )
         model = model_of(feature_map, Gradient(0.25), loss, n_outputs)
-        model.W[:] = rng.standard_normal(model.W.shape)
-        model.state[loops.SCALE] = 0.5
+        model.weights.W[:] = rng.standard_normal(model.weights.W.shape)
+        model.weights.state[judging.SCALE] = 0.5
         for name in MOVING:
             values = getattr(feature_map, name)
             values += 0.3 * rng.standard_normal(values.shape)
@@ -174,7 +177,7 @@ def test_scale_is_folded_before_it_vanishes():
         move = label * (label * (expected @ z) < 1)
         expected = 0.5 * expected + 0.5 * move * z
     model.learn(X, y, w)
-    assert model.state[loops.SCALE] >= 1e-6
+    assert model.weights.state[judging.SCALE] >= 1e-6
     np.testing.assert_allclose(model.coef[0], expected, rtol=1e-9)
 
 
@@ -215,7 +218,7 @@ def test_support_set_never_exceeds_the_budget_and_becomes_landmarks():
     model = model_of(NystroemFeatures(25, 10, gamma=0.5, landmarks="support"), Gradient(0.5))
     for t in range(500):
         model.learn(X[t : t + 1], y[t : t + 1], w[:1])
-        assert len(model.support) <= 25
+        assert len(model.walk.support) <= 25
     assert not model.map.grows
     assert model.map.landmarks_.shape == (25, 3)
     assert model.coef.shape == (1, 10)
@@ -225,12 +228,12 @@ def test_weights_carry_the_kernel_model_over_at_full_rank():
     X, y, w = stream(200)
     model = model_of(NystroemFeatures(20, gamma=0.5, landmarks="support"), Gradient(0.5))
     t = 0
-    while len(model.support) < 20:
+    while len(model.walk.support) < 20:
         model.learn(X[t : t + 1], y[t : t + 1], w[:1])
         t += 1
-    at_landmarks = model.scores(model.support)
-    support = model.support.copy()
-    growing.freeze(model)
+    at_landmarks = model.scores(model.walk.support)
+    support = model.walk.support.copy()
+    model.walk.freeze()
     np.testing.assert_allclose(model.scores(support), at_landmarks, atol=1e-6)
 
 

@@ -9,9 +9,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.models import pair_loops
-from onkel.models.pair_bins import PairBins
-from onkel.models.pair_cells import PairCells, residuals_with_class
+from onkel.default import cell_loops
+from onkel.default.bins import PairBins
+from onkel.default.cells import PairCells, residuals_with_class
 
 pytestmark = pytest.mark.compiled
 
@@ -113,7 +113,7 @@ def test_columns_alone_are_cut_where_pairs_are_but_in_fewer_bins():
         assert set(coarse[np.isfinite(coarse)]) <= set(fine)
     counts = np.bincount(few(X)[:, 0])
     assert counts.max() < 1.5 * counts.min()
-    again = PairBins.from_state(few.get_state())
+    again = PairBins.from_state(few.get_state(), X.shape[1])
     np.testing.assert_array_equal(again.pairs, few.pairs)
     np.testing.assert_array_equal(again(X), few(X))
 
@@ -158,7 +158,7 @@ def test_forgotten_rows_are_rows_of_less_weight():
     other.learn(X[[0, 255]], R[:2], np.full(2, 128 * kept))
     np.testing.assert_allclose(model.V, other.V)
     np.testing.assert_allclose(model.W, other.W)
-    assert model.sums[pair_loops.ROWS] == 256
+    assert model.sums[cell_loops.ROWS] == 256
 
 
 def test_a_class_added_is_a_class_that_was_never_seen():
@@ -191,7 +191,7 @@ def test_they_learn_what_landmarks_cannot():
     X, y = crossed()
     error = {}
     for pairs in (True, False):
-        model = OnlineKernelRegressor(budget=100, speed="fast", pairs=pairs)
+        model = OnlineKernelRegressor(n_components=100, speed="fast", pairs=pairs)
         error[pairs] = np.mean((model.predict_then_learn(X, y) - y)[4000:] ** 2)
     assert error[True] < 0.8 * error[False]
 
@@ -203,10 +203,12 @@ def test_later_stages_follow_what_changes_slowly_and_leave_alone_what_stays():
     stays = X[:, 0] * X[:, 1]
     moves = X[:, 2] * np.sin(np.arange(n) / 2000)
     for y, least, most in ((stays + moves, 0.0, 0.6), (stays, 0.98, 1.02)):
-        model = OnlineKernelRegressor(budget=100, speed="fast", restart=False)
+        model, static = (
+            OnlineKernelRegressor(n_components=100, speed="fast", restart=False, memory=False)
+            for _ in "12"
+        )
         y = y + 0.3 * rng.standard_normal(n)
         error = np.mean((model.predict_then_learn(X, y) - y)[4000:] ** 2)
-        static = OnlineKernelRegressor(budget=100, speed="fast", restart=False)
         static.partial_fit(X[:1023], y[:1023])
         expected = []
         for a in range(1023, n, 500):
@@ -218,9 +220,11 @@ def test_later_stages_follow_what_changes_slowly_and_leave_alone_what_stays():
 
 def test_error_bars_know_what_is_corrected():
     X, y = crossed()
-    model = OnlineKernelRegressor(budget=100, speed="fast").fit(X[:5000], y[:5000])
+    model = OnlineKernelRegressor(n_components=100, speed="fast").fit(X[:5000], y[:5000])
     mean, std = model.predict(X[5000:], return_std=True)
-    without = OnlineKernelRegressor(budget=100, speed="fast", pairs=False).fit(X[:5000], y[:5000])
+    without = OnlineKernelRegressor(n_components=100, speed="fast", pairs=False).fit(
+        X[:5000], y[:5000]
+    )
     assert np.median(std / without.predict(X[5000:], return_std=True)[1]) < 0.97
     assert np.mean(np.abs(y[5000:] - mean) < 1.645 * std) == pytest.approx(0.9, abs=0.05)
 
@@ -231,7 +235,7 @@ def test_a_saved_learner_goes_on_bit_for_bit(stop, forgetting):
     X, y = crossed(4000)
     code = np.digitize(y, [-1.0, 1.0])
     code[:500] = np.minimum(code[:500], 1)
-    model = OnlineKernelClassifier(budget=20, speed="fast", forgetting=forgetting)
+    model = OnlineKernelClassifier(n_components=20, speed="fast", forgetting=forgetting)
     model.partial_fit(X[:stop], code[:stop])
     other = OnlineKernelClassifier.from_state(model.get_state())
     for each in (model, other):
@@ -242,7 +246,9 @@ def test_a_saved_learner_goes_on_bit_for_bit(stop, forgetting):
 @pytest.mark.parametrize("unit", [1e-100, 1e80])
 def test_targets_come_in_any_units(unit):
     X, y = crossed(2000)
-    model, other = (OnlineKernelRegressor(budget=20, speed="fast", restart=False) for _ in "12")
+    model, other = (
+        OnlineKernelRegressor(n_components=20, speed="fast", restart=False) for _ in "12"
+    )
     expected = model.predict_then_learn(X, y)
     np.testing.assert_allclose(other.predict_then_learn(X, unit * y) / unit, expected, atol=1e-6)
     assert model.model_.stages[0].scores(X).any()
@@ -251,13 +257,15 @@ def test_targets_come_in_any_units(unit):
 def test_rows_kept_for_the_choice_are_few_where_they_are_wide():
     X = csr_array((np.ones(600), (np.arange(600), np.arange(600) % 97)), shape=(600, 20_000))
     label = np.arange(600) % 2
-    model = OnlineKernelClassifier(budget=5, speed="fast", restart=False).fit(X[:50], label[:50])
+    model = OnlineKernelClassifier(n_components=5, speed="fast", restart=False).fit(
+        X[:50], label[:50]
+    )
     assert model.model_.choice.n_rows == 64
     model.partial_fit(X[50:100], label[50:100])
     assert model.model_.choice is None
     assert len(model.model_.stages[0].bins.columns) > 0
     wider = csr_array((600, 10**6))
-    model = OnlineKernelClassifier(budget=5, speed="fast", restart=False)
+    model = OnlineKernelClassifier(n_components=5, speed="fast", restart=False)
     assert model.partial_fit(wider[:2], label[:2]).model_.choice is None
 
 
@@ -266,8 +274,8 @@ def test_blocks_do_not_matter_to_the_learner(block):
     X, y = crossed(1500)
     code = np.digitize(y, [-1.0, 1.0])
     code[:200] = np.minimum(code[:200], 1)
-    expected = OnlineKernelClassifier(budget=20, speed="fast").predict_then_learn(X, code)
-    model = OnlineKernelClassifier(budget=20, speed="fast")
+    expected = OnlineKernelClassifier(n_components=20, speed="fast").predict_then_learn(X, code)
+    model = OnlineKernelClassifier(n_components=20, speed="fast")
     got = [model.predict_then_learn(X[a : a + block], code[a : a + block])
            for a in range(0, len(X), block)]  # fmt: skip
     assert np.mean(np.concatenate(got) != expected) < 0.005
@@ -277,7 +285,9 @@ def test_blocks_do_not_matter_to_the_learner(block):
 @pytest.mark.parametrize("stop", [30, 500, 2000])
 def test_a_new_column_changes_nothing_before_it_says_something(stop):
     X, y = crossed(3000)
-    model = OnlineKernelRegressor(budget=20, speed="fast", restart=False).fit(X[:stop], y[:stop])
+    model = OnlineKernelRegressor(n_components=20, speed="fast", restart=False).fit(
+        X[:stop], y[:stop]
+    )
     before = model.predict(X)
     wide = np.column_stack([X, np.zeros(len(X))])
     np.testing.assert_allclose(model.add_columns(1).predict(wide), before, atol=1e-9)

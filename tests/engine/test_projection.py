@@ -12,9 +12,11 @@ import pytest
 from onkel import budgets, rules
 from onkel.kernels import Cauchy, Gaussian, Linear, Polynomial
 from onkel.losses import Loss
-from onkel.models import loops, projection
-from onkel.models.inverse import look_ahead
-from onkel.models.projection import model_of
+from onkel.model import judging
+from onkel.rules.base import RADIUS
+from onkel.support.exchange import model as exchange_model
+from onkel.support.exchange.inverse import look_ahead
+from onkel.support.families import model_of
 
 _spec = importlib.util.spec_from_file_location(
     "naive_support", Path(__file__).with_name("naive_support.py")
@@ -119,7 +121,7 @@ def test_the_factor_is_that_of_the_kernel_matrix(dtype, limit):
     model = make(budgets.Projection(limit, 0.0), PERCEPTRON, "binary", dtype=dtype)
     learn(model, X, y)
     m, exact = model.size, dtype == "float64"
-    L, K = model.factor[:m, :m], gram(model.support.astype(float))
+    L, K = model.factor[:m, :m].T.astype(float), gram(model.support.astype(float))
     np.testing.assert_allclose(L @ L.T, K, atol=1e-12 if exact else 1e-5)
     if exact:
         inverse = np.linalg.solve(L.T, np.linalg.solve(L, np.eye(m)))
@@ -163,8 +165,8 @@ def test_other_rules_and_their_norm(budget, rule):
     np.testing.assert_allclose(learn(parts, X, y, range(N + 1)), P, rtol=1e-6, atol=1e-7)
     if whole.track:
         norm = np.sum((whole.coef @ gram(whole.support)) * whole.coef)
-        assert whole.state[loops.SQUARED_NORM] == pytest.approx(norm, rel=1e-5)
-        assert norm <= whole.par[3] ** 2 * (1 + 1e-6)
+        assert whole.state[judging.SQUARED_NORM] == pytest.approx(norm, rel=1e-5)
+        assert norm <= whole.par[RADIUS] ** 2 * (1 + 1e-6)
 
 
 def test_a_full_set_meets_many_rows():
@@ -260,11 +262,11 @@ def test_products_made_ahead_are_those_of_each_row(budget, monkeypatch):
         made.append(rows)
         return look_ahead(inverse, panel, changes, first, rows)
 
-    monkeypatch.setattr(projection, "look_ahead", counted)
-    monkeypatch.setattr(projection, "_LARGE", 0)
+    monkeypatch.setattr(exchange_model, "look_ahead", counted)
+    monkeypatch.setattr(exchange_model, "_LARGE", 0)
     found = []
     for often in (0.4, 2.0):
-        monkeypatch.setattr(projection, "_OFTEN", often)
+        monkeypatch.setattr(exchange_model, "_OFTEN", often)
         made.append(-1)
         model = make(budget(12), rules.Gradient(0.4), "multiclass")
         found.append(learn(model, X, y, (0, 50, N)))

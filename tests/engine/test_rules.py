@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from onkel import ExplicitKernelClassifier, SupportKernelClassifier
+from onkel.budgets import NoBudget
+from onkel.kernels import make_kernel
+from onkel.maps import IdentityFeatures
+from onkel.numerics.jit import jit
 from onkel.rules import (
     RULES,
     AdaGrad,
+    Alma,
     DoublyStochastic,
     Gradient,
     PassiveAggressive,
@@ -16,7 +22,8 @@ from onkel.rules import (
     ProjectedGradient,
     make_rule,
 )
-from onkel.rules.base import N_PARAMETERS
+from onkel.rules.base import OWN, OWN_STATE, RuleKind
+from onkel.rules.dispatch import step
 
 
 @pytest.mark.parametrize(
@@ -35,6 +42,7 @@ from onkel.rules.base import N_PARAMETERS
         (DoublyStochastic(n_parts=0), "n_parts=0 must be a whole number of at least 1"),
         (DoublyStochastic(decay=-1.0), "decay=-1.0 must be a number of at least 0"),
         (DoublyStochastic(alpha=3.0), "must be below 1"),
+        (Alma(alpha=1.0), "alpha=1.0 must be above 0 and below 1"),
         (Perceptron(np.nan), "learning_rate=nan must be a positive number"),
     ],
 )
@@ -45,7 +53,22 @@ def test_bad_parameters_are_named(rule, message):
 
 @pytest.mark.parametrize("name", RULES)
 def test_defaults_are_valid(name):
-    assert make_rule(name).parameters().shape == (N_PARAMETERS,)
+    par = make_rule(name).parameters()
+    assert par.dtype == np.float64
+    assert len(par) > OWN
+    assert np.isfinite(par).all()
+
+
+@pytest.mark.parametrize("number", [RuleKind.ADAGRAD, RuleKind.LEAST_SQUARES, 99])
+def test_a_number_without_a_step_ends_in_an_error(number):
+    """An unknown rule used to run as passive-aggressive."""
+    with pytest.raises(NotImplementedError, match="no step for its number"):
+        step_of(int(number))
+
+
+@jit
+def step_of(rule):
+    return step(rule, np.zeros(8), np.zeros(OWN_STATE), 1.0, 1.0, 1.0, 1.0)
 
 
 def test_losses_a_rule_takes():
@@ -56,3 +79,65 @@ def test_losses_a_rule_takes():
         PassiveAggressive().loss_name("logistic", "classification")
     with pytest.raises(ValueError, match="rule='sgd' is not one of 'gradient'"):
         make_rule("sgd")
+    with pytest.raises(ValueError, match="did you mean 'pegasos'"):
+        make_rule("pegaso")
+    assert Alma().loss_name("logistic", "classification") == "hinge"
+    with pytest.raises(ValueError, match="rule 'alma' is for classification only"):
+        Alma().loss_name("squared", "regression")
+
+
+# ---- ALMA ----------------------------------------------------------------------------------------
+
+ROWS = np.random.default_rng(0).normal(size=(250, 3))
+WAVE = np.sin(2 * ROWS[:, 0]) * ROWS[:, 1] + ROWS[:, 2]
+
+
+def naive_alma(K, y, alpha, n_classes):
+    """Gentile 2001, Figure 1, over the kernel matrix: the scores (n, n_classes) before each row.
+
+    Two classes have one output for +1; of more, the true class moves against the runner-up.
+    """
+    outputs = 1 if n_classes == 2 else n_classes
+    coef, scores, k = np.zeros((outputs, len(y))), np.zeros((len(y), outputs)), 1
+    for t in range(len(y)):
+        scores[t] = p = coef @ K[:, t]
+        c = np.zeros(outputs)
+        if outputs == 1:
+            c[0] = 1.0 if y[t] else -1.0
+        else:
+            rival = max((s for s in range(outputs) if s != y[t]), key=lambda s: p[s])
+            c[y[t]], c[rival] = 1.0, -1.0
+        length = np.sqrt(c @ c * K[t, t])
+        if c @ p / length < (1 - alpha) / alpha / np.sqrt(k):
+            coef[:, t] += np.sqrt(2.0 / k) * c / length
+            coef /= max(1.0, np.sqrt(np.einsum("ki,ij,kj->", coef, K, coef)))
+            k += 1
+    return scores
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial"])
+@pytest.mark.parametrize("alpha", [0.3, 0.9])
+def test_alma_is_the_naive_one(kernel, n_classes, alpha):
+    y = np.digitize(WAVE, [0.0] if n_classes == 2 else [-0.7, 0.7])
+    K = make_kernel(kernel).gram(ROWS, ROWS, 0.5)
+    naive = naive_alma(K, y, alpha, n_classes)
+    model = SupportKernelClassifier(
+        kernel=kernel, gamma=0.5, rule=Alma(alpha), budget=NoBudget(), dtype="float64"
+    )
+    scores = []
+    for part in (slice(0, 120), slice(120, 250)):
+        known = {} if scores else {"classes": np.arange(n_classes)}
+        scores.append(model.predict_then_learn(ROWS[part], y[part], return_scores=True, **known))
+        # the counter k is saved with the model
+        model = type(model).from_state(model.get_state())
+    got = np.concatenate(scores)
+    np.testing.assert_allclose(got.reshape(naive.shape), naive, rtol=1e-8, atol=1e-10)
+
+
+def test_alma_over_features_is_that_over_their_kernel():
+    y = (WAVE > 0.0).astype(int)
+    naive = naive_alma(ROWS @ ROWS.T, y, 0.9, 2)
+    model = ExplicitKernelClassifier(map=IdentityFeatures(False), rule=Alma(0.9), dtype="float64")
+    got = model.predict_then_learn(ROWS, y, return_scores=True, classes=[0, 1])
+    np.testing.assert_allclose(got, naive[:, 0], rtol=1e-8, atol=1e-10)

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from onkel import budgets, rules
-from onkel._random import new_state
-from onkel.budgets import BudgetKind
+from onkel.explicit.model import ExplicitModel
 from onkel.kernels import Gaussian, Linear
 from onkel.losses import Loss
 from onkel.maps import IdentityFeatures
-from onkel.models import loops
-from onkel.models.explicit import ExplicitModel
-from onkel.models.support import SupportModel
+from onkel.model import judging
+from onkel.numerics.random import new_state
+from onkel.support.families import model_of as model_class
 
 _spec = importlib.util.spec_from_file_location(
     "naive_support", Path(__file__).with_name("naive_support.py")
@@ -43,7 +42,7 @@ def rows(task, seed=3):
 def model_of(budget, rule, loss, K=1, kernel=None, d=D, epsilon=0.1, dtype="float64", seed=5):
     kernel = Gaussian() if kernel is None else kernel
     loss = Loss[loss.upper()]
-    return SupportModel(kernel, GAMMA, 256, budget, rule, loss, epsilon, K, d, dtype, seed)
+    return model_class(budget)(kernel, GAMMA, 256, budget, rule, loss, epsilon, K, d, dtype, seed)
 
 
 def learn_in_blocks(model, X, y, cuts=(0, 1, 30, 64, N)):
@@ -85,6 +84,10 @@ CASES = {
     "smallest": (
         budgets.SmallestRemoval(B), rules.Gradient(0.4, alpha=0.05), 0, eta(0.4),
         lambda m, e: m.smallest(), {"alpha": 0.05},
+    ),
+    "nearest": (
+        budgets.DropNearest(B), rules.Gradient(0.4, alpha=0.05), 0, eta(0.4),
+        lambda m, e: m.nearest(), {"alpha": 0.05},
     ),
     "redundant": (
         budgets.MostRedundantRemoval(B), PERCEPTRON, 1, eta(1.0), "redundant", {},
@@ -141,7 +144,7 @@ LOSSES = [("hinge", "squared"), ("perceptron", "epsilon_insensitive"),
 
 
 def test_every_budget_of_the_family_is_here():
-    there = {name for name, cls in budgets.BUDGETS.items() if cls.kind <= BudgetKind.REPLACE}
+    there = {name for name, cls in budgets.BUDGETS.items() if cls.family == "removal"}
     assert {case[0].name for case in CASES.values()} == there
 
 
@@ -211,7 +214,7 @@ def test_norm_recursion_is_the_norm(name):
         model.learn(X[t : t + 1], y[t : t + 1], np.ones(1))
         gram = Gaussian().gram(model.support, model.support, GAMMA)
         squared = np.trace(model.coef @ gram @ model.coef.T)
-        assert model.state[loops.SQUARED_NORM] == pytest.approx(squared, rel=1e-9, abs=1e-12)
+        assert model.state[judging.SQUARED_NORM] == pytest.approx(squared, rel=1e-9, abs=1e-12)
         assert squared <= rule.radius**2 * (1 + 1e-9)
 
 
@@ -224,7 +227,7 @@ def test_kept_kernel_matrix_and_outputs_equal_fresh_ones(name):
     gram = Gaussian().gram(model.support, model.support, GAMMA)
     np.testing.assert_allclose(model._used("gram"), gram, atol=1e-12)
     if "redundant" in name:
-        scale = model.state[loops.SCALE]
+        scale = model.state[judging.SCALE]
         np.testing.assert_allclose(scale * model._used("outputs"), model.coef @ gram, atol=1e-9)
 
 
@@ -292,7 +295,7 @@ def test_growth_factors_are_multiplied_out():
     budget = budgets.BoundedRemoval(2, max_weight=2.0)
     model = model_of(budget, OGD, "hinge")
     model.learn(X, y, np.ones(400))
-    assert 1e-6 <= model.state[loops.SCALE] <= 1e6
+    assert 1e-6 <= model.state[judging.SCALE] <= 1e6
     assert np.abs(model.coef).max() <= 2.0 * 2.0 * 0.4
 
 

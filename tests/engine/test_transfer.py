@@ -128,7 +128,9 @@ def test_what_is_carried_over_changes_f_by_the_error_of_the_features():
 
 def test_rows_without_a_loss_are_not_stored():
     X = np.array([[0.0], [4.0], [0.0], [4.0], [0.0]])
-    model = DualSGDClassifier(4, 10, 1, alpha=0.1, gamma=1.0).fit(X, [0, 1, 0, 1, 0])
+    model = DualSGDClassifier(budget=4, n_components=10, n_transfer=1, alpha=0.1, gamma=1.0).fit(
+        X, [0, 1, 0, 1, 0]
+    )
     assert model.n_support_ == 2
 
 

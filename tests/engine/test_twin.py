@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from sklearn.datasets import make_moons
 
 from onkel import TVMClassifier
-from onkel.models.support_pieces import SIZE
+from onkel.support.slots import SIZE
 
 GAMMA, B, C, MARGIN, TOL, DISCORD = 0.8, 9, 2.0, 0.8, 0.02, 10.0
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelRegressor
-from onkel.maps.heavy_tails import TailCurves
-from onkel.maps.units import Units
+from onkel.maps.landmarks.heavy_tails import TailCurves
+from onkel.maps.landmarks.units import Units
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_the_default_tells_amounts_apart(monkeypatch):
     y = np.sin(np.log(X).mean(axis=1))
 
     def error():
-        before = OnlineKernelRegressor(budget=100, pairs=False).predict_then_learn(X, y)
+        before = OnlineKernelRegressor(n_components=100, pairs=False).predict_then_learn(X, y)
         return np.mean((before - y)[300:] ** 2)
 
     drawn_in = error()

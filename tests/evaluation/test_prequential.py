@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from onkel.errors import DataError
-from onkel.estimators import FOGDClassifier, PAClassifier, PARegressor
 from onkel.evaluation import METRICS, PrequentialRun, prequential
 from onkel.evaluation.metrics import metrics_of
+from onkel.learners import FOGDClassifier, PAClassifier, PARegressor
 from onkel.pipeline import StreamModel
 from onkel.streams import Block, open_stream
 
@@ -26,7 +26,7 @@ def _data(n=1000, seed=0):
 class Scripted:
     """A model that predicts what it was told to, and takes a known time."""
 
-    task = "regression"
+    task, nbytes = "regression", 0
 
     def __init__(self, predictions):
         self.predictions = np.asarray(predictions, dtype=float)
@@ -148,6 +148,42 @@ def test_a_bad_row_stops_the_run_after_the_rows_before_it():
         prequential(model, [(X[:500], y[:500]), (X[500:], y[500:])])
     assert error.value.row == 600
     assert model.n_rows == 600
+
+
+def _bad_number(X, y):
+    X[600, 1] = np.nan
+    return X, y
+
+
+def _other_class(X, y):
+    y = y.astype("<U9")
+    y[500] = "c"  # comes in, and is learned
+    X[600] = np.inf
+    return X, y
+
+
+def _bad_target(X, y):
+    y = y.copy()
+    y[600] = np.inf
+    return X, y
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+@pytest.mark.parametrize(
+    ("learner", "change"),
+    [(PAClassifier, _bad_number), (PAClassifier, _other_class), (PARegressor, _bad_target)],
+)
+def test_rows_before_a_bad_one_are_in_the_curve(learner, change, wrapped):
+    X, labels, numbers = _data()
+    X, y = change(X, labels if learner is PAClassifier else numbers)
+    runs = [PrequentialRun(StreamModel(learner()) if wrapped else learner()) for _ in range(2)]
+    with pytest.raises(DataError):
+        runs[0].step((X, y))
+    runs[1].step((X[:600], y[:600]))
+    assert runs[0].n_rows == 600
+    cut, whole = (run.result() for run in runs)
+    assert cut.value == whole.value
+    assert [row.loss for row in cut.curve] == [row.loss for row in whole.curve]
 
 
 def test_a_run_continues_from_its_state():

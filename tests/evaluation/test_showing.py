@@ -5,17 +5,22 @@ from __future__ import annotations
 import html.parser
 import io
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from onkel.estimators import PAClassifier, PARegressor
+from onkel.algorithms import ALGORITHMS
+from onkel.evaluation import figure as figure_module
 from onkel.evaluation import prequential, write_html
+from onkel.evaluation.curves import mean_curve
 from onkel.evaluation.figure import plot, to_svg
 from onkel.evaluation.progress import RunProgress
+from onkel.evaluation.styles import line_styles
 from onkel.evaluation.summary import best, summarize
 from onkel.evaluation.text import bytes_text, duration, short
+from onkel.learners import PAClassifier, PARegressor
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1000, 3))
@@ -61,9 +66,11 @@ def page(results, path, **kwargs):
 
 
 def test_a_report_of_one_run(tmp_path):
-    found = page(classify(), tmp_path / "r.html", title="a <b> & c", lead="lead", notes=["a note"])
+    found = page(
+        classify(), tmp_path / "r.html", title="a <b> & c", lead="<i>lead", notes=["<script>"]
+    )
     text = " ".join(found.words)
-    for part in ("a <b> & c", "lead", "a note", "mistakes", "Checkpoints", "Settings", "seed",
+    for part in ("a <b> & c", "<i>lead", "<script>", "mistakes", "Checkpoints", "Settings", "seed",
                  "onkel 0", "numpy", "numba"):  # fmt: skip
         assert part in text
     assert all(link.startswith(("#", "xlink:")) for link in found.links)  # nothing from elsewhere
@@ -99,7 +106,7 @@ def test_figures_are_written(tmp_path, ending):
 
 def test_a_figure_of_several(tmp_path):
     figure = plot([classify("one"), classify("two", 1), classify("two", 2)], title="t")
-    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["one", "two"]
     assert to_svg(figure).startswith("<svg")
     with pytest.raises(ValueError, match="same task"):
@@ -108,11 +115,57 @@ def test_a_figure_of_several(tmp_path):
         plot([])
 
 
+def test_every_algorithm_can_be_told_apart():
+    """The colour, line and marker of a name are its own, whatever else is in the figure."""
+    styles = line_styles(ALGORITHMS)
+    assert len({tuple(style.values()) for style in styles.values()}) == len(ALGORITHMS)
+    for names in (["pa", "okl"], ["mine", "krls", "pa"], ["pa"]):
+        some = line_styles(names)
+        assert some["pa"] == styles["pa"]
+        assert len({tuple(style.values()) for style in some.values()}) == len(names)
+
+
+def test_the_legend_stands_beside_the_curves():
+    figure = plot([classify(name) for name in list(ALGORITHMS)[:12]])
+    figure.draw_without_rendering()
+    legend = figure.legends[0].get_window_extent()
+    assert legend.x0 >= figure.axes[0].get_window_extent().x1
+    lines = figure.axes[0].get_lines()
+    assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 12
+
+
+def test_the_band_is_the_sample_standard_deviation():
+    runs = [classify("one", seed) for seed in range(3)]
+    curve = mean_curve(runs)
+    values = [[r.metrics["mistakes"] for r in run.curve if r.n_rows >= 16] for run in runs]
+    np.testing.assert_allclose(curve.std, np.std(values, axis=0, ddof=1))
+
+
+def test_a_report_that_fails_leaves_the_old_one(tmp_path):
+    path = tmp_path / "r.html"
+    write_html(classify(), path)
+    before = path.read_bytes()
+    broken = classify()
+    broken.settings = {"name": "\ud800"}  # cannot be written
+    with pytest.raises(UnicodeEncodeError):
+        write_html(broken, path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_evaluation_is_imported_in_one_direction():
+    """Figures need no results, and no part of evaluation knows the command line."""
+    for path in Path(figure_module.__file__).parent.glob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        assert "onkel.cli" not in source
+        assert path.name != "figure.py" or "evaluation.result" not in source
+
+
 def test_summaries():
     runs = [classify("one", s) for s in range(4)] + [classify("two", 9)]
     one, two = summarize(runs)
     assert one.mean == pytest.approx(np.mean([r.value for r in runs[:4]]))
-    assert one.std == pytest.approx(np.std([r.value for r in runs[:4]]))
+    assert one.std == pytest.approx(np.std([r.value for r in runs[:4]], ddof=1))
     assert (one.runs, two.runs) == (4, 1)
     assert "±" in one.score
     assert "±" not in two.score

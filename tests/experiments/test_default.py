@@ -15,13 +15,17 @@ from typer.testing import CliRunner
 from onkel import StreamModel, algorithms, prequential
 from onkel.cli.app import app
 from onkel.datasets.registry import DATASETS, Entry
-from onkel.experiments import default, default_table, goals, rivals, rivals_table
+from onkel.experiments import default, goal_tables, goals, rivals
 from onkel.experiments.goals import GOALS, Goal, find_goals
 from onkel.experiments.records import Record
 from onkel.experiments.runner import order
 from onkel.streams import Block
 
 N = 300
+
+
+def outcome(goal, n_rows, values, seconds):
+    return default.Outcome(goal=goal, n_rows=n_rows, values=values, seconds=seconds)
 
 
 @pytest.fixture
@@ -130,13 +134,13 @@ def test_metrics(toys):
             assert value == pytest.approx(finish[goal.metric](predicted, y[rows]), rel=1e-6)
         assert outcome.n_rows == N
         assert len(outcome.seconds) == len(outcome.values) == 2
-        assert outcome.std > 0
+        assert outcome.std == pytest.approx(np.std(outcome.values, ddof=1))
 
 
 def test_met_is_to_the_digit():
     goal = Goal("toy", "mistakes", 5.0)
-    assert default.Outcome(goal, 10, (4.0, 6.0), (1.0, 1.0)).met
-    assert not default.Outcome(goal, 10, (5.0, 5.001), (1.0, 1.0)).met
+    assert outcome(goal, 10, (4.0, 6.0), (1.0, 1.0)).met
+    assert not outcome(goal, 10, (5.0, 5.001), (1.0, 1.0)).met
 
 
 def test_wrong_number_of_runs(toys):
@@ -215,7 +219,7 @@ def test_rivals_are_searched_once_and_the_best_is_kept(toys, tmp_path, monkeypat
             assert len(entry["values"]) == rivals.N_RUNS
     monkeypatch.setattr(rivals, "search", lambda *_: pytest.fail("there is nothing left to do"))
     rivals.measure_rivals(toys[0], Record(file, rivals.ABOUT))
-    assert "gamma = 0.5" in rivals_table.markdown(toys, found)
+    assert "gamma = 0.5" in goal_tables.rivals_markdown(toys, found)
 
 
 def test_a_rival_that_diverges_loses(toys):
@@ -254,10 +258,10 @@ def test_stored_rivals_are_of_the_goals_and_whole():
 
 def test_markdown_says_what_is_met():
     outcomes = [
-        default.Outcome(Goal("a", "mistakes", 5.0, 9.0), 1000, (4.0, 4.5), (1.0, 1.0)),
-        default.Outcome(Goal("b", "mse", 0.01), 500, (0.02, 0.02), (0.5, 0.5)),
+        outcome(Goal("a", "mistakes", 5.0, 9.0), 1000, (4.0, 4.5), (1.0, 1.0)),
+        outcome(Goal("b", "mse", 0.01), 500, (0.02, 0.02), (0.5, 0.5)),
     ]
-    text = default_table.markdown(outcomes, {"a": {"nogd, papers": {"values": [4.2]}}})
+    text = goal_tables.default_markdown(outcomes, {"a": {"nogd, papers": {"values": [4.2]}}})
     lines = text.splitlines()
     assert lines[2] == "| a | 1,000 | 4.25 ± 0.35 | 5 ✓ | 9 | nogd 4.2 | 1,000 |"
     assert lines[3] == "| b | 500 | 0.02000 ± 0.00000 | 0.01 ✗ |  |  | 1,000 |"

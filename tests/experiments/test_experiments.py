@@ -131,7 +131,13 @@ def test_verdict(toy, value, published, limit, comparable, verdict):
     from dataclasses import replace
 
     entry = replace(toy, published=published, limit=limit)
-    result = Result(entry, (value, value), (1.0, 1.0), 60, comparable)
+    result = Result(
+        experiment=entry,
+        values=(value, value),
+        seconds=(1.0, 1.0),
+        n_rows=60,
+        comparable=comparable,
+    )
     assert result.verdict == verdict
     assert result.failed == (verdict in ("not met", "over 10"))
 
@@ -272,7 +278,8 @@ def test_markdown_shows_the_note(toy):
     from dataclasses import replace
 
     entry = replace(toy, note="what was tried", published=Cell(1.0, 0.1))
-    text = markdown([Result(entry, (5.0,), (0.1,), 60, True)])
+    told = {"values": (5.0,), "seconds": (0.1,), "n_rows": 60, "comparable": True}
+    text = markdown([Result(experiment=entry, **told)])
     assert "- *german, fogd*: what was tried" in text
     assert "**not met**" in text
 

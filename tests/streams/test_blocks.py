@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from onkel.columns.hashing import slots
 from onkel.errors import DataError
 from onkel.streams import Column, Encoder, lines, open_stream
-from onkel.streams.hashing import slots
 
 ROWS = 150
 
@@ -64,17 +64,11 @@ def test_cuts_do_not_matter(block_rows, batch, missing, shuffle, skip):
 
 @pytest.mark.parametrize("size", [50, 1000, 10**6])
 def test_text_chunks_do_not_matter(tmp_path, monkeypatch, size):
-    from onkel.streams import csv_source, jsonl_source
-
     table = make(0)
     text = table.to_pandas().to_csv(index=False)
     (tmp_path / "a.csv").write_text(text.replace("red", '"red"'))
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, table.to_pylist())))
-    chunks = lines.line_chunks
-    for module in (csv_source, jsonl_source):
-        monkeypatch.setattr(
-            module, "line_chunks", lambda ref, quotes: chunks(ref, quotes=quotes, size=size)
-        )
+    monkeypatch.setattr(lines, "CHUNK_BYTES", size)
     X, y, _ = read(open_stream(table, target="y"))
     for name in ("a.csv", "a.jsonl"):
         Xs, ys, sizes = read(open_stream(tmp_path / name, target="y", block_rows=64))

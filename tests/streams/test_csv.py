@@ -10,16 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onkel.errors import DataError
-from onkel.streams import Encoder, csv_source, lines, open_stream
+from onkel.streams import Encoder, lines, open_stream
 
 
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Chunks of 64 bytes, so that short files have many."""
-    read = lines.line_chunks
-    monkeypatch.setattr(
-        csv_source, "line_chunks", lambda ref, quotes: read(ref, quotes=quotes, size=64)
-    )
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 64)
 
 
 def write(path, text):
@@ -199,45 +196,6 @@ def test_saved_encoder(tmp_path, collect):
     write(tmp_path / "c.csv", "t,y\n1,1\n")
     with pytest.raises(DataError, match=r"column 'n'.*no such column"):
         open_stream(tmp_path / "c.csv", encoder=encoder)
-
-
-numbers = st.one_of(
-    st.floats(width=32, allow_nan=False, allow_infinity=False).map(repr),
-    st.floats(-1e30, 1e30).map(lambda v: f"{v:.17g}"),
-    st.integers(-(10**20), 10**20).map(str),
-    st.sampled_from(
-        ["", "NA", "nan", "NULL", "+1", "-0", ".5", "5.", "1e5", "1E-7", "-.5e+3", "1e39"]
-    ),
-)
-
-
-@given(
-    st.lists(st.lists(numbers, min_size=3, max_size=3), min_size=1, max_size=20),
-    st.sampled_from(["\n", "\r\n"]),
-)
-@settings(max_examples=150, deadline=None)
-def test_fast_numbers_are_pyarrows(rows, end):
-    """The compiled parser, where it says anything, says what pyarrow says."""
-    import pyarrow as pa
-
-    from onkel.streams import Column
-    from onkel.streams.csv_fast import FastNumbers
-    from onkel.streams.csv_parse import parse_chunk
-
-    data = end.join(",".join(r) for r in rows).encode()
-    chunk = lines.Chunk(data, 1, 0, data.count(b"\n") + 1)
-    encoder = Encoder([Column("a", "number"), Column("b", "number")])
-    types = dict.fromkeys("aby", pa.float64())
-    batch, failure = parse_chunk(chunk, ["a", "y", "b"], ",", types, None)
-    for dtype in ("float32", "float64"):
-        got = FastNumbers(encoder, "y", types).parse(chunk, ["a", "y", "b"], ",", dtype)
-        if got is not None:
-            assert failure is None
-            expected = encoder.encode(batch, dtype)
-            if dtype == "float64":
-                np.testing.assert_array_equal(got[0], expected)
-            np.testing.assert_allclose(got[0], expected, rtol=1e-7, atol=1e-45)
-            np.testing.assert_array_equal(got[1], batch.column("y").to_numpy())
 
 
 @given(st.binary(max_size=80), st.integers(0, 60))

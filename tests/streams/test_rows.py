@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from onkel.columns.hashing import slots
 from onkel.errors import DataError
 from onkel.streams import open_stream
-from onkel.streams.hashing import slots
 
 
 def test_dicts(collect):

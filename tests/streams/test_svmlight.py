@@ -13,15 +13,12 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from onkel.errors import DataError
-from onkel.streams import Encoder, lines, open_stream, svmlight
+from onkel.streams import Encoder, lines, open_stream
 
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    read = lines.line_chunks
-    monkeypatch.setattr(
-        svmlight, "line_chunks", lambda ref, quotes: read(ref, quotes=quotes, size=300)
-    )
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 300)
 
 
 @pytest.fixture

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from onkel.cli import options
 
 __all__ = ["algorithms"]
 
 
 def algorithms(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """List the algorithms: name, axes, tasks, paper."""
     from onkel.algorithms import ALGORITHMS, ALL_TASKS, DEFAULT

@@ -10,13 +10,15 @@ import typer
 from typer.core import TyperGroup
 
 from onkel._version import __version__
-from onkel.cli import algorithms, compare, datasets, demo, learn, predict, reproduce
+from onkel.cli import algorithms, compare, datasets, demo, info, learn, predict, reproduce
+from onkel.cli.console import complain, fail, say_warnings
+from onkel.cli.interrupt import Interrupted
 
 __all__ = ["app", "main"]
 
 
 class _Verbs(TyperGroup):
-    """Turns what a user can put right into one red line and exit status 2."""
+    """Tells errors that a user can put right in one red line, with exit status 2."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb; ``ONKEL_TRACEBACK=1`` shows where an error comes from."""
@@ -24,16 +26,15 @@ class _Verbs(TyperGroup):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise
+        except Interrupted as signal:
+            complain(signal.word)
+            raise typer.Exit(signal.status) from None
         except KeyboardInterrupt:
-            from onkel.cli.console import complain
-
             complain("interrupted")
             raise typer.Exit(130) from None
         except (ValueError, OSError) as error:
             if os.environ.get("ONKEL_TRACEBACK"):
                 raise
-            from onkel.cli.console import fail
-
             fail(str(error))
 
 
@@ -47,6 +48,7 @@ app = typer.Typer(
 )
 app.command()(learn.learn)
 app.command()(predict.predict)
+app.command()(info.info)
 app.command()(compare.compare)
 app.command()(algorithms.algorithms)
 app.command()(demo.demo)
@@ -71,6 +73,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; the console script ``onkel``."""
-    # most of a short command is importing, a sixth of which would go to looking for garbage
+    # A short command mostly imports; garbage collection would take a sixth of that time.
     gc.set_threshold(200_000, 20, 20)
+    say_warnings()
     app(prog_name="onkel")

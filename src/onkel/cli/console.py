@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,7 +12,10 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["complain", "fail", "note", "print_json", "say_if_cold", "stderr", "stdout", "watched"]
+__all__ = [
+    "complain", "fail", "note", "print_json", "say_if_cold", "say_warnings", "stderr", "stdout",
+    "watched",
+]  # fmt: skip
 
 
 def stdout() -> Console:
@@ -44,6 +47,15 @@ def complain(text: str) -> None:
     stderr().print(Text.assemble(("error: ", "bold red"), (line, "red")), soft_wrap=True)
 
 
+def say_warnings() -> None:
+    """Show warnings as notes, without the line of source they come from."""
+
+    def show(message: Warning | str, *about: Any, **more: Any) -> None:
+        note(f"warning: {message}")
+
+    warnings.showwarning = show
+
+
 def fail(text: str) -> NoReturn:
     """Complain and leave with exit status 2."""
     complain(text)
@@ -52,12 +64,14 @@ def fail(text: str) -> NoReturn:
 
 def print_json(value: Any) -> None:
     """Write one JSON object on stdout."""
-    typer.echo(json.dumps(_plain(value), default=str))
+    from onkel.evaluation.result import finite
+
+    typer.echo(json.dumps(finite(value), default=str))
 
 
 def say_if_cold() -> None:
     """Say why the first run on a machine takes its time."""
-    from onkel.models.loops import is_cold
+    from onkel.explicit.cold import is_cold
 
     if is_cold():
         note("compiling the engine for this machine (once)...")
@@ -81,14 +95,3 @@ def watched(blocks: Any, title: str, total: int | None) -> Iterator[Any]:
         for block in blocks:
             yield block
             bar.advance(task, block.X.shape[0])
-
-
-def _plain(value: Any) -> Any:
-    """JSON has no word for infinity and NaN."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

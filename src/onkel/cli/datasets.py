@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from onkel.cli import options
+
 __all__ = ["app"]
 
 app = typer.Typer(
@@ -17,7 +19,7 @@ _Name = Annotated[str, typer.Argument(help="Name, see 'onkel datasets list'.")]
 
 @app.command("list")
 def show(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """List the data sets, and which of them are on this machine."""
     from onkel import datasets

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from onkel.cli.console import say_if_cold, stderr, stdout
+
+if TYPE_CHECKING:
+    from onkel.cli.contest import Contest
+
 __all__ = ["demo"]
+
+_FAST = ("fogd", "nogd", "rrf", "pa")
+# The default is shown where its thousands of rows a second are enough.
+_ALL = ("okl", *_FAST)
+
+Files = list[tuple[Path, str]]
 
 
 def demo(
@@ -19,14 +31,69 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything.")] = 0,
 ) -> None:
     """Learn handwritten digits and a generated stream, and compare."""
-    from onkel.cli.console import say_if_cold, stdout
-    from onkel.cli.demonstration import show_digits, show_generated
-
     out.mkdir(parents=True, exist_ok=True)
     say_if_cold()
-    files = show_digits(out, passes=passes, seed=seed)
-    files += show_generated(out, rows=rows, seed=seed)
+    files = _digits(out, passes=passes, seed=seed)
+    files += _generated(out, rows=rows, seed=seed)
     console = stdout()
     console.print("written:", style="bold")
     for path, what in files:
         console.print(f"  {path!s:<32} {what}", soft_wrap=True)
+
+
+def _digits(out: Path, *, passes: int, seed: int) -> Files:
+    """Scikit-learn's handwritten digits in shuffled passes."""
+    from sklearn.datasets import load_digits
+
+    from onkel.cli.contest import Contest
+    from onkel.cli.rows import permuted
+
+    X, y = load_digits(return_X_y=True)
+    X = X.astype("float32")
+
+    def rows(seed: int) -> Iterator[Any]:
+        for i in range(passes):
+            for block in permuted(X, y, seed + i):
+                yield block._replace(start=i * len(y) + block.start)
+
+    title = f"Handwritten digits, {passes} shuffled passes: 10 classes, 64 pixels"
+    contest = Contest(_ALL, "classification", {}, scaling="minmax", seed=seed)
+    return _show("digits", title, contest, rows, passes * len(y), out)
+
+
+def _generated(out: Path, *, rows: int, seed: int) -> Files:
+    """A generated stream with a border that no linear learner can follow."""
+    from onkel.cli.contest import Contest
+    from onkel.cli.rows import generated_stream
+
+    title = f"Generated stream, {rows:,} rows: 2 classes, 10 features, a nonlinear border"
+    contest = Contest(_FAST, "classification", {}, seed=seed)
+    return _show("generated", title, contest, lambda s: generated_stream(rows, s), rows, out)
+
+
+def _show(
+    name: str,
+    title: str,
+    contest: Contest,
+    rows: Callable[[int], Iterable[Any]],
+    total: int,
+    out: Path,
+) -> Files:
+    from onkel.cli.contest import linear_names
+    from onkel.cli.tables import comparison_table
+    from onkel.evaluation.figure import plot
+    from onkel.evaluation.report import write_html
+
+    console = stdout()
+    console.print(f"\n[bold]{title}[/bold]")
+    results = contest.play(rows, stderr(), runs=1, total=total)
+    console.print(comparison_table(results, linear_names()))
+    winner = min(results, key=lambda r: r.value if r.metric.lower_is_better else -r.value).name
+    model, report, curve = (out / f"{name}{end}" for end in (".onkel", ".html", ".png"))
+    contest.models[winner].save(model)
+    plot(results, curve, title=title)
+    settings = {"scaling": contest.scaling, "seed": contest.seed}
+    write_html(
+        results, report, title=title, lead="onkel demo", settings=settings, linear=linear_names()
+    )
+    return [(model, f"model ({winner})"), (report, "report"), (curve, "learning curves")]

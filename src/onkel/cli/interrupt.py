@@ -1,4 +1,4 @@
-"""Ctrl-C that never cuts a block in half."""
+"""Ctrl-C and SIGTERM that never cut a block in half."""
 
 from __future__ import annotations
 
@@ -11,26 +11,46 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
-__all__ = ["Interrupts"]
+__all__ = ["Interrupted", "Interrupts"]
+
+_WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal asked the process to end.
+
+    Attributes
+    ----------
+    status : int
+        Exit status as shells have it: 130 for Ctrl-C, 143 for SIGTERM.
+    word : str
+        "interrupted" or "terminated".
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.status = 128 + number
+        self.word = _WORDS[signal.Signals(number)]
 
 
 class Interrupts:
-    """While active, Ctrl-C waits for the end of a `held` section; elsewhere it acts at once.
+    """While active, signals wait for the end of a `held` section; elsewhere they act at once.
 
     A model that is stopped in the middle of a block would have scaled rows it has not learned. So
     learning is held, and reading (which may wait for a pipe forever) is not. Compiling is held as
-    well: numba does not survive an exception there. Who presses twice leaves at once, and nothing
-    is saved.
+    well: numba does not survive an exception there. A second signal ends the process at once, and
+    nothing is saved.
     """
 
     def __init__(self) -> None:
         self._holding = False
-        self._pending = False
-        self._before: Any = None
+        self._pending = 0
+        self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._handle)
+            for number in _WORDS:
+                self._before[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(
@@ -39,33 +59,32 @@ class Interrupts:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Section that Ctrl-C does not cut; KeyboardInterrupt is raised at its end."""
+        """Section that no signal cuts; `Interrupted` is raised at its end."""
         self._holding = True
         try:
             yield
         finally:
             self._holding = False
         if self._pending:
-            self._pending = False
-            raise KeyboardInterrupt
+            number, self._pending = self._pending, 0
+            raise Interrupted(number)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self._holding and self._pending:
-            _leave()
-        if self._holding:
-            self._pending = True
-        else:
-            raise KeyboardInterrupt
+        if not self._holding:
+            raise Interrupted(number)
+        if self._pending:
+            _leave(number)
+        self._pending = number
 
 
-def _leave() -> None:
+def _leave(number: int) -> None:
     """End the process as it stands; files are written atomically, so none is left half done."""
     show_cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""
-    sys.stderr.write(f"{show_cursor}error: interrupted twice: nothing saved\n")
+    sys.stderr.write(f"{show_cursor}error: {_WORDS[signal.Signals(number)]} twice: nothing saved\n")
     sys.stderr.flush()
-    os._exit(130)
+    os._exit(128 + number)

@@ -1,66 +1,221 @@
-"""What ``onkel learn`` was asked for."""
+"""Options of the command line, each declared once.
+
+A verb with many options lists them as the fields of a dataclass, and `takes` makes the command.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
-__all__ = ["LearnOptions"]
+import typer
+
+__all__ = ["Learning", "Reading", "takes"]
+
+MODEL, READING, RUN, OUTPUT = "Model", "Reading", "Run", "Output"
+_LONG = "File, folder, glob or URL; '-' for stdin (with --format)."
+_ROWS, _COLUMN, _FILE, _N = ({"metavar": name} for name in ("ROWS", "COLUMN", "FILE", "N"))
 
 
-@dataclass(frozen=True)
-class LearnOptions:
-    """Options of the command line, as plain values."""
+def _option(*names: str, help: str, panel: str | None = None, **more: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
-    source: str
-    target: str | None
-    algorithm: str | None
-    task: str
-    params: tuple[str, ...]
-    scaling: str
-    seed: int
-    format: str | None
-    exclude: tuple[str, ...]
-    missing: str
-    n_hash: int
-    shuffle: int
-    dtype: str
-    limit: int | None
-    checkpoint: Path | None
-    checkpoint_every: int
-    resume: bool
-    save: Path | None
-    report: Path | None
-    as_json: bool
-    verbose: bool
 
-    def settings(self, algorithm: str, params: dict[str, Any]) -> dict[str, Any]:
-        """What decides on the model: kept with it, and compared when a run is resumed.
+Formats = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "svmlight"]
+Policies = Literal["error", "zero", "mean", "skip"]
 
-        Parameters
-        ----------
-        algorithm : str
-            Name, chosen or by default.
-        params : dict
-            Its parameters, parsed.
+Source = Annotated[str, typer.Argument(metavar="SOURCE", help=_LONG)]
+Model = Annotated[
+    str, typer.Argument(metavar="MODEL", help="File that 'onkel learn --save' wrote.")
+]
+Target = Annotated[str | None, _option("--target", "-t", help="Column to learn.", **_COLUMN)]
+Format = Annotated[Formats | None, _option(help="By extension if not given.", panel=READING)]
+Exclude = Annotated[
+    list[str] | None, _option(help="Column to leave out. Repeatable.", panel=READING, **_COLUMN)
+]
+Missing = Annotated[Policies, _option(help="What to do with missing values.", panel=READING)]
+MissingAsLearned = Annotated[
+    Policies | None, _option(help="As the model was learned if not given.", panel=READING)
+]
+Hashed = Annotated[int, _option(min=1, help="Features a text column becomes.", panel=READING, **_N)]
+Dtype = Annotated[
+    Literal["float32", "float64"], _option(help="Precision of the features.", panel=READING)
+]
+Limit = Annotated[
+    int | None, _option(min=1, help="Use the first so many rows only.", panel=READING, **_ROWS)
+]
+Shuffle = Annotated[
+    int, _option(min=0, help="Rows of the shuffle buffer; 0: none.", panel=READING, **_ROWS)
+]
+Memory = Annotated[
+    int,
+    _option(
+        min=1, metavar="MB", panel=READING,
+        help="MB for the rows; a larger source is not held in memory.",
+    ),
+]  # fmt: skip
+Task = Annotated[
+    Literal["auto", "classification", "regression"],
+    _option(help="'auto' decides on the first block.", panel=MODEL),
+]
+Algorithm = Annotated[
+    str | None,
+    _option("--algorithm", "-a", metavar="NAME", help="See 'onkel algorithms'.", panel=MODEL),
+]
+Algorithms = Annotated[
+    str,
+    _option("--algorithms", "-a", metavar="NAMES", help="Names, separated by commas.", panel=MODEL),
+]
+Settings = Annotated[
+    list[str] | None,
+    _option(
+        "--set", metavar="NAME=VALUE", panel=MODEL,
+        help="Parameter of the algorithm, such as gamma=1/128. Repeatable.",
+    ),
+]  # fmt: skip
+SettingsOfSome = Annotated[
+    list[str] | None,
+    _option(
+        "--set", metavar="NAME=VALUE", panel=MODEL,
+        help="Parameter of all that have it, or of one: fogd.gamma=0.1. Repeatable.",
+    ),
+]  # fmt: skip
+Scaling = Annotated[
+    Literal["auto", "standard", "minmax", "none"],
+    _option(
+        help="Of the features; auto: none where the learner scales by itself, else standard.",
+        panel=MODEL,
+    ),
+]
+Seed = Annotated[int, _option(min=0, help="Seed of the model and the shuffle.", panel=MODEL, **_N)]
+FirstSeed = Annotated[
+    int,
+    _option(min=0, help="Seed of the first run; run r uses seed + r.", panel=MODEL, **_N),
+]
+Runs = Annotated[int, _option(min=1, help="Orders of the rows.", panel=RUN, **_N)]
+Checkpoint = Annotated[
+    Path | None, _option(help="File the run can be resumed from.", panel=RUN, **_FILE)
+]
+CheckpointEvery = Annotated[
+    int, _option(min=1, help="Rows between checkpoints.", panel=RUN, **_ROWS)
+]
+Delay = Annotated[
+    int,
+    _option(
+        min=0, panel=RUN, **_ROWS,
+        help="A row's label is learned only after so many more rows have been predicted.",
+    ),
+]  # fmt: skip
+Resume = Annotated[bool, _option("--resume", help="Continue from --checkpoint.", panel=RUN)]
+Base = Annotated[
+    Path | None,
+    _option("--from", help="Saved model to go on from, with another source.", panel=RUN, **_FILE),
+]
+Overwrite = Annotated[
+    bool, _option("--overwrite", help="Begin anew, though --checkpoint exists.", panel=RUN)
+]
+Save = Annotated[Path | None, _option("--save", "-o", help="Model file.", panel=OUTPUT, **_FILE)]
+Out = Annotated[
+    str,
+    _option(
+        "--out", "-o", help=".parquet, .csv or .jsonl file; '-': CSV on stdout.", panel=OUTPUT,
+        **_FILE,
+    ),
+]  # fmt: skip
+Report = Annotated[Path | None, _option(help="HTML report.", panel=OUTPUT, **_FILE)]
+Json = Annotated[bool, _option("--json", help="One JSON object on stdout.", panel=OUTPUT)]
+Verbose = Annotated[
+    bool,
+    _option(
+        "--verbose", "-v", help="Table of progress even where stderr is no terminal.", panel=OUTPUT
+    ),
+]
+Proba = Annotated[
+    bool, _option("--proba", help="Class probabilities as well (logistic losses).", panel=OUTPUT)
+]
+Keep = Annotated[
+    str | None,
+    _option(help="Columns of the source to write as well: id,name.", metavar="COLUMNS",
+            panel=OUTPUT),
+]  # fmt: skip
+Scores = Annotated[bool, _option("--scores", help="Scores as well.", panel=OUTPUT)]
+Data = Annotated[
+    list[str] | None,
+    _option("--data", metavar="NAME", help="Data set. Repeatable; all if not given."),
+]
+ResultFile = Annotated[
+    Path | None, _option("--json", help="Keeps every result; go on from it later.", **_FILE)
+]
+Markdown = Annotated[bool, _option("--markdown", help="Print Markdown.")]
 
-        Returns
-        -------
-        dict
-            JSON-able.
-        """
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a source is read."""
+
+    source: Source
+    target: Target = None
+    format: Format = None
+    exclude: Exclude = None
+    missing: Missing = "error"
+    n_hash: Hashed = 32
+    dtype: Dtype = "float32"
+    limit: Limit = None
+
+    def reading(self) -> dict[str, Any]:
+        """What `onkel.streams.open_stream` is told."""
         return {
-            "source": self.source,
             "target": self.target,
             "format": self.format,
-            "exclude": list(self.exclude),
+            "exclude": list(self.exclude or ()),
             "missing": self.missing,
             "n_hash": self.n_hash,
-            "shuffle": self.shuffle,
             "dtype": self.dtype,
-            "algorithm": algorithm,
-            "params": params,
-            "scaling": self.scaling,
-            "seed": self.seed,
         }
+
+    def open(self, **more: Any) -> Any:
+        """The source as a stream."""
+        from onkel.streams import open_stream
+
+        return open_stream(self.source, **self.reading(), **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning(Reading):
+    """What is learned, and how."""
+
+    task: Task = "auto"
+    settings: Settings = None
+    scaling: Scaling = "auto"
+    seed: Seed = 0
+
+
+Options = TypeVar("Options")
+
+
+def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
+    """Make a command of a function of one dataclass, whose fields are the command's options."""
+    kinds = get_type_hints(options, include_extras=True)
+    parameters = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=kinds[field.name],
+        )
+        for field in fields(options)  # type: ignore[arg-type]
+    ]
+
+    def make(verb: Callable[[Options], None]) -> Callable[..., None]:
+        def command(**given: Any) -> None:
+            verb(options(**given))
+
+        command.__doc__, command.__name__ = verb.__doc__, verb.__name__
+        command.__annotations__ = kinds
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return command
+
+    return make

@@ -2,71 +2,130 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+from onkel.cli import options
+from onkel.cli.console import note, say_if_cold, watched
+from onkel.cli.options import takes
 
-from onkel.cli.choices import Format, Missing
-
-__all__ = ["predict"]
+__all__ = ["PredictOptions", "predict"]
 
 
-def predict(
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="File that 'onkel learn --save' wrote.")
-    ],
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE", help="File, folder, glob or URL; '-' for stdin (with --format)."
-        ),
-    ],
-    out: Annotated[
-        str,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help=".parquet, .csv or .jsonl file; '-': CSV on stdout."
-        ),
-    ] = "-",
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Class probabilities as well (logistic losses).")
-    ] = False,
-    scores: Annotated[bool, typer.Option("--scores", help="Scores as well.")] = False,
-    format: Annotated[Format | None, typer.Option(help="By extension if not given.")] = None,
-    missing: Annotated[
-        Missing | None,
-        typer.Option(help="As the model was learned if not given."),
-    ] = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """What ``onkel predict`` was asked for."""
+
+    model: options.Model
+    source: options.Source
+    format: options.Format = None
+    missing: options.MissingAsLearned = None
+    out: options.Out = "-"
+    proba: options.Proba = False
+    scores: options.Scores = False
+    keep: options.Keep = None
+
+
+@takes(PredictOptions)
+def predict(options: PredictOptions) -> None:
     """Predict the rows of a source, in their order.
 
-    Columns are found by name; the target may be there or not.
+    Columns are found by name. Where the target is there, the score is told.
 
     Example: onkel predict flights.onkel new.csv --out predictions.parquet
     """
-    from onkel.cli.checks import check_outputs
-    from onkel.cli.console import note, say_if_cold
-    from onkel.cli.predicting import predict_stream
+    from onkel.cli.writers import check_outputs, open_writer
+    from onkel.evaluation.scoring import Score
+
+    if options.out != "-":
+        check_outputs(Path(options.out), inputs=[options.source, options.model])
+    model = _load(options.model)
+    _check(options, model)
+    say_if_cold()
+    score = Score(model.task)
+    rows = 0
+    with open_writer(options.out) as write:
+        for columns, y in _columns(options, model):
+            write(columns)
+            rows += len(columns["prediction"])
+            score.add(y, columns["prediction"])
+        if rows == 0:
+            raise ValueError(f"{options.source}: there are no rows to predict")
+    note(f"{rows:,} predictions" + (f" in {options.out}" if options.out != "-" else ""))
+    if score.n_rows:
+        note(f"{score.text()} on the target {model.encoder.target!r}")
+
+
+def _load(path: str) -> Any:
     from onkel.errors import ModelFileError
     from onkel.persistence import load
     from onkel.pipeline import StreamModel
 
-    if out != "-":
-        check_outputs(Path(out), inputs=[source, model])
-    loaded = load(model)
+    loaded = load(path)
     if not isinstance(loaded, StreamModel) or loaded.encoder is None:
         raise ModelFileError(
-            f"{model}: holds a {type(loaded).__name__} without its columns; 'onkel predict' needs "
+            f"{path}: holds a {type(loaded).__name__} without its columns; 'onkel predict' needs "
             "a file that 'onkel learn --save' wrote. In Python: onkel.load(...).predict(X)"
         )
-    say_if_cold()
-    rows = predict_stream(
-        loaded,
-        source,
-        out,
-        format=format.value if format else None,
-        missing=missing.value if missing else None,
-        proba=proba,
-        scores=scores,
+    return loaded
+
+
+def _check(options: PredictOptions, model: Any) -> None:
+    clash = {"prediction"} & set(_names(options.keep))
+    if clash:
+        raise ValueError(f"--keep {clash.pop()}: the predictions have that name")
+    if options.missing == "skip":
+        raise ValueError(
+            "--missing skip: predictions would no longer stand beside their rows; "
+            "use zero, mean or error"
+        )
+    if (options.proba or options.scores) and model.task == "regression":
+        raise ValueError("--proba and --scores are for classifiers; this model is a regressor")
+    if options.proba and not hasattr(model.estimator, "predict_proba"):
+        loss = model.estimator.get_params(deep=False).get("loss")
+        raise ValueError(
+            f"--proba: this model has no probabilities (loss={loss!r}); "
+            "learn with --set loss=logistic, or ask for --scores"
+        )
+
+
+def _names(given: str | None) -> list[str]:
+    return [] if given is None else [name.strip() for name in given.split(",") if name.strip()]
+
+
+def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Predictions and what was asked for beside them, and the targets if any; block by block."""
+    from onkel.pipeline.rows import extra_columns
+    from onkel.streams import open_stream
+
+    as_learned = model.settings.get("missing", "error")
+    stream = open_stream(
+        options.source,
+        format=options.format,
+        # every row has its prediction
+        missing=options.missing or ("error" if as_learned == "skip" else as_learned),
+        encoder=model.encoder,
+        dtype=model.settings.get("dtype", "float32"),
+        keep=_names(options.keep),
     )
-    note(f"{rows:,} predictions in {out}" if out != "-" else f"{rows:,} predictions")
+    extra = extra_columns(stream, model.encoder, model.settings)
+    extra = [name for name in extra if name not in _names(options.keep)]
+    if extra:
+        note(f"left out, as the model never had them: {', '.join(extra)}")
+    for block in watched(stream, "predicting", stream.n_rows):
+        columns = stream.kept(block.n_rows)
+        columns |= {"prediction": model.predict_features(block.X)}
+        if options.scores:
+            columns |= _by_class(model, "score", model.decision_features(block.X))
+        if options.proba:
+            columns |= _by_class(model, "proba", model.proba_features(block.X))
+        yield columns, block.y
+
+
+def _by_class(model: Any, name: str, values: Any) -> dict[str, Any]:
+    if values.ndim == 1:
+        return {name: values}
+    labels = model.estimator.classes_
+    return {f"{name}_{label}": values[:, i] for i, label in enumerate(labels)}

@@ -1,18 +1,18 @@
-"""Tables written by record batches, in bounded memory, and moved in place when whole."""
+"""Files to write: checked before hours of learning, written in bounded memory, moved when whole."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from onkel._atomic import atomic_file
-from onkel.cli.checks import check_outputs
+from onkel.persistence.atomic import atomic_file
 
-__all__ = ["open_writer"]
+__all__ = ["check_outputs", "open_writer"]
 
 Columns = dict[str, Any]
 Write = Callable[[Columns], None]
@@ -39,7 +39,12 @@ def open_writer(out: str) -> Iterator[Write]:
     """
     if out == "-":
         with _csv(sys.stdout.buffer) as write:
-            yield write
+
+            def at_once(columns: Columns) -> None:
+                write(columns)
+                sys.stdout.buffer.flush()
+
+            yield at_once
         return
     path = Path(out)
     kinds = {".parquet": _parquet, ".csv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl}
@@ -97,7 +102,30 @@ def _jsonl(file: Any) -> Iterator[Write]:
         names = list(columns)
         values = zip(*(columns[name].tolist() for name in names), strict=True)
         for row in values:
-            line = json.dumps(dict(zip(names, row, strict=True)))
+            line = json.dumps(dict(zip(names, row, strict=True)), default=str)
             file.write(line.encode() + b"\n")
 
     yield write
+
+
+def check_outputs(*paths: Path | None, inputs: Sequence[str] = ()) -> None:
+    """See that files can be written where they are wanted, and none of ``inputs`` is written over.
+
+    Raises
+    ------
+    ValueError
+        If a folder does not exist or cannot be written, or a file is named twice.
+    """
+    taken = {Path(name).resolve() for name in inputs if name != "-"}
+    for path in paths:
+        if path is None:
+            continue
+        if path.resolve() in taken:
+            raise ValueError(f"cannot write {path}: this command has another use for that file")
+        taken.add(path.resolve())
+        if path.is_dir():
+            raise ValueError(f"cannot write {path}: it is a folder, name a file in it")
+        if not path.parent.is_dir():
+            raise ValueError(f"cannot write {path}: the folder {path.parent} does not exist")
+        if not os.access(path.parent, os.W_OK):
+            raise ValueError(f"cannot write {path}: no permission in the folder {path.parent}")

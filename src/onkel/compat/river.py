@@ -6,7 +6,7 @@ River's mini-batch and one-row calls are the same algorithm here: rows in order,
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,7 @@ from sklearn.base import clone
 
 from onkel.compat.columns import Columns, Row
 from onkel.errors import DataError
-from onkel.estimators import FOGDClassifier, FOGDRegressor, OnlineClassifier, OnlineRegressor
-from onkel.models.one_row import score_row
+from onkel.learners import FOGDClassifier, FOGDRegressor, OnlineClassifier, OnlineRegressor
 
 try:
     from river import base
@@ -38,9 +37,9 @@ class _OverEstimator:
             )
         self.estimator: Any = estimator
         self.features = features
-        fitted = hasattr(estimator, "model_")
+        fitted = estimator.__sklearn_is_fitted__()
         self.model: Any = copy.deepcopy(estimator) if fitted else clone(estimator)
-        names = getattr(estimator, "feature_names_in_", None)
+        names = _names(estimator)
         given: Any = features if names is None else list(names)
         if fitted and (given is None or isinstance(given, int)):
             raise ValueError(
@@ -55,7 +54,7 @@ class _OverEstimator:
 
     @property
     def _started(self) -> bool:
-        return hasattr(self.model, "model_")
+        return bool(self.model.__sklearn_is_fitted__())
 
     def _row(self, x: Row) -> np.ndarray:
         """The row (1, d) to learn, with the model as wide."""
@@ -65,11 +64,11 @@ class _OverEstimator:
 
     def _widen(self, width: int) -> None:
         """Columns that are new, in a model that has learned others."""
-        have = getattr(self.model, "n_features_in_", width)
-        if have < width:
-            named = hasattr(self.model, "feature_names_in_")
-            new = [str(name) for name in self._columns.names[have:]]
-            self.model.add_columns(new if named else width - have)
+        if not self._started or self.model.n_features_in_ >= width:
+            return
+        have = self.model.n_features_in_
+        new = [str(name) for name in self._columns.names[have:]]
+        self.model.add_columns(width - have if _names(self.model) is None else new)
 
     def _learn_frame(self, X: Any, y: Any) -> None:
         names = self._columns.columns_of(list(X.columns), learning=True)
@@ -98,10 +97,10 @@ class _OverEstimator:
             A[:, j] = column
         return A
 
-    def _scored(self, X: Any, method: str) -> np.ndarray:
+    def _scored(self, X: Any, score: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         A = self._scoring_frame(X)
         try:
-            return getattr(self.model, method)(A)  # type: ignore[no-any-return]
+            return score(A)
         except DataError as error:
             raise _named(error, self._columns.names) from None
 
@@ -177,7 +176,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         labels = self._labels
         if len(labels) < 2:
             return labels[0] if labels else None
-        scores = score_row(self.model.model_, self._columns.read(x, learning=False))
+        scores = self.model._next_row(self._columns.read(x, learning=False))
         if len(labels) == 2:
             return labels[int(scores[0] >= 0.0)]
         return labels[scores.argmax()]
@@ -187,7 +186,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         self._need_probabilities()
         if not self._labels:
             return {}
-        scores = score_row(self.model.model_, self._columns.read(x, learning=False))
+        scores = self.model.model_.score_row(self._columns.read(x, learning=False))
         p = self.model._probabilities(scores[None])[0]
         return dict(zip(self._labels, p.tolist(), strict=True))
 
@@ -202,14 +201,14 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         """Labels of the rows of a frame, as a series."""
         if not self._labels:
             return _series([None] * len(X), X)
-        return _series(self._scored(X, "predict"), X)
+        return _series(self._scored(X, self.model.predict), X)
 
     def predict_proba_many(self, X: Any) -> Any:
         """Probabilities of the rows of a frame, a column a class."""
         self._need_probabilities()
         if not self._labels:
             return _frame_of({}, X)
-        P = self._scored(X, "predict_proba")
+        P = self._scored(X, self.model.predict_proba)
         return _frame_of(dict(zip(self._labels, P.T, strict=True)), X)
 
     def _need_probabilities(self) -> None:
@@ -225,7 +224,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         for loss in ("logistic", "hinge"):
-            estimator = FOGDClassifier(20, loss=loss, dtype="float64", random_state=0)
+            estimator = FOGDClassifier(n_components=20, loss=loss, dtype="float64", random_state=0)
             yield {"estimator": estimator, "features": 32}
 
 
@@ -269,7 +268,7 @@ class RiverRegressor(_OverEstimator, base.MiniBatchRegressor):
         """The value of one row; 0 before the first was learned."""
         if not self._started:
             return 0.0
-        return float(score_row(self.model.model_, self._columns.read(x, learning=False))[0])
+        return float(self.model._next_row(self._columns.read(x, learning=False))[0])
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn the rows of a frame in order, as :meth:`learn_one` would."""
@@ -279,12 +278,17 @@ class RiverRegressor(_OverEstimator, base.MiniBatchRegressor):
         """Values of the rows of a frame, as a series."""
         if not self._started:
             return _series(np.zeros(len(X)), X)
-        return _series(self._scored(X, "predict"), X)
+        return _series(self._scored(X, self.model.predict), X)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        estimator = FOGDRegressor(20, dtype="float64", random_state=0)
+        estimator = FOGDRegressor(n_components=20, dtype="float64", random_state=0)
         yield {"estimator": estimator, "features": 32}
+
+
+def _names(estimator: Any) -> Any:
+    """Names of the columns an estimator has learned; None where it knows none."""
+    return vars(estimator).get("feature_names_in_")
 
 
 def _plain_number(y: Any) -> bool:

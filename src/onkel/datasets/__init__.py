@@ -10,10 +10,11 @@ file: it makes a stream that changes.
 from __future__ import annotations
 
 from onkel.datasets.drift import DRIFTS, drift_stream
+from onkel.datasets.folders import folders
 from onkel.datasets.loading import Dataset, load
 from onkel.datasets.openml import fetch
 from onkel.datasets.registry import DATASETS, Entry, info
-from onkel.datasets.store import available, folders, path
+from onkel.datasets.store import available, path
 
 __all__ = [
     "DATASETS",

@@ -69,7 +69,7 @@ def drift_stream(
     >>> from onkel import KernelRLSClassifier, StreamModel, prequential
     >>> from onkel.datasets import drift_stream
     >>> for forgetting in (1.0, 0.998):
-    ...     model = StreamModel(KernelRLSClassifier(100, forgetting=forgetting))
+    ...     model = StreamModel(KernelRLSClassifier(n_components=100, forgetting=forgetting))
     ...     result = prequential(model, drift_stream("abrupt", 12_000, period=4000))
     ...     print(f"{forgetting}: {result.value:.0f} % mistakes")
     1.0: 30 % mistakes

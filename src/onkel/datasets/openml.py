@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from onkel.datasets.folders import folders
 from onkel.datasets.registry import Entry, info
-from onkel.datasets.store import find, folders, missing
+from onkel.datasets.store import missing
 from onkel.errors import DataError
 
 __all__ = ["fetch"]
@@ -42,8 +43,8 @@ def fetch(name: str, *, force: bool = False) -> Path:
         What OpenML gave has other columns or fewer rows than the set.
     """
     entry = info(name)
-    found = None if force else find(entry)
-    if found is not None:
+    found = entry.file
+    if found is not None and not force:
         return found
     if entry.openml is None:
         raise FileNotFoundError(missing(entry))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
+
+from onkel.datasets.folders import folders
 
 __all__ = ["DATASETS", "Entry", "OpenML", "info"]
 
@@ -82,29 +85,24 @@ class Entry:
         return (f"{self.name}.parquet", *self.files)
 
     @property
+    def file(self) -> Path | None:
+        """The set's file; None where it isn't on this machine."""
+        files = (folder / name for folder in folders() for name in self.candidates)
+        return next((file for file in files if file.is_file()), None)
+
+    @property
     def local(self) -> bool:
         """Whether it is on this machine."""
-        from onkel.datasets.store import find
-
-        return find(self) is not None
+        return self.file is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: what :meth:`Entry` says, and the path where the set is here."""
-        from onkel.datasets.store import find
-
-        where = find(self)
-        return {
-            "name": self.name,
-            "task": self.task,
-            "n_rows": self.n_rows,
-            "n_features": self.n_features,
-            "n_classes": self.n_classes,
-            "subset": self.subset,
-            "scaling": self.scaling,
+        """For JSON: what :class:`Entry` says, and the path where the set is here."""
+        told = ("name", "task", "n_rows", "n_features", "n_classes", "subset", "scaling", "source")
+        file = self.file
+        return {name: value for name, value in asdict(self).items() if name in told} | {
             "fetchable": self.openml is not None,
-            "source": self.source,
-            "local": where is not None,
-            "path": None if where is None else str(where),
+            "local": file is not None,
+            "path": None if file is None else str(file),
         }
 
 

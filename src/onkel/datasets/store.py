@@ -1,40 +1,13 @@
-"""Where data sets lie: the folder of ONKEL_DATA, then the user's cache."""
+"""Data sets on this machine, and what to do about those that are not."""
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
+from onkel.datasets.folders import folders
 from onkel.datasets.registry import DATASETS, Entry, info
 
-__all__ = ["available", "find", "folders", "path"]
-
-
-def _cache_folder() -> Path:
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "onkel" / "data"
-
-
-def folders() -> tuple[Path, ...]:
-    """Folders looked through for data sets, first the one that :func:`fetch` writes to."""
-    own = os.environ.get("ONKEL_DATA")
-    cache = _cache_folder()
-    return (Path(own).expanduser(), cache) if own else (cache,)
-
-
-def find(entry: Entry) -> Path | None:
-    """The file of a data set; None where it isn't on this machine."""
-    for folder in folders():
-        for name in entry.candidates:
-            if (folder / name).is_file():
-                return folder / name
-    return None
+__all__ = ["available", "missing", "path"]
 
 
 def available() -> list[Entry]:
@@ -65,10 +38,9 @@ def path(name: str) -> Path:
         The set isn't here; the message says where it was looked for and how to get it.
     """
     entry = info(name)
-    found = find(entry)
-    if found is None:
+    if entry.file is None:
         raise FileNotFoundError(missing(entry))
-    return found
+    return entry.file
 
 
 def missing(entry: Entry) -> str:

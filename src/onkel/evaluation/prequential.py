@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from onkel.evaluation.adapt import Rows, as_block
+import numpy as np
+
+from onkel.evaluation.learner import as_block
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun, Progress
+from onkel.pipeline import StreamModel
+from onkel.streams import Block, Stream
 
-__all__ = ["prequential"]
+__all__ = ["blocks_of", "prequential", "take"]
+
+
+@runtime_checkable
+class _ArrowTable(Protocol):
+    """Data frames, Arrow tables, record batch readers."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+@runtime_checkable
+class _LazyQuery(Protocol):
+    """Queries of polars, read in batches."""
+
+    def collect_batches(self) -> Any: ...
+
+
+_SOURCES = (str, tuple, os.PathLike, np.ndarray, _ArrowTable, _LazyQuery)
+"""What `onkel.streams.open_stream` is to open; all else is taken for blocks."""
 
 
 def prequential(
@@ -28,6 +51,7 @@ def prequential(
     progress: Progress | bool = False,
     after_block: Callable[[PrequentialRun], None] | None = None,
     warm_up: bool = True,
+    delay: int = 0,
 ) -> PrequentialResult:
     """Predict every row of a stream with the rows before it, learn it, and keep the curve.
 
@@ -57,6 +81,9 @@ def prequential(
         Called with the run after every block.
     warm_up : bool, default=True
         Learn the first block with a copy first, so that compiling does not count as learning.
+    delay : int, default=0
+        The label of a row is learned only after so many more rows have been predicted. The score
+        is then that of predictions made so many rows ahead; it is slower, row by row.
 
     Returns
     -------
@@ -71,7 +98,7 @@ def prequential(
     Examples
     --------
     >>> import numpy as np
-    >>> from onkel.estimators import FOGDClassifier
+    >>> from onkel.learners import FOGDClassifier
     >>> from onkel.evaluation import prequential
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(4096, 2))
@@ -83,8 +110,10 @@ def prequential(
     >>> [row.n_rows for row in result.curve][-3:]
     [1024, 2048, 4096]
     """
-    run = PrequentialRun(model, name=name, checkpoints=checkpoints, every=every, settings=settings)
-    blocks = blocks_of(stream, target)
+    run = PrequentialRun(
+        model, name=name, checkpoints=checkpoints, every=every, settings=settings, delay=delay
+    )
+    blocks = _opened(model, stream, target)
     with ExitStack() as stack:
         if progress is True:
             progress = stack.enter_context(_bar(run.name, blocks, limit))
@@ -95,37 +124,42 @@ def prequential(
             run.step(block)
             if after_block is not None:
                 after_block(run)
+        run.finish()
         return run.result()
+
+
+def _opened(model: Any, stream: Any, target: str | None) -> Iterable[Any]:
+    """Blocks for a model; one that reads by name opens the source itself."""
+    if not isinstance(model, StreamModel) or (target is None and not isinstance(stream, _SOURCES)):
+        return blocks_of(stream, target)
+    opened = model.open(stream, target=target)
+    model.adopt(opened)
+    return opened
 
 
 def _bar(name: str, blocks: Any, limit: int | None) -> RunProgress:
     from rich.console import Console
 
-    total = getattr(blocks, "n_rows", None)
+    console = Console(stderr=True)
+    if not isinstance(blocks, Stream):
+        return RunProgress(console, name)
+    total = blocks.n_rows
     if total is not None and limit is not None:
         total = min(total, limit)
-    return RunProgress(
-        Console(stderr=True), name, total=total, fraction=getattr(blocks, "progress", None)
-    )
-
-
-_SOURCES = ("__array__", "__fspath__", "__arrow_c_stream__", "collect_batches")
-"""What marks arrays, paths, tables and queries, beside strings and tuples."""
+    return RunProgress(console, name, total=total, fraction=blocks.progress)
 
 
 def blocks_of(stream: Any, target: str | None = None) -> Iterable[Any]:
     """Blocks of a stream, or of anything a stream can be opened on."""
-    opens = isinstance(stream, str | tuple) or any(hasattr(stream, mark) for mark in _SOURCES)
-    if not opens and target is None:
+    if target is None and not isinstance(stream, _SOURCES):
         return stream
     from onkel.streams import open_stream
 
-    dtype = getattr(stream[0], "dtype", None) if isinstance(stream, tuple) else None
-    dtype = "float64" if dtype == "float64" else "float32"
-    return open_stream(stream, target=target, dtype=dtype)
+    double = isinstance(stream, tuple) and np.asarray(stream[0][:0]).dtype == np.float64
+    return open_stream(stream, target=target, dtype="float64" if double else "float32")
 
 
-def take(blocks: Iterable[Any], limit: int | None = None) -> Iterator[Any]:
+def take(blocks: Iterable[Any], limit: int | None = None) -> Iterator[Block]:
     """The first ``limit`` rows of some blocks; pairs (X, y) become blocks."""
     left = math.inf if limit is None else limit
     start = 0
@@ -133,10 +167,10 @@ def take(blocks: Iterable[Any], limit: int | None = None) -> Iterator[Any]:
         return
     for given in blocks:
         block = as_block(given, start)
-        n = block.X.shape[0]
+        n = block.n_rows
         if n > left:
-            late = getattr(block, "late", 0)
-            block = Rows(block.X[: int(left)], block.y[: int(left)], block.start, late)
+            y = np.asarray(block.y)[: int(left)]
+            block = Block(block.X[: int(left)], y, block.start, block.late)
         left -= n
         start += n
         yield block

@@ -47,7 +47,7 @@ class RunProgress:
     --------
     >>> import numpy as np
     >>> from rich.console import Console
-    >>> from onkel.estimators import PAClassifier
+    >>> from onkel.learners import PAClassifier
     >>> from onkel.evaluation import prequential
     >>> from onkel.evaluation.progress import RunProgress
     >>> X = np.random.default_rng(0).normal(size=(1000, 2))

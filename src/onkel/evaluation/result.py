@@ -6,11 +6,15 @@ import json
 import math
 import os
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from onkel.evaluation.metrics import Metric, metrics_of
+from onkel.evaluation.text import bytes_text, duration, short
+from onkel.persistence.atomic import atomic_file
+from onkel.pipeline.describing import html_table
 
-__all__ = ["CurveRow", "PrequentialResult"]
+__all__ = ["CurveRow", "PrequentialResult", "finite"]
 
 
 @dataclass(frozen=True)
@@ -50,26 +54,13 @@ class CurveRow:
         return self.n_rows / self.learn_seconds if self.learn_seconds > 0 else math.nan
 
     def flat(self) -> dict[str, float]:
-        """The row as one flat record.
-
-        Returns
-        -------
-        dict of str to number
-            Metrics stand beside the other fields.
-        """
-        return {
-            "n_rows": self.n_rows,
-            "loss": self.loss,
-            "loss_since_last": self.loss_since_last,
-            **self.metrics,
-            "rows_per_second": self.rows_per_second,
-            "learn_seconds": self.learn_seconds,
-            "seconds": self.seconds,
-            "model_bytes": self.model_bytes,
-        }
+        """The row as one flat record: metrics stand beside the other fields."""
+        fields = asdict(self)
+        metrics = fields.pop("metrics")
+        return fields | metrics | {"rows_per_second": self.rows_per_second}
 
 
-@dataclass
+@dataclass(repr=False)
 class PrequentialResult:
     """Curve and totals of one prequential run.
 
@@ -92,6 +83,26 @@ class PrequentialResult:
     curve: list[CurveRow]
     startup_seconds: float = 0.0
     settings: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        value = self.metric.format(self.value) if self.curve else "-"
+        rows = self.n_rows if self.curve else 0
+        return f"<PrequentialResult of {self.name}: {self.metric.title} {value}, {rows:,} rows>"
+
+    def _repr_html_(self) -> str:
+        if not self.curve:
+            return html_table("PrequentialResult", [("name", self.name)])
+        final = self.final
+        scores = [(m.title, m.format(final.metrics[m.name])) for m in metrics_of(self.task)]
+        rows = [
+            ("name", self.name),
+            ("task", self.task),
+            ("rows", f"{self.n_rows:,}"),
+            *scores,
+            ("learning", f"{duration(final.learn_seconds)}, {short(self.rows_per_second)} rows/s"),
+            ("model size", bytes_text(final.model_bytes)),
+        ]
+        return html_table("PrequentialResult", rows)
 
     @property
     def metric(self) -> Metric:
@@ -119,24 +130,12 @@ class PrequentialResult:
         return self.final.rows_per_second
 
     def columns(self) -> dict[str, list[float]]:
-        """The curve as columns.
-
-        Returns
-        -------
-        dict of str to list
-            Each of as many entries as checkpoints.
-        """
+        """The curve as columns, each of as many entries as checkpoints."""
         rows = [row.flat() for row in self.curve]
         return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
     def to_frame(self) -> Any:
-        """The curve as a data frame.
-
-        Returns
-        -------
-        pandas.DataFrame or pyarrow.Table
-            A pandas frame where pandas is installed, else an Arrow table.
-        """
+        """The curve as a pandas frame, or an Arrow table where pandas is not installed."""
         try:
             import pandas
         except ModuleNotFoundError:
@@ -146,14 +145,8 @@ class PrequentialResult:
         return pandas.DataFrame(self.columns())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON-able values.
-
-        Returns
-        -------
-        dict
-            Numbers that are not finite are None.
-        """
-        return _finite(
+        """Everything as JSON-able values; numbers that are not finite are None."""
+        return finite(
             {
                 "name": self.name,
                 "task": self.task,
@@ -170,47 +163,26 @@ class PrequentialResult:
         )
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Everything as JSON text.
-
-        Parameters
-        ----------
-        path : path-like, optional
-            Write it there as well.
-
-        Returns
-        -------
-        str
-            One object.
-        """
+        """Everything as one JSON object, which is also written to ``path`` if one is given."""
         text = json.dumps(self.to_dict(), default=str)
         if path is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text + "\n")
+            with atomic_file(Path(path)) as file:
+                file.write(text.encode() + b"\n")
         return text
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Draw the curve.
-
-        Parameters
-        ----------
-        path : path-like, optional
-            Write it there (PNG, SVG or PDF by its ending).
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
+        """Draw the curve; ``path`` (PNG, SVG or PDF by its ending) is where to write it."""
         from onkel.evaluation.figure import plot
 
         return plot([self], path)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """The value with None for numbers that are not finite: JSON has no word for them."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {str(key): finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

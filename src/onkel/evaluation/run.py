@@ -6,15 +6,17 @@ import contextlib
 import copy
 import math
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from onkel.errors import DataError
-from onkel.evaluation.adapt import as_block, learn_block, model_bytes, task_of
+from onkel.evaluation.delayed import Delayed
+from onkel.evaluation.learner import as_block, as_learner
 from onkel.evaluation.metrics import metrics_of
 from onkel.evaluation.result import CurveRow, PrequentialResult
+from onkel.pipeline import StreamModel
 
 __all__ = ["PrequentialRun", "Progress"]
 
@@ -34,7 +36,7 @@ class _Totals:
     """Sums over the rows so far; all that a resumed run needs to continue its curve."""
 
     n_rows: int = 0
-    sums: list[float] | None = None
+    sums: list[float] = field(default_factory=list)
     last_rows: int = 0
     last_loss: float = 0.0
     learn_seconds: float = 0.0
@@ -64,6 +66,8 @@ class PrequentialRun:
         Is told of every block and every checkpoint.
     began : float, optional
         When the run began, as `time.perf_counter` told it; now by default.
+    delay : int, default=0
+        The label of a row is learned only after so many more rows have been predicted.
 
     Attributes
     ----------
@@ -75,7 +79,7 @@ class PrequentialRun:
     Examples
     --------
     >>> import numpy as np
-    >>> from onkel.estimators import PAClassifier
+    >>> from onkel.learners import PAClassifier
     >>> from onkel.evaluation import PrequentialRun
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(1000, 2))
@@ -96,18 +100,23 @@ class PrequentialRun:
         settings: dict[str, Any] | None = None,
         progress: Progress | None = None,
         began: float | None = None,
+        delay: int = 0,
     ) -> None:
         if checkpoints not in ("powers", "none"):
             raise ValueError(f"checkpoints={checkpoints!r}: must be 'powers' or 'none'")
         if every is not None and every < 1:
             raise ValueError(f"every={every}: must be at least 1")
+        if delay < 0:
+            raise ValueError(f"delay={delay}: must be at least 0")
         self.model = model
-        self.name = name or type(getattr(model, "estimator", model)).__name__
-        self.task = task or task_of(model)
+        learner = as_learner(model)
+        self._learner = Delayed(model, learner, delay) if delay else learner
+        self.name = name or _name(model)
+        self.task = task or self._learner.task
         self.metrics = metrics_of(self.task)
         self.powers = checkpoints == "powers"
         self.every = every
-        self.settings = dict(settings or {})
+        self.settings = dict(settings or {}) | ({"delay": delay} if delay else {})
         self.progress = progress
         self.curve: list[CurveRow] = []
         self.startup_seconds = 0.0
@@ -122,7 +131,7 @@ class PrequentialRun:
     @property
     def value(self) -> float:
         """Main metric so far."""
-        sums = self._totals.sums or [math.nan]
+        sums = self._totals.sums
         return self.metrics[0].finish(sums[0] / self.n_rows) if self.n_rows else math.nan
 
     @property
@@ -142,7 +151,7 @@ class PrequentialRun:
         block = as_block(block, 0)
         began = time.perf_counter()
         with contextlib.suppress(DataError):
-            learn_block(copy.deepcopy(self.model), block)
+            copy.deepcopy(self._learner).learn(block)
         self.startup_seconds += time.perf_counter() - began
 
     def step(self, block: Any) -> None:
@@ -156,50 +165,49 @@ class PrequentialRun:
         Raises
         ------
         DataError
-            If a row is bad; the rows before it are learned.
+            If a row is bad; the rows before it are learned, and in the curve.
         """
         block = as_block(block, self.n_rows)
+        y = np.asarray(block.y)
         began = time.perf_counter()
-        predictions = learn_block(self.model, block)
-        spent = time.perf_counter() - began
-        self._count(np.asarray(block.y), predictions, spent)
+        try:
+            predictions = self._learner.learn(block)
+        except DataError as error:
+            if error.predictions is not None:
+                n = len(error.predictions)
+                self._count(y[:n], error.predictions, time.perf_counter() - began)
+            raise
+        self._count(y, predictions, time.perf_counter() - began)
         if self.progress is not None:
             self.progress.block(self)
 
-    def result(self) -> PrequentialResult:
-        """Close the curve at the rows seen so far.
+    def finish(self) -> None:
+        """Learn the rows whose labels were late; the curve stays as it is."""
+        if isinstance(self._learner, Delayed):
+            self._learner.finish()
 
-        Returns
-        -------
-        PrequentialResult
-            Curve and totals.
-        """
+    def result(self) -> PrequentialResult:
+        """Curve and totals; the curve is closed at the rows seen so far."""
         if not self.curve or self.curve[-1].n_rows != self.n_rows:
-            sums = self._totals.sums or []
-            self._checkpoint(self.n_rows, sums, self._totals.learn_seconds)
+            self._checkpoint(self.n_rows, self._totals.sums, self._totals.learn_seconds)
         return PrequentialResult(
             self.name, self.task, list(self.curve), self.startup_seconds, self.settings
         )
 
-    def get_state(self) -> dict[str, Any]:
-        """Totals and curve, JSON-able, for a checkpoint beside the model.
+    def get_state(self, timed: bool = True) -> dict[str, Any]:
+        """Totals and curve, JSON-able, to be kept beside the model.
 
-        Returns
-        -------
-        dict
-            For `set_state`.
+        Without times (``timed=False``) the same rows give the same state.
         """
         totals = asdict(self._totals) | {"seconds": self._seconds()}
-        return {"totals": totals, "curve": [asdict(row) for row in self.curve]}
+        rows = [asdict(row) for row in self.curve]
+        if not timed:
+            for part in (totals, *rows):
+                part |= {"learn_seconds": 0.0, "seconds": 0.0}
+        return {"totals": totals, "curve": rows}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Continue the totals and the curve of a run that was cut off.
-
-        Parameters
-        ----------
-        state : dict
-            As from `get_state`.
-        """
+        """Continue the totals and the curve of a run that was cut off (see `get_state`)."""
         self._totals = _Totals(**state["totals"])
         self.curve = [CurveRow(**row) for row in state["curve"]]
 
@@ -210,7 +218,7 @@ class PrequentialRun:
         totals = self._totals
         n = len(y)
         values = [np.cumsum(metric.per_row(y, predictions)) for metric in self.metrics]
-        before = list(totals.sums or [])
+        before = totals.sums
         for at in self._marks(totals.n_rows, totals.n_rows + n):
             i = at - totals.n_rows
             sums = [b + float(v[i - 1]) for b, v in zip(before, values, strict=True)]
@@ -243,9 +251,14 @@ class PrequentialRun:
             },
             learn_seconds=learn_seconds,
             seconds=self._seconds(),
-            model_bytes=model_bytes(self.model),
+            model_bytes=self._learner.nbytes,
         )
         totals.last_rows, totals.last_loss = n_rows, sums[0]
         self.curve.append(row)
         if self.progress is not None:
             self.progress.checkpoint(row)
+
+
+def _name(model: Any) -> str:
+    estimator = model.estimator if isinstance(model, StreamModel) else model
+    return type(estimator).__name__

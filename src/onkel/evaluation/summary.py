@@ -1,17 +1,16 @@
-"""Runs of one learner, taken together: mean and spread over permutations."""
+"""Runs of one learner taken together: mean and spread over permutations."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean, median
 
-import numpy as np
-
-from onkel.evaluation.figure import by_name
+from onkel.evaluation.curves import by_name, sample_std
 from onkel.evaluation.metrics import Metric
 from onkel.evaluation.result import PrequentialResult
 
-__all__ = ["Summary", "summarize"]
+__all__ = ["Summary", "best", "summarize"]
 
 
 @dataclass(frozen=True)
@@ -25,15 +24,11 @@ class Summary:
     metric : Metric
         Main metric of the task.
     mean, std : float
-        Of the metric over the runs; std with n in the denominator, 0 for a single run.
-    runs : int
-        Number of runs.
-    n_rows : int
-        Rows of a run.
-    rows_per_second : float
-        Median over the runs, learning time only.
-    learn_seconds, seconds : float
-        Medians over the runs.
+        Of the metric over the runs; the sample standard deviation (n - 1), 0 for a single run.
+    runs, n_rows : int
+        Number of runs, and rows of a run.
+    rows_per_second, learn_seconds, seconds : float
+        Medians over the runs. The first two count learning time only.
     model_bytes : int
         Largest over the runs.
     """
@@ -61,33 +56,14 @@ class Summary:
 
 
 def summarize(results: Sequence[PrequentialResult]) -> list[Summary]:
-    """One `Summary` a name, in the order of first appearance.
-
-    Parameters
-    ----------
-    results : sequence of PrequentialResult
-        Runs; those of one name are taken together.
-
-    Returns
-    -------
-    list of Summary
-        Not sorted by score.
-    """
+    """One `Summary` a name, in the order of first appearance, not sorted by score."""
     return [_summary(name, runs) for name, runs in by_name(results).items()]
 
 
 def best(summaries: Sequence[Summary]) -> set[str]:
-    """Names of the best: the best mean, and every one within its standard deviation of it.
+    """Names of the best mean, and of every learner within its standard deviation of it.
 
-    Parameters
-    ----------
-    summaries : sequence of Summary
-        Of one comparison.
-
-    Returns
-    -------
-    set of str
-        Empty for fewer than two learners, as then nothing was compared.
+    Empty for fewer than two learners, as then nothing was compared.
     """
     if len(summaries) < 2:
         return set()
@@ -101,12 +77,12 @@ def _summary(name: str, runs: list[PrequentialResult]) -> Summary:
     return Summary(
         name=name,
         metric=runs[0].metric,
-        mean=float(np.mean(values)),
-        std=float(np.std(values)),
+        mean=fmean(values),
+        std=sample_std(values),
         runs=len(runs),
         n_rows=runs[-1].n_rows,
-        rows_per_second=float(np.median([run.rows_per_second for run in runs])),
-        learn_seconds=float(np.median([run.final.learn_seconds for run in runs])),
-        seconds=float(np.median([run.final.seconds for run in runs])),
+        rows_per_second=median(run.rows_per_second for run in runs),
+        learn_seconds=median(run.final.learn_seconds for run in runs),
+        seconds=median(run.final.seconds for run in runs),
         model_bytes=max(run.final.model_bytes for run in runs),
     )

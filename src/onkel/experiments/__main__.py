@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
 from onkel.experiments.entry import Experiment
 from onkel.experiments.registry import find
-from onkel.experiments.runner import Result, run
+from onkel.experiments.runner import run
 from onkel.experiments.search import search
-
-T = TypeVar("T")
+from onkel.experiments.watching import work_on
 
 
 def experiments(
@@ -49,33 +47,6 @@ def experiments(
         raise typer.Exit(2) from None
 
 
-def _with_progress(
-    chosen: list[Experiment], work: Callable[[Experiment, Any], T]
-) -> list[tuple[Experiment, T]]:
-    """Work on every experiment whose data are here; a bar on a terminal, missing sets are said."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    done = []
-    absent: dict[str, str] = {}
-    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
-        total = bar.add_task("experiments", total=len(chosen))
-        for entry in chosen:
-            task = bar.add_task(entry.name, total=None)
-            update: Any = lambda k, n, task=task: bar.update(task, completed=k, total=n)  # noqa: E731
-            try:
-                done.append((entry, work(entry, update)))
-            except FileNotFoundError as error:
-                absent[entry.dataset] = str(error)
-            bar.remove_task(task)
-            bar.advance(total)
-    for message in absent.values():
-        typer.echo(f"left out: {message}", err=True)
-    if absent and not done:
-        raise FileNotFoundError("none of the data sets asked for is on this machine")
-    return done
-
-
 def _measure(
     chosen: list[Experiment], runs: int | None, json_file: Path | None, as_markdown: bool
 ) -> None:
@@ -83,14 +54,13 @@ def _measure(
 
     from onkel.experiments import table
 
-    results: list[Result] = [
-        result for _, result in _with_progress(chosen, lambda e, update: run(e, runs, update))
-    ]
+    done = work_on(chosen, _name, lambda entry, update: run(entry, runs, update))
+    results = [result for _, result in done]
     if as_markdown:
         typer.echo(table.markdown(results))
     else:
         width = None if sys.stdout.isatty() else 100
-        Console(highlight=False, width=width).print(table.rich_table(results))
+        Console(highlight=False, width=width).print(table.terminal_table(results))
     if json_file is not None:
         text = json.dumps({"results": [result.to_dict() for result in results]}, indent=1)
         json_file.write_text(text + "\n", encoding="utf-8")
@@ -98,12 +68,15 @@ def _measure(
 
 def _search(chosen: list[Experiment], runs: int) -> None:
     gridded = [entry for entry in chosen if entry.grid]
-    found = _with_progress(gridded, lambda e, update: search(e, runs, update))
-    for entry, trials in found:
+    for entry, trials in work_on(gridded, _name, lambda e, update: search(e, runs, update)):
         typer.echo(f"{entry.name}: {entry.step}, {_chosen(entry)}")
         for trial in trials[:5]:
             what = ", ".join(f"{k}={_text(v)}" for k, v in trial.parameters.items())
             typer.echo(f"  {trial.value:.5g}  {what}")
+
+
+def _name(entry: Experiment) -> str:
+    return entry.name
 
 
 def _chosen(entry: Experiment) -> str:

@@ -18,7 +18,7 @@ from onkel._version import __version__
 from onkel.evaluation import prequential
 from onkel.experiments.goals import Goal
 from onkel.experiments.records import Record
-from onkel.experiments.runner import order
+from onkel.experiments.runner import Measured, order
 from onkel.pipeline import StreamModel
 
 __all__ = ["N_RUNS", "Outcome", "about", "learner", "measure"]
@@ -27,34 +27,11 @@ __all__ = ["N_RUNS", "Outcome", "about", "learner", "measure"]
 N_RUNS = 10
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What the default learner did on one data set.
-
-    Attributes
-    ----------
-    goal : Goal
-    n_rows : int
-    values : tuple of float
-        The goal's metric of every run.
-    seconds : tuple of float
-        Time of every run, predicting, learning and scaling.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Outcome(Measured):
+    """What the default learner did on the data set of a goal."""
 
     goal: Goal
-    n_rows: int
-    values: tuple[float, ...]
-    seconds: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """Mean over the runs."""
-        return float(np.mean(self.values))
-
-    @property
-    def std(self) -> float:
-        """Sample standard deviation over the runs; 0 for one run."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else 0.0
 
     @property
     def met(self) -> bool:
@@ -125,7 +102,12 @@ def measure(
             record.save()
             if progress is not None:
                 progress(run + 1, n_runs)
-    return Outcome(goal, found["rows"], tuple(found["values"]), tuple(found["seconds"]))
+    return Outcome(
+        goal=goal,
+        n_rows=found["rows"],
+        values=tuple(found["values"]),
+        seconds=tuple(found["seconds"]),
+    )
 
 
 def _run(goal: Goal, X: np.ndarray, y: np.ndarray, run: int) -> tuple[float, float]:

@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from itertools import groupby
 
-from onkel.experiments import linear, lsokl, lsokl_support, rrf, rrf_baselines
+from onkel.experiments import lsokl, rrf
 from onkel.experiments.entry import Experiment
 
 __all__ = ["EXPERIMENTS", "find"]
 
 
-def _lsokl() -> list[Experiment]:
-    """Cell by cell: a data set's support-vector learners before its FOGD and NOGD."""
-    cells = list(dict.fromkeys((entry.table, entry.dataset) for entry in lsokl.EXPERIMENTS))
-    both = (*lsokl_support.EXPERIMENTS, *lsokl.EXPERIMENTS)
-    return sorted(both, key=lambda entry: cells.index((entry.table, entry.dataset)))
+def _linear(entry: Experiment) -> Experiment:
+    """Passive-aggressive on the same rows in the same orders."""
+    regression = entry.task == "regression"
+    return Experiment(
+        name=f"linear-{entry.dataset}-pa",
+        paper="linear",
+        table=0,
+        dataset=entry.dataset,
+        algorithm="pa",
+        task=entry.task,
+        parameters={"dtype": "float64"} | ({"epsilon": 0.1} if regression else {}),
+        metric=entry.metric,
+        n_first=entry.n_first,
+        step="default",
+    )
 
 
-def _ordered() -> list[Experiment]:
-    """The papers' order; the linear row of a data set follows its last entry in a table."""
-    entries: list[Experiment] = []
-    linears = {entry.dataset: entry for entry in linear.EXPERIMENTS}
-    for entry in (*_lsokl(), *rrf_baselines.EXPERIMENTS, *rrf.EXPERIMENTS):
-        if entries and entries[-1].dataset != entry.dataset:
-            entries.extend(_taken(linears, entries[-1].dataset))
-        entries.append(entry)
-    return entries + list(linears.values())
-
-
-def _taken(linears: dict[str, Experiment], dataset: str) -> list[Experiment]:
-    return [linears.pop(dataset)] if dataset in linears else []
+def _ordered() -> Iterator[Experiment]:
+    """The papers' order; a linear row follows a data set's entries in its first table."""
+    done: set[str] = set()
+    entries = (*lsokl.EXPERIMENTS, *rrf.EXPERIMENTS)
+    for dataset, group in groupby(entries, key=lambda entry: entry.dataset):
+        last = None
+        for last in group:
+            yield last
+        if last is not None and dataset not in done:
+            done.add(dataset)
+            yield _linear(last)
 
 
 EXPERIMENTS: dict[str, Experiment] = {entry.name: entry for entry in _ordered()}

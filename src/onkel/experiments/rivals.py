@@ -1,8 +1,6 @@
 """FOGD, NOGD and RRF at their best: the papers' grids, searched on the data of the goals.
 
-Steps as in Lu et al. 2016 ({2, ..., 0.0002}; regression: around 0.1), widths and steps as in Nguyen
-et al. 2017 (section 4.3), which also has RRF's penalties; budgets and numbers of frequencies are
-the papers'. A grid is searched on a random tenth of the rows (but at least 1 000 and at most
+A grid is searched on a random tenth of the rows (but at least 1 000 and at most
 10 000), in one order that is not reported; the best point then learns all rows in three others.
 All of it twice: on the rows as the papers scaled them, and as the default learner gets them.
 """
@@ -13,7 +11,7 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -25,6 +23,7 @@ from onkel.algorithms import make
 from onkel.errors import DivergenceError
 from onkel.experiments.goals import Goal
 from onkel.experiments.records import Record
+from onkel.experiments.rivals_grid import Point, grid
 from onkel.experiments.runner import order
 from onkel.experiments.search import SEARCH_SEED
 from onkel.pipeline import StreamModel
@@ -38,71 +37,8 @@ INPUTS = ("papers", "online")
 N_RUNS = 3
 ABOUT = {"rivals": list(RIVALS), "inputs": list(INPUTS), "runs": N_RUNS}
 
-_WIDTHS = (1 / 128, *(2.0**k for k in (-8, -4, -2, 0, 2, 4, 8)))
-_STEPS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002)
-_RRF_WIDTHS = _WIDTHS[1:]
-_RRF_STEPS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
-_RRF_PENALTIES = tuple(2.0**k for k in range(-4, 17, 2))
-# budget of NOGD, frequencies of FOGD and of RRF where they are not the family's
-_SIZES = {
-    "cod-rna": (400, 1600, 100),
-    "dna": (200, 800, 100),
-    "satimage": (200, 800, 100),
-    "usps": (200, 800, 100),
-    "poker_sub125k": (400, 1600, 100),
-    "airlines_late": (400, 1600, 100),
-    "airlines_delay": (1000, 2000, 50),
-    "casp": (400, 2000, 100),
-}
-_SIZE, _SIZE_REGRESSION = (100, 400, 100), (30, 450, 100)
-
 _LOOKS = 10
 """How often a search looks whether a point can still win."""
-
-Point = dict[str, Any]
-
-
-def grid(goal: Goal, rival: str, inputs: str, n_rows: int) -> Iterator[Point]:
-    """Parameters of the estimators to try; ``n_rows`` are all rows of the set.
-
-    The papers' features are not normalised: their η is ours divided by D, their λ ours times D.
-    """
-    default = _SIZE if goal.task == "classification" else _SIZE_REGRESSION
-    budget, n_fourier, n_rrf = _SIZES.get(goal.dataset, default)
-    dtype = "float64" if inputs == "papers" else "float32"
-    shared: Point = {"dtype": dtype}
-    if goal.task == "regression" and inputs == "papers" and rival != "rrf":
-        shared["epsilon"] = 0.1
-    if rival == "rrf":
-        yield from _rrf_grid(goal, n_rrf, n_rows, shared)
-        return
-    for gamma, eta in itertools.product(_WIDTHS, _STEPS):
-        if rival == "fogd":
-            size: Point = {"n_components": n_fourier, "learning_rate": eta * n_fourier}
-            if goal.task == "regression":
-                size["learning_rate"] = eta
-        else:
-            size = {"budget": budget, "rank": budget // 5, "learning_rate": eta}
-        yield {**size, "gamma": gamma, **shared}
-
-
-def _rrf_grid(goal: Goal, n_components: int, n_rows: int, shared: Point) -> Iterator[Point]:
-    losses = ("hinge", "logistic") if goal.task == "classification" else ("squared", "absolute")
-    for loss, gamma, eta, penalty in itertools.product(
-        losses, _RRF_WIDTHS, _RRF_STEPS, _RRF_PENALTIES
-    ):
-        if eta * penalty / n_rows >= 1.0:
-            continue  # the weights would change sign with every row
-        yield {
-            "n_components": n_components,
-            "learning_rate": eta * n_components,
-            "learning_rate_gamma": eta,
-            "alpha": penalty / n_rows / n_components,
-            "damping": 0.0,
-            "gamma": gamma,
-            "loss": loss,
-            **shared,
-        }
 
 
 def learn(

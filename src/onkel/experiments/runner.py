@@ -12,35 +12,31 @@ import numpy as np
 
 from onkel import datasets
 from onkel.algorithms import make
+from onkel.evaluation.curves import sample_std
 from onkel.experiments.entry import Experiment
 
-__all__ = ["Result", "load_rows", "order", "run", "stream_once"]
+__all__ = ["Measured", "Result", "load_rows", "order", "run", "stream_once"]
 
 #: of the orders that are reported; searches have their own
 SEED = 0
 
 
-@dataclass(frozen=True)
-class Result:
-    """What an experiment gave.
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Values of several runs of one learner on one data set.
 
     Attributes
     ----------
-    experiment : Experiment
+    n_rows : int
     values : tuple of float
         The metric of every run.
     seconds : tuple of float
         Time of every run, predicting and learning.
-    n_rows : int
-    comparable : bool
-        Whether the rows are the paper's.
     """
 
-    experiment: Experiment
+    n_rows: int
     values: tuple[float, ...]
     seconds: tuple[float, ...]
-    n_rows: int
-    comparable: bool
 
     @property
     def mean(self) -> float:
@@ -50,7 +46,15 @@ class Result:
     @property
     def std(self) -> float:
         """Sample standard deviation over the runs; 0 for one run."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else 0.0
+        return sample_std(self.values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Measured):
+    """What an experiment gave; ``comparable``: whether the rows are the paper's."""
+
+    experiment: Experiment
+    comparable: bool
 
     @property
     def verdict(self) -> str:
@@ -77,15 +81,10 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         e = self.experiment
+        told = ("name", "paper", "table", "dataset", "algorithm", "step", "metric", "limit")
         return {
-            "name": e.name,
-            "paper": e.paper,
-            "table": e.table,
-            "dataset": e.dataset,
-            "algorithm": e.algorithm,
+            **{field: getattr(e, field) for field in told},
             "parameters": dict(e.parameters),
-            "step": e.step,
-            "metric": e.metric,
             "n_rows": self.n_rows,
             "comparable": self.comparable,
             "values": list(self.values),
@@ -93,7 +92,6 @@ class Result:
             "std": self.std,
             "published": None if e.published is None else e.published.value,
             "published_std": None if e.published is None else e.published.std,
-            "limit": e.limit,
             "verdict": self.verdict,
             "seconds": list(self.seconds),
         }
@@ -172,4 +170,10 @@ def run(
         seconds.append(time.perf_counter() - begin)
         if progress is not None:
             progress(r + 1, n_runs)
-    return Result(experiment, tuple(values), tuple(seconds), len(y), comparable)
+    return Result(
+        experiment=experiment,
+        comparable=comparable,
+        n_rows=len(y),
+        values=tuple(values),
+        seconds=tuple(seconds),
+    )

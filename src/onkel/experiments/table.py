@@ -1,20 +1,21 @@
-"""Results as tables: for a terminal, and as Markdown for the docs."""
+"""Results of the papers' experiments as tables: for a terminal, and as Markdown for the docs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from onkel.experiments.entry import PAPERS, Experiment
+from onkel.experiments.formats import markdown_table, mean_std, parameters, rich_table
 from onkel.experiments.runner import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["markdown", "mean_std", "parameters", "rich_table", "settings"]
+__all__ = ["markdown", "terminal_table"]
 
 _INTRODUCTION = """# The papers' numbers, repeated
 
@@ -39,49 +40,10 @@ damping of the widths' step. Steps: *authors*, from their scripts; *search*, the
 `python -m onkel.experiments --search NAME`, on orders that are not reported; *prior*, set
 beforehand."""
 
-_DIGITS = {"mistakes": 2, "mse": 5, "rmse": 2}
 _UNITS = {"mistakes": "mistakes, %", "mse": "mean squared error, target in [0, 1]"}
-_SYMBOLS = {
-    "n_components": "D",
-    "budget": "B",
-    "rank": "k",
-    "learning_rate": "η",
-    "learning_rate_gamma": "η_γ",
-    "damping": "N",
-    "alpha": "λ",
-    "nu": "ν",
-    "C": "C",
-    "variant": "variant",
-    "gamma": "gamma",
-    "orthogonal": "orthogonal",
-    "schedule": "η_t",
-    "loss": "loss",
-}
-_SHORT = {"inverse_sqrt": "η/√t"}
 _USUAL_RUNS = 20
 _HEAD = ("data set", "rows", "algorithm", "ours", "published", "verdict", "s/run")
-
-
-def mean_std(value: float, std: float, metric: str) -> str:
-    """Mean ± standard deviation in the digits of the metric."""
-    digits = _DIGITS[metric]
-    return f"{value:.{digits}f} ± {std:.{digits}f}"
-
-
-def settings(experiment: Experiment) -> str:
-    """The learner's parameters in the papers' symbols."""
-    return parameters(experiment.parameters)
-
-
-def parameters(given: Mapping[str, Any]) -> str:
-    """Parameters of an estimator in the papers' symbols."""
-    parts = []
-    for name, symbol in _SYMBOLS.items():
-        if name in given:
-            value = given[name]
-            text = f"{value:.4g}" if isinstance(value, float) else _SHORT.get(value, str(value))
-            parts.append(f"{symbol} = {text}")
-    return ", ".join(parts)
+_LEFT = ("data set", "algorithm", "verdict", "settings", "step")
 
 
 def _row(result: Result) -> tuple[str, ...]:
@@ -98,22 +60,15 @@ def _row(result: Result) -> tuple[str, ...]:
     )
 
 
-def rich_table(results: Iterable[Result]) -> Table:
+def terminal_table(results: Iterable[Result]) -> Table:
     """A table for a terminal; what isn't met is red."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in _HEAD:
-        if title != "rows":
-            right = title in ("ours", "published", "s/run")
-            table.add_column(title, justify="right" if right else "left", no_wrap=True)
+    rows = []
     for result in results:
         colour = "red" if result.failed else "green" if result.experiment.published else "dim"
         name, _, *rest = _row(result)
         rest[3] = f"[{colour}]{rest[3]}[/{colour}]"
-        table.add_row(name, *rest)
-    return table
+        rows.append([name, *rest])
+    return rich_table([title for title in _HEAD if title != "rows"], rows, left=_LEFT)
 
 
 def markdown(results: Sequence[Result]) -> str:
@@ -164,20 +119,22 @@ def _label(experiment: Experiment) -> str:
     p = experiment.parameters
     if experiment.algorithm == "rrf":
         return f"rrf, D = {p['n_components']}"
-    if experiment.algorithm == "nogd" and p["rank"] == p["budget"]:
+    if experiment.algorithm == "nogd" and p["rank"] == p["n_components"]:
         return "nogd, k = B"
     return experiment.algorithm
 
 
-def _lines(rows: list[Result]) -> str:
-    head = [*_HEAD[:-1], "settings", "step", _HEAD[-1]]
-    lines = ["| " + " | ".join(head) + " |", "|---|--:|---|--:|--:|---|---|---|--:|"]
-    for result in rows:
+def _lines(results: list[Result]) -> str:
+    rows = []
+    for result in results:
         row = list(_row(result))
         if result.failed:
             row[5] = f"**{row[5]}**"
         orders = len(result.values)
-        said = [settings(result.experiment), f"{orders} orders" if orders != _USUAL_RUNS else ""]
+        said = [
+            parameters(result.experiment.parameters),
+            f"{orders} orders" if orders != _USUAL_RUNS else "",
+        ]
         row[6:6] = [", ".join(filter(None, said)), result.experiment.step]
-        lines.append("| " + " | ".join(row) + " |")
-    return "\n".join(lines)
+        rows.append(row)
+    return markdown_table([*_HEAD[:-1], "settings", "step", _HEAD[-1]], rows, left=_LEFT)

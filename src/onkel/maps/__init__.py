@@ -1,15 +1,17 @@
 """Feature maps: how the infinite-dimensional f is made finite."""
 
+from onkel import tables
 from onkel.maps.adaptive_nystroem import AdaptiveNystroem
 from onkel.maps.aligned import AlignedFourier
 from onkel.maps.base import FeatureMap
 from onkel.maps.fastfood import FastfoodFeatures
 from onkel.maps.fourier import FourierFeatures
 from onkel.maps.identity import IdentityFeatures
-from onkel.maps.learned_landmarks import LearnedLandmarks
+from onkel.maps.landmarks.learned import LearnedLandmarks
 from onkel.maps.nystroem import NystroemFeatures
 from onkel.maps.regenerated import RegeneratedFeatures
 from onkel.maps.reparameterized import ReparameterizedFeatures
+from onkel.maps.sign_projection import SignProjection
 
 __all__ = [
     "MAPS",
@@ -23,7 +25,9 @@ __all__ = [
     "NystroemFeatures",
     "RegeneratedFeatures",
     "ReparameterizedFeatures",
+    "SignProjection",
     "make_map",
+    "register",
 ]
 
 MAPS: dict[str, type[FeatureMap]] = {
@@ -38,14 +42,20 @@ MAPS: dict[str, type[FeatureMap]] = {
         FastfoodFeatures,
         RegeneratedFeatures,
         AdaptiveNystroem,
+        SignProjection,
     )
 }
 
 
 def make_map(map: str | FeatureMap) -> FeatureMap:
     """A map object from a name or an object."""
-    if isinstance(map, FeatureMap):
-        return map
-    if map not in MAPS:
-        raise ValueError(f"map={map!r} is not one of {', '.join(repr(name) for name in MAPS)}")
-    return MAPS[map]()
+    return tables.make("map", map, MAPS, FeatureMap)
+
+
+def register(cls: type[FeatureMap]) -> type[FeatureMap]:
+    """Add a map of your own under its ``name``; may be used as a decorator.
+
+    It can then be named wherever a map can, and is saved and loaded with a model; register it
+    before loading. See docs/extending.md.
+    """
+    return tables.add(cls, MAPS, FeatureMap)

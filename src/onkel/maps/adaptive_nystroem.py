@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from onkel._dense import as_dense
-from onkel._workspace import scratch
-from onkel.kernels import Kernel, make_kernel, squared_distances
-from onkel.maps.factors import SOLVERS, leading
+from onkel.kernels import make_kernel, squared_distances
+from onkel.maps.base import Change
 from onkel.maps.fourier import check_count
+from onkel.maps.landmarks.factors import SOLVERS, leading
+from onkel.maps.landmarks.online_kmeans import moved
+from onkel.maps.landmarks.panel import Panel
 from onkel.maps.nystroem import NystroemFeatures
-from onkel.maps.online_kmeans import moved, next_move
+from onkel.numerics.dense import as_dense
 from onkel.rules.base import non_negative
+from onkel.state import Array, Field, Number, Whole
 
-__all__ = ["AdaptiveNystroem", "Panel"]
+__all__ = ["AdaptiveNystroem"]
 
-# Added to the diagonal of κ(S, S), as a share of its sum: eigenvalues below are noise in the rows'
-# precision, and landmarks may coincide.
+# Share of its trace added to the diagonal of κ(S, S): smaller eigenvalues are noise, by the
+# precision of the rows, and landmarks may coincide.
 _JITTER = {4: 1e-7, 8: 1e-11}
 # threshold="auto" is this quantile of the first rows' squared distances to their landmarks.
 _FAR = 0.75
-# As a transformer, rows are looked through in blocks of so many.
+# Rows in a block when the map is used as a transformer.
 _ROWS = 512
 
 
+@dataclass(eq=False, repr=False)
 class AdaptiveNystroem(NystroemFeatures):
     """z(x) = Λ^-½ Uᵀ κ(S, x) as :class:`NystroemFeatures`, with landmarks S that follow the rows.
 
@@ -42,35 +46,27 @@ class AdaptiveNystroem(NystroemFeatures):
 
     Parameters
     ----------
-    budget : int, default=100
-        Number of landmarks B ≥ 1; with given landmarks, theirs is used.
+    n_components, kernel, gamma, landmarks, n_warmup, random_state
+        As of :class:`NystroemFeatures`; landmarks="support" is not possible.
     rank : int or None, default=None
         Number of features k ≤ B; None for the paper's 0.8 B.
-    kernel : str or Kernel, default="gaussian"
-    gamma : float or {"median", "scale"}, default="median"
     threshold : float or "auto", default="auto"
-        ε ≥ 0, a squared distance: 0 moves a landmark at every row, a large one never. "auto": what
-        a quarter of the first ``n_warmup`` rows are beyond, from the landmarks other than
-        themselves.
+        ε ≥ 0, a squared distance: 0 moves a landmark at every row, a large one never. "auto": a
+        quarter of the first ``n_warmup`` rows are farther from their nearest landmark.
     theta : float, default=1e-6
         θ ≥ 0: every move shrinks the weights by as much.
-    landmarks : {"first", "random"} or array of shape (B, d), default="first"
-        Where they start.
     solver : {"randomized", "rank_two", "scratch"}, default="randomized"
-        How the eigenpairs follow a move: equation 10 from the last ones; a rank-2 update of them;
-        anew. They cost the less in this order for k near B, and the first forgets nothing.
+        How the eigenpairs follow a move: equation 10 from the last ones; a rank-2 update of the
+        last ones; from scratch. For k near B the first is the cheapest, and it loses nothing.
     n_iter : int, default=2
         p ≥ 1 of "randomized".
     weighted : bool, default=True
-        N_q counts every row nearest to u_q, with its weight: the denser a cluster, the less its
-        landmark is moved by a far row. False counts the rows that moved it, each as one, as
-        Algorithm 1 is printed: far rows then draw landmarks out of their clusters.
+        N_q counts every row nearest to u_q, with its weight: a far row moves the landmark of a
+        dense cluster little. False, as Algorithm 1 is printed, counts only the rows that moved it,
+        each as one: far rows then draw landmarks out of their clusters.
     expire : int or None, default=None
-        Rows ≥ 1 after which a landmark that was nearest to none of them is given up: the next row
-        beyond the threshold becomes a landmark in its place, and moves no other.
-    n_warmup : int, default=256
-        Rows that "median", "auto" and the draw of landmarks look at.
-    random_state : int, RandomState or None, default=None
+        Rows ≥ 1 after which a landmark expires that was nearest to none of them: the next row
+        beyond the threshold takes its place, and moves no other landmark.
 
     Attributes
     ----------
@@ -105,33 +101,23 @@ class AdaptiveNystroem(NystroemFeatures):
     """
 
     name = "adaptive_nystroem"
-    moves = True
+    _STATE = (*NystroemFeatures._STATE, "threshold_", "n_moves_", "counts_", "_last", "_clock")
 
-    def __init__(
-        self,
-        budget: int = 100,
-        rank: int | None = None,
-        kernel: str | Kernel = "gaussian",
-        gamma: float | str = "median",
-        threshold: float | str = "auto",
-        theta: float = 1e-6,
-        landmarks: Any = "first",
-        solver: str = "randomized",
-        n_iter: int = 2,
-        weighted: bool = True,
-        expire: int | None = None,
-        n_warmup: int = 256,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(budget, rank, kernel, gamma, landmarks, n_warmup, random_state)
-        self.threshold = threshold
-        self.theta = theta
-        self.solver = solver
-        self.n_iter = n_iter
-        self.weighted = weighted
-        self.expire = expire
+    threshold: float | str = "auto"
+    theta: float = 1e-6
+    solver: str = "randomized"
+    n_iter: int = 2
+    weighted: bool = True
+    expire: int | None = None
 
     # ---- what a model drives -------------------------------------------------------------------
+
+    def changes(self) -> Change:
+        return Change.BY_ROWS
+
+    def panel(self, X: np.ndarray, weight: np.ndarray) -> Panel:
+        """The rows X (n, d) with weights (n,), to be walked while landmarks move."""
+        return Panel(self, X, weight)
 
     def start(self, d: int, dtype: Any) -> None:
         super().start(d, dtype)
@@ -197,6 +183,27 @@ class AdaptiveNystroem(NystroemFeatures):
     def _set_projection(self, P: np.ndarray) -> None:
         self.projection_ = np.ascontiguousarray(P, dtype=self.dtype_)
 
+    def fields(self, state: Any) -> dict[str, Field]:
+        return super().fields(state) | {
+            "threshold": Number(low=0.0),
+            "n_moves": Whole(),
+            "counts": Array(shape=("landmarks",), low=0.0, high=1e150),
+            "last": Array(dtype=np.int64, shape=("landmarks",), low=0, high=2**62),
+            "clock": Array(dtype=np.int64, shape=(1,), low=0, high=2**62),
+        }
+
+    def is_finite(self) -> bool:
+        """Whether features are finite, and landmarks so near that their distances mean something.
+
+        A landmark that follows an outlier far away leaves no digit to the distances of the others.
+        """
+        around = self.landmarks_ - self.landmarks_.mean(axis=0)
+        squared = np.einsum("ij,ij->i", around, around).max()
+        resolved = self.gamma_ * squared * np.finfo(self.dtype_).eps < 1.0
+        return bool(resolved or not make_kernel(self.kernel).radial) and bool(
+            np.isfinite(self.landmarks_.sum()) and np.isfinite(self.projection_.sum())
+        )
+
     # ---- moving --------------------------------------------------------------------------------
 
     def move(
@@ -205,7 +212,7 @@ class AdaptiveNystroem(NystroemFeatures):
         """Move landmark q towards the row x, or put x in the place of one that expired.
 
         Returns the landmark that moved, and the features of all landmarks before and after, (B, k)
-        each; None where it stays where it is, for a row just there or of next to no weight.
+        each; None if it does not move: the row lies there, or has next to no weight.
         """
         q = self._place(q, x, weight)
         self.n_moves_ += 1
@@ -247,83 +254,3 @@ class AdaptiveNystroem(NystroemFeatures):
         self.__dict__.pop("n_rows_seen_", None)
         self.partial_fit(X)
         return self
-
-    # ---- state ---------------------------------------------------------------------------------
-
-    def get_state(self) -> dict[str, Any]:
-        """What was fitted and learned, as named arrays and scalars."""
-        state = super().get_state()
-        if "projection" in state:
-            state |= {"threshold": self.threshold_, "n_moves": self.n_moves_}
-            state |= {"counts": self.counts_, "last": self._last, "clock": self._clock}
-        return state
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`, after :meth:`start`."""
-        super().set_state(state)
-        if "projection" in state:
-            self.threshold_, self.n_moves_ = state["threshold"], state["n_moves"]
-            self.counts_, self._last, self._clock = (
-                state[name] for name in ("counts", "last", "clock")
-            )
-
-
-class Panel:
-    """A block of rows X (n, d) seen by landmarks that move on the way.
-
-    The inner products of all rows and all landmarks are one matrix product; a move redoes one
-    column of it for the rows after. Features are made once for each row, of the landmarks that it
-    meets.
-    """
-
-    def __init__(self, owner: AdaptiveNystroem, X: np.ndarray, weight: np.ndarray) -> None:
-        self.map, self.X, self.weight = owner, X, weight
-        self.middle = owner.landmarks_.mean(axis=0)
-        self.around, self.centred = X - self.middle, owner.landmarks_ - self.middle
-        shape = (len(X), len(self.centred))
-        self.products = np.matmul(self.around, self.centred.T, out=scratch("panel", shape, X.dtype))
-        #: rows start to stop meet the same landmarks; the last of them moves ``q``, if not -1
-        self.start, self.stop, self.q = 0, 0, -1
-
-    @property
-    def done(self) -> bool:
-        return self.stop == len(self.X)
-
-    def walk(self) -> slice:
-        """The next rows that meet the same landmarks."""
-        m = self.map
-        self.start = self.stop
-        row, self.q = next_move(
-            self.products, self.X, m.landmarks_, self.around, self.centred, self.start,
-            self.weight, m.threshold_, m.expire is not None, bool(m.weighted),
-            m.counts_, m._last, m._clock,
-        )  # fmt: skip
-        self.stop = min(row + 1, len(self.X))
-        return slice(self.start, self.stop)
-
-    def features(self) -> np.ndarray:
-        """Features of these rows; takes their products' place."""
-        m, rows = self.map, slice(self.start, self.stop)
-        kernel = make_kernel(m.kernel)
-        if kernel.radial:
-            K = kernel.of_products(self.products[rows], self.around[rows], self.centred, m.gamma_)
-        else:
-            K = kernel.gram(self.X[rows], m.landmarks_, m.gamma_)
-        shape = (len(K), m.n_features_out_)
-        return np.matmul(K, m.projection_, out=scratch("features", shape, m.dtype_))
-
-    def move(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Let the last row move its landmark, if it moves one.
-
-        Returns the features of all landmarks before and after, (B, k) each.
-        """
-        if self.q < 0:
-            return None
-        t = self.stop - 1
-        moved = self.map.move(self.q, self.X[t], float(self.weight[t]))
-        if moved is None:
-            return None
-        q, before, after = moved
-        self.centred[q] = self.map.landmarks_[q] - self.middle
-        np.matmul(self.around[self.stop :], self.centred[q], out=self.products[self.stop :, q])
-        return before, after

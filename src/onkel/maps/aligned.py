@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,23 +11,24 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
-from onkel._dense import as_dense
-from onkel._jit import cos_block
-from onkel._workspace import scratch
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.alignment import aligned_weights
-from onkel.maps.bandwidth import check_gamma, fit_gamma
-from onkel.maps.base import FeatureMap, next_power_of_two
-from onkel.maps.fourier import check_count, check_spectrum, turns_of
+from onkel.maps.bandwidth import fit_gamma
+from onkel.maps.base import Change
+from onkel.maps.candidates import Candidates
+from onkel.maps.fourier import SpectralFeatures, check_count
 from onkel.maps.label_sums import LabelSums
+from onkel.model.warmup import next_power_of_two
+from onkel.numerics.dense import as_dense
 from onkel.rules.base import non_negative
+from onkel.state import Array, Field, Flag, Number, inside
 
 __all__ = ["AlignedFourier"]
 
 SELECTIONS = ("largest", "sample")
-# the first solution comes after so many rows: of fewer, v is mostly chance
+# rows before the first solution: with fewer, v is mostly chance
 _FIRST_SOLUTION = 32
-# the features of all candidates are to stay in a core's second-level cache until they are summed
+# the features of all candidates stay in a core's second-level cache until they are summed
 _CACHE_BYTES = 1 << 20
 _FEWEST_ROWS = 16
 
@@ -38,7 +40,8 @@ def _refuse_parts(self: AlignedFourier) -> bool:
     )
 
 
-class AlignedFourier(FeatureMap):
+@dataclass(eq=False, repr=False)
+class AlignedFourier(SpectralFeatures):
     """z(x) = [√(2 q_m) cos(ω_m·x + b_m)] for the m with q_m > 0, q chosen by the labels.
 
     N candidates (ω_m, b_m) are drawn from the kernel's spectrum and the circle, and
@@ -53,13 +56,13 @@ class AlignedFourier(FeatureMap):
 
     *Online*, ours: inside a learner v is a running sum. Until the first solution the features are
     the first candidates, plain random features; q is solved anew after rows 32, 64, 128, ... and
-    last after ``n_align``, when all other candidates are dropped. A feature that stays carries its
-    weight over, w ← w·√q_old/√q_new, so that what f owes to it is kept; one that comes in begins
-    at 0. The row of a solution is predicted with the features before it.
+    last after ``n_align``, when all other candidates are dropped. A feature that stays keeps its
+    part of f: w ← w·√q_old/√q_new. A new one begins with weight 0. The row of a solution is
+    predicted with the features before it.
 
-    Use it where the kernel fits the labels badly and no width mends that (a norm, few relevant
-    directions among many, a frequency). Where the kernel is right it gains little, and of very few
-    features (tens) those that agree best are much alike: plain ones then cover more. While q is
+    Use it where the kernel suits the labels badly and no width mends that (a norm, few relevant
+    directions among many, a frequency). Where the kernel is right it gains little. With very few
+    features (tens) plain ones cover more, because those that agree best are much alike. While q is
     sought, a row costs O(N·d); after that O(D·d).
 
     Parameters
@@ -68,10 +71,8 @@ class AlignedFourier(FeatureMap):
         Number of features D ≥ 1 used.
     n_candidates : int, default=2000
         Number of random features N ≥ D to choose from.
-    kernel : str or Kernel, default="gaussian"
-        A shift-invariant kernel of :mod:`onkel.kernels`: the base distribution.
-    gamma : float or {"median", "scale"}, default="median"
-        Its width; in a learner the heuristics are fitted on the first ``n_warmup`` rows.
+    kernel, gamma, n_warmup, random_state
+        As of :class:`FourierFeatures`; the kernel is the base distribution.
     rho : float or None, default=None
         Radius ρ ≥ 0 of the ball; 0 is plain random features. None: that of the uniform distribution
         over D of the N candidates, (N/D)^(power-1) - 1, so that for power 2 the effective number of
@@ -82,13 +83,10 @@ class AlignedFourier(FeatureMap):
         "largest": the features with non-zero weight, at most D, those of largest q; weighted by q.
         "sample": D draws from q; a feature drawn twice weighs twice.
     centered : bool, default=True
-        Labels less their mean: v is then blind to a feature's mean, which says nothing about
-        labels of which most are alike. False is the paper's v.
+        Subtract the labels' mean, so that a feature's mean adds nothing to v. False is the paper's
+        v.
     n_align : int or None, default=16384
-        Online: rows after which the features stand. None aligns for ever.
-    n_warmup : int, default=256
-        Rows that a heuristic for gamma looks at.
-    random_state : int, RandomState or None, default=None
+        Online: rows after which the features stay. None aligns for ever.
 
     Attributes
     ----------
@@ -108,7 +106,8 @@ class AlignedFourier(FeatureMap):
     >>> y = np.linalg.norm(X, axis=1) > np.sqrt(8)
     >>> for rho in (0.0, None):  # 50 plain random features, 50 aligned ones
     ...     features = AlignedFourier(50, gamma=0.5, rho=rho, random_state=0)
-    ...     model = make_pipeline(features, ExplicitKernelClassifier("identity", "least_squares"))
+    ...     linear = ExplicitKernelClassifier(map="identity", rule="least_squares")
+    ...     model = make_pipeline(features, linear)
     ...     print(f"{model.fit(X[:2000], y[:2000]).score(X[2000:], y[2000:]):.2f}")
     0.70
     0.89
@@ -124,41 +123,30 @@ class AlignedFourier(FeatureMap):
 
     name = "aligned"
 
-    def __init__(
-        self,
-        n_components: int = 200,
-        n_candidates: int = 2000,
-        kernel: str | Kernel = "gaussian",
-        gamma: float | str = "median",
-        rho: float | None = None,
-        power: float = 2.0,
-        selection: str = "largest",
-        centered: bool = True,
-        n_align: int | None = 16_384,
-        n_warmup: int = 256,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_candidates = n_candidates
-        self.kernel = kernel
-        self.gamma = gamma
-        self.rho = rho
-        self.power = power
-        self.selection = selection
-        self.centered = centered
-        self.n_align = n_align
-        self.n_warmup = n_warmup
-        self.random_state = random_state
+    n_components: int = 200
+    n_candidates: int = 2000
+    kernel: str | Kernel = "gaussian"
+    gamma: float | str = "median"
+    rho: float | None = None
+    power: float = 2.0
+    selection: str = "largest"
+    centered: bool = True
+    n_align: int | None = 16_384
+    n_warmup: int = 256
+    random_state: Any = None
 
     # ---- what a model drives -------------------------------------------------------------------
 
+    def changes(self) -> Change:
+        return Change.BY_LABELS
+
     @property
     def aligns(self) -> bool:
+        """True while the map still chooses its features."""
         return self._aligning
 
     def start(self, d: int, dtype: Any) -> None:
-        check_count(self, "n_components")
-        check_count(self, "n_warmup", least=2)
+        super().start(d, dtype)
         if check_count(self, "n_candidates") < self.n_components:
             raise ValueError(
                 f"n_candidates={self.n_candidates} must be at least "
@@ -172,20 +160,14 @@ class AlignedFourier(FeatureMap):
             raise ValueError(f"power={self.power!r} must be a number above 1")
         if self.selection not in SELECTIONS:
             raise ValueError(f"selection={self.selection!r} must be 'largest' or 'sample'")
-        check_gamma(self.gamma)
-        check_spectrum(self.kernel)
-        super().start(d, dtype)
-
-    def warmup_rows(self) -> int:
-        return self.n_warmup if isinstance(self.gamma, str) else 0
 
     def fit_first(self, X: np.ndarray) -> None:
         self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
         rng = np.random.default_rng(self.seed_)
-        N = self.n_candidates
+        N, D = self.n_candidates, self.n_components
         offsets = rng.uniform(0.0, 2.0 * math.pi, N)
-        self._set_candidates(self._draw(rng), offsets, np.arange(N))
-        self._use(np.arange(self.n_components), np.full(self.n_components, 1 / self.n_components))
+        self.candidates_ = Candidates(self._draw(rng), offsets, np.arange(N), self.dtype_)
+        self.candidates_.use(np.arange(D), np.full(D, 1.0 / D))
         self.sums_ = LabelSums(N)
         self.alignment_ = 0.0
         self._aligning = True
@@ -198,65 +180,42 @@ class AlignedFourier(FeatureMap):
     def add_columns(self, n: int) -> int | None:
         known = self.n_features_in_
         self.n_features_in_ = known + n
-        if hasattr(self, "candidates_"):
+        if "candidates_" in vars(self):
             rng = np.random.default_rng(self.seed_)
             rng.uniform(size=self.n_candidates)  # the offsets
-            rows = self._draw(rng)[known:, self.drawn_]
-            frequencies = np.concatenate([self.candidates_, rows])
-            self._set_candidates(frequencies, self.candidate_offsets_, self.drawn_)
-            self._use(self.used_, self.weights_)
+            self.candidates_.add_columns(self._draw(rng)[known:])
         return None
 
-    def _set_candidates(
-        self, frequencies: np.ndarray, offsets: np.ndarray, drawn: np.ndarray
-    ) -> None:
-        """The candidates; ``drawn`` says which of those drawn they are."""
-        self.candidates_, self.candidate_offsets_, self.drawn_ = frequencies, offsets, drawn
-        turn = 1.0 / (2.0 * math.pi)
-        self._turns = (frequencies * turn).astype(self.dtype_)
-        self._offset_turns = (offsets * turn).astype(self.dtype_)
+    @property
+    def frequencies_(self) -> np.ndarray:
+        """Of the features used, (d, M)."""
+        return self.candidates_.frequencies[:, self.candidates_.used]
 
-    def _use(self, used: np.ndarray, weights: np.ndarray) -> None:
-        """The features are the candidates ``used`` (M,), with q = ``weights`` (M,)."""
-        self.used_, self.weights_ = used, weights
-        self.frequencies_ = self.candidates_[:, used]
-        self.offsets_ = self.candidate_offsets_[used]
-        self._used_turns = np.ascontiguousarray(self._turns[:, used])
-        self._used_offsets = self._offset_turns[used]
-        self._scale = np.sqrt(2.0 * weights).astype(self.dtype_)
+    @property
+    def offsets_(self) -> np.ndarray:
+        """Of the features used, (M,)."""
+        return self.candidates_.offsets[self.candidates_.used]
 
-    def used(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Frequencies (d, M) and offsets (M,) in turns, and √(2q) (M,), of the features."""
-        return self._used_turns, self._used_offsets, self._scale
+    @property
+    def weights_(self) -> np.ndarray:
+        """q of the features used, (M,)."""
+        return self.candidates_.weights
 
     @property
     def n_features_out_(self) -> int:
-        return len(self.used_)
+        return len(self.candidates_.used)
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
-        Z = np.empty((X.shape[0], len(self.used_)), self.dtype_) if out is None else out
-        cos_block(turns_of(X, self._used_turns), self._used_offsets, self._scale, Z)
-        return Z
+        return self.candidates_.features(X, out)
+
+    def row_features(self, X: np.ndarray) -> np.ndarray | None:
+        return self.candidates_.row_features(X)
 
     # ---- alignment -----------------------------------------------------------------------------
 
     def rows_at_once(self) -> int:
         """How many rows of features of all candidates to make at once."""
         return max(_CACHE_BYTES // (self.n_candidates * self.dtype_.itemsize), _FEWEST_ROWS)
-
-    def candidate_features(self, X: Any) -> np.ndarray:
-        """φ (n, N) of all candidates, in a scratch array."""
-        N = self.n_candidates
-        phi = scratch("candidates", (X.shape[0], N), self.dtype_)
-        ones = np.full(N, math.sqrt(2.0), self.dtype_)
-        cos_block(turns_of(X, self._turns), self._offset_turns, ones, phi)
-        return phi
-
-    def features_of_candidates(self, phi: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """The features used (n, M) from φ (n, N)."""
-        np.take(phi, self.used_, axis=1, out=out)
-        out *= np.sqrt(self.weights_).astype(self.dtype_)
-        return out
 
     def rows_to_solution(self) -> int:
         """How many more rows there are until q is solved anew."""
@@ -274,14 +233,16 @@ class AlignedFourier(FeatureMap):
         factor : ndarray of shape (M,)
             √q_new/√q_old, by which it has grown; 0 where it was not.
         """
+        candidates = self.candidates_
         v = self.sums_.squares(self.centered)
-        before, weights_before = self.used_, self.weights_
-        self._use(*self._select(aligned_weights(v, self._radius(), self.power)))
-        self.alignment_ = float(self.weights_ @ v[self.used_]) / max(self.sums_.total, 1e-300) ** 2
+        before, weights_before = candidates.used, candidates.weights
+        candidates.use(*self._select(aligned_weights(v, self._radius(), self.power)))
+        aligned = float(candidates.weights @ v[candidates.used])
+        self.alignment_ = aligned / self.sums_.unit**2 if aligned else 0.0
         place = np.full(self.n_candidates, -1)
         place[before] = np.arange(len(before))
-        old = place[self.used_]
-        factor = np.where(old >= 0, np.sqrt(self.weights_ / weights_before[old]), 0.0)
+        old = place[candidates.used]
+        factor = np.where(old >= 0, np.sqrt(candidates.weights / weights_before[old]), 0.0)
         if self.n_align is not None and self.sums_.n_rows >= self.n_align:
             self._settle()
         return old, factor
@@ -306,39 +267,36 @@ class AlignedFourier(FeatureMap):
         return used, count / D
 
     def _settle(self) -> None:
-        """Drop the candidates that are not used: the features stand."""
+        """Drop the candidates that are not used: the features stay."""
         self._aligning = False
-        self._set_candidates(self.frequencies_, self.offsets_, self.drawn_[self.used_])
-        self._use(np.arange(len(self.used_)), self.weights_)
+        self.candidates_ = self.candidates_.only_used()
         self.sums_ = LabelSums(0)
+
+    def fields(self, state: Any) -> dict[str, Field]:
+        N = getattr(state.get("offsets"), "size", 1)
+        return {
+            "gamma": Number(low=0.0),
+            "alignment": Number(),
+            "candidates": Array(shape=("d", "N"), low=-1e30, high=1e30),
+            "offsets": Array(shape=("N",), low=-1e6, high=1e6),
+            "drawn": Array(np.int64, ("N",), low=0, high=self.n_candidates - 1),
+            "used": Array(np.int64, ("M",), low=0, high=N - 1),
+            "weights": Array(shape=("M",), low=0.0, high=1e6),
+            "aligns": Flag(),
+        }
 
     # ---- state ---------------------------------------------------------------------------------
 
-    def moving(self) -> dict[str, Any]:
-        """What learning rows changes, by attribute; arrays that are replaced are not copied."""
-        return {**self.__dict__, "sums_": self.sums_.copy()} if self.aligns else {}
-
     def get_state(self) -> dict[str, Any]:
-        """What was fitted and learned, as named arrays and scalars."""
-        return {
-            "gamma": self.gamma_,
-            "candidates": self.candidates_,
-            "offsets": self.candidate_offsets_,
-            "drawn": self.drawn_,
-            "used": self.used_,
-            "weights": self.weights_,
-            "alignment": self.alignment_,
-            "aligns": self.aligns,
-            "sums": self.sums_.get_state(),
-        }
+        state = {"gamma": self.gamma_, "alignment": self.alignment_, "aligns": self.aligns}
+        return state | {"sums": self.sums_.get_state()} | self.candidates_.get_state()
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`, after :meth:`start`."""
         self.gamma_, self.alignment_ = state["gamma"], state["alignment"]
-        self._set_candidates(state["candidates"], state["offsets"], state["drawn"])
-        self._use(state["used"], state["weights"])
+        self.candidates_ = Candidates.from_state(state, self.dtype_)
         self._aligning = state["aligns"]
-        self.sums_ = LabelSums.from_state(state["sums"])
+        with inside(state, "sums") as sums:
+            self.sums_ = LabelSums.from_state(sums, len(self.candidates_.offsets))
 
     # ---- scikit-learn --------------------------------------------------------------------------
 
@@ -358,7 +316,7 @@ class AlignedFourier(FeatureMap):
         step = self.rows_at_once()
         for a in range(0, X.shape[0], step):
             part = slice(a, a + step)
-            phi = self.candidate_features(X[part])
+            phi = self.candidates_.all_features(X[part])
             self.sums_.add(phi, targets[part], np.ones(len(phi)))
         self.solve()
         if self.aligns:

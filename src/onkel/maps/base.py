@@ -1,23 +1,26 @@
 """What every feature map is: a scikit-learn transformer that an explicit model can drive.
 
 The model asks three things of a map: ``warmup_rows()``, how many first rows it must see;
-``fit_first(X)``, fit on them (again and again while they come in); ``features(X)``, the block's
-features. A map that changes with the loss or the labels says so (``learns``, ``grows``,
-``aligns``), and so does one that changes with the rows (``moves``).
+``fit_first(X)``, fit on them (again and again while they come in); ``features(X)``, the features of
+a block. All other methods that a model calls have defaults, which suit a map that stays as it is
+fitted. A map that changes while rows are learned says by what in ``changes()``.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from enum import Enum
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onkel._dense import as_dense
+from onkel.model.warmup import next_power_of_two
+from onkel.numerics.dense import as_dense
+from onkel.state import Field
 
-__all__ = ["FeatureMap", "draw_seed", "next_power_of_two"]
+__all__ = ["Change", "FeatureMap", "draw_seed"]
 
 
 def draw_seed(random_state: Any) -> int:
@@ -27,42 +30,41 @@ def draw_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def next_power_of_two(n: int) -> int:
-    """The smallest power of two above n ≥ 0."""
-    return 1 << n.bit_length()
+class Change(Enum):
+    """By what a map changes while rows are learned; :mod:`onkel.explicit.walks` has a walk each."""
+
+    NEVER = "never"
+    #: it waits for the learner's first support vectors (NOGD)
+    BY_SUPPORT = "by support vectors"
+    #: it follows the rows (adaptive Nyström)
+    BY_ROWS = "by rows"
+    #: it chooses its features by the labels of the rows (aligned)
+    BY_LABELS = "by labels"
+    #: it moves along the gradient of the loss (RRF)
+    BY_LOSS = "by the loss"
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """z(x): a finite feature vector for each row."""
 
     name: str
-    #: True when the map itself moves by the gradient of the loss (RRF)
-    learns = False
-    #: True when the map follows the rows (adaptive Nyström)
-    moves = False
-    #: True when the fit on the first rows takes their targets too (``fit_labelled``)
-    supervised = False
-    #: True when no feature is larger than 1: exact least squares over it cannot diverge
-    bounded = False
-    #: True while fits are to leave out what is dear: the model may never come to predict
-    hasty = False
 
     # ---- what a model drives -------------------------------------------------------------------
 
-    @property
-    def grows(self) -> bool:
-        """True while the map waits for the learner's first support vectors (NOGD)."""
+    def changes(self) -> Change:
+        """By what the map changes while rows are learned."""
+        return Change.NEVER
+
+    def is_bounded(self) -> bool:
+        """Whether no feature is larger than 1: exact least squares then cannot diverge."""
         return False
 
-    @property
-    def aligns(self) -> bool:
-        """True while the map chooses its features by the labels of the rows (aligned)."""
-        return False
-
-    @property
     def fewest_rows(self) -> int:
         """Rows that features should be made for at once, where there are so many."""
         return 0
+
+    def postpone(self, on: bool) -> None:
+        """While ``on``, fits leave out their expensive parts: the model may never predict."""
 
     def start(self, d: int, dtype: Any) -> None:
         """Check the parameters and begin for rows of d columns."""
@@ -89,9 +91,13 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """K₀ (m, m): least squares penalises wᵀ K₀ w; None for ‖w‖²."""
         return None
 
-    def moving(self) -> dict[str, Any]:
-        """Copies of the attributes that learning rows changes."""
+    def moving(self) -> dict[str, np.ndarray]:
+        """Copies of the arrays that learning changes with every row, by attribute."""
         return {}
+
+    def is_finite(self) -> bool:
+        """Whether the features of every row are finite, after what learning has changed."""
+        return True
 
     def follow(self, X: Any) -> None:
         """Move with the rows X (n, d), in order; a map that stays does nothing."""
@@ -105,6 +111,14 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Features (n, m), C-contiguous, of checked rows X (n, d); ``out`` may be used for them."""
         raise NotImplementedError(f"{type(self).__name__} has no features()")
 
+    def row_features(self, X: np.ndarray) -> np.ndarray | None:
+        """Features (1, m) of one checked row X (1, d) by one compiled call; None: no such call.
+
+        A stream of single rows pays for every NumPy call of :meth:`features`: ten times the
+        arithmetic.
+        """
+        return None
+
     def add_columns(self, n: int) -> int | None:
         """Take rows of n columns more, the last ones; features of rows where they are 0 stay.
 
@@ -115,12 +129,23 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             "from the start, or use one of onkel.maps"
         )
 
-    def get_state(self) -> dict[str, Any]:
-        """What was fitted, as named arrays and scalars."""
+    def fields(self, state: Any) -> dict[str, Field]:
+        """What a saved ``state`` must hold; "d" stands for the columns of a row."""
         return {}
+
+    #: attributes that a fit makes, as a saved map has them, without the underscore at their end
+    _STATE: ClassVar[tuple[str, ...]] = ()
+
+    def get_state(self) -> dict[str, Any]:
+        """What was fitted and learned, as named arrays and scalars."""
+        fitted = vars(self)
+        return {name.strip("_"): fitted[name] for name in self._STATE if name in fitted}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`, after :meth:`start`."""
+        for name in self._STATE:
+            if name.strip("_") in state:
+                setattr(self, name, state[name.strip("_")])
 
     @property
     def _n_features_out(self) -> int:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from onkel._dense import as_dense
-from onkel._jit import sincos_block
-from onkel._workspace import scratch
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import fit_gamma
 from onkel.maps.fourier import SpectralFeatures
 from onkel.maps.hadamard_loops import fastfood_angles
+from onkel.numerics.dense import as_dense
+from onkel.numerics.jit import sincos_block
+from onkel.numerics.workspace import scratch
+from onkel.state import Array, Field, Number, Whole
 
 __all__ = ["FastfoodFeatures"]
 
 _ARRAYS = ("signs", "order", "normals", "lengths")
 
 
+@dataclass(eq=False, repr=False)
 class FastfoodFeatures(SpectralFeatures):
     """z(x) = [cos v, sin v]/√D with v = √(2γ) S H G Π H B x/√m: O(D log d) a row, O(D) memory.
 
@@ -31,23 +34,18 @@ class FastfoodFeatures(SpectralFeatures):
 
     Use it for wide rows: from about a hundred columns on it is faster than a matrix product, and
     at thousands by an order of magnitude, without the d·D numbers of a matrix. For fewer columns
-    take :class:`FourierFeatures`. Rows are made dense.
+    take :class:`FourierFeatures`. Sparse rows are made dense.
 
-    A column that comes in mid-stream takes the place of one of the zeros; when they are used up, a
-    second product of the same size, drawn from the same seed, takes the next m columns, and v is
-    the sum.
+    A column that comes in mid-stream takes the place of one of the zeros. When there are none left,
+    a second product of the same size, drawn from the same seed, takes the next m columns; v is the
+    sum of both.
 
     Parameters
     ----------
     n_components : int, default=400
         Number of frequencies D ≥ 1; the map has 2D features.
-    kernel : str or Kernel, default="gaussian"
-        A radial shift-invariant kernel: gaussian, rational_quadratic, matern32 or matern52.
-    gamma : float or {"median", "scale"}, default="median"
-        Width of the kernel; the heuristics are fitted on the first ``n_warmup`` rows.
-    n_warmup : int, default=256
-        Rows that a heuristic looks at.
-    random_state : int, RandomState or None, default=None
+    kernel, gamma, n_warmup, random_state
+        As of :class:`FourierFeatures`; the kernel must be radial.
 
     Attributes
     ----------
@@ -74,19 +72,11 @@ class FastfoodFeatures(SpectralFeatures):
 
     name = "fastfood"
 
-    def __init__(
-        self,
-        n_components: int = 400,
-        kernel: str | Kernel = "gaussian",
-        gamma: float | str = "median",
-        n_warmup: int = 256,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_warmup = n_warmup
-        self.random_state = random_state
+    n_components: int = 400
+    kernel: str | Kernel = "gaussian"
+    gamma: float | str = "median"
+    n_warmup: int = 256
+    random_state: Any = None
 
     def start(self, d: int, dtype: Any) -> None:
         super().start(d, dtype)
@@ -141,6 +131,18 @@ class FastfoodFeatures(SpectralFeatures):
         diagonals = {"signs": signs, "normals": normals, "lengths": lengths * turns}
         drawn = {name: array.astype(self.dtype_) for name, array in diagonals.items()}
         return {name: array[None] for name, array in (drawn | {"order": order}).items()}
+
+    def fields(self, state: Any) -> dict[str, Field]:
+        first = state.get("n_first")
+        size = 1 << (first - 1).bit_length() if isinstance(first, int) and first > 0 else 1
+        products, blocks = -(-self.n_features_in_ // size), -(-self.n_components // size)
+        shape = (products, blocks, size)
+        values = Array(dtype=self.dtype_, shape=shape, low=-1e15, high=1e15)
+        return {
+            "gamma": Number(low=0.0),
+            "n_first": Whole(low=1, high=self.n_features_in_),
+            "order": Array(dtype=np.int32, shape=shape, low=0, high=size - 1),
+        } | {name: values for name in _ARRAYS if name != "order"}
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         X = as_dense(X)

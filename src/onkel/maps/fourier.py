@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from onkel._jit import sincos_block
-from onkel._workspace import scratch
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
+from onkel.numerics.jit import axpy, jit, sincos_block, sincos_turns
+from onkel.numerics.workspace import scratch
+from onkel.state import Array, Field, Number, Whole
 
 __all__ = [
     "FourierFeatures",
@@ -19,6 +21,7 @@ __all__ = [
     "check_count",
     "check_spectrum",
     "fourier_features",
+    "row_turns",
     "turns_of",
 ]
 
@@ -37,6 +40,24 @@ def turns_of(X: Any, turns: np.ndarray) -> np.ndarray:
         out = scratch("angles", (X.shape[0], turns.shape[1]), turns.dtype)
         return np.matmul(X, turns, out=out)
     return np.asarray(X @ turns)
+
+
+@jit
+def row_turns(X, turns):
+    """X·turns (1, D) of one row."""
+    out = np.zeros((1, turns.shape[1]), turns.dtype)
+    for n in range(X.shape[1]):
+        if X[0, n] != 0.0:
+            axpy(X[0, n], turns, n, out, 0)
+    return out
+
+
+@jit
+def _row_features(X, turns):
+    angles, D = row_turns(X, turns), turns.shape[1]
+    Z = np.empty((1, 2 * D), turns.dtype)
+    sincos_turns(angles[0], 1.0 / math.sqrt(D), Z[0, :D], Z[0, D:])
+    return Z
 
 
 def check_spectrum(kernel: str | Kernel) -> None:
@@ -63,7 +84,9 @@ class SpectralFeatures(FeatureMap):
     kernel: str | Kernel
     gamma: float | str
     n_warmup: int
-    bounded = True
+
+    def is_bounded(self) -> bool:
+        return True
 
     def start(self, d: int, dtype: Any) -> None:
         check_count(self, "n_components")
@@ -80,6 +103,7 @@ class SpectralFeatures(FeatureMap):
         return 2 * self.n_components
 
 
+@dataclass(eq=False, repr=False)
 class FourierFeatures(SpectralFeatures):
     """z(x) = [cos ω_1·x, ..., cos ω_D·x, sin ω_1·x, ..., sin ω_D·x]/√D, ω from the spectrum of κ.
 
@@ -125,22 +149,14 @@ class FourierFeatures(SpectralFeatures):
     """
 
     name = "fourier"
+    _STATE = ("gamma_", "frequencies_", "n_first_")
 
-    def __init__(
-        self,
-        n_components: int = 400,
-        kernel: str | Kernel = "gaussian",
-        gamma: float | str = "median",
-        orthogonal: bool = False,
-        n_warmup: int = 256,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.orthogonal = orthogonal
-        self.n_warmup = n_warmup
-        self.random_state = random_state
+    n_components: int = 400
+    kernel: str | Kernel = "gaussian"
+    gamma: float | str = "median"
+    orthogonal: bool = False
+    n_warmup: int = 256
+    random_state: Any = None
 
     def fit_first(self, X: np.ndarray) -> None:
         self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
@@ -167,15 +183,21 @@ class FourierFeatures(SpectralFeatures):
         self.frequencies_ = frequencies
         self._turns = (frequencies / (2.0 * math.pi)).astype(self.dtype_)
 
+    def fields(self, state: Any) -> dict[str, Field]:
+        shape = ("d", self.n_components)
+        return {
+            "gamma": Number(low=0.0),
+            "n_first": Whole(low=1, high=self.n_features_in_),
+            "frequencies": Array(shape=shape, low=-1e30, high=1e30),
+        }
+
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         return fourier_features(X, self._turns, out)
 
-    def get_state(self) -> dict[str, Any]:
-        """What was fitted, as named arrays and scalars."""
-        names = ("gamma", "frequencies", "n_first")
-        return {name: getattr(self, name + "_") for name in names}
+    def row_features(self, X: np.ndarray) -> np.ndarray | None:
+        return _row_features(X, self._turns)  # type: ignore[no-any-return]
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`, after :meth:`start`."""
-        self.gamma_, self.n_first_ = state["gamma"], state["n_first"]
-        self._set_frequencies(state["frequencies"])
+        super().set_state(state)
+        if "frequencies" in state:
+            self._set_frequencies(self.frequencies_)

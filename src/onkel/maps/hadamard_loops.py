@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel._jit import jit, jit_inline
+from onkel.numerics.jit import jit, jit_inline
 
 __all__ = ["TILE", "fastfood_angles", "hadamard"]
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from onkel._dense import as_dense
 from onkel.maps.base import FeatureMap
+from onkel.numerics.dense import as_dense
+from onkel.numerics.jit import jit
 
 __all__ = ["IdentityFeatures"]
 
 
+@dataclass(eq=False, repr=False)
 class IdentityFeatures(FeatureMap):
     """z(x) = x, or [x, 1] with an intercept: the linear learner every table compares with.
 
@@ -30,8 +33,7 @@ class IdentityFeatures(FeatureMap):
 
     name = "identity"
 
-    def __init__(self, fit_intercept: bool = True) -> None:
-        self.fit_intercept = fit_intercept
+    fit_intercept: bool = True
 
     def add_columns(self, n: int) -> int | None:
         self.n_features_in_ += n
@@ -47,3 +49,14 @@ class IdentityFeatures(FeatureMap):
         if self.fit_intercept:
             Z[:, -1] = 1.0
         return Z
+
+    def row_features(self, X: np.ndarray) -> np.ndarray | None:
+        return _row_features(X, self.n_features_out_)  # type: ignore[no-any-return]
+
+
+@jit
+def _row_features(X, m):
+    Z = np.ones((1, m), X.dtype)
+    for n in range(X.shape[1]):
+        Z[0, n] = X[0, n]
+    return Z

@@ -1,45 +1,71 @@
-"""What the alignment of features with labels needs of the rows so far: sums, and no rows."""
+"""The sums over rows that the alignment of features with labels needs."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from onkel.state import Array, Number, Whole, check
+
 __all__ = ["LabelSums"]
 
 
+# Sums of alike rows round to so many times their precision: what is smaller says nothing.
+_ROUNDING = 64.0
+
+
 class LabelSums:
-    """Σ y φ (K, N), Σ φ (N,), Σ y (K,), Σ 1 and the number of rows, each row by its weight."""
+    """Σ y φ (K, N), Σ φ (N,), Σ y and Σ |y| (K,), Σ 1 and the number of rows, by their weights."""
 
     def __init__(self, n_features: int) -> None:
         self.products = np.zeros((0, n_features))
         self.features = np.zeros(n_features)
-        self.targets = np.zeros(0)
-        self.total = 0.0
-        self.n_rows = 0
+        self.targets, self.sizes = np.zeros(0), np.zeros(0)
+        self.total, self.n_rows = 0.0, 0
+        #: of the features: the rounding of their sums
+        self.precision = 0.0
 
     def add(self, phi: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         """Take the rows φ (n, N) with targets Y (n, K) and weights (n,)."""
         if not len(self.targets):
             self.products = np.zeros((Y.shape[1], len(self.features)))
-            self.targets = np.zeros(Y.shape[1])
+            self.targets, self.sizes = np.zeros(Y.shape[1]), np.zeros(Y.shape[1])
+            self.precision = float(np.finfo(phi.dtype).eps)
         weighted = np.column_stack([Y * weight[:, None], weight]).astype(phi.dtype)
         sums = weighted.T @ phi
         self.products += sums[:-1]
         self.features += sums[-1]
         self.targets += weight @ Y
+        self.sizes += weight @ np.abs(Y)
         self.total += float(weight.sum())
         self.n_rows += int(np.count_nonzero(weight))
 
+    @property
+    def unit(self) -> float:
+        """The sum of weights over a power of two, in [½, 1)."""
+        return math.frexp(self.total)[0]
+
     def squares(self, centered: bool) -> np.ndarray:
-        """v (N,) = Σ_k (Σ_i (y_ik - c_k) φ_i)², with c the targets' mean or 0."""
-        if not len(self.targets):
+        """v (N,) = Σ_k (Σ_i (y_ik - c_k) φ_i)²/s², with c the targets' mean or 0.
+
+        s is the power of two next to the sum of weights: v is as exact as without it, and squares
+        stay within the range of numbers. :attr:`unit` is the sum of weights in units of s.
+
+        Sums that are 0 but for rounding give 0: else the cut into blocks would choose features
+        where the columns are constant, and all features agree with the labels alike.
+        """
+        if not self.total > 0.0:
             return np.zeros(len(self.features))
-        if not centered:
-            return np.asarray((self.products**2).sum(axis=0))
-        mean = self.targets / max(self.total, 1e-300)
-        return np.asarray(((self.products - mean[:, None] * self.features) ** 2).sum(axis=0))
+        scale = self.unit / self.total
+        sums, sizes = self.products * scale, self.sizes * scale
+        if centered:
+            mean = self.targets / self.total
+            sums -= mean[:, None] * (self.features * scale)
+            sizes += np.abs(mean)
+        sums[np.abs(sums) <= _ROUNDING * self.precision * sizes[:, None]] = 0.0
+        return np.asarray((sums**2).sum(axis=0))
 
     def add_class(self, position: int) -> None:
         """Make room for a class without rows at ``position``.
@@ -52,20 +78,32 @@ class LabelSums:
             signs = np.array([[-0.5], [0.5]])
             self.products = 0.5 * self.features + signs * self.products
             self.targets = 0.5 * self.total + signs[:, 0] * self.targets
+            self.sizes = self.targets.copy()
         self.products = np.insert(self.products, position, 0.0, axis=0)
         self.targets = np.insert(self.targets, position, 0.0)
+        self.sizes = np.insert(self.sizes, position, 0.0)
 
     def copy(self) -> LabelSums:
         """An independent copy."""
-        return LabelSums.from_state(self.get_state())
+        return LabelSums.from_state(self.get_state(), len(self.features))
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars."""
         return dict(self.__dict__)
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> LabelSums:
+    def from_state(cls, state: dict[str, Any], n_features: int) -> LabelSums:
         """The inverse of :meth:`get_state`, with arrays of its own."""
+        # once the features stand nothing is summed any more
+        N = n_features if np.size(state.get("features", ())) else 0
+        fields = {
+            "products": Array(shape=("K", N), low=-1e150, high=1e150),
+            "features": Array(shape=(N,), low=-1e150, high=1e150),
+            "targets": Array(shape=("K",), low=-1e150, high=1e150),
+            "total": Number(low=0.0),
+            "n_rows": Whole(),
+        }
+        check(state, fields)
         sums = cls(0)
         for name, value in state.items():
             setattr(sums, name, np.array(value) if isinstance(value, np.ndarray) else value)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import eigh
 
-from onkel._dense import with_zero_columns
-from onkel.kernels import Kernel, make_kernel
+from onkel.kernels import Gaussian, Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
-from onkel.maps.base import FeatureMap
+from onkel.maps.base import Change, FeatureMap
 from onkel.maps.fourier import check_count
+from onkel.numerics.dense import with_zero_columns
+from onkel.numerics.gaussian import LOG2_E, exp2
+from onkel.numerics.jit import axpy, jit
+from onkel.state import Array, Field, Number
 
 __all__ = ["NystroemFeatures"]
 
@@ -19,6 +24,7 @@ __all__ = ["NystroemFeatures"]
 _RELATIVE_RANK = {4: 1e-6, 8: 1e-10}
 
 
+@dataclass(eq=False, repr=False)
 class NystroemFeatures(FeatureMap):
     """z(x) = Λ^-½ Vᵀ κ(S, x), with V Λ Vᵀ the k leading eigenpairs of κ(S, S).
 
@@ -27,7 +33,7 @@ class NystroemFeatures(FeatureMap):
 
     Parameters
     ----------
-    budget : int, default=100
+    n_components : int, default=100
         Number of landmarks B ≥ 1; with given landmarks, theirs is used.
     rank : int or None, default=None
         Number of eigenpairs k ≤ B kept; None for all that are numerically there.
@@ -65,44 +71,38 @@ class NystroemFeatures(FeatureMap):
     """
 
     name = "nystroem"
+    _STATE: ClassVar[tuple[str, ...]] = ("gamma_", "landmarks_", "projection_")
 
-    def __init__(
-        self,
-        budget: int = 100,
-        rank: int | None = None,
-        kernel: str | Kernel = "gaussian",
-        gamma: float | str = "median",
-        landmarks: Any = "first",
-        n_warmup: int = 256,
-        random_state: Any = None,
-    ) -> None:
-        self.budget = budget
-        self.rank = rank
-        self.kernel = kernel
-        self.gamma = gamma
-        self.landmarks = landmarks
-        self.n_warmup = n_warmup
-        self.random_state = random_state
+    n_components: int = 100
+    rank: int | None = None
+    kernel: str | Kernel = "gaussian"
+    gamma: float | str = "median"
+    landmarks: Any = "first"
+    n_warmup: int = 256
+    random_state: Any = None
 
     # ---- what a model drives -------------------------------------------------------------------
 
-    @property
-    def grows(self) -> bool:
-        return self._picked("support") and not hasattr(self, "projection_")
+    def changes(self) -> Change:
+        return Change.BY_SUPPORT if self._picked("support") else Change.NEVER
 
     @property
-    def bounded(self) -> bool:  # type: ignore[override]
+    def grows(self) -> bool:
+        """True while the map waits for the learner's first support vectors."""
+        return self._picked("support") and not hasattr(self, "projection_")
+
+    def is_bounded(self) -> bool:
         return make_kernel(self.kernel).shift_invariant
 
     def _picked(self, how: str) -> bool:
         return isinstance(self.landmarks, str) and self.landmarks == how
 
     def start(self, d: int, dtype: Any) -> None:
-        check_count(self, "budget")
+        check_count(self, "n_components")
         check_count(self, "n_warmup", least=2)
         check_gamma(self.gamma)
-        if self.rank is not None and check_count(self, "rank") > self.budget:
-            raise ValueError(f"rank={self.rank} must be at most budget={self.budget}")
+        if self.rank is not None and check_count(self, "rank") > self.n_components:
+            raise ValueError(f"rank={self.rank} must be at most n_components={self.n_components}")
         if isinstance(self.landmarks, str):
             if self.landmarks not in ("first", "random", "support"):
                 raise ValueError(
@@ -117,9 +117,9 @@ class NystroemFeatures(FeatureMap):
     def warmup_rows(self) -> int:
         needed = self.n_warmup if isinstance(self.gamma, str) else 0
         if self._picked("first"):
-            needed = max(needed, self.budget)
+            needed = max(needed, self.n_components)
         elif self._picked("random"):
-            needed = max(self.n_warmup, self.budget)
+            needed = max(self.n_warmup, self.n_components)
         return needed
 
     def fit_first(self, X: np.ndarray) -> None:
@@ -129,10 +129,10 @@ class NystroemFeatures(FeatureMap):
             self.__dict__.pop("projection_", None)
             return
         if self._picked("first"):
-            S = X[: self.budget]
+            S = X[: self.n_components]
         elif self._picked("random"):
             rng = np.random.default_rng(self.seed_)
-            S = X[np.sort(rng.permutation(len(X))[: self.budget])]
+            S = X[np.sort(rng.permutation(len(X))[: self.n_components])]
         else:
             S = np.asarray(self.landmarks)
             S = with_zero_columns(S, self.n_features_in_ - S.shape[1])
@@ -158,6 +158,21 @@ class NystroemFeatures(FeatureMap):
         """κ(x, x) of each row."""
         return make_kernel(self.kernel).diagonal(X, self.gamma_)
 
+    def row_features(self, X: np.ndarray) -> np.ndarray | None:
+        if not self._is_gaussian():
+            return None
+        return _row_features(X, self.landmarks_, self.projection_, self.gamma_)  # type: ignore[no-any-return]
+
+    def kernel_row(self, X: np.ndarray, S: np.ndarray) -> np.ndarray | None:
+        """κ(x, S), (1, m), of one row X (1, d) by one compiled call; None for other kernels."""
+        return _kernel_row(X, S, self.gamma_) if self._is_gaussian() else None
+
+    def _is_gaussian(self) -> bool:
+        # making a kernel object of its name would cost as much as the row
+        if isinstance(self.kernel, str):
+            return self.kernel in ("gaussian", "rbf")
+        return type(self.kernel) is Gaussian
+
     def add_columns(self, n: int) -> int | None:
         self.n_features_in_ += n
         if hasattr(self, "landmarks_"):
@@ -168,24 +183,18 @@ class NystroemFeatures(FeatureMap):
     def n_features_out_(self) -> int:
         return int(self.projection_.shape[1])
 
+    def fields(self, state: Any) -> dict[str, Field]:
+        fields: dict[str, Field] = {"gamma": Number(low=0.0)}
+        if "projection" in state or not self._picked("support"):
+            most = 0.1 * float(np.sqrt(np.finfo(self.dtype_).max))
+            fields["landmarks"] = Array(self.dtype_, ("landmarks", "d"), low=-most, high=most)
+            shape = ("landmarks", "features")
+            fields["projection"] = Array(self.dtype_, shape, low=-1e15, high=1e15)
+        return fields
+
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         K = self.kernel_rows(X, self.landmarks_)
         return np.matmul(K, self.projection_, out=out)
-
-    # ---- state ---------------------------------------------------------------------------------
-
-    def get_state(self) -> dict[str, Any]:
-        """What was fitted, as named arrays and scalars."""
-        state: dict[str, Any] = {"gamma": self.gamma_}
-        if hasattr(self, "projection_"):
-            state |= {"landmarks": self.landmarks_, "projection": self.projection_}
-        return state
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`, after :meth:`start`."""
-        self.gamma_ = state["gamma"]
-        if "projection" in state:
-            self.landmarks_, self.projection_ = state["landmarks"], state["projection"]
 
     def fit(self, X: Any, y: Any = None) -> NystroemFeatures:
         """Fit on the rows X (n, d), dense or CSR; y is ignored."""
@@ -196,3 +205,31 @@ class NystroemFeatures(FeatureMap):
             )
         super().fit(X, y)
         return self
+
+
+@jit
+def _kernel_row(X, S, gamma):
+    z = np.empty((1, S.shape[0]), S.dtype)
+    for j in range(S.shape[0]):
+        r2 = S.dtype.type(0.0)
+        for n in range(S.shape[1]):
+            delta = X[0, n] - S[j, n]
+            r2 += delta * delta
+        z[0, j] = r2
+    if S.itemsize == 4:
+        factor = S.dtype.type(-gamma * LOG2_E)
+        for j in range(S.shape[0]):
+            z[0, j] = exp2(factor * z[0, j])
+    else:
+        for j in range(S.shape[0]):
+            z[0, j] = math.exp(-gamma * z[0, j])
+    return z
+
+
+@jit
+def _row_features(X, S, projection, gamma):
+    kernel = _kernel_row(X, S, gamma)
+    Z = np.zeros((1, projection.shape[1]), projection.dtype)
+    for j in range(S.shape[0]):
+        axpy(kernel[0, j], projection, j, Z, 0)
+    return Z

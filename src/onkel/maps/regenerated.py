@@ -3,47 +3,44 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from onkel._jit import sincos_part
-from onkel._workspace import scratch
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import fit_gamma
 from onkel.maps.fourier import SpectralFeatures
+from onkel.numerics.jit import sincos_part
+from onkel.numerics.workspace import scratch
+from onkel.state import Field, Number
 
 __all__ = ["RegeneratedFeatures"]
 
-# Frequencies drawn at once, and the features in scratch that rows are gathered for at most: drawing
-# a number costs as much as a hundred multiplications.
+# Frequencies drawn at once. Drawing a number costs a hundred multiplications, so rows are gathered,
+# up to so many rows and numbers of features.
 _AT_ONCE = 256
 _MOST_ROWS, _MOST_NUMBERS = 512, 1 << 23
 
 
+@dataclass(eq=False, repr=False)
 class RegeneratedFeatures(SpectralFeatures):
     """The features of :class:`FourierFeatures`, whose frequencies are never stored: no memory.
 
     256 frequencies at a time are drawn from a seed of their own, used for a block of rows, and
-    forgotten. z(x) and its cost O(D·d) are those of Fourier features, plus the drawing: about as
-    much again for blocks of hundreds of rows, and nearly everything one row at a time.
+    forgotten. The cost is O(D·d) a row plus the drawing, which doubles it for blocks of hundreds of
+    rows and dominates it for single rows.
 
-    Use it with very many features of wide rows, where the matrix of D·d numbers would not fit, in
-    blocks. :class:`FastfoodFeatures` is faster there and needs O(D); this one has exactly
-    independent frequencies, any shift-invariant kernel, and takes columns in mid-stream without
-    end.
+    Use it in blocks, with so many features of wide rows that a matrix of D·d numbers would not fit.
+    :class:`FastfoodFeatures` is faster there and needs O(D) memory; this map has exactly
+    independent frequencies, takes any shift-invariant kernel and any number of new columns.
 
     Parameters
     ----------
     n_components : int, default=4096
         Number of frequencies D ≥ 1; the map has 2D features.
-    kernel : str or Kernel, default="gaussian"
-        A shift-invariant kernel of :mod:`onkel.kernels`.
-    gamma : float or {"median", "scale"}, default="median"
-        Width of the kernel; the heuristics are fitted on the first ``n_warmup`` rows.
-    n_warmup : int, default=256
-        Rows that a heuristic looks at.
-    random_state : int, RandomState or None, default=None
+    kernel, gamma, n_warmup, random_state
+        As of :class:`FourierFeatures`.
 
     Attributes
     ----------
@@ -68,24 +65,16 @@ class RegeneratedFeatures(SpectralFeatures):
     """
 
     name = "regenerated"
+    _STATE = ("gamma_",)
 
-    def __init__(
-        self,
-        n_components: int = 4096,
-        kernel: str | Kernel = "gaussian",
-        gamma: float | str = "median",
-        n_warmup: int = 256,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_warmup = n_warmup
-        self.random_state = random_state
+    n_components: int = 4096
+    kernel: str | Kernel = "gaussian"
+    gamma: float | str = "median"
+    n_warmup: int = 256
+    random_state: Any = None
 
-    @property
     def fewest_rows(self) -> int:
-        """As many as pay for the drawing, within a bound for the features in scratch."""
+        """Enough to pay for drawing the frequencies."""
         return min(_MOST_ROWS, _MOST_NUMBERS // self.n_features_out_)
 
     def fit_first(self, X: np.ndarray) -> None:
@@ -100,6 +89,9 @@ class RegeneratedFeatures(SpectralFeatures):
         rng = np.random.default_rng([self.seed_, start // _AT_ONCE])
         return make_kernel(self.kernel).spectrum(rng, self.n_features_in_, _AT_ONCE, self.gamma_)
 
+    def fields(self, state: Any) -> dict[str, Field]:
+        return {"gamma": Number(low=0.0, high=1e60)}
+
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         n, D = X.shape[0], self.n_components
         Z = np.empty((n, 2 * D), self.dtype_) if out is None else out
@@ -113,11 +105,3 @@ class RegeneratedFeatures(SpectralFeatures):
                 angles = np.asarray(X @ turns)
             sincos_part(angles, 1.0 / math.sqrt(D), start, Z)
         return Z
-
-    def get_state(self) -> dict[str, Any]:
-        """What was fitted, as named arrays and scalars."""
-        return {"gamma": self.gamma_}
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`, after :meth:`start`."""
-        self.gamma_ = state["gamma"]

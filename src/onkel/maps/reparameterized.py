@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from onkel.kernels import Gaussian, normal_directions
 from onkel.maps.bandwidth import check_gamma, fit_gamma
-from onkel.maps.base import FeatureMap
+from onkel.maps.base import Change, FeatureMap
 from onkel.maps.fourier import check_count, fourier_features
-from onkel.maps.spectra import WIDEST, amplitudes_of, frequencies_of
+from onkel.maps.spectra import WIDEST, Law, amplitudes_of, frequencies_of
+from onkel.numerics.jit import axpy, jit, sincos_turns
 from onkel.rules.base import non_negative
+from onkel.state import Array, Field, Number, Whole
 
 __all__ = ["LAWS", "ReparameterizedFeatures"]
 
+_TURN = 1.0 / (2.0 * math.pi)
 LAWS = ("gaussian", "frequency", "mixture")
 
+# No sane stream brings means or logits near this; from there no gradient leads back.
+_FARTHEST = 1e6
 
+
+@dataclass(eq=False, repr=False)
 class ReparameterizedFeatures(FeatureMap):
     """z(x) = [cos ω_d·x, sin ω_d·x]/√D with ω_d = exp(g) ∘ e_d, one log-width g per input column.
 
@@ -26,7 +34,7 @@ class ReparameterizedFeatures(FeatureMap):
     ``g ← g - η_g ∂loss/∂g``, so each input finds its own scale and useless ones fade. As a plain
     transformer the widths stay where gamma puts them; a learner moves them: with each row, or,
     under least squares and Newton, between rows, along the same gradient at the exact weights
-    (:mod:`onkel.models.learned_spectrum`), which is slower and much more accurate.
+    (:mod:`onkel.explicit.learned_spectrum`), which is slower and much more accurate.
 
     ``law`` says what the frequencies have in common, and so how much is learned:
 
@@ -95,31 +103,23 @@ class ReparameterizedFeatures(FeatureMap):
     """
 
     name = "reparameterized"
-    learns = True
-    bounded = True
-    _STATE = ("gamma", "n_first", "noise", "log_width", "mean", "logit")
+    _STATE = ("gamma_", "n_first_", "noise_", "log_width_", "mean_", "logit_")
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        gamma: float | str = "median",
-        learning_rate: float = 0.01,
-        damping: float = 10_000,
-        orthogonal: bool = False,
-        n_warmup: int = 256,
-        random_state: Any = None,
-        law: str = "gaussian",
-        n_mixtures: int = 4,
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.learning_rate = learning_rate
-        self.damping = damping
-        self.orthogonal = orthogonal
-        self.n_warmup = n_warmup
-        self.random_state = random_state
-        self.law = law
-        self.n_mixtures = n_mixtures
+    n_components: int = 100
+    gamma: float | str = "median"
+    learning_rate: float = 0.01
+    damping: float = 10_000
+    orthogonal: bool = False
+    n_warmup: int = 256
+    random_state: Any = None
+    law: str = "gaussian"
+    n_mixtures: int = 4
+
+    def changes(self) -> Change:
+        return Change.BY_LOSS
+
+    def is_bounded(self) -> bool:
+        return True
 
     def start(self, d: int, dtype: Any) -> None:
         check_count(self, "n_components")
@@ -181,14 +181,21 @@ class ReparameterizedFeatures(FeatureMap):
             return np.full((n, self.n_mixtures), log_width - 0.5 * math.log(2.0))
         return np.full(n if self.law == "gaussian" else (n, self.n_components), log_width)
 
-    def parameters(self) -> tuple[np.ndarray, ...]:
-        """Noise (d, D), log-widths and means (d, G), logits (G,), first frequencies (G + 1,)."""
+    def parameters(self) -> Law:
+        """The law of the frequencies: views that a loop may move."""
         columns = self.log_width_.reshape(self.n_features_in_, -1)
-        return self.noise_, columns, self.mean_, self.logit_, self.first_
+        return Law(self.noise_, columns, self.mean_, self.logit_, self.first_)
 
     def moving(self) -> dict[str, np.ndarray]:
         """Copies of what a learner moves, by attribute."""
         return {name: getattr(self, name).copy() for name in ("log_width_", "mean_", "logit_")}
+
+    def is_finite(self) -> bool:
+        """Whether the spectrum is one that further steps can move; log-widths bound themselves."""
+        moved = self.mean_, self.logit_
+        return bool(np.isfinite(self.log_width_.sum())) and all(
+            np.abs(values).max(initial=0.0) < _FARTHEST for values in moved
+        )
 
     def move(self, steps: dict[str, np.ndarray]) -> None:
         """Add steps to what a learner moves, by attribute."""
@@ -223,6 +230,20 @@ class ReparameterizedFeatures(FeatureMap):
     def n_features_out_(self) -> int:
         return 2 * self.n_components
 
+    def fields(self, state: Any) -> dict[str, Field]:
+        G, far = len(self.first_) - 1, _FARTHEST
+        mixed = G if self.law == "mixture" else 0
+        return {
+            "gamma": Number(low=0.0),
+            "n_first": Whole(low=1, high=self.n_features_in_),
+            "noise": Array(self.dtype_, ("d", self.n_components), low=-100.0, high=100.0),
+            "log_width": Array(
+                shape=("d",) if self.law == "gaussian" else ("d", G), low=-WIDEST, high=WIDEST
+            ),
+            "mean": Array(shape=("d", mixed), low=-far, high=far),
+            "logit": Array(shape=(mixed,), low=-far, high=far),
+        }
+
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         Z = fourier_features(X, (self.frequencies_ / (2.0 * math.pi)).astype(self.dtype_), out)
         if self.law == "mixture":
@@ -231,11 +252,19 @@ class ReparameterizedFeatures(FeatureMap):
             Z *= np.tile(amplitude * math.sqrt(self.n_components), 2).astype(self.dtype_)
         return Z
 
-    def get_state(self) -> dict[str, Any]:
-        """What was fitted and learned, as named arrays."""
-        return {name: getattr(self, name + "_") for name in self._STATE}
+    def row_features(self, X: np.ndarray) -> np.ndarray | None:
+        if self.law != "gaussian":
+            return None
+        return _row_features(X, self.noise_, self.log_width_)  # type: ignore[no-any-return]
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`, after :meth:`start`."""
-        for name in self._STATE:
-            setattr(self, name + "_", state[name])
+
+@jit
+def _row_features(X, noise, log_width):
+    D = noise.shape[1]
+    angles = np.zeros((1, D), noise.dtype)
+    for n in range(X.shape[1]):
+        if X[0, n] != 0.0:
+            axpy(_TURN * math.exp(log_width[n]) * X[0, n], noise, n, angles, 0)
+    Z = np.empty((1, 2 * D), noise.dtype)
+    sincos_turns(angles[0], 1.0 / math.sqrt(D), Z[0, :D], Z[0, D:])
+    return Z

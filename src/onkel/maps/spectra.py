@@ -7,12 +7,28 @@ Frequency d belongs to component b where ``first[b] <= d < first[b + 1]``; its l
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from onkel._jit import jit, jit_inline
+from onkel.numerics.jit import jit, jit_inline
 
-__all__ = ["WIDEST", "amplitudes_of", "fill_frequencies", "fill_shares", "frequencies_of"]
+__all__ = ["WIDEST", "Law", "amplitudes_of", "fill_frequencies", "fill_shares", "frequencies_of"]
+
+
+class Law(NamedTuple):
+    """What the frequencies are made of: noise (d, D), and by component, G of them.
+
+    Log-widths (d, G); means (d, G), without columns where there are none; logits (G,) of the
+    shares, empty where all frequencies weigh the same; the first frequencies (G + 1,).
+    """
+
+    noise: np.ndarray
+    log_width: np.ndarray
+    mean: np.ndarray
+    logit: np.ndarray
+    first: np.ndarray
+
 
 #: log-widths stay within e^±20: no sane stream comes near, and exp can't overflow
 WIDEST = 20.0

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from onkel._jit import jit_inline
-from onkel.rules.base import ALPHA, ETA, RADIUS, SCHEDULE, Rule, RuleKind, non_negative, positive
+from onkel.numerics.jit import jit_inline
+from onkel.rules.base import ALPHA, OWN, Rule, RuleKind, non_negative, positive, vector
 
-__all__ = ["DoublyStochastic", "doubly_step", "move_part"]
+__all__ = ["DoublyScalars", "DoublyStochastic", "doubly_step", "move_part"]
+
+
+class DoublyScalars(NamedTuple):
+    """η, its decay, and the number of parts P."""
+
+    eta: float
+    decay: float
+    n_parts: float
 
 
 @jit_inline
 def doubly_step(par, t, weight):
     """f ← (1 - η_t α) f + η_t c κ_s(x, ·) with η_t = η/(1 + decay·t); κ_s = P times a P-th of κ."""
-    eta = par[ETA] / (1.0 + par[SCHEDULE] * t)
-    return 1.0 - eta * par[ALPHA], -par[RADIUS] * eta * weight
+    own = DoublyScalars(par[OWN], par[OWN + 1], par[OWN + 2])
+    eta = own.eta / (1.0 + own.decay * t)
+    return 1.0 - eta * par[ALPHA], own.n_parts * eta * weight
 
 
 @jit_inline
 def move_part(par, t, b, Z, i, W, k):
     """Row k of W ← itself + b · row i of Z in every P-th feature: part (t - 1) mod P."""
-    parts = int(-par[RADIUS])
+    parts = int(DoublyScalars(par[OWN], par[OWN + 1], par[OWN + 2]).n_parts)
     step = W.dtype.type(b)
     for j in range((int(t) - 1) % parts, Z.shape[1], parts):
         W[k, j] += step * Z[i, j]
@@ -57,6 +68,7 @@ class DoublyStochastic(Rule):
 
     name = "doubly_stochastic"
     kind = RuleKind.DOUBLY_STOCHASTIC
+    by_feature = True
 
     def __init__(
         self,
@@ -79,5 +91,4 @@ class DoublyStochastic(Rule):
             raise ValueError(
                 f"learning_rate * alpha = {eta * alpha:g} must be below 1, or f would change sign"
             )
-        # f is not projected: the place of the radius holds P, below 0
-        return np.array([eta, decay, alpha, -float(parts), 0.0])
+        return vector(*DoublyScalars(eta, decay, float(parts)), alpha=alpha)

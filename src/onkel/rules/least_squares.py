@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from onkel.rules.base import Rule, RuleKind, positive
+from onkel.rules.base import OWN, Rule, RuleKind, positive, vector
 
-__all__ = ["LeastSquares"]
+__all__ = ["ExactScalars", "LeastSquares"]
+
+
+class ExactScalars(NamedTuple):
+    """Penalty and forgetting factor of the exact rules."""
+
+    ridge: float
+    forgetting: float
+
+    @classmethod
+    def of(cls, par: np.ndarray) -> ExactScalars:
+        """Those of a parameter vector."""
+        return cls(*map(float, par[OWN:]))
 
 
 class LeastSquares(Rule):
@@ -30,11 +44,12 @@ class LeastSquares(Rule):
     rule needs an explicit map. Where landmarks move (adaptive Nyström), the rows so far go along by
     the regression of the new features on the old: exact no longer, but for the rows to come. Where
     frequencies are learned (reparameterized), the same goes for all but a sample of the rows, which
-    is exact; see :mod:`onkel.models.learned_spectrum`.
+    is exact; see :mod:`onkel.explicit.learned_spectrum`.
     """
 
     name = "least_squares"
     kind = RuleKind.LEAST_SQUARES
+    by_feature = True
     own_loss = {"classification": "squared", "regression": "squared"}  # noqa: RUF012
 
     def __init__(self, ridge: float = 0.01, forgetting: float = 1.0) -> None:
@@ -45,4 +60,4 @@ class LeastSquares(Rule):
         ridge, forgetting = positive(self, "ridge"), positive(self, "forgetting")
         if forgetting > 1.0:
             raise ValueError(f"forgetting={self.forgetting!r} must be above 0 and at most 1")
-        return np.array([ridge, forgetting, 0.0, 0.0, 0.0])
+        return vector(*ExactScalars(ridge, forgetting))

@@ -36,6 +36,7 @@ class LogisticNewton(Rule):
 
     name = "newton"
     kind = RuleKind.NEWTON
+    by_feature = True
     own_loss = {"classification": "logistic"}  # noqa: RUF012
 
     def __init__(self, ridge: float = 0.01, forgetting: float = 1.0) -> None:

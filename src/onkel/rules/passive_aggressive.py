@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 
-from onkel._jit import jit_inline
-from onkel.rules.base import ETA, SCHEDULE, Rule, RuleKind, positive
+from onkel.numerics.jit import jit_inline
+from onkel.rules.base import OWN, Rule, RuleKind, positive, vector
 
-__all__ = ["PassiveAggressive", "Variant", "passive_aggressive_step"]
+__all__ = ["PassiveAggressive", "PassiveAggressiveScalars", "Variant", "passive_aggressive_step"]
 
 
 class Variant(IntEnum):
@@ -20,14 +21,22 @@ class Variant(IntEnum):
     PA_II = 2
 
 
+class PassiveAggressiveScalars(NamedTuple):
+    """C and the :class:`Variant`."""
+
+    C: float
+    variant: float
+
+
 @jit_inline
 def passive_aggressive_step(par, weight, value, c2, q):
     """The least change of f that makes the loss of this row 0, as far as C allows."""
     norm = c2 * q
     if norm == 0.0:
         return 1.0, 0.0
-    C = par[ETA] * weight
-    variant = int(par[SCHEDULE])
+    own = PassiveAggressiveScalars(par[OWN], par[OWN + 1])
+    C = own.C * weight
+    variant = int(own.variant)
     if variant == Variant.PA:
         return 1.0, value / norm
     if variant == Variant.PA_I:
@@ -56,7 +65,6 @@ class PassiveAggressive(Rule):
     name = "passive_aggressive"
     kind = RuleKind.PASSIVE_AGGRESSIVE
     losses = ("hinge", "epsilon_insensitive")
-    needs_norm = True
 
     def __init__(self, C: float = 1.0, variant: str = "PA-I") -> None:
         self.C = C
@@ -68,4 +76,5 @@ class PassiveAggressive(Rule):
             raise ValueError(
                 f"variant={self.variant!r} is not one of {', '.join(map(repr, names))}"
             )
-        return np.array([positive(self, "C"), Variant(names.index(self.variant)), 0.0, 0.0, 0.0])
+        variant = Variant(names.index(self.variant))
+        return vector(*PassiveAggressiveScalars(positive(self, "C"), variant))

@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .blocks import Block
-    from .encoding import Column, Encoder
-    from .opening import open_stream
-    from .scaling import OnlineScaler
-    from .stream import Stream
-    from .target_scaling import OnlineTargetScaler
+    from onkel.columns.encoding import Column, Encoder
+    from onkel.columns.scaling import OnlineScaler
+    from onkel.columns.target_scaling import OnlineTargetScaler
+    from onkel.streams.blocks import Block
+    from onkel.streams.opening import open_stream
+    from onkel.streams.stream import Stream
 
 __all__ = [
     "Block",
@@ -25,20 +25,20 @@ __all__ = [
 
 # Loaded on first use: scaling needs scikit-learn, the files need pyarrow.
 _HOME = {
-    "Block": "blocks",
-    "Column": "encoding",
-    "Encoder": "encoding",
-    "OnlineScaler": "scaling",
-    "OnlineTargetScaler": "target_scaling",
-    "Stream": "stream",
-    "open_stream": "opening",
+    "Block": "onkel.streams.blocks",
+    "Column": "onkel.columns.encoding",
+    "Encoder": "onkel.columns.encoding",
+    "OnlineScaler": "onkel.columns.scaling",
+    "OnlineTargetScaler": "onkel.columns.target_scaling",
+    "Stream": "onkel.streams.stream",
+    "open_stream": "onkel.streams.opening",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOME[name]}", __name__), name)
+    return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel._dense import with_zero_columns
 from onkel.errors import DataError
+from onkel.numerics.dense import with_zero_columns
 
 __all__ = ["Block", "Piece", "concat", "reblock", "skip"]
 
@@ -85,8 +85,16 @@ def skip(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
         rows = max(rows - n, 0)
 
 
-def reblock(pieces: Iterable[Piece], block_rows: int, start: int) -> Iterator[Block]:
-    """Cut ``pieces`` into blocks of ``block_rows``; before an error, give what stands."""
+def reblock(
+    pieces: Iterable[Piece],
+    block_rows: int,
+    start: int,
+    waits: Callable[[], bool] = lambda: False,
+) -> Iterator[Block]:
+    """Cut ``pieces`` into blocks of ``block_rows``; before an error, give what stands.
+
+    ``waits``: whether the source has nothing more yet; what there is becomes a block then.
+    """
     held: list[tuple[Any, np.ndarray | None]] = []
     count = late = 0
     failure: DataError | None = None
@@ -102,6 +110,10 @@ def reblock(pieces: Iterable[Piece], block_rows: int, start: int) -> Iterator[Bl
             if at < n:
                 held.append((X[at:], None if y is None else y[at:]))
                 count += n - at
+            if count and waits():
+                yield Block(*concat(held), start, late)
+                start += count
+                held, count = [], 0
     except DataError as error:
         failure = error
     if count:

@@ -67,7 +67,7 @@ def find_files(source: Any) -> list[FileRef]:
         return [ref for one in source for ref in find_files(one)]
     text = os.fspath(source)
     if text == "-":
-        return [FileRef("standard input", lambda: sys.stdin.buffer, once=True)]
+        return [FileRef("standard input", _standard_input, once=True)]
     if "://" in text:
         return _from_url(text)
     if os.path.isdir(text):
@@ -78,6 +78,12 @@ def find_files(source: Any) -> list[FileRef]:
             raise DataError("no file matches this pattern", source=text)
         return [_local(p) for p in paths]
     return [_local(text)]
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None or sys.stdin.closed:
+        raise OSError("it is closed; give a file, or pipe data into the command")
+    return sys.stdin.buffer
 
 
 def _local(path: str) -> FileRef:

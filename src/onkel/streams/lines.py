@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from onkel.errors import DataError
-
-from .files import FileRef
+from onkel.streams.files import FileRef
+from onkel.streams.pipes import PipeReader, pipe_reader
 
 __all__ = ["CHUNK_BYTES", "Chunk", "line_chunks", "line_of"]
 
@@ -23,6 +23,7 @@ class Chunk(NamedTuple):
     line: int
     done: int
     n_lines: int
+    waits: bool = False
 
 
 def _cut(data: bytes, quotes: bool) -> int:
@@ -43,16 +44,19 @@ def _cut(data: bytes, quotes: bool) -> int:
     return at or plain
 
 
-def line_chunks(ref: FileRef, *, quotes: bool, size: int = CHUNK_BYTES) -> Iterator[Chunk]:
-    """Chunks of about ``size`` bytes of a text file, uncompressed on the way."""
+def line_chunks(ref: FileRef, *, quotes: bool, first_lines: float = 0) -> Iterator[Chunk]:
+    """Chunks of about ``CHUNK_BYTES`` of a text file, uncompressed on the way.
+
+    A pipe that pauses gives what has come, the first time at least ``first_lines`` lines.
+    """
     raw = ref.open()
     try:
-        stream: Any = raw
+        stream: Any = pipe_reader(raw, first_lines) if ref.once else raw
         if ref.compression:
             import pyarrow as pa
 
             stream = pa.input_stream(pa.PythonFile(raw, "r"), compression=ref.compression)
-        yield from _chunks(stream, raw, ref, quotes, size)
+        yield from _chunks(stream, raw, ref, quotes, CHUNK_BYTES)
     except (OSError, EOFError) as error:
         raise DataError(f"cannot be read to its end: {error}", source=ref.name) from None
     finally:
@@ -78,7 +82,8 @@ def _chunks(stream: Any, raw: Any, ref: FileRef, quotes: bool, size: int) -> Ite
         rest = data[cut:]
         data = data[:cut]
         n_lines = data.count(b"\n")
-        yield Chunk(data, line, done, n_lines)
+        waits = isinstance(stream, PipeReader) and stream.waits
+        yield Chunk(data, line, done, n_lines, waits)
         line += n_lines
     if rest:
         yield Chunk(rest, line, done, rest.count(b"\n") + 1)

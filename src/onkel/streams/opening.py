@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from .encoding import Encoder
-from .missing import POLICIES
-from .resolving import open_source
-from .stream import Stream
+from onkel.columns.choosing import Choice, as_names
+from onkel.columns.encoding import Encoder
+from onkel.columns.missing import POLICIES
+from onkel.streams.resolving import open_source
+from onkel.streams.stream import Stream
 
 __all__ = ["open_stream"]
 
@@ -33,6 +33,8 @@ def open_stream(
     extend: bool = False,
     skip_rows: int = 0,
     dtype: Any = "float32",
+    fingerprint: bool | str = False,
+    keep: Iterable[str] = (),
 ) -> Stream:
     """Open any source of rows as a stream of blocks, in bounded memory.
 
@@ -74,6 +76,11 @@ def open_stream(
     skip_rows : int, default=0
         Rows to leave out at the start, to resume.
     dtype : {"float32", "float64"}, default="float32"
+    fingerprint : bool or str, default=False
+        Whether ``Stream.fingerprint`` can tell what was read. A text is what it told when the
+        first ``skip_rows`` rows had been read: other rows are refused.
+    keep : list of str
+        Columns of a table to hand on as they are, by `Stream.kept`.
 
     Returns
     -------
@@ -96,23 +103,15 @@ def open_stream(
     2 (2, 2) [0 1]
     4 (1, 2) [1]
     """
-    _check(missing=missing, block_rows=block_rows, shuffle=shuffle, skip_rows=skip_rows)
-    if n_hash < 1:
-        raise ValueError(f"n_hash must be at least 1, got {n_hash}")
-    if np.dtype(dtype) not in (np.float32, np.float64):
-        raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
-    opened, encoder, target = open_source(
-        source if not isinstance(source, os.PathLike) else os.fspath(source),
-        format=format,
-        target=target,
-        encoder=encoder,
-        features=features,
-        exclude=exclude,
-        categorical=categorical,
-        n_hash=n_hash,
-        extend=extend,
-        gaps=missing != "error",
-    )
+    _check(missing, block_rows, shuffle, skip_rows, n_hash)
+    if features is not None and not isinstance(features, int):
+        features = as_names(features)
+    names = features, as_names(exclude), as_names(categorical)
+    more = extend and encoder is not None
+    gaps = missing != "error"
+    choice = Choice(target, *names, n_hash, encoder, more, gaps, tuple(as_names(keep)))
+    wide = _float_type(dtype)
+    opened, encoder, target = open_source(source, format, choice)
     return Stream(
         opened,
         encoder,
@@ -122,14 +121,25 @@ def open_stream(
         shuffle=int(shuffle),
         random_state=random_state,
         skip_rows=int(skip_rows),
-        dtype=dtype,
+        dtype=wide,
+        fingerprint=fingerprint,
     )
 
 
-def _check(*, missing: str, block_rows: int, shuffle: int, skip_rows: int) -> None:
+def _float_type(dtype: Any) -> np.dtype:
+    for known in (np.float32, np.float64):
+        try:
+            if np.dtype(dtype) == known:
+                return np.dtype(known)
+        except TypeError:
+            break
+    raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
+
+
+def _check(missing: str, block_rows: int, shuffle: int, skip_rows: int, n_hash: int) -> None:
     if missing not in POLICIES:
         raise ValueError(f"missing must be one of {', '.join(POLICIES)}, got {missing!r}")
-    if block_rows < 1:
-        raise ValueError(f"block_rows must be at least 1, got {block_rows}")
+    if block_rows < 1 or n_hash < 1:
+        raise ValueError(f"block_rows={block_rows} and n_hash={n_hash} must be at least 1")
     if shuffle < 0 or skip_rows < 0:
-        raise ValueError(f"shuffle and skip_rows must be >= 0, got {shuffle} and {skip_rows}")
+        raise ValueError(f"shuffle={shuffle} and skip_rows={skip_rows} must be >= 0")

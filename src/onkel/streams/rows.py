@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
-from onkel._dense import with_zero_columns
+from onkel.columns.encoding import Column, Encoder
+from onkel.columns.failures import moved, shorten
+from onkel.columns.hashing import slots
 from onkel.errors import DataError
-
-from .array_sources import as_target
-from .blocks import Piece
-from .encoding import Column, Encoder
-from .failures import shorten
-from .hashing import slots
-from .sources import Source
+from onkel.numerics.dense import with_zero_columns
+from onkel.streams.arrays import as_target
+from onkel.streams.blocks import Piece
+from onkel.streams.sources import Source
 
 __all__ = ["RowSource"]
 
@@ -37,6 +36,7 @@ class RowSource(Source):
     """
 
     def __init__(self, rows: Iterable[Any]) -> None:
+        super().__init__()
         self.name = "the rows"
         self.rows = rows
         iterator = iter(rows)
@@ -45,7 +45,7 @@ class RowSource(Source):
         if not self._head:
             raise DataError("has no rows", source=self.name)
         self._rest: Iterator[Any] | None = iterator
-        self.n_rows = None if self.once else getattr(rows, "__len__", lambda: None)()
+        self.n_rows = len(rows) if isinstance(rows, Sized) and not self.once else None
         self.named = isinstance(self._pair(self._head[0], 0)[0], dict)
         self.has_target = self._pair(self._head[0], 0)[1] is not None
 
@@ -102,12 +102,12 @@ class RowSource(Source):
         rest, self._rest = self._rest, None
         if rest is not None:
             return chain(self._head, rest)
-        if self.once:
-            raise DataError("can be read only once, and has been read", source=self.name)
+        self.may_read_again()
         return iter(self.rows)
 
     def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
         iterator, row = self._again(), skip
+        self._text = None
         next(islice(iterator, skip, skip), None)
         while items := list(islice(iterator, STEP)):
             X = np.zeros((len(items), self.encoder.n_features))
@@ -136,10 +136,16 @@ class RowSource(Source):
             row += len(items)
 
     def _check_target(self, y: Any, row: int) -> None:
-        if self.has_target and (y is None or y != y):
+        if not self.has_target:
+            return
+        if y is None or y != y:
             raise DataError(
                 "the target is missing; every row needs one", source=self.name, row=row, value=y
             )
+        try:
+            self.check_target(isinstance(y, str), y, None)
+        except DataError as error:
+            raise moved(error, source=self.name, rows=row) from None
 
     def _put(self, out: np.ndarray, x: Any, row: int) -> None:
         if self.named and isinstance(x, dict):

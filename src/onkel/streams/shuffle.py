@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from onkel.errors import DataError
-
-from .blocks import Piece, concat
+from onkel.streams.blocks import Piece, concat
 
 __all__ = ["shuffled"]
 

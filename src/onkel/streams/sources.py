@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.columns.encoding import Encoder
+from onkel.columns.failures import missing_column, moved, shorten
 from onkel.errors import DataError
-
-from .blocks import Piece
-from .encoding import Column, Encoder
-from .failures import missing_column, moved
+from onkel.streams.blocks import Piece
 
 __all__ = ["Batch", "Source", "TableSource", "piece_rows"]
 
@@ -22,11 +21,6 @@ class Batch(NamedTuple):
 
     table: Any
     where: str
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.table.num_rows)
 
 
 def piece_rows(n_features: int) -> int:
@@ -45,6 +39,8 @@ class Source:
         Number of rows, where it is known beforehand.
     once : bool
         Whether the rows can be read only once.
+    names : sequence of str
+        The columns of the first rows, as they stand there.
     """
 
     name = "the data"
@@ -52,6 +48,14 @@ class Source:
     once = False
     done = 0
     total: int | None = None
+    names: list[str]
+    # Whether what was read last came from a pipe that has nothing more yet.
+    waits = False
+
+    def __init__(self) -> None:
+        self.names = []
+        # Whether the target is text, once a row has shown it.
+        self._text: bool | None = None
 
     def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
         """Encoded rows after the first ``skip`` ones; NaN where a value is missing."""
@@ -61,17 +65,32 @@ class Source:
         """Fraction read, by bytes, where the size is known."""
         return min(self.done / self.total, 1.0) if self.total else None
 
+    def may_read_again(self) -> None:
+        """Refuse to read once more what can be read only once."""
+        if self.once:
+            raise DataError("can be read only once, and has been read", source=self.name)
+
+    def check_target(self, text: bool, value: Any, column: str | None) -> None:
+        """Refuse a target of text after numbers, and the reverse (row: in what is given)."""
+        self._text = text if self._text is None else self._text
+        if text != self._text:
+            now, before = ("text", "numbers") if text else ("numbers", "text")
+            raise DataError(
+                f"the target is {now} ({shorten(value)}) where it was {before} in the rows before; "
+                "make all of it one of the two",
+                row=0,
+                column=column,
+                value=value,
+            )
+
 
 class TableSource(Source):
-    """Rows in Arrow record batches; ``encoder`` and ``target`` are set before the first piece.
-
-    A source that can encode by itself may give pieces instead, once that is settled.
-    """
+    """Rows in Arrow record batches; :meth:`prepare` is called before the first piece."""
 
     encoder: Encoder
     target: str | None = None
     # Columns to read; None while all of them are wanted.
-    wanted: list[str] | None = None
+    wanted: dict[str, None] | None = None
     dtype: Any = "float32"
     # Whether columns that come in mid-stream are taken up.
     extends = False
@@ -79,81 +98,89 @@ class TableSource(Source):
     grows = False
     # Whether a later file may lack a column: its values are missing then.
     gaps = False
-    # All columns there are; ``first`` may hold fewer.
-    names: tuple[str, ...] | list[str] = ()
+    # Columns that are features unless something else is asked for; the others come late.
+    announced: list[str]
+    # Columns to hand on beside the features, and those of the rows handed out.
+    keep: tuple[str, ...] = ()
+    # Counts changes of what is read.
+    version = 0
 
     def __init__(self) -> None:
-        self._batches: Iterator[Batch | Piece] | None = self._read()
+        super().__init__()
+        self.announced = []
+        self.kept: list[Any] = []
+        self._batches: Iterator[Batch] | None = self._read()
         head = next(self._batches, None)
         if head is None:
             raise DataError("has no rows", source=self.name)
-        # Before ``prepare`` there are batches only.
-        assert isinstance(head, Batch)
         self.first: Any = head.table
-        if not self.names:
-            self.names = list(self.first.schema.names)
+        self.names = self.names or list(self.first.schema.names)
+        self.announced = self.announced or self.names
         self._batches = chain([head], self._batches)
 
-    def _read(self) -> Iterator[Batch | Piece]:
+    def _read(self) -> Iterator[Batch]:
         raise NotImplementedError
 
-    def prepare(self, encoder: Encoder, target: str | None) -> None:
+    def prepare(self, encoder: Encoder, target: str | None, left_out: Iterable[str]) -> None:
         """Settle what is read from now on."""
         self.encoder, self.target, self.first = encoder, target, None
-        self.wanted = [column.name for column in encoder.columns]
+        self.wanted = dict.fromkeys(column.name for column in encoder.columns)
         if target is not None:
-            self.wanted.append(target)
-        #: columns that are features, the target, or left out
-        self.known = {*self.names, *self.wanted}
+            self.wanted[target] = None
+        self.wanted |= dict.fromkeys(self.keep)
+        # Columns that are features, the target, or left out.
+        self.known = {*self.announced, *self.wanted, *left_out}
+        self.version += 1
 
     def _takes(self, name: str) -> bool:
         """Whether a column is read: it is wanted, or a new one where these are taken up."""
-        return name in (self.wanted or ()) or (self.extends and name not in self.known)
+        return self.wanted is None or name in self.wanted or (self.extends and self._is_new(name))
 
-    def _take_late(self, batch: Any, where: str) -> list[Column]:
-        """Columns of a batch that no rows before had become features; returns them."""
-        if not self.extends or self.wanted is None:
-            return []
-        from .arrow_values import kind_of
-        from .choosing import column_of
+    def _is_new(self, name: str) -> bool:
+        return name not in self.known
+
+    def _take_late(self, batch: Any, where: str) -> None:
+        """Columns of a batch that no rows before had become features."""
+        if not self.extends or self.wanted is None or self.known.issuperset(batch.schema.names):
+            return
+        from onkel.columns.arrow_values import kind_of
+        from onkel.columns.choosing import column_of
 
         new = [
             column_of(batch, field.name, False, where)
             for field in batch.schema
-            if field.name not in self.known and kind_of(field.type) is not None
+            if self._is_new(field.name) and kind_of(field.type) is not None
         ]
         self.known.update(batch.schema.names)
         self.encoder.extend(new)
-        self.wanted += [column.name for column in new]
-        return new
+        self.wanted.update((column.name, None) for column in new)
+        self.version += 1
 
-    def _again(self) -> Iterator[Batch | Piece]:
+    def _again(self) -> Iterator[Batch]:
         batches, self._batches = self._batches, None
-        if batches is not None:
-            return batches
-        if self.once:
-            raise DataError("can be read only once, and has been read", source=self.name)
-        return self._read()
+        if batches is None:
+            self.may_read_again()
+            batches = self._read()
+        return batches
 
     def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
         self.dtype = dtype
         rows = 0
-        step = piece_rows(self.encoder.n_features)
+        self._text = None
         for part in self._again():
-            n = part.n_rows
-            start = min(max(skip - rows, 0), n)
-            if isinstance(part, Piece):
-                if start < n:
-                    yield part if not start else part.after(start)
-            else:
-                for at in range(start, n, step):
-                    yield from self._encoded(part.table.slice(at, step), part.where, rows + at)
+            self._take_late(part.table, part.where)
+            n = part.table.num_rows
+            step = piece_rows(self.encoder.n_features)
+            for at in range(min(max(skip - rows, 0), n), n, step):
+                yield from self._encoded(part.table.slice(at, step), part.where, rows + at)
             rows += n
 
     def _encoded(self, part: Any, where: str, row: int) -> Iterator[Piece]:
         """The rows of a batch; the good ones before a bad one, then its error."""
         try:
-            yield Piece(*self._arrays(part), where, self.encoder.n_late)
+            piece = Piece(*self._arrays(part), where, self.encoder.n_late)
+            self._hand_on(part)
+            yield piece
             return
         except DataError as error:
             failure = error
@@ -164,16 +191,23 @@ class TableSource(Source):
             except DataError as error:
                 failure = error
                 continue
+            self._hand_on(part.slice(0, failure.row))
             yield Piece(X, y, where, self.encoder.n_late)
             break
         raise moved(failure, source=where, rows=row)
 
+    def _hand_on(self, part: Any) -> None:
+        if self.keep:
+            self.kept.append(part.select(list(self.keep)))
+
     def _arrays(self, part: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        from .arrow_values import target_values
+        from onkel.columns.arrow_values import target_values
 
         X = self.encoder.encode(part, self.dtype, self.gaps)
         if self.target is None:
             return X, None
         if self.target not in part.schema.names:
             raise missing_column(self.target, part.schema.names, None)
-        return X, target_values(part.column(self.target), self.target)
+        y = target_values(part.column(self.target), self.target)
+        self.check_target(y.dtype.kind == "U", y[0].item(), self.target)
+        return X, y

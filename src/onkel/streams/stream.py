@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import Block, Piece, reblock, skip
-from .encoding import Encoder
-from .missing import clean
-from .shuffle import shuffled
-from .sources import Source
+from onkel.columns.encoding import Encoder
+from onkel.columns.missing import clean
+from onkel.errors import DataError
+from onkel.streams.blocks import Block, Piece, reblock, skip
+from onkel.streams.fingerprint import Fingerprint
+from onkel.streams.shuffle import shuffled
+from onkel.streams.sources import Source, TableSource
 
 __all__ = ["Stream"]
 
@@ -47,6 +49,7 @@ class Stream:
         random_state: Any,
         skip_rows: int,
         dtype: Any,
+        fingerprint: bool | str = False,
     ) -> None:
         self._source = source
         self.encoder = encoder
@@ -57,21 +60,50 @@ class Stream:
         self.source = source.name
         self.n_rows = source.n_rows
         self._given = 0
+        self._tracked, self._expected = bool(fingerprint), fingerprint
+        self._before: Fingerprint | None = None
+        self._last: Block | None = None
 
     @property
     def n_features(self) -> int:
         """Number of features of each row."""
         return self.encoder.n_features
 
+    @property
+    def columns(self) -> list[str]:
+        """Columns of the first rows, as they stand there; empty where they have no names."""
+        return list(self._source.names)
+
     def __iter__(self) -> Iterator[Block]:
         self._given = self.skip_rows
-        for block in reblock(self._pieces(), self.block_rows, self.skip_rows):
+        pieces = self._resumed() if self._tracked else self._pieces()
+        for block in reblock(pieces, self.block_rows, self.skip_rows, lambda: self._source.waits):
             self._given += block.n_rows
+            if self._before is not None:
+                self._note(block)
             yield block
+
+    def kept(self, rows: int) -> dict[str, Any]:
+        """The columns to keep of the next ``rows`` rows that were not asked for yet, as Arrow's.
+
+        They stand beside the blocks where no row is shuffled or dropped.
+        """
+        import pyarrow as pa
+
+        source = self._source
+        if not isinstance(source, TableSource) or not source.keep:
+            return {}
+        table = pa.Table.from_batches(source.kept)
+        source.kept = table.slice(rows).to_batches()
+        now = table.slice(0, rows).combine_chunks()
+        return {
+            name: pa.concat_arrays(column.chunks) if column.num_chunks else column
+            for name, column in zip(now.column_names, now.columns, strict=True)
+        }
 
     def _pieces(self) -> Iterator[Piece]:
         # Rows can be skipped unread only where nothing later depends on them.
-        early = not self.shuffle and self.missing in ("error", "zero")
+        early = not self.shuffle and self.missing in ("error", "zero") and not self._tracked
         raw = self.skip_rows if early else 0
         if self.skip_rows and self.missing == "mean":
             # The skipped rows are read again: their means must not count twice.
@@ -79,7 +111,66 @@ class Stream:
         pieces = clean(self._source.pieces(raw, self.dtype), self.missing, self.encoder, raw)
         if self.shuffle:
             pieces = shuffled(pieces, self.shuffle, self.random_state)
-        return pieces if early else skip(pieces, self.skip_rows)
+        return pieces if early or self._tracked else skip(pieces, self.skip_rows)
+
+    def _resumed(self) -> Iterator[Piece]:
+        """The rows after the skipped ones, once those are known to be what they were."""
+        seen = Fingerprint(self._source.names)
+        self._before, self._last = seen, None
+        left = self.skip_rows
+        for piece in self._pieces():
+            skipped = min(left, piece.n_rows)
+            if skipped:
+                y = None if piece.y is None else piece.y[:skipped]
+                seen.update(piece.X[:skipped], y, piece.late)
+                left -= skipped
+                if not left:
+                    self._check(seen)
+            if skipped < piece.n_rows:
+                yield piece.after(skipped) if skipped else piece
+        if left:
+            raise DataError(
+                f"has {seen.n_rows} rows, and {self.skip_rows} were read before; give the source "
+                "of that run, or begin anew",
+                source=self.source,
+            )
+
+    def _check(self, seen: Fingerprint) -> None:
+        if isinstance(self._expected, str) and seen.digest() != self._expected:
+            raise DataError(
+                f"the first {self.skip_rows} rows are not those read before (other values, another "
+                "order, or other columns); give the source of that run, or begin anew",
+                source=self.source,
+            )
+
+    def _note(self, block: Block) -> None:
+        assert self._before is not None
+        if self._last is not None:
+            self._before.update(self._last.X, self._last.y, self._last.late)
+        self._last = block
+
+    def fingerprint(self, rows: int | None = None) -> str:
+        """Fingerprint of the first ``rows`` rows of the stream, skipped ones included.
+
+        Store it with a checkpoint. ``open_stream(..., skip_rows=rows, fingerprint=stored)`` then
+        refuses a source whose first rows are others, before it hands out any.
+
+        Parameters
+        ----------
+        rows : int, optional
+            From the first row of the last block to the row after it; left out, all rows so far.
+        """
+        if self._before is None:
+            raise ValueError("open the stream with fingerprint=True, and iterate over it")
+        now, last = self._before.copy(), self._last
+        end = now.n_rows + (0 if last is None else last.n_rows)
+        rows = end if rows is None else rows
+        if not now.n_rows <= rows <= end:
+            raise ValueError(f"rows={rows} must be between {now.n_rows} and {end}")
+        k = rows - now.n_rows
+        if last is not None and k:
+            now.update(last.X[:k], None if last.y is None else last.y[:k], last.late)
+        return now.digest()
 
     def progress(self) -> float | None:
         """Fraction of the source handed out, from 0 to 1; None if its size is unknown."""

@@ -1,32 +1,35 @@
-"""Streams of svmlight (LIBSVM) text, a few megabytes at a time."""
+"""Streams of svmlight (LIBSVM) text, about a megabyte at a time."""
 
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy as np
 
+from onkel.columns.encoding import Encoder
+from onkel.columns.failures import first_failure, moved, shorten
 from onkel.errors import DataError
+from onkel.streams.blocks import Piece
+from onkel.streams.files import FileRef, joint_name, joint_size
+from onkel.streams.lines import Chunk, line_chunks, line_of
+from onkel.streams.sources import Source
 
-from .blocks import Piece
-from .encoding import Encoder
-from .failures import first_failure, moved, shorten
-from .files import FileRef, joint_name, joint_size
-from .lines import Chunk, line_chunks, line_of
-from .sources import Source
+__all__ = ["LARGEST", "SvmlightSource"]
 
-__all__ = ["SvmlightSource", "scan"]
+#: features of a file whose number of features is not given
+LARGEST = 1 << 21
 
 
 class SvmlightSource(Source):
     """CSR rows of svmlight files, parsed by scikit-learn's reader in byte ranges.
 
-    A learner needs the number of features before the first row. It is taken from the encoder of
-    a saved model, or as given; otherwise files are scanned once for their largest index (about a
-    hundred times faster than learning), and a pipe is taken to have what its first chunk has: a
-    larger index later is an error naming the row. Indices start at 1 unless a 0 was seen.
+    A learner needs the number of features before the first row. It is that of a saved model's
+    encoder, or as given. Otherwise files are scanned once for their largest index, and a pipe is
+    taken to have what its first chunk has: a larger index later is an error naming the row.
+    Indices start at 1 unless a 0 was seen.
 
     Parameters
     ----------
@@ -35,6 +38,7 @@ class SvmlightSource(Source):
     """
 
     def __init__(self, files: list[FileRef], n_features: int | None = None) -> None:
+        super().__init__()
         self.files, self.n_features = files, n_features
         self.name = joint_name(files)
         self.once = any(f.once for f in files)
@@ -47,7 +51,7 @@ class SvmlightSource(Source):
 
     def _all_chunks(self) -> Generator[tuple[FileRef, Chunk]]:
         for file in self.files:
-            for chunk in line_chunks(file, quotes=False):
+            for chunk in line_chunks(file, quotes=False, first_lines=math.inf):
                 if not chunk.data.isspace():
                     yield file, chunk
 
@@ -57,13 +61,13 @@ class SvmlightSource(Source):
             return encoder
         if self.once:
             assert self._head is not None
-            low, high = scan(self._head[1].data)
+            low, high = self._range(*self._head)
         else:
             # From the start again, with one file open at a time: some file systems hand out the
             # same open file twice, and the scan would move the reader.
             self._chunks.close()
             self._head = None
-            ranges = [scan(chunk.data) for _, chunk in self._all_chunks()]
+            ranges = [self._range(*found) for found in self._all_chunks()]
             low, high = min(r[0] for r in ranges), max(r[1] for r in ranges)
         zero_based = low == 0
         found = high + zero_based
@@ -73,6 +77,19 @@ class SvmlightSource(Source):
                 source=self.name,
             )
         return Encoder(n_vector=self.n_features or max(found, 1), zero_based=zero_based)
+
+    def _range(self, file: FileRef, chunk: Chunk) -> tuple[int, int]:
+        low, high = _scan(chunk.data)
+        if self.n_features is None and high > LARGEST:
+            lines = enumerate(chunk.data.split(b"\n"), chunk.line)
+            number = next(number for number, line in lines if _scan(line)[1] == high)
+            raise DataError(
+                f"line {number}: index {high} would make {high} features, and the limit is "
+                f"{LARGEST}; if it is right, open_stream(..., features={high + 1}) allows it",
+                source=file.name,
+                value=high,
+            )
+        return low, high
 
     def prepare(self, encoder: Encoder) -> None:
         """Settle width and first index."""
@@ -84,9 +101,8 @@ class SvmlightSource(Source):
         if head is not None:
             yield head
             yield from self._chunks
-        elif self.once:
-            raise DataError("can be read only once, and has been read", source=self.name)
         else:
+            self.may_read_again()
             yield from self._all_chunks()
 
     def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
@@ -116,12 +132,9 @@ class SvmlightSource(Source):
             good = first_failure(len(lines), lambda k: self._works(lines[:k]))
             failure = self._reason(lines[good], line_of(chunk, good), good)
             X, y = self._parse(b"\n".join(lines[:good]), dtype)
-        return X, self._labels(y), failure
-
-    def _labels(self, y: np.ndarray) -> np.ndarray:
-        """Whole labels as int64, until the first that is not."""
+        # Whole labels are integers, until the first that is not whole.
         self.whole = self.whole and bool((y == np.floor(y)).all() and (np.abs(y) < 2**53).all())
-        return y.astype(np.int64) if self.whole else y
+        return X, y.astype(np.int64) if self.whole else y, failure
 
     def _parse(self, data: bytes, dtype: Any) -> tuple[Any, np.ndarray]:
         from scipy.sparse import csr_matrix
@@ -149,10 +162,7 @@ class SvmlightSource(Source):
 
     def _reason(self, line: bytes, at: str, row: int) -> DataError:
         text = line.decode("utf-8", "replace").strip()
-        try:
-            high = scan(line)[1]
-        except DataError:
-            high = -1
+        high = _scan(line)[1]
         if high >= self.width + (not self.zero_based):
             what = f"index {high} where the largest is {self.width - self.zero_based}"
         else:
@@ -160,7 +170,7 @@ class SvmlightSource(Source):
         return DataError(f"{at}{what}", row=row, value=text)
 
 
-def scan(data: bytes) -> tuple[int, int]:
+def _scan(data: bytes) -> tuple[int, int]:
     """Smallest and largest index in svmlight text whose indices ascend within each line."""
     low, high = 1, 0
     for line in data.split(b"\n"):

@@ -1,0 +1,93 @@
+"""Going on from a saved model with another source: ``onkel learn --from``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from onkel.cli.learn_options import LearnOptions
+from onkel.cli.values import parse_settings
+from onkel.errors import ModelFileError
+from onkel.persistence import load_with_info
+from onkel.pipeline import StreamModel
+
+__all__ = ["continued", "load_base"]
+
+
+def load_base(path: Path) -> tuple[StreamModel, dict[str, Any]]:
+    """The model to go on from, and what was kept beside it.
+
+    Raises
+    ------
+    ModelFileError
+        The file holds no model that reads columns.
+    """
+    model, info = load_with_info(path)
+    if not isinstance(model, StreamModel) or model.encoder is None:
+        raise ModelFileError(
+            f"--from {path}: holds a {type(model).__name__} without its columns; give a file that "
+            "'onkel learn --save' wrote"
+        )
+    return model, info
+
+
+def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
+    """The options with the model's own settings; what contradicts them is refused.
+
+    Raises
+    ------
+    ValueError
+        Naming the option, what the model has, and what was asked for.
+    """
+    assert model.encoder is not None
+    kept = model.settings
+    _refuse_others(options, model)
+    left_out = [*kept.get("exclude", ()), *kept.get("left_out", ()), *(options.exclude or ())]
+    held_missing = kept.get("missing", LearnOptions.missing)
+    own: dict[str, Any] = {
+        "algorithm": kept.get("algorithm", type(model.estimator).__name__),
+        "target": model.encoder.target,
+        "task": model.task,
+        "scaling": kept.get("scaling", model.scaling),
+        "n_hash": model.encoder.n_hash,
+        "dtype": kept.get("dtype", LearnOptions.dtype),
+        "seed": kept.get("seed", LearnOptions.seed),
+        "exclude": list(dict.fromkeys(left_out)),
+        "missing": held_missing if options.missing == LearnOptions.missing else options.missing,
+    }
+    return replace(options, **own)
+
+
+def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
+    """Refuse options that contradict the model's own settings."""
+    assert model.encoder is not None
+    kept = model.settings
+    asked = {
+        "--algorithm": (options.algorithm, kept.get("algorithm"), None),
+        "--target": (options.target, model.encoder.target, None),
+        "--task": (options.task, model.task, "auto"),
+        "--scaling": (options.scaling, kept.get("scaling"), "auto"),
+        "--n-hash": (options.n_hash, model.encoder.n_hash, LearnOptions.n_hash),
+        "--dtype": (options.dtype, kept.get("dtype"), LearnOptions.dtype),
+        "--seed": (options.seed, kept.get("seed"), LearnOptions.seed),
+    }
+    for name, (wanted, held, unset) in asked.items():
+        if wanted not in (unset, held):
+            raise _contradiction(options, name, held, wanted)
+    params = kept.get("params", {})
+    for name, value in parse_settings(options.settings or ()).items():
+        if params.get(name) != value:
+            raise _contradiction(options, f"--set {name}", params.get(name), value)
+    twice = sorted(set(options.exclude or ()) & model.encoder.kinds.keys())
+    if twice:
+        raise ValueError(
+            f"--exclude {', '.join(twice)}: the model of --from {options.base} was learned with it"
+        )
+
+
+def _contradiction(options: LearnOptions, name: str, held: Any, wanted: Any) -> ValueError:
+    return ValueError(
+        f"{name}: the model of --from {options.base} has {held!r}, this command has {wanted!r}; "
+        "leave the option out, or learn a new model"
+    )

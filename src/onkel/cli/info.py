@@ -1,0 +1,118 @@
+"""``onkel info``: what is in a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from onkel.cli import options
+
+__all__ = ["info"]
+
+
+def info(
+    model: options.Model,
+    as_json: options.Json = False,
+) -> None:
+    """Show what a model file holds: columns, task, classes, rows, score, settings.
+
+    Example: onkel info flights.onkel
+    """
+    from onkel.cli.console import print_json
+    from onkel.persistence.files import load_with_info, written_by
+
+    loaded, kept = load_with_info(model)
+    found = {"file": model, "file_bytes": Path(model).stat().st_size, "version": written_by(model)}
+    found |= _facts(loaded)
+    found["score"] = _score(loaded, kept)
+    if as_json:
+        print_json(found)
+    else:
+        _show(found)
+
+
+def _facts(model: Any) -> dict[str, Any]:
+    """A model's description; a bare learner is described without columns."""
+    from onkel.learners.base import OnlineEstimator
+    from onkel.pipeline import StreamModel
+    from onkel.pipeline.describing import describe
+
+    if isinstance(model, StreamModel):
+        return describe(model)
+    if isinstance(model, OnlineEstimator):
+        bare = describe(StreamModel(model, scaling="none", scale_target=False))
+        return {name: bare[name] for name in bare if name not in ("scaling", "settings")}
+    return {"learner": type(model).__name__}
+
+
+def _score(model: Any, kept: dict[str, Any]) -> dict[str, Any] | None:
+    """Metrics over the rows so far, each predicted before it was learned."""
+    from onkel.evaluation.run import PrequentialRun
+
+    if "run" not in kept:
+        return None
+    run = PrequentialRun(model)
+    run.set_state(kept["run"])
+    return {**run.result().final.metrics, "n_rows": run.n_rows} if run.n_rows else None
+
+
+def _show(found: dict[str, Any]) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from onkel.cli.console import stdout
+
+    console = stdout()
+    facts = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    facts.add_column(style="bold")
+    facts.add_column(overflow="fold")
+    for name, text in _lines(found):
+        facts.add_row(name, Text(text))
+    console.print(facts)
+    if not found.get("columns"):
+        return
+    columns = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("column", "kind", ""):
+        columns.add_column(title)
+    for column in found["columns"]:
+        columns.add_row(
+            Text(column["name"]), column["kind"], "came in mid-stream" if column["late"] else ""
+        )
+    console.print(columns)
+
+
+def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    from onkel.evaluation.metrics import METRICS
+    from onkel.evaluation.text import bytes_text
+
+    lines = [("file", f"{found['file']}, {bytes_text(found['file_bytes'])}")]
+    lines.append(("written by", f"onkel {found['version']}"))
+    if "task" not in found:
+        return [*lines, ("holds", found["learner"])]
+    algorithm = f" ({found['algorithm']})" if found["algorithm"] else ""
+    lines.append(("learner", found["learner"] + algorithm))
+    target = f" of {found['target']}" if found["target"] else ""
+    lines.append(("task", found["task"] + target))
+    if found["classes"] is not None:
+        lines.append(("classes", _listed(found["classes"])))
+    features = found["n_features"] or 0
+    lines.append(("rows", f"{found['n_rows']:,} × {features:,} features"))
+    for name, value in (found["score"] or {}).items():
+        metric = METRICS.get(name)
+        if metric is not None and metric.lower_is_better:
+            lines.append((metric.title, metric.format(value)))
+    lines.append(("model size", bytes_text(found["model_bytes"])))
+    lines.append(("parameters", ", ".join(f"{k}={v}" for k, v in found["parameters"].items())))
+    if found["left_out"]:
+        lines.append(("left out", _listed(found["left_out"])))
+    for name in ("source", "scaling", "missing", "shuffle", "seed"):
+        value = found.get("settings", {}).get(name)
+        if value not in (None, "", 0):
+            lines.append((name, str(value)))
+    return lines
+
+
+def _listed(values: list[Any], most: int = 20) -> str:
+    more = f", ... ({len(values):,} in all)" if len(values) > most else ""
+    return ", ".join(map(str, values[:most])) + more

@@ -1,0 +1,278 @@
+"""The run behind ``onkel learn``: begin or resume, learn, save what was asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from onkel.cli.checkpoint import Checkpoint
+from onkel.cli.console import complain, note, say_if_cold, stderr
+from onkel.cli.continuing import continued, load_base
+from onkel.cli.interrupt import Interrupted, Interrupts
+from onkel.cli.learn_options import LearnOptions
+from onkel.cli.values import choose_task, make_estimator, parse_settings
+from onkel.cli.writers import check_outputs
+from onkel.errors import DataError
+from onkel.evaluation.prequential import take
+from onkel.evaluation.progress import RunProgress
+from onkel.evaluation.result import PrequentialResult
+from onkel.evaluation.run import PrequentialRun
+from onkel.persistence import save
+from onkel.pipeline import StreamModel
+from onkel.pipeline.rows import left_out
+
+__all__ = ["LearnJob"]
+
+_NOT_WRITTEN, _BAD_INPUT, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143
+_STATUS = {
+    0: "complete",
+    _NOT_WRITTEN: "not written",
+    _BAD_INPUT: "bad input",
+    _INTERRUPTED: "interrupted",
+    _TERMINATED: "terminated",
+}
+
+
+class LearnJob:
+    """One ``onkel learn``."""
+
+    def __init__(self, options: LearnOptions) -> None:
+        from onkel.algorithms import DEFAULT
+
+        if options.delay and options.checkpoint:
+            raise DataError(
+                "--delay keeps rows that wait for their labels, which no checkpoint holds: leave "
+                "out --checkpoint"
+            )
+        check_outputs(options.save, options.report, options.checkpoint, inputs=[options.source])
+        self.params = parse_settings(options.settings or ())
+        self.base: tuple[StreamModel, dict[str, Any]] | None = None
+        if options.base is not None:
+            check_outputs(options.report, options.checkpoint, inputs=[str(options.base)])
+            self.base = load_base(options.base)
+            options = continued(options, self.base[0])
+            self.params = self.base[0].settings.get("params", {})
+        self.options = options
+        self.algorithm = options.algorithm or DEFAULT
+        self.kept = options.kept(self.algorithm, self.params)
+        if self.base is not None:
+            self.kept["rows_before"] = self.base[0].n_rows
+        self.model: StreamModel | None = None
+        self.checkpoint = Checkpoint(options.checkpoint, options.checkpoint_every)
+        self.checkpoint.check(resume=options.resume, overwrite=options.overwrite)
+        self.resumed_rows = 0
+        self.written: dict[str, Path] = {}
+
+    def run(self) -> int:
+        """Do it all; the exit status.
+
+        0; 1 if a file could not be written; 2 after a bad row; 130 after Ctrl-C, 143 after SIGTERM.
+        """
+        began = time.perf_counter()
+        kept = None
+        if self.options.resume:
+            kept = self.checkpoint.load(self.kept, self.options.task)
+        self.model, info = kept or self._from_base()
+        if self.model is not None:
+            before = self.model.settings.get("rows_before", 0)
+            self.resumed_rows = self.model.n_rows - before
+        stream = self._open(info.get("fingerprint", True))
+        blocks = iter(stream)
+        first = next(blocks, None)
+        model = self.model or self._begin(stream, first)
+        run = self._new_run(model, began)
+        if "run" in info:
+            run.set_state(info["run"])
+        say_if_cold()
+        rest = take(chain([first] if first is not None else [], blocks), self._rows_left())
+        with Interrupts() as interrupts:
+            status = self._learn(model, run, rest, stream, interrupts)
+            with interrupts.held():
+                return self._finish(model, run, stream, status)
+
+    def _from_base(self) -> tuple[StreamModel | None, dict[str, Any]]:
+        """The model of ``--from``, told that another source follows; nothing without one."""
+        if self.base is None:
+            return None, {}
+        model, info = self.base
+        left_out = model.settings.get("left_out", [])
+        model.settings = {**self.kept, "task": model.task, "left_out": left_out}
+        note(f"going on from {self.options.base} after {model.n_rows:,} rows")
+        if "run" not in info:
+            note("its score so far is not known: the score counts the rows from here on")
+        return model, {name: info[name] for name in ("run",) if name in info}
+
+    def _open(self, fingerprint: bool | str) -> Any:
+        return self.options.open(
+            shuffle=self.options.shuffle,
+            random_state=self.options.seed,
+            encoder=None if self.model is None else self.model.encoder,
+            extend=True,
+            skip_rows=self.resumed_rows,
+            fingerprint=self.options.checkpoint is not None and fingerprint,
+        )
+
+    def _begin(self, stream: Any, first: Any) -> StreamModel:
+        """A new model, for the task the first block shows."""
+        if first is None:
+            raise DataError("there are no rows to learn from", source=self.options.source)
+        if first.y is None:
+            names = [column.name for column in stream.encoder.columns]
+            shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+            raise DataError(
+                f"name the column to learn with --target; the columns are: {shown}",
+                source=self.options.source,
+            )
+        task, reason = choose_task(first.y, self.options.task)
+        model = StreamModel(
+            make_estimator(self.algorithm, task, self.params, self.options.seed),
+            scaling=self.options.scaling,
+            encoder=stream.encoder,
+            settings={**self.kept, "task": task, "left_out": left_out(stream)},
+        )
+        if self.options.task == "auto":
+            other = "regression" if task == "classification" else "classification"
+            numeric = first.y.dtype.kind in "iuf"
+            note(f"{task}: {reason}" + (f" (--task {other} to override)" if numeric else ""))
+        if task == "classification" and len(first.y) > 1 and bool((first.y == first.y[0]).all()):
+            note(f"the first {len(first.y):,} rows are all of class {first.y[0]!s}: if the source "
+                 "is sorted by the target, shuffle it (--shuffle ROWS)")  # fmt: skip
+        return model
+
+    def _new_run(self, model: StreamModel, began: float) -> PrequentialRun:
+        settings = {k: v for k, v in model.settings.items() if k != "params"}
+        settings["parameters"] = model.estimator.get_params(deep=False)
+        return PrequentialRun(
+            model,
+            name=self.algorithm,
+            settings=settings,
+            began=began,
+            delay=self.options.delay,
+        )
+
+    def _rows_left(self) -> int | None:
+        limit = self.options.limit
+        return None if limit is None else max(0, limit - self.resumed_rows)
+
+    def _learn(
+        self,
+        model: StreamModel,
+        run: PrequentialRun,
+        blocks: Iterator[Any],
+        stream: Any,
+        interrupts: Interrupts,
+    ) -> int:
+        """Learn to the end, to a bad row or to a signal; exit status."""
+        try:
+            with ExitStack() as stack:
+                run.progress = stack.enter_context(self._progress(stream))
+                for i, block in enumerate(blocks):
+                    with interrupts.held():
+                        if i == 0:
+                            run.warm_up(block)
+                        run.step(block)
+                        self.checkpoint.save(model, run, stream)
+                run.finish()
+        except Interrupted as signal:
+            complain(f"{signal.word} after {model.n_rows:,} rows")
+            return signal.status
+        except DataError as error:
+            complain(str(error))
+            return _BAD_INPUT
+        return 0
+
+    def _progress(self, stream: Any) -> RunProgress:
+        total = stream.n_rows
+        if total is not None and self.options.limit is not None:
+            total = min(total, self.options.limit)
+        if total is not None and self.model is not None:
+            total += self.model.settings.get("rows_before", 0)
+        console = stderr()
+        loud = not self.options.as_json and (console.is_terminal or self.options.verbose)
+        return RunProgress(
+            console, self.algorithm, total=total, fraction=stream.progress, table=loud
+        )
+
+    def _finish(self, model: StreamModel, run: PrequentialRun, stream: Any, status: int) -> int:
+        """Write what was asked for, also when the run was cut short, and say what there is."""
+        from onkel.cli.tables import show_run
+
+        options = self.options
+        if model.n_rows == model.settings.get("rows_before", 0):
+            note("no row was learned: nothing is written")
+            return status
+        self.checkpoint.save_now(model, run, stream)
+        if options.checkpoint is not None and not self.checkpoint.failed:
+            self.written["checkpoint"] = options.checkpoint
+        failed = self.checkpoint.failed
+        # without times: the same seed and the same rows give the same file
+        info = {"run": run.get_state(timed=False)}
+        failed |= not self._write(
+            "save", options.save, lambda path: save(model, path, info=info), status
+        )
+        if status:
+            self._say_what_is_left(model.n_rows)
+        late = [column.name for column in stream.encoder.columns if column.late]
+        if late:
+            note(f"came in mid-stream, and were learned from then on: {', '.join(late)}")
+        if run.n_rows:
+            result = run.result()
+            failed |= not self._write(
+                "report", options.report, lambda path: self._report(result, path, status), status
+            )
+            status = status or (_NOT_WRITTEN if failed else 0)
+            extra = {
+                "status": _STATUS[status],
+                "algorithm": self.algorithm,
+                "n_features": stream.encoder.n_features,
+                "resumed_rows": self.resumed_rows,
+            }
+            if not (status or options.save or options.checkpoint):
+                note("no model was saved; add --save FILE")
+            show_run(result, as_json=options.as_json, extra=extra | self.written)
+        return status or (_NOT_WRITTEN if failed else 0)
+
+    def _write(
+        self, what: str, path: Path | None, write: Callable[[Path], None], status: int
+    ) -> bool:
+        """Write a file; beside its place where a run that was cut short would replace it."""
+        if path is None:
+            return True
+        if status and path.exists():
+            path = path.with_name(f"{path.stem}.partial{path.suffix}")
+        try:
+            write(path)
+        except OSError as error:
+            complain(f"{path} could not be written: {error}")
+            return False
+        self.written[what] = path
+        return True
+
+    def _say_what_is_left(self, n_rows: int) -> None:
+        files = [str(path) for path in self.written.values()]
+        if files:
+            verb = "hold" if len(files) > 1 else "holds"
+            note(f"{' and '.join(files)} {verb} the model of the first {n_rows:,} rows")
+        elif self.options.save or self.options.checkpoint:
+            note(f"the model of the first {n_rows:,} rows is lost: no file could be written")
+        else:
+            note(f"the model of the first {n_rows:,} rows is lost: neither --save nor "
+                 "--checkpoint was given")  # fmt: skip
+
+    def _report(self, result: PrequentialResult, path: Path, status: int) -> None:
+        from onkel.evaluation.report import write_html
+
+        options = self.options
+        what = f" · target {options.target}" if options.target else ""
+        cut = ["The run was cut short; this is what had been learned."] if status else []
+        write_html(
+            result,
+            path,
+            title=f"{self.algorithm} on {Path(options.source).name or options.source}",
+            lead=f"{result.task}{what} · one pass over {result.n_rows:,} rows",
+            notes=cut,
+        )

@@ -1,0 +1,40 @@
+"""The options of ``onkel learn``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from onkel.cli import options
+
+__all__ = ["LearnOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions(options.Learning):
+    """What ``onkel learn`` was asked for."""
+
+    algorithm: options.Algorithm = None
+    shuffle: options.Shuffle = 0
+    base: options.Base = None
+    delay: options.Delay = 0
+    checkpoint: options.Checkpoint = None
+    checkpoint_every: options.CheckpointEvery = 100_000
+    resume: options.Resume = False
+    overwrite: options.Overwrite = False
+    save: options.Save = None
+    report: options.Report = None
+    as_json: options.Json = False
+    verbose: options.Verbose = False
+
+    def kept(self, algorithm: str, params: dict[str, Any]) -> dict[str, Any]:
+        """What decides on the model: kept with it, and compared when a run is resumed."""
+        return {
+            "source": self.source,
+            **self.reading(),
+            "shuffle": self.shuffle,
+            "algorithm": algorithm,
+            "params": params,
+            "scaling": self.scaling,
+            "seed": self.seed,
+        }

@@ -1,0 +1,272 @@
+"""Online scaling of features: each row by the statistics of the rows up to itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from onkel.columns.target_scaling import LARGEST
+from onkel.errors import DataError
+from onkel.state import Array, Field, Flag, Text, Whole, check, require
+
+__all__ = ["OnlineScaler"]
+
+MODES = ("standard", "minmax", "none")
+_STATE = ("center_", "spread_", "count_")
+
+
+class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Standardise, or scale to [0, 1], by running statistics.
+
+    Row t is scaled with the mean and standard deviation (or minimum and maximum) of rows 1..t, its
+    own x included and nothing later, so the result does not depend on how the rows are cut into
+    blocks:
+
+        standard:  z_t = (x_t - mean_t) / std_t
+        minmax:    z_t = (x_t - min_t) / (max_t - min_t)
+
+    A column that has not varied yet gives 0 (so the first row is all 0). Statistics are float64
+    (Welford's update); the output has the input's dtype.
+
+    CSR input is scaled without centring, to stay sparse: x_t / std_t (zeros counted), or
+    x_t / max |x| so far for ``"minmax"``. Give one scaler either dense or CSR rows, not both.
+
+    Use it in front of any learner on a stream. Not for batch work: scikit-learn's
+    ``StandardScaler`` sees all rows first.
+
+    Parameters
+    ----------
+    mode : {"standard", "minmax", "none"}, default="standard"
+
+    Attributes
+    ----------
+    n_rows_ : int
+        Rows in the statistics.
+    center_ : ndarray of shape (d,)
+        Running mean ("standard"; for CSR of the stored values) or minimum ("minmax").
+    spread_ : ndarray of shape (d,)
+        Sum of squared deviations ("standard") or maximum ("minmax"; for CSR of absolute values).
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        A value is NaN or infinite (row in the block, column, value); nothing has been learned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onkel.streams import OnlineScaler
+    >>> X = np.array([[1.0], [3.0], [2.0]])
+    >>> OnlineScaler().learn_transform(X).ravel()
+    array([0., 1., 0.])
+    """
+
+    def __init__(self, mode: str = "standard") -> None:
+        self.mode = mode
+
+    def fit(self, X: Any, y: Any = None) -> OnlineScaler:
+        """Forget what was learned, then learn from X, of shape (n, d)."""
+        for name in ("n_rows_", "n_features_in_", "n_late_", "sparse_", *_STATE):
+            self.__dict__.pop(name, None)
+        return self.partial_fit(X)
+
+    def partial_fit(self, X: Any, y: Any = None) -> OnlineScaler:
+        """Learn from X, of shape (n, d)."""
+        self.learn_transform(X)
+        return self
+
+    def start(self, d: int, sparse: bool = False) -> None:
+        """Make room for rows of d columns before the first of them comes."""
+        self.n_features_in_ = d
+        self._make_room(d, sparse)
+
+    def learn_transform(self, X: Any) -> Any:
+        """Learn from each row of X, of shape (n, d), and scale it with what is known by then."""
+        X = self._checked(X, learn=True)
+        n = X.shape[0]
+        if self.mode == "none":
+            self.n_rows_ += n
+            return X
+        out = self._learn_sparse(X) if issparse(X) else self._learn_dense(X)
+        self.n_rows_ += n
+        return out
+
+    def _learn_sparse(self, X: Any) -> Any:
+        from onkel.columns import running
+
+        out = np.empty_like(X.data)
+        parts = (X.indptr, X.indices, X.data, out)
+        if self.mode == "standard":
+            stats = (self.count_, self.center_, self.spread_)
+            running.standard_sparse(*parts, *stats, self.n_rows_)
+        else:
+            running.minmax_sparse(*parts, self.spread_)
+        return csr_matrix((out, X.indices, X.indptr), X.shape)
+
+    def _learn_dense(self, X: np.ndarray) -> np.ndarray:
+        from onkel.columns import running
+
+        out = np.empty(X.shape, dtype=X.dtype)
+        standard = self.mode == "standard"
+        arrays: list[Any] = [X, out, self.center_, self.spread_, self.count_]
+        if self.n_late_:
+            first = X.shape[1] - self.n_late_
+            late = [array[..., first:] for array in arrays]
+            learn_late: Any = running.standard_late if standard else running.minmax_late
+            learn_late(*late)
+            arrays = [array[..., :first] for array in arrays]
+        first_columns, into, center, spread, _ = arrays
+        if standard:
+            running.standard_rows(first_columns, into, center, spread, self.n_rows_)
+        else:
+            running.minmax_rows(first_columns, into, center, spread)
+        return out
+
+    def add_columns(self, n: int) -> None:
+        """Take rows of n columns more, the last ones: they came in mid-stream.
+
+        A 0 in them is a row that lacks the column, and stays 0, so that the row is what it was.
+        Their statistics begin at the first value that is not 0, and count zeros from there on; in
+        CSR rows, where nothing is centred, they are as those of all columns.
+        """
+        check_is_fitted(self, "n_rows_")
+        for name, values in self._nothing_seen(n).items():
+            setattr(self, name, np.append(getattr(self, name), values))
+        self.n_features_in_ += n
+        if not self.sparse_:
+            self.n_late_ += n
+
+    def _nothing_seen(self, n: int) -> dict[str, np.ndarray]:
+        """The statistics of n columns without rows."""
+        edge = np.inf if self.mode == "minmax" and not self.sparse_ else 0.0
+        values = (edge, -edge, 0.0)
+        return {name: np.full(n, value) for name, value in zip(_STATE, values, strict=True)}
+
+    def transform(self, X: Any) -> Any:
+        """Scale X, of shape (n, d), with the statistics as they stand."""
+        check_is_fitted(self, "n_rows_")
+        X = self._checked(X, learn=False)
+        if self.mode == "none":
+            return X
+        center, factor = self._affine()
+        if issparse(X):
+            data = (X.data * factor[X.indices]).astype(X.dtype, copy=False)
+            return csr_matrix((data, X.indices, X.indptr), X.shape)
+        out = ((X - center) * factor).astype(X.dtype, copy=False)
+        if self.n_late_:
+            out[:, -self.n_late_ :][X[:, -self.n_late_ :] == 0.0] = 0.0
+        return out
+
+    def _affine(self) -> tuple[np.ndarray, np.ndarray]:
+        """What to subtract and to multiply by, now."""
+        t = max(self.n_rows_, 1)
+        if self.mode == "minmax":
+            width = self.spread_ if self.sparse_ else self.spread_ - self.center_
+        else:
+            m2 = self.spread_
+            if self.sparse_:
+                m2 = m2 + self.center_**2 * self.count_ * (t - self.count_) / t
+            rows = np.full(len(m2), float(t))
+            if self.n_late_:
+                rows[-self.n_late_ :] = np.maximum(self.count_[-self.n_late_ :], 1.0)
+            width = np.sqrt(m2 / rows)
+        known = (width > 0) & np.isfinite(width)
+        center = np.where(known, self.center_, 0.0)
+        return center, np.divide(1.0, width, out=np.zeros_like(width), where=known)
+
+    def _checked(self, X: Any, *, learn: bool) -> Any:
+        """X as float array or CSR, all finite; at the first rows, make room for statistics."""
+        if self.mode not in MODES:
+            raise ValueError(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}")
+        known = getattr(self, "n_features_in_", None)
+        quick = isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == known and len(X)
+        if not quick or X.dtype not in (np.float32, np.float64):
+            X = validate_data(
+                self,
+                X,
+                reset=known is None,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+            )
+        _refuse_bad(X)
+        if learn and not hasattr(self, "n_rows_"):
+            self._make_room(X.shape[1], issparse(X))
+        if issparse(X) != self.sparse_:
+            raise ValueError("give one scaler either dense or CSR rows: it has learned the other")
+        return X
+
+    def _make_room(self, d: int, sparse: bool) -> None:
+        self.n_rows_ = 0
+        self.sparse_ = bool(sparse)
+        self.n_late_ = 0
+        for name, values in self._nothing_seen(d).items():
+            setattr(self, name, values)
+
+    def get_state(self) -> dict[str, Any]:
+        """All of it, as arrays and scalars."""
+        state: dict[str, Any] = {"mode": self.mode}
+        if hasattr(self, "n_rows_"):
+            names = ("n_rows_", "sparse_", "n_features_in_", "n_late_")
+            state.update({k: getattr(self, k) for k in names})
+            state.update({k: getattr(self, k).copy() for k in _STATE})
+        return state
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> OnlineScaler:
+        """The scaler whose ``get_state`` gave ``state``."""
+        check(state, {"mode": Text(among=MODES)})
+        if "n_rows_" in state:
+            _check_statistics(state)
+        scaler = cls(state["mode"])
+        for name, value in state.items():
+            if name in ("n_rows_", "sparse_", "n_features_in_", "n_late_", *_STATE):
+                setattr(scaler, name, value.copy() if isinstance(value, np.ndarray) else value)
+        return scaler
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _check_statistics(state: dict[str, Any]) -> None:
+    """ModelFileError where the statistics are none that a scaler could have learned."""
+    whole = {"n_rows_": Whole(), "n_features_in_": Whole(low=1), "n_late_": Whole()}
+    sizes = check(state, whole | {"sparse_": Flag()})
+    d = state["n_features_in_"]
+    # before the first row minimum and maximum are infinite
+    edges = state["mode"] == "minmax" and not state["sparse_"]
+    most = np.inf if edges else 1e301
+    array = Array(shape=(d,), low=-most, high=most, finite=not edges)
+    arrays: dict[str, Field] = dict.fromkeys(_STATE, array)
+    check(state, arrays | {"count_": Array(shape=(d,), low=0.0)}, **sizes)
+    require(state["n_late_"] <= d, f"n_late_: is {state['n_late_']}, more than the {d} columns")
+    if not edges:
+        require((state["spread_"] >= 0.0).all(), "spread_: holds numbers below 0")
+
+
+def _refuse_bad(X: Any) -> None:
+    values = X.data if issparse(X) else X
+    # squares are summed in float64, where those of float32 are never too large
+    finite = np.isfinite(values) if values.dtype == np.float32 else np.abs(values) < LARGEST
+    if finite.all():
+        return
+    k = int(np.argmin(finite))
+    if issparse(X):
+        row, column = int(np.searchsorted(X.indptr, k, side="right")) - 1, int(X.indices[k])
+    else:
+        row, column = divmod(k, X.shape[1])
+    value = float(values.flat[k])
+    if np.isfinite(value):
+        message = f"{value:g} is too large to be scaled"
+    else:
+        what = "NaN" if np.isnan(value) else "infinity (inf)"
+        message = f"X holds {what}; it must be finite"
+    raise DataError(message, row=row, column=column, value=value)

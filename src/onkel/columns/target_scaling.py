@@ -1,0 +1,125 @@
+"""Online scaling of a regression target, reported in its own units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.errors import DataError
+from onkel.state import Number, Text, Whole, check, require
+
+__all__ = ["OnlineTargetScaler"]
+
+LARGEST = 1e150
+"""Squares of larger numbers are not finite."""
+
+MODES = ("standard", "minmax", "none")
+
+
+class OnlineTargetScaler:
+    """Scale y by running statistics; say what it was scaled with before each row.
+
+    y_t is scaled by the statistics of y_1..y_t when it is learned from. A prediction p_t made
+    before that is in units of y_1..y_{t-1}: in its own units it is
+    ``p_t * scale_before[t] + center_before[t]``.
+
+    Parameters
+    ----------
+    mode : {"standard", "minmax", "none"}, default="standard"
+        Center and scale: mean and standard deviation, minimum and range, or 0 and 1. Before the
+        first row they are 0 and 1; while all y are equal the scale is 1.
+
+    Attributes
+    ----------
+    n_rows : int
+    center, scale : float
+        As they stand now.
+
+    Examples
+    --------
+    >>> from onkel.streams import OnlineTargetScaler
+    >>> scaler = OnlineTargetScaler()
+    >>> scaled, center, scale = scaler.learn_transform([1.0, 3.0, 5.0])
+    >>> center, scale
+    (array([0., 1., 2.]), array([1., 1., 1.]))
+    >>> float(scaler.inverse_transform(0.0))
+    3.0
+    """
+
+    def __init__(self, mode: str = "standard") -> None:
+        if mode not in MODES:
+            raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
+        self.mode = mode
+        self.n_rows = 0
+        # Mean and sum of squared deviations, or minimum and maximum.
+        self._a, self._b = (np.inf, -np.inf) if mode == "minmax" else (0.0, 0.0)
+
+    @property
+    def center(self) -> float:
+        """What is subtracted now."""
+        return float(self._a) if self.n_rows and self.mode != "none" else 0.0
+
+    @property
+    def scale(self) -> float:
+        """What is divided by now."""
+        if not self.n_rows or self.mode == "none":
+            return 1.0
+        wide = self._b - self._a if self.mode == "minmax" else np.sqrt(self._b / self.n_rows)
+        return float(wide) if wide > 0 else 1.0
+
+    def learn_transform(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Learn from each value of y, of shape (n,), and scale it with what is known by then.
+
+        Returns
+        -------
+        scaled, center_before, scale_before : ndarray of float64, shape (n,)
+
+        Raises
+        ------
+        DataError
+            A value is not finite (row in the block, value); nothing has been learned.
+        """
+        y = np.ascontiguousarray(y, dtype=np.float64).reshape(-1)
+        bad = ~(np.abs(y) < LARGEST)
+        if bad.any():
+            row = int(np.argmax(bad))
+            wanted = "is too large to be scaled" if np.isfinite(y[row]) else "must be finite"
+            raise DataError(f"the target is {y[row]}; it {wanted}", row=row, value=y[row])
+        n = len(y)
+        center, scale = np.zeros(n + 1), np.ones(n + 1)
+        if self.mode != "none":
+            from onkel.columns.running import target_rows
+
+            center[0], scale[0] = self.center, self.scale
+            self._a, self._b = target_rows(
+                y, center, scale, self._a, self._b, self.n_rows, self.mode == "minmax"
+            )
+        self.n_rows += n
+        return (y - center[1:]) / scale[1:], center[:-1], scale[:-1]
+
+    def transform(self, y: Any) -> np.ndarray:
+        """Scale y with the statistics as they stand."""
+        return (np.asarray(y, dtype=np.float64) - self.center) / self.scale
+
+    def inverse_transform(self, p: Any) -> np.ndarray:
+        """Predictions in the target's own units."""
+        return np.asarray(p, dtype=np.float64) * self.scale + self.center
+
+    def get_state(self) -> dict[str, Any]:
+        """All of it, as scalars."""
+        finite = bool(self.n_rows)
+        a, b = (float(self._a), float(self._b)) if finite else (0.0, 0.0)
+        return {"mode": self.mode, "n_rows": self.n_rows, "a": a, "b": b}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> OnlineTargetScaler:
+        """The scaler whose ``get_state`` gave ``state``."""
+        fields = {"a": Number(), "b": Number(), "n_rows": Whole()}
+        check(state, {"mode": Text(among=MODES), **fields})
+        right = state["mode"] == "minmax" or state["b"] >= 0.0
+        require(right, f"b: is {state['b']}; it must be at least 0")
+        scaler = cls(state["mode"])
+        if state["n_rows"]:
+            scaler.n_rows, scaler._a, scaler._b = state["n_rows"], state["a"], state["b"]
+        return scaler

@@ -1,0 +1,100 @@
+"""Probabilities from scores: the logistic link of a line through them, learned online.
+
+Two classes: p = σ(a f + c), kept on the side of ½ that the sign of f predicts. More classes:
+p = softmax(a f). The scores are those before each row was learned, so they are honest; a and c
+follow the logistic loss of these scores by online Newton steps,
+
+    H ← H + w ∂²loss,   θ ← θ - H⁻¹ w ∂loss,   θ = (a, c).
+
+Source: Platt 1999 (the link), here on the stream's own predictions; Hazan, Agarwal & Kale 2007 (the
+step).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from onkel.losses import sigmoid
+from onkel.numerics.jit import jit
+from onkel.state import Array, check, require
+
+__all__ = ["Calibration"]
+
+# Least squares on ±1 has f = 2p - 1 = tanh(½ logit p): a slope of 2 at 0; indicators likewise.
+_FIRST_SLOPE = 2.0
+_FIRST_ROWS = 1.0
+# Scores far outside of the targets' range are clipped: they say no more than this.
+_LARGEST = 10.0
+_MORE = np.nextafter(0.5, 1.0)
+
+
+@jit
+def _follow_two(f, positive, weight, theta, H):
+    for t in range(len(f)):
+        p = sigmoid(theta[0] * f[t] + theta[1])
+        h = weight[t] * p * (1.0 - p)
+        H[0, 0] += h * f[t] * f[t]
+        H[0, 1] += h * f[t]
+        H[1, 1] += h
+        g = weight[t] * (p - positive[t])
+        determinant = H[0, 0] * H[1, 1] - H[0, 1] * H[0, 1]
+        theta[0] -= g * (H[1, 1] * f[t] - H[0, 1]) / determinant
+        theta[1] -= g * (H[0, 0] - H[0, 1] * f[t]) / determinant
+
+
+@jit
+def _follow_many(F, codes, weight, theta, H):
+    for t in range(F.shape[0]):
+        top = F[t].max()
+        total, mean, square = 0.0, 0.0, 0.0
+        for k in range(F.shape[1]):
+            e = math.exp(theta[0] * (F[t, k] - top))
+            total += e
+            mean += e * F[t, k]
+            square += e * F[t, k] * F[t, k]
+        mean /= total
+        H[0, 0] += weight[t] * max(square / total - mean * mean, 0.0)
+        theta[0] -= weight[t] * (mean - F[t, codes[t]]) / H[0, 0]
+
+
+class Calibration:
+    """θ = (a, c) and H (2, 2)."""
+
+    def __init__(self) -> None:
+        self.theta = np.array([_FIRST_SLOPE, 0.0])
+        self.H = np.eye(2) * _FIRST_ROWS
+
+    def learn(self, scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
+        """Learn from the scores (n, K) that rows of class ``codes`` (n,) had before they came."""
+        scores = scores.clip(-_LARGEST, _LARGEST)
+        if scores.shape[1] == 1:
+            _follow_two(scores[:, 0], codes.astype(np.float64), weight, self.theta, self.H)
+        else:
+            _follow_many(scores, codes, weight, self.theta, self.H)
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """(n, max(K, 2)) of scores (n, K)."""
+        scores = scores.clip(-_LARGEST, _LARGEST)
+        if scores.shape[1] == 1:
+            f = scores[:, 0]
+            positive = expit(self.theta[0] * f + self.theta[1])
+            # a probability never contradicts the predicted class
+            positive = np.where(f > 0.0, np.maximum(positive, _MORE), np.minimum(positive, 0.5))
+            return np.stack([1.0 - positive, positive], axis=1)
+        return np.asarray(softmax(self.theta[0] * scores, axis=1))
+
+    def get_state(self) -> dict[str, Any]:
+        """θ and H."""
+        return {"theta": self.theta, "H": self.H}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""
+        fields = {"theta": Array(shape=(2,), low=-1e6, high=1e6), "H": Array(shape=(2, 2))}
+        check(state, fields)
+        (a, b), (_, c) = state["H"]
+        require(a > 0.0 and a * c > b * b, "H: is not positive definite")
+        self.theta, self.H = np.array(state["theta"]), np.array(state["H"])

@@ -1,0 +1,172 @@
+"""Least squares over learned features, corrected by cells of columns.
+
+Corrections are added to f in three stages:
+
+    f(x) + a₀ s₀(x) + a₁ s₁(x) + a₂ s₂(x).
+
+Each stage s learns the residuals of the stages before it; a is the share of s that has proved right
+so far. s₀ has cells for columns and pairs of columns, and forgets as f does. s₁ and s₂ have cells
+for single columns, in a few bins, and remember about 5 000 and 500 rows: they follow a stream that
+changes slowly. On a steady stream their shares stay near 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from onkel.default.bins import PairBins
+from onkel.default.cells import PairCells, residuals_with_class
+from onkel.explicit.model import ExplicitModel
+from onkel.losses import Loss
+from onkel.maps.base import FeatureMap
+from onkel.model.warmup import Warmup, next_power_of_two
+from onkel.numerics.dense import as_dense
+from onkel.rules.base import Rule
+from onkel.rules.least_squares import ExactScalars
+from onkel.state import Array, check, inside, require
+
+__all__ = ["CorrectedModel"]
+
+# Columns and bins are chosen after so many rows, and again at every power of two up to the last.
+_FIRST_ROWS, _LAST_ROWS = 64, 1024
+# The cells hold up to so many times B² numbers: as many as the two matrices of least squares.
+_CELLS = 2
+# Forgetting factors of the stages; that of f multiplies them.
+_TIDES = (1.0, 0.9998, 0.998)
+# Memory for the rows kept for the choice. Rows so wide that fewer than the first fit: no cells.
+_KEPT_BYTES = 16 << 20
+
+
+def _next_choice(n: int) -> int:
+    return max(_FIRST_ROWS, next_power_of_two(n))
+
+
+class CorrectedModel(ExplicitModel):
+    """f(x) + Σ a s(x): see :mod:`onkel.default.cells`.
+
+    The parameters are those of :class:`onkel.explicit.model.ExplicitModel`; the rule is least
+    squares.
+    """
+
+    def __init__(
+        self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
+    ) -> None:
+        super().__init__(feature_map, rule, loss, epsilon, n_outputs)
+        self.stages = [PairCells(PairBins.none(), n_outputs)]
+        fitting = _KEPT_BYTES // (feature_map.n_features_in_ * 8)
+        last = next_power_of_two(min(_LAST_ROWS, fitting)) // 2
+        self.choice = Warmup(last, _next_choice) if last >= _FIRST_ROWS else None
+        #: of the rows kept for the choice
+        self.residuals = np.empty((0, n_outputs))
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn the rows in order; returns the scores (n, K) before each was learned."""
+        P = super().learn(X, y, weight)
+        R = self.targets(y) - P
+        done = 0
+        while self.choice is not None and done < len(P):
+            end, due = self.choice.until_refit(weight, done)
+            part = slice(done, end)
+            P[part] += self._correct(X[part], R[part], weight[part])
+            self._keep(X[part], y[part], R[part], weight[part])
+            if due:
+                self._choose()
+            done = end
+        P[done:] += self._correct(X[done:], R[done:], weight[done:])
+        return P
+
+    def _correct(self, X: Any, R: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn the residuals R of rows X, stage by stage; returns Σ a s of each row before it."""
+        out = np.zeros(R.shape)
+        for stage in self.stages:
+            out += stage.learn(X, R - out, weight)
+        return out
+
+    def _keep(self, X: Any, y: np.ndarray, R: np.ndarray, weight: np.ndarray) -> None:
+        assert self.choice is not None
+        self.choice.keep(as_dense(X), y, weight)
+        self.residuals = np.concatenate([self.residuals, R[weight > 0.0]])
+
+    def _choose(self) -> None:
+        """Choose columns and bins anew, and learn the rows kept again.
+
+        Columns are chosen by what they say about the targets, because the residuals of so few rows
+        are mostly noise. When the map is fitted anew later, the cells go on as they are: what they
+        learned from the residuals of the former fit was measured to be worth keeping.
+        """
+        assert self.choice is not None
+        X, y, weight = self.choice.rows()
+        n_landmarks = self.map.n_components  # type: ignore[attr-defined]
+        bins = PairBins.of(X, self.targets(y), _CELLS * n_landmarks**2 // (self.n_outputs + 1))
+        first, *later = self._forgetting
+        self.stages = [PairCells(bins, self.n_outputs, first)]
+        self.stages[0].learn(X, self.residuals, weight)
+        if self.choice.complete:
+            self.choice, self.residuals = None, np.empty((0, self.n_outputs))
+            few = bins.alone()
+            self.stages += [PairCells(few, self.n_outputs, forgetting) for forgetting in later]
+
+    @property
+    def _forgetting(self) -> list[float]:
+        """Of each stage."""
+        return [ExactScalars.of(self.par).forgetting * tide for tide in _TIDES]
+
+    # ---- the rest of a model -------------------------------------------------------------------
+
+    def score_row(self, X: np.ndarray) -> np.ndarray:
+        return self.scores(X)[0]
+
+    def learn_row(self, X: np.ndarray, y: float, weight: float) -> None:
+        self.learn(X, np.array([y]), np.array([weight]))
+
+    def scores(self, X: Any) -> np.ndarray:
+        """f(x) + Σ a s(x) of each row, (n, K) in float64."""
+        return sum((stage.scores(X) for stage in self.stages), super().scores(X))
+
+    def variance(self, X: Any) -> np.ndarray:
+        """Predictive variance (n,) of f, times the share of squared errors that cells leave."""
+        return super().variance(X) * math.prod(stage.left for stage in self.stages)
+
+    def add_output(self, position: int) -> None:
+        if self.choice is not None:
+            self.choice.add_class(position, from_signs=self.n_outputs == 1)
+        super().add_output(position)
+        for stage in self.stages:
+            stage.add_output(position)
+        self.residuals = residuals_with_class(self.residuals, position)
+
+    def add_columns(self, n: int) -> None:
+        super().add_columns(n)
+        if self.choice is not None:
+            self.choice.add_columns(n)
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
+        stages = {f"stage_{i}": stage.get_state() for i, stage in enumerate(self.stages)}
+        state = {**super().get_state(), **stages}
+        if self.choice is not None:
+            state |= {"choice": self.choice.get_state(), "residuals": self.residuals}
+        return state
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take the state of a model of the same map, rule and loss."""
+        super().set_state(state)
+        require("stage_0" in state, "stage_0: is missing")
+        self.stages = []
+        for i, forgetting in enumerate(self._forgetting):
+            if f"stage_{i}" in state:
+                with inside(state, f"stage_{i}") as stage:
+                    size = self.map.n_features_in_, self.n_outputs
+                    self.stages.append(PairCells.from_state(stage, forgetting, *size))
+        self.choice, self.residuals = None, np.empty((0, self.n_outputs))
+        if "choice" in state:
+            with inside(state, "choice") as choice:
+                self.choice = Warmup.from_state(choice, _next_choice)
+            shape = (self.choice.count, self.n_outputs)
+            check(state, {"residuals": Array(shape=shape, low=-1e153, high=1e153)})
+            self.residuals = np.array(state["residuals"])

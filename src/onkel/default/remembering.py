@@ -1,0 +1,217 @@
+"""A timeless model and what the labels so far add to its predictions of the next rows.
+
+The model predicts a row from its columns alone. A memory (:mod:`onkel.memory`) corrects that by
+what the labels so far say. Where it clearly helps, a second model learns what both leave over,
+from the row's columns and columns of the past together: what a last value means may depend on the
+row. The model, the memory, and the memory with the second model are experts of one mixture. Where
+the past says nothing, it is the model alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit, logit
+
+from onkel.memory import ClassMemory, Experts, Gain, ValueMemory
+
+__all__ = ["Remembering"]
+
+# Probabilities that are turned into log-odds keep off 0 and 1.
+_SURE = 1e-9
+
+
+class Remembering:
+    """Predictions of the next rows, from those of a timeless model and the labels so far.
+
+    Parameters
+    ----------
+    second : callable
+        Makes a least squares model of one output for rows of so many columns.
+    n_classes : int or None
+        None for targets that are numbers.
+    log_odds : bool
+        Whether the model's scores of classes are log-odds.
+    """
+
+    def __init__(
+        self, second: Callable[[int], Any], n_classes: int | None, log_odds: bool = False
+    ) -> None:
+        self.make_second, self.log_odds = second, log_odds
+        self.memory: Any = ValueMemory() if n_classes is None else ClassMemory(n_classes)
+        self.gain = Gain()
+        self.second: Any = None
+        #: columns of a row when the second model began
+        self.width = 0
+        self.experts = Experts(3)
+        #: of numbers, 1 over the first target that is not 0: losses are squared in this unit
+        self.scale = 0.0
+
+    @property
+    def _classes(self) -> bool:
+        return isinstance(self.memory, ClassMemory)
+
+    @property
+    def _one_output(self) -> bool:
+        """Numbers, or two classes: a second model can learn what is left over."""
+        return not self._classes or self.memory.n_classes == 2
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def learn(self, X: Any, P: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn rows X in order: the model's scores P (n, K) before each; values or class codes y.
+
+        Returns the scores (n, K) with memory before each row's label was known.
+        """
+        F, out, done = self._inputs(P), [np.empty(self._inputs(P[:0]).shape)], 0
+        while done < len(y):
+            end = self._until_test(weight, done)
+            part = slice(done, end)
+            known = self.memory.learn(F[part], y[part], weight[part])
+            out.append(self._learn_known(X[part], F[part], known, y[part], weight[part]))
+            done = end
+        return self._outputs(np.concatenate(out))
+
+    def _until_test(self, weight: np.ndarray, done: int) -> int:
+        """Where the rows up to the next test of the gain end."""
+        if self.second is not None or not self._one_output:
+            return len(weight)
+        learned = np.flatnonzero(weight[done:] > 0.0)
+        rows = self.gain.until_test()
+        return done + int(learned[rows - 1]) + 1 if len(learned) >= rows else len(weight)
+
+    def _learn_known(
+        self, X: Any, F: np.ndarray, known: np.ndarray, y: np.ndarray, weight: np.ndarray
+    ) -> np.ndarray:
+        """Learn rows whose memory is ``known``; returns what was predicted before each."""
+        if not self._one_output:
+            return known[:, 0]
+        f, m, control, columns = self._as_numbers(F, known)
+        target = 2.0 * y - 1.0 if self._classes else y
+        p = m
+        if self.second is not None:
+            p = m + self.second.learn(_beside(columns, m, X), target - m, weight)[:, 0]
+        scale = self._scales(target, weight)
+        E = np.stack([f, m, self._within(p)], axis=1)[:, :, None] * scale[:, None, None]
+        out = self.experts.learn(E, (scale * target)[:, None], weight)[:, 0] / scale
+        if self.second is None:
+            kept = weight > 0.0
+            losses = [(scale * (of - target))[kept] ** 2 for of in (control, m)]
+            if self.gain.add(*losses):
+                self._begin_second(X.shape[1])
+        return self._as_known(out)
+
+    def _scales(self, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """What losses of the rows are multiplied by, so that targets may be of any size."""
+        if self._classes or self.scale > 0.0:
+            return np.full(len(target), 1.0 if self._classes else self.scale)
+        scales, told = np.ones(len(target)), np.flatnonzero((weight > 0.0) & (target != 0.0))
+        if len(told):
+            self.scale = 1.0 / abs(float(target[told[0]]))
+            scales[told[0] :] = self.scale
+        return scales
+
+    def _begin_second(self, d: int) -> None:
+        self.width = d
+        self.second = self.make_second(self.memory.n_columns + 1 + d)
+
+    # ---- prediction ----------------------------------------------------------------------------
+
+    def predict(self, X: Any, P: np.ndarray, ahead: int = 0) -> np.ndarray:
+        """Scores (n, K) with memory of rows X in order, whose labels are not known.
+
+        The next row is predicted with all that is known. Of each further one that counts less, by
+        the correlation of the model's residuals from row to row; far ahead, P is left. The first of
+        X comes ``ahead`` rows after the next.
+        """
+        F = self._inputs(P)
+        known = self.memory.predict(F)
+        M = known[:, 0]
+        if self._one_output:
+            f, m, _, columns = self._as_numbers(F, known)
+            p = m
+            if self.second is not None:
+                p = m + self.second.scores(_beside(columns, m, X))[:, 0]
+            E = np.stack([f, m, self._within(p)], axis=1)[:, :, None]
+            M = self._as_known(self.experts.predict(E)[:, 0])
+        share = self.memory.lasting ** np.arange(ahead, ahead + len(P))[:, None]
+        return share * self._outputs(M) + (1.0 - share) * P
+
+    # ---- scores and what memories take ----------------------------------------------------------
+
+    def _inputs(self, P: np.ndarray) -> np.ndarray:
+        """Values (n,), or a share of each class (n, K), from the model's scores."""
+        if not self._classes:
+            return np.ascontiguousarray(P[:, 0])
+        if self.log_odds:
+            P = expit(P) if P.shape[1] > 1 else 2.0 * expit(P) - 1.0
+        return np.concatenate([1.0 - P, 1.0 + P], axis=1) / 2.0 if P.shape[1] == 1 else P
+
+    def _outputs(self, M: np.ndarray) -> np.ndarray:
+        """The inverse of :meth:`_inputs`."""
+        if not self._classes:
+            return M[:, None]
+        M = M[:, 1:] if self.memory.n_classes == 2 else M
+        if self.log_odds:
+            return np.asarray(logit(np.clip(M, _SURE, 1.0 - _SURE)))
+        return 2.0 * M - 1.0 if self.memory.n_classes == 2 else M
+
+    def _as_numbers(self, F: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, ...]:
+        """f, memory, control (n,) and columns (n, c): values, or ±1 for the two classes."""
+        if not self._classes:
+            return F, known[:, 0], known[:, 1], known[:, 2:]
+        known = 2.0 * known[:, :, 1] - 1.0
+        return self._within(2.0 * F[:, 1] - 1.0), known[:, 0], known[:, 1], known[:, 2:]
+
+    def _as_known(self, p: np.ndarray) -> np.ndarray:
+        """Of values of :meth:`_as_numbers`, what memories give."""
+        return np.stack([1.0 - p, 1.0 + p], axis=1) / 2.0 if self._classes else p
+
+    def _within(self, p: np.ndarray) -> np.ndarray:
+        return np.clip(p, -1.0, 1.0) if self._classes else p
+
+    # ---- the rest ------------------------------------------------------------------------------
+
+    def add_class(self, position: int) -> None:
+        """Make room for a class never seen; the second model is of two classes and ends."""
+        self.memory.add_class(position)
+        self.second, self.gain, self.experts = None, Gain(), Experts(3)
+
+    def add_columns(self, n: int) -> None:
+        """Take rows with n columns more, 0 so far."""
+        if self.second is not None:
+            self.second.add_columns(n)
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
+        parts = {"memory": self.memory, "gain": self.gain, "experts": self.experts}
+        state: dict[str, Any] = {name: part.get_state() for name, part in parts.items()}
+        state["scale"] = self.scale
+        if self.second is not None:
+            state["second"] = self.second.get_state()
+            state |= {"seed": self.second.seed, "width": self.width}
+        return state
+
+    def set_state(self, state: dict[str, Any], d: int) -> None:
+        """Take the state of another, over rows of d columns."""
+        self.memory.set_state(state["memory"])
+        self.gain.set_state(state["gain"])
+        self.experts.set_state(state["experts"])
+        self.scale, self.second = float(state["scale"]), None
+        if "second" in state:
+            self._begin_second(state["width"])
+            if d > self.width:
+                self.second.add_columns(d - self.width)
+            self.second.seed = state["seed"]
+            self.second.set_state(state["second"])
+
+
+def _beside(columns: np.ndarray, m: np.ndarray, X: Any) -> Any:
+    """Columns of the past, the memory's prediction, and the row's own columns."""
+    past = np.column_stack([columns, m])
+    if sp.issparse(X):
+        return sp.hstack([past, X], format="csr")
+    return np.hstack([past, X.astype(np.float64)])

@@ -1,0 +1,274 @@
+"""A model that is replaced by a new one when its stream has changed.
+
+When the losses of the predictions rise (:mod:`onkel.default.loss_history`), a challenger begins
+from nothing on the rows that follow, with widths and landmarks of its own, while the model goes on.
+Once the challenger's last predictions are clearly better than the model's on the same rows, it
+takes the model's place. A challenger that has not done so after ``PATIENCE`` rows is dropped, and
+the next begins only when the losses rise by more. Until it has taken over, its map postpones the
+expensive search. On a steady stream this costs nothing but the losses.
+
+A challenger also begins when a column comes in mid-stream: fixed landmarks, which are 0 there,
+barely use a new column. Decisions fall on multiples of ``BIN_ROWS`` rows, never on the end of a
+block.
+
+Source: background learners as in Gomes et al. 2017 (adaptive random forests), with one
+model instead of a hundred trees; the test is the two-sample one of Bifet & Gavaldà 2007.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from onkel.default.loss_history import BIN_ROWS, LossHistory
+from onkel.explicit.model import ExplicitModel
+from onkel.losses import Loss
+from onkel.maps.base import FeatureMap
+from onkel.rules.base import Rule, RuleKind
+from onkel.state import Array, Flag, Whole, check, inside, require
+
+__all__ = ["RestartingModel"]
+
+#: rows that a challenger has for becoming better
+PATIENCE = 8192
+_COMPARED_BINS = 8
+_FEWEST_BINS = 2
+_BETTER = 4.0
+
+
+class RestartingModel:
+    """Explicit models over maps of their own, one of which predicts; the interface is a model's.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        Started, not fitted: every model begins with a copy.
+    rule, loss, epsilon, n_outputs
+        As of :class:`onkel.explicit.model.ExplicitModel`.
+    representation : type
+        What the models are: :class:`~onkel.explicit.model.ExplicitModel` or made like it.
+    """
+
+    def __init__(
+        self,
+        feature_map: FeatureMap,
+        rule: Rule,
+        loss: Loss,
+        epsilon: float,
+        n_outputs: int,
+        representation: type[ExplicitModel] = ExplicitModel,
+    ) -> None:
+        self.unfitted = feature_map
+        self.parts = rule, loss, epsilon
+        self.representation = representation
+        self.current = self._begin(n_outputs)
+        self.challenger: ExplicitModel | None = None
+        self.history = LossHistory()
+        #: losses of model and challenger on the rows since the last whole bin
+        self.open_bin = np.zeros((0, 2))
+        #: bins of both since the challenger began: Σ difference, Σ difference²
+        self.compared = np.zeros((0, 2))
+        self.n_changes = 0
+        #: whether it was an alarm, and not a new column, that the challenger began at
+        self.alarmed = False
+
+    @property
+    def map(self) -> FeatureMap:
+        """The map of the model that predicts."""
+        return self.current.map
+
+    @property
+    def coef(self) -> np.ndarray:
+        """The weights of the model that predicts."""
+        return self.current.coef
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs K."""
+        return self.current.n_outputs
+
+    @property
+    def cannot_diverge(self) -> bool:
+        """As of the model that predicts."""
+        return self.current.cannot_diverge
+
+    @property
+    def seed(self) -> int:
+        """What every random choice comes from."""
+        return self.current.seed
+
+    @seed.setter
+    def seed(self, value: int) -> None:
+        self.unfitted.seed_ = value
+        for model in self._models():
+            model.seed = value
+
+    def _begin(self, n_outputs: int) -> ExplicitModel:
+        """f = 0, of the seed that is in use."""
+        model = self.representation(copy.copy(self.unfitted), *self.parts, n_outputs)
+        model.seed = self.unfitted.seed_
+        return model
+
+    # ---- prediction ----------------------------------------------------------------------------
+
+    def scores(self, X: Any) -> np.ndarray:
+        """f(x) of each row, (n, K) in float64."""
+        return self.current.scores(X)
+
+    def score_row(self, X: np.ndarray) -> np.ndarray:
+        """f(x) of the one row of X (1, d), (K,)."""
+        return self.current.score_row(X)
+
+    def variance(self, X: Any) -> np.ndarray:
+        """Predictive variance (n,)."""
+        return self.current.variance(X)
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def learn_row(self, X: np.ndarray, y: float, weight: float) -> None:
+        """Learn the one row of X (1, d)."""
+        self.learn(X, np.array([y]), np.array([weight]))
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn the rows in order; returns the scores (n, K) before each was learned."""
+        P, known = np.zeros((len(y), self.current.n_outputs)), 0
+        for start, end in self._bins(weight):
+            if known < end:
+                # without a challenger, the model learns the rest of the block at once
+                stop = len(y) if self.challenger is None else end
+                rows = slice(known, stop)
+                P[rows], known = self.current.learn(X[rows], y[rows], weight[rows]), stop
+            rows = slice(start, end)
+            losses = np.zeros((end - start, 2))
+            losses[:, 0] = self._losses(P[rows], y[rows])
+            if self.challenger is not None:
+                Q = self.challenger.learn(X[rows], y[rows], weight[rows])
+                losses[:, 1] = self._losses(Q, y[rows])
+            self.open_bin = np.concatenate([self.open_bin, losses[weight[rows] > 0.0]])
+            if len(self.open_bin) == BIN_ROWS and self._close():
+                # the new model learns the rows after these; the former model's work is void
+                known = end
+        return P
+
+    def _bins(self, weight: np.ndarray) -> Iterator[tuple[int, int]]:
+        """Where the rows' bins begin and end."""
+        ends = np.flatnonzero(weight > 0.0)[BIN_ROWS - len(self.open_bin) - 1 :: BIN_ROWS] + 1
+        cuts = [0, *ends.tolist(), len(weight)]
+        return ((a, b) for a, b in pairwise(cuts) if a < b)
+
+    def _losses(self, P: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The loss of each row, in the same unit whether two classes are one output or two."""
+        targets, one = self.current.targets(y), P.shape[1] == 1
+        if self.current.rule.kind == RuleKind.NEWTON:
+            signs = targets if one else 2.0 * targets - 1.0
+            of_outputs = np.logaddexp(0.0, -signs * P).sum(axis=1)
+            return np.asarray(of_outputs if one else 0.5 * of_outputs)
+        squares = np.sum((P - targets) ** 2, axis=1)
+        return np.asarray(0.5 * squares if one else squares)
+
+    def _close(self) -> bool:
+        """End a bin: whether the challenger takes over."""
+        losses, self.open_bin = self.open_bin, np.zeros((0, 2))
+        self.history.add(losses[:, 0])
+        if self.challenger is None:
+            if self.history.risen():
+                self._challenge(alarmed=True)
+            return False
+        gain = losses[:, 0] - losses[:, 1]
+        self.compared = np.concatenate([self.compared, [[gain.sum(), gain @ gain]]])
+        if self._better():
+            self._take_over(self.challenger)
+            return True
+        if len(self.compared) * BIN_ROWS >= PATIENCE:
+            # a new history: no alarm until the losses rise again, and by more
+            self.challenger = None
+            self.history = LossHistory(self.history.in_vain + int(self.alarmed))
+        return False
+
+    def _challenge(self, alarmed: bool) -> None:
+        self.challenger, self.alarmed = self._begin_challenger(self.current.n_outputs), alarmed
+        self.compared = np.zeros((0, 2))
+        # for the open bin's rows, which it has not seen, it counts as equal
+        self.open_bin[:, 1] = self.open_bin[:, 0]
+
+    def _begin_challenger(self, n_outputs: int) -> ExplicitModel:
+        challenger = self._begin(n_outputs)
+        # a postponed search can be done as long as the first rows are kept
+        challenger.map.postpone(challenger.map.warmup_rows() > PATIENCE)
+        return challenger
+
+    def _take_over(self, challenger: ExplicitModel) -> None:
+        self.current, self.challenger = challenger, None
+        self.history = LossHistory()
+        self.n_changes += 1
+        challenger.map.postpone(False)
+        challenger.refit()
+
+    def _better(self) -> bool:
+        bins = self.compared[-_COMPARED_BINS:]
+        if len(bins) < _FEWEST_BINS:
+            return False
+        n = len(bins) * BIN_ROWS
+        mean = bins[:, 0].sum() / n
+        spread = np.sqrt(max(bins[:, 1].sum() / n - mean**2, 0.0) / n)
+        return bool(mean > _BETTER * spread)
+
+    # ---- the rest of a model -------------------------------------------------------------------
+
+    def add_output(self, position: int) -> None:
+        """Make room for a class with zero scores at ``position``."""
+        for model in self._models():
+            model.add_output(position)
+
+    def add_columns(self, n: int) -> None:
+        """Take rows with n columns more; a challenger begins, unless a fit is still to come."""
+        self.unfitted.add_columns(n)
+        for model in self._models():
+            model.add_columns(n)
+        fixed = all(model.ready and model.warmup is None for model in self._models())
+        if fixed:
+            self._challenge(alarmed=False)
+
+    def _models(self) -> list[ExplicitModel]:
+        return [self.current] if self.challenger is None else [self.current, self.challenger]
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
+        state = {
+            "n_outputs": self.current.n_outputs,
+            "current": self.current.get_state(),
+            "history": self.history.get_state(),
+            "open_bin": self.open_bin,
+            "compared": self.compared,
+            "n_changes": self.n_changes,
+            "alarmed": self.alarmed,
+        }
+        if self.challenger is not None:
+            state["challenger"] = self.challenger.get_state()
+        return state
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take the state of a model of the same map, rule and loss."""
+        pairs = Array(shape=("bins", 2), low=-1e300, high=1e300)
+        rows = Array(shape=("rows", 2), low=-1e300, high=1e300)
+        fields = {"open_bin": rows, "compared": pairs, "n_changes": Whole(), "alarmed": Flag()}
+        sizes = check(state, fields)
+        require(sizes["rows"] < BIN_ROWS, f"open_bin: holds {sizes['rows']} rows, a whole bin")
+        with inside(state, "current") as current:
+            self.current.set_state(current)
+        self.challenger = None
+        if "challenger" in state:
+            self.challenger = self._begin_challenger(self.current.n_outputs)
+            with inside(state, "challenger") as challenger:
+                self.challenger.set_state(challenger)
+            same = self.challenger.n_outputs == self.current.n_outputs
+            require(same, "challenger: has another number of outputs than current")
+        with inside(state, "history") as history:
+            self.history.set_state(history)
+        self.open_bin = np.array(state["open_bin"])
+        self.compared = np.array(state["compared"])
+        self.n_changes, self.alarmed = state["n_changes"], bool(state["alarmed"])

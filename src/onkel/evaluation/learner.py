@@ -1,0 +1,76 @@
+"""What a run needs of a model, and estimators seen that way."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_regressor
+
+from onkel.errors import DataError
+from onkel.pipeline.statistics import is_fitted
+from onkel.streams import Block
+
+__all__ = ["BlockLearner", "as_block", "as_learner"]
+
+
+class BlockLearner(Protocol):
+    """A model that learns blocks: a `StreamModel`, or one of your own."""
+
+    @property
+    def task(self) -> str:
+        """ "classification" or "regression"."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the model's state; 0 if unknown."""
+
+    def learn(self, block: Block) -> np.ndarray:
+        """Learn a block; returns the predictions made before each row was learned."""
+
+
+class _Estimator:
+    """An estimator of onkel as a `BlockLearner`."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+        self.task = "regression" if is_regressor(estimator) else "classification"
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.estimator.nbytes_) if is_fitted(self.estimator) else 0
+
+    def learn(self, block: Block) -> np.ndarray:
+        if block.late and is_fitted(self.estimator):
+            new = block.X.shape[1] - self.estimator.n_features_in_
+            if 0 < new <= block.late:
+                self.estimator.add_columns(new)
+        predictions: np.ndarray = self.estimator.predict_then_learn(block.X, block.y)
+        return predictions
+
+
+def as_learner(model: Any) -> BlockLearner:
+    """The model itself, or an estimator as one that learns blocks."""
+    return _Estimator(model) if isinstance(model, BaseEstimator) else model
+
+
+def as_block(block: Any, start: int) -> Block:
+    """A block as it is, a pair (X, y) as a block that begins at row ``start``.
+
+    Raises
+    ------
+    DataError
+        Without a target.
+    ValueError
+        For a single row.
+    """
+    if not isinstance(block, Block):
+        block = Block(block[0], block[1], start)
+    if block.y is None:
+        raise DataError("name the column to learn with target= (on the command line --target)")
+    if isinstance(block.X, dict) or np.ndim(block.y) == 0:
+        raise ValueError(
+            "blocks of rows (X, y) are expected, not single rows (x, y): open those with "
+            "onkel.open_stream"
+        )
+    return block

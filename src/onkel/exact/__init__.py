@@ -1,0 +1,1 @@
+"""Exact second-order rules: least squares and Newton, with their factored matrices."""

@@ -1,0 +1,305 @@
+"""Recursive least squares, exact after every row, for blocks of rows at level-3 BLAS speed.
+
+The recursion of one row, with P = R⁻¹ and R = ridge·K₀ + Σ z zᵀ,
+
+    e = y - w·z,   k = P z/(1 + zᵀ P z),   w ← w + k e,   P ← P - k (P z)ᵀ,
+
+loses digits as P shrinks. Here the sums R and b = Σ z y are kept. They are factored, R = Cᵀ C,
+every :data:`ANCHOR_ROWS` rows (an anchor), and the rows since then stand beside the factor: with
+U = C⁻ᵀ Zᵀ, S = Uᵀ U + I = L Lᵀ and v = L⁻¹(Y - Z w₀), the innovations of the recursion are
+e = diag(L)·v, and w = w₀ + C⁻¹ U L⁻ᵀ v. L grows by a row for each row, so one row and a block are
+the same algorithm, and over any length of stream the model is batch ridge regression.
+
+With a forgetting factor λ < 1 rows fade and the penalty stays: after row t,
+
+    R_t = ridge·K₀ + Σ_i λ^(t-i) z_i z_iᵀ.
+
+Between anchors the factor fades as a whole, and with it the penalty: by λ^s after s rows. A row
+that restores it would have full rank, so anchors restore it. They lie p rows apart, and the factor
+of an anchor has the penalty λ^(-(p-1)/2) ridge·K₀, so that over the p predictions until the next it
+is within 5 % of ridge·K₀ (25 % where there are many features), on both sides. R itself has the
+exact penalty at every anchor. For λ ≤ .9 every row is one, and every prediction is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf
+
+from onkel.exact.since_anchor import RowsSince, solve_lower
+from onkel.numerics.linalg import BlockFactor
+from onkel.state import Array, check, require
+
+__all__ = ["ANCHOR_ROWS", "Known", "RecursiveLeastSquares"]
+
+#: rows between two factorisations of R: fewer cost more in the factor, more cost more in S
+ANCHOR_ROWS = 256
+#: share by which the penalty may be off between anchors that restore it; the second for more than
+#: so many features, of which an anchor costs milliseconds
+FADE, _FADE_OF_MANY, _MANY = 0.05, 0.25, 128
+# Stands for a weight of 0 where only the prediction is wanted: its own size cancels there.
+_WEIGHTLESS = 1e-30
+# Rows to learn at once, where anchors are nearer.
+_BLOCK_ROWS = 64
+# What a state from a file may hold at the most, and how far its matrices may lie apart.
+_MOST, _ROUNDING = 1e150, 1e-5
+_ARRAYS = ("R", "b", "z_sum", "noise", "w0")
+
+
+class Known(NamedTuple):
+    """Rows whose features are known to change from z to T z + e, with e (n, m')."""
+
+    e: np.ndarray
+    goal: np.ndarray
+    curvature: np.ndarray
+    weight: np.ndarray
+    #: θ where T is the ridge regression of the new features on z: Σ curvature·e (T z)ᵀ = θ T Tᵀ
+    theta: float
+
+
+class RecursiveLeastSquares:
+    """The sums R (m, m; upper triangle) and b (m, K), the last anchor, and the rows since.
+
+    ``prior`` is K₀ (m, m), the identity if None; ``ridge`` > 0; ``forgetting`` λ in (0, 1].
+    """
+
+    def __init__(
+        self, m: int, n_outputs: int, ridge: float, forgetting: float, prior: Any = None
+    ) -> None:
+        self.ridge, self.forgetting = ridge, forgetting
+        self.prior = np.asfortranarray(np.eye(m) if prior is None else prior) * ridge
+        self.R = self.prior.copy(order="F")
+        self.b = np.zeros((m, n_outputs))
+        self.z_sum = np.zeros(m)
+        #: Σ e²/(1 + zᵀ P z) over all rows, and their number
+        self.noise = np.zeros(2)
+        #: rows from anchor to anchor, and what is added to the penalty of a factor, as its share
+        self.period, self.lead = ANCHOR_ROWS, 0.0
+        if forgetting < 1.0:
+            fading, most = -math.log(forgetting), FADE if m <= _MANY else _FADE_OF_MANY
+            self.period = min(1 + int(2.0 * math.log1p(most) / fading), ANCHOR_ROWS)
+            self.lead = math.expm1(0.5 * (self.period - 1) * fading)
+        self._factor()
+
+    def _anchor(self, rows: int) -> None:
+        """Let the sums fade by ``rows`` rows, which are in them already, and factor R."""
+        self._fade(rows)
+        self._factor()
+
+    def _fade(self, rows: int) -> None:
+        if self.forgetting < 1.0 and rows:
+            fade = self.forgetting**rows
+            for sums in (self.R, self.b, self.z_sum, self.noise):
+                sums *= fade
+            # the penalty is no row and does not fade
+            self.R += (1.0 - fade) * self.prior
+
+    def _factor(self) -> None:
+        self.factor = BlockFactor.of(self.R + self.lead * self.prior if self.lead else self.R)
+        # contiguous, in whatever order b is stored: a saved model goes on bit for bit
+        self.w0 = np.ascontiguousarray(self.factor.solve(self.b))
+        self.since = RowsSince(*self.b.shape, self.period)
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    @property
+    def until_anchor(self) -> int:
+        """Rows to the next anchor."""
+        return self.period - len(self.since)
+
+    def block_rows(self, most: int) -> tuple[int, int]:
+        """Rows to learn at once, at most or a little above ``most``, and those to begin with.
+
+        Blocks end at anchors: one that an anchor cuts in two is solved in two parts.
+        """
+        rows = self.period * -(-_BLOCK_ROWS // self.period)
+        rows = -(-rows // -(-rows // most))
+        return rows, self.until_anchor % rows or rows
+
+    def learn(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, W: np.ndarray) -> np.ndarray:
+        """Learn the rows Z (n, m) with targets Y (n, K); W (K, m) moves; predictions (n, K)."""
+        Z = np.asarray(Z, dtype=np.float64)
+        counted = np.cumsum(weight > 0.0)
+        predictions = np.empty(Y.shape)
+        done = 0
+        while done < len(Z):
+            # anchors fall on row numbers, not on the ends of blocks
+            missing = self.period - len(self.since) + (counted[done - 1] if done else 0)
+            end = min(int(np.searchsorted(counted, missing)) + 1, len(Z))
+            rows = slice(done, end)
+            predictions[rows] = self._learn_rows(Z[rows], Y[rows], weight[rows])
+            done = end
+        W[:] = self.weights().T
+        return predictions
+
+    def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn rows of one period."""
+        used = weight > 0.0
+        scale = np.sqrt(np.maximum(weight, _WEIGHTLESS))
+        if self.forgetting < 1.0:
+            # a row of weight 0 lets nothing fade
+            scale *= self.forgetting ** (-0.5 * (len(self.since) + np.cumsum(used)))
+        Zs, residual = Z * scale[:, None], (Y - Z @ self.w0) * scale[:, None]
+        U, L21, L22, v = self._innovations(Zs, residual)
+        predictions: np.ndarray = Y - np.diag(L22)[:, None] * v / scale[:, None]
+        if not used.all():
+            if not used.any():
+                return predictions
+            Zs, residual, Y = Zs[used], residual[used], Y[used]
+            scale, weight = scale[used], weight[used]
+            U, L21, L22, v = self._innovations(Zs, residual)
+        self.z_sum += Zs.T @ scale
+        self.noise += [float(np.mean(v**2, axis=1) @ (weight / scale**2)), len(Zs)]
+        self._sum(Zs, Y * scale[:, None])
+        self._take(U, L21, L22, v)
+        return predictions
+
+    def _innovations(
+        self, Zs: np.ndarray, residual: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """U (m, n), the rows [L21, L22] by which L grows, and v (n, K)."""
+        U, L21, S = self._whitened(Zs)
+        S.flat[:: len(S) + 1] += 1.0
+        L22, _ = dpotrf(S, lower=1, overwrite_a=1)
+        return U, L21, L22, solve_lower(L22, residual - L21 @ self.since.v)
+
+    def _whitened(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """U = C⁻ᵀ Zᵀ (m, n), L21 (n, rows since the anchor), and Z P Zᵀ, lower triangle (n, n)."""
+        U = self.factor.transposed(Z)
+        L21 = self.since.rows_of_L(U)
+        return U, L21, dsyrk(1.0, U.T, lower=1) - L21 @ L21.T
+
+    def _sum(self, Zs: np.ndarray, Ys: np.ndarray) -> None:
+        """Add rows, times the roots of their weights, to R and b."""
+        self.R = dsyrk(1.0, Zs.T, beta=1.0, c=self.R, overwrite_c=1)
+        self.b += Zs.T @ Ys
+
+    def _take(self, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray) -> None:
+        """Put rows that are summed beside the factor, or factor anew when the period is over."""
+        if len(self.since) + len(v) >= self.period:
+            self._anchor(len(self.since) + len(v))
+            return
+        self.since.append(U, L21, L22, v)
+
+    def weights(self) -> np.ndarray:
+        """w (m, K) after all rows."""
+        if not len(self.since):
+            return self.w0
+        return np.asarray(self.w0 + self.factor.back(self.since.inner()))
+
+    # ---- what follows from the matrices --------------------------------------------------------
+
+    def linearized(
+        self, F: np.ndarray, Y: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """How rows with scores F (n, K) and targets Y enter the sums.
+
+        Returns their curvature (n,), the goal (n, K) that is summed, and -∂loss/∂F.
+        """
+        return weight, Y, weight[:, None] * (Y - F)
+
+    def change_features(self, T: np.ndarray, known: Known | None = None) -> np.ndarray:
+        """Go on over other features: those of all rows so far were T z (m') instead of z (m).
+
+        Those of ``known`` rows were T z + e. Returns the weights (K, m').
+        """
+        self._fade(len(self.since))
+        sums = np.triu(self.R - self.prior)
+        sums += np.triu(sums, 1).T
+        if known is not None:
+            # Σ curvature (e (T z)ᵀ + T z eᵀ)
+            sums.flat[:: len(sums) + 1] += 2.0 * known.theta
+        self.prior = np.asfortranarray(np.eye(len(T)) * self.ridge)
+        self.R = np.asfortranarray(self.prior + T @ sums @ T.T)
+        self.b, self.z_sum = T @ self.b, T @ self.z_sum
+        if known is not None:
+            root = np.sqrt(known.curvature)[:, None]
+            self._sum(root * known.e, root * known.goal)
+            self.z_sum += known.weight @ known.e
+        self._factor()
+        return np.array(self.w0.T, order="C")
+
+    def variance(self, Z: np.ndarray) -> np.ndarray:
+        """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
+        U = self.factor.transposed(np.asarray(Z, dtype=np.float64))
+        learned = self.since.rows_of_L(U)
+        spread = np.einsum("ij,ij->j", U, U) - np.einsum("ij,ij->i", learned, learned)
+        return (1.0 + np.maximum(spread, 0.0)) * self.noise[0] / max(self.noise[1], 1.0)
+
+    def add_output(self, position: int) -> np.ndarray:
+        """Weights (K, m) with a class of no rows at ``position``.
+
+        Two classes were one output of targets ±1; their indicators are (1 ± y)/2.
+        """
+        if self.b.shape[1] == 1:
+            both = [self.z_sum[:, None] - self.b, self.z_sum[:, None] + self.b]
+            self.b = 0.5 * np.concatenate(both, axis=1)
+        self.b = np.insert(self.b, position, 0.0, axis=1)
+        self._anchor(len(self.since))
+        return np.array(self.w0.T, order="C")
+
+    def add_features(self, where: list[int]) -> None:
+        """Insert features before those of ``where`` that were 0 in all rows so far.
+
+        They have the penalty ridge.
+        """
+        new = np.asarray(where) + np.arange(len(where))
+        for name in ("prior", "R"):
+            wider = _wider(getattr(self, name), where, new, self.ridge)
+            setattr(self, name, np.asfortranarray(wider))
+        own = math.sqrt((1.0 + self.lead) * self.ridge)
+        self.factor = BlockFactor(_wider(self.factor.C, where, new, own))
+        for name in ("b", "w0", "z_sum"):
+            setattr(self, name, np.insert(getattr(self, name), where, 0.0, axis=0))
+        self.since.add_features(where)
+
+    def get_state(self) -> dict[str, Any]:
+        """The matrices by name."""
+        sums = {name: getattr(self, name) for name in _ARRAYS}
+        return {"C": self.factor.C} | sums | self.since.get_state()
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""
+        self._check(state)
+        for name in _ARRAYS:
+            copied = np.asfortranarray if name == "R" else np.ascontiguousarray
+            setattr(self, name, copied(np.array(state[name])))
+        self.factor = BlockFactor(np.asarray(state["C"]))
+        self.since = RowsSince(*self.b.shape, self.period)
+        self.since.set_state(state)
+
+    def _check(self, state: dict[str, Any]) -> None:
+        """ModelFileError where the matrices are none, or don't belong together."""
+        m, K = self.b.shape
+        shapes: dict[str, tuple[int | str, ...]] = {
+            "R": (m, m), "C": (m, m), "b": (m, K), "w0": (m, K), "z_sum": (m,), "noise": (2,),
+            "U": (m, "rows"), "L": ("rows", "rows"), "v": ("rows", K),
+        }  # fmt: skip
+        rows = check(state, {n: Array(shape=s, low=-_MOST, high=_MOST) for n, s in shapes.items()})
+        most = self.period - 1
+        require(rows["rows"] <= most, f"U: holds {rows['rows']} rows since the anchor, not {most}")
+        require((state["noise"] >= 0.0).all(), "noise: holds numbers below 0")
+        C, U, L = (np.asarray(state[name]) for name in "CUL")
+        require((C.diagonal() > 0.0).all(), "C: is no factor; its diagonal must be above 0")
+        require((L.diagonal() > 0.0).all(), "L: is no factor; its diagonal must be above 0")
+        _require_equal("L", L @ L.T, U.T @ U + np.eye(len(L)))
+        factored = np.triu(C).T @ (np.triu(C) + U @ (U.T @ np.triu(C)))
+        _require_equal("C", np.triu(factored), np.triu(state["R"] + self.lead * self.prior))
+
+
+def _require_equal(name: str, found: np.ndarray, wanted: np.ndarray) -> None:
+    """ModelFileError where two matrices differ by more than rounding."""
+    largest = np.abs(wanted).max(initial=0.0)
+    near = np.abs(found - wanted).max(initial=0.0) <= _ROUNDING * largest
+    require(near, f"{name}: is not the factor of the matrix that is saved with it")
+
+
+def _wider(A: np.ndarray, where: list[int], new: np.ndarray, diagonal: float) -> np.ndarray:
+    """A (m, m) with rows and columns inserted before ``where``: 0 but for the ``diagonal``."""
+    A = np.insert(np.insert(A, where, 0.0, axis=0), where, 0.0, axis=1)
+    A[new, new] = diagonal
+    return A

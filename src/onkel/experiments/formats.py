@@ -1,0 +1,79 @@
+"""How numbers, settings and tables are written, for a terminal and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["markdown_table", "mean_std", "parameters", "rich_table"]
+
+_DIGITS = {"mistakes": 2, "mse": 5, "rmse": 2}
+_SYMBOLS = {
+    "n_components": "D",
+    "budget": "B",
+    "rank": "k",
+    "learning_rate": "η",
+    "learning_rate_gamma": "η_γ",
+    "damping": "N",
+    "alpha": "λ",
+    "nu": "ν",
+    "C": "C",
+    "variant": "variant",
+    "gamma": "gamma",
+    "orthogonal": "orthogonal",
+    "schedule": "η_t",
+    "loss": "loss",
+}
+_SHORT = {"inverse_sqrt": "η/√t"}
+
+
+def mean_std(value: float, std: float, metric: str) -> str:
+    """Mean ± standard deviation in the digits of the metric."""
+    digits = _DIGITS[metric]
+    return f"{value:.{digits}f} ± {std:.{digits}f}"
+
+
+def parameters(given: Mapping[str, Any]) -> str:
+    """Parameters of an estimator in the papers' symbols."""
+    parts = []
+    for name, symbol in _SYMBOLS.items():
+        if name in given:
+            value = given[name]
+            text = f"{value:.4g}" if isinstance(value, float) else _SHORT.get(value, str(value))
+            parts.append(f"{symbol} = {text}")
+    return ", ".join(parts)
+
+
+def rich_table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    left: Collection[str],
+    folded: Collection[str] = (),
+) -> Table:
+    """A table for a terminal; columns in ``left`` are text, those in ``folded`` may be wrapped."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in head:
+        table.add_column(
+            title, justify="left" if title in left else "right", no_wrap=title not in folded
+        )
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def markdown_table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str]
+) -> str:
+    """A table for a page; columns in ``left`` are text."""
+    rule = "|" + "|".join("---" if title in left else "--:" for title in head) + "|"
+    return "\n".join([_line(head), rule, *map(_line, rows)])
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

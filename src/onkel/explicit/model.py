@@ -1,0 +1,238 @@
+"""The explicit representation: weights over a feature map, moved row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.explicit.loop import learn_or_undo, weigh_row
+from onkel.explicit.walk import Walk
+from onkel.explicit.walks import walk_over
+from onkel.explicit.weights import Weights
+from onkel.losses import Loss
+from onkel.maps.base import Change, FeatureMap
+from onkel.model.contract import Model
+from onkel.model.guard import diverged
+from onkel.model.warmup import Warmup
+from onkel.numerics.threads import one_blas_thread
+from onkel.rules.base import Rule
+from onkel.state import Whole, check, inside
+
+__all__ = ["ExplicitModel"]
+
+# The features of a sub-block are to stay in a core's second-level cache while its rows are walked.
+_CACHE_BYTES = 1 << 20
+_MOST_ROWS, _FEWEST_ROWS = 512, 16
+
+
+class ExplicitModel(Model):
+    """f_k(x) = w_k · z(x) for K outputs: a map, a rule and a loss, with all their state.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        Started for the data's columns; the model drives and owns it.
+    rule : Rule
+    loss : Loss
+    epsilon : float
+        Half-width of the tube in which a regression row is not learned.
+    n_outputs : int
+        1 for binary and regression, else the number of classes.
+    """
+
+    rule: Rule
+
+    def __init__(
+        self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
+    ) -> None:
+        super().__init__(rule, loss, epsilon, n_outputs)
+        self.map = feature_map
+        self._check_pair()
+        #: None before the first row of a map that is fitted on first rows
+        self.walk: Walk | None = None
+        rows = feature_map.warmup_rows()
+        self.warmup = Warmup(rows, feature_map.next_fit) if rows else None
+        if self.warmup is None:
+            self.map.fit_first(np.empty((0, feature_map.n_features_in_), feature_map.dtype_))
+            self._reset()
+
+    def _check_pair(self) -> None:
+        """A rule whose state belongs to features cannot begin in the kernel's space."""
+        if self.rule.by_feature and self.map.changes() == Change.BY_SUPPORT:
+            raise ValueError(
+                f"rule {self.rule.name!r} works feature by feature and cannot learn in the "
+                "kernel's space while landmarks='support' are gathered; use landmarks='first'"
+            )
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def _fit_first(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        self.map.fit_labelled(X, self.targets(y), weight)
+
+    def _reset(self) -> None:
+        """f = 0 over the map as it is now."""
+        walk = walk_over(self.map, self.rule)
+        state = self._new_state()
+        how = state, self.loss, self.epsilon, self.par
+        shape = self.n_outputs, walk.n_weights(self.map)
+        prior = self.map.prior() if self.rule.kind.exact else None
+        self.walk = walk(Weights(self.rule, how, shape, self.map.dtype_, prior), self.map)
+
+    @property
+    def weights(self) -> Weights:
+        """W, and what belongs to it; only when :attr:`ready`."""
+        assert self.walk is not None
+        return self.walk.weights
+
+    @property
+    def seed(self) -> int:
+        """The seed of every random choice."""
+        return self.map.seed_
+
+    @seed.setter
+    def seed(self, value: int) -> None:
+        self.map.seed_ = value
+
+    @property
+    def ready(self) -> bool:
+        """False before the first row of a map that is fitted on first rows."""
+        return self.walk is not None
+
+    @property
+    def coef(self) -> np.ndarray:
+        """Weights (K, m), or coefficients of the support set (K, |S|) while it grows."""
+        assert self.walk is not None
+        return self.walk.coef
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
+        out: dict[str, Any] = {"n_outputs": self.n_outputs}
+        if self.walk is not None:
+            out |= self.weights.get_state() | {"map": self.map.get_state()} | self.walk.get_state()
+        if self.warmup is not None:
+            out["warmup"] = self.warmup.get_state()
+        return out
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take the state of a model of the same map, rule and loss."""
+        check(state, {"n_outputs": Whole(low=1, high=2**31)})
+        self.n_outputs = state["n_outputs"]
+        if "W" in state:
+            with inside(state, "map") as map_state:
+                check(map_state, self.map.fields(map_state), d=self.map.n_features_in_)
+                self.map.set_state(map_state)
+            self._reset()
+            assert self.walk is not None
+            self.weights.set_state(state)
+            self.walk.set_state(state)
+        self.warmup = None
+        if "warmup" in state:
+            with inside(state, "warmup") as warmup:
+                self.warmup = Warmup.from_state(warmup, self.map.next_fit)
+
+    def add_output(self, position: int) -> None:
+        """Make room for a class with zero scores at ``position``; see :class:`Weights`."""
+        if self.walk is not None:
+            self.walk.add_output(position)
+            self.weights.add_output(position)
+        if self.warmup is not None:
+            self.warmup.add_class(position, from_signs=self.n_outputs == 1)
+        self.n_outputs = 3 if self.n_outputs == 1 else self.n_outputs + 1
+
+    def add_columns(self, n: int) -> None:
+        place = self.map.add_columns(n)
+        super().add_columns(n)
+        if self.walk is not None:
+            self.walk.add_columns(n)
+            if place is not None:
+                self.weights.add_features(place, n)
+
+    # ---- what the guard asks -------------------------------------------------------------------
+
+    @property
+    def cannot_diverge(self) -> bool:
+        """Ridge regression on bounded features is finite for all rows that have finite squares."""
+        return self.rule.kind.exact and self.map.is_bounded()
+
+    def is_finite(self) -> bool:
+        if self.walk is None:
+            return True
+        return bool(np.isfinite(self.weights.W.sum())) and self.map.is_finite()
+
+    def few_weights(self) -> dict[str, np.ndarray] | None:
+        if self.walk is None or self.warmup is not None or not self.walk.moves_few():
+            return None
+        return self.weights.few() | self.map.moving()
+
+    def take_few(self, few: dict[str, np.ndarray]) -> None:
+        self.map.__dict__.update(self.weights.take_few(few))
+
+    # ---- prediction ----------------------------------------------------------------------------
+
+    def scores(self, X: Any) -> np.ndarray:
+        """f(x) of each row, (n, K) in float64."""
+        out = np.zeros((X.shape[0], self.n_outputs))
+        if self.walk is not None and self.coef.shape[1]:
+            coef = self.coef
+            with one_blas_thread(X.shape[0]):
+                for a, b in self._sub_blocks(X.shape[0]):
+                    out[a:b] = self.walk.features(X[a:b]) @ coef.T
+        return out
+
+    def score_row(self, X: np.ndarray) -> np.ndarray:
+        Z = None if self.walk is None else self.walk.row_features(X)
+        if Z is None:
+            return self.scores(X)[0]
+        p = np.empty(self.n_outputs)
+        weigh_row(Z, self.weights.W, self.weights.state, p)
+        return p
+
+    def _sub_blocks(self, n: int) -> list[tuple[int, int]]:
+        """Where parts of n rows begin and end that are learned or scored at once."""
+        width = max(self.weights.W.shape[1], self.map.n_features_in_) * self.map.dtype_.itemsize
+        fewest = max(_FEWEST_ROWS, self.map.fewest_rows())
+        rows = first = min(max(_CACHE_BYTES // width, fewest), _MOST_ROWS)
+        if self.weights.matrix is not None:
+            # a block that an anchor cuts in two is solved in two parts
+            rows, first = self.weights.matrix.block_rows(rows)
+        starts = [0, *range(first, n, rows)] if n else []
+        return list(zip(starts, [*starts[1:], n], strict=False))
+
+    def variance(self, X: Any) -> np.ndarray:
+        """Predictive variance (n,) of least squares."""
+        if self.walk is None or self.weights.matrix is None:
+            return np.full(X.shape[0], np.nan)
+        out = np.empty(X.shape[0])
+        for a, b in self._sub_blocks(X.shape[0]):
+            out[a:b] = self.weights.matrix.variance(self.walk.features(X[a:b]))
+        return out
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        assert self.walk is not None
+        for a, b in self._sub_blocks(X.shape[0]):
+            self.walk.learn(X[a:b], y[a:b], weight[a:b], P[a:b])
+
+    def learn_row(self, X: np.ndarray, y: float, weight: float) -> None:
+        Z = self._row_to_learn(X)
+        if Z is None:
+            super().learn_row(X, y, weight)
+            return
+        numbers, weights = np.array([y, weight]), self.weights
+        row = Z, numbers[:1], numbers[1:]
+        if not learn_or_undo(*row, weights.W, weights.H, *weights.how):
+            raise diverged(0)
+
+    def _row_to_learn(self, X: np.ndarray) -> np.ndarray | None:
+        """Features of the row where one compiled call can learn it, else None."""
+        if self.walk is None or self.warmup is not None or self.rule.kind.exact:
+            return None
+        return self.walk.row_features(X) if self.walk.settled() else None
+
+    def targets(self, y: np.ndarray) -> np.ndarray:
+        """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
+        if self.n_outputs == 1:
+            return y[:, None]
+        return (y[:, None] == np.arange(self.n_outputs)).astype(np.float64)

@@ -1,0 +1,233 @@
+"""RRF's loop: the weights and the law of the frequencies move by the same loss, row by row.
+
+The frequencies are ω_d = exp(g) ∘ (m + e_d), with the noise e_d fixed and (g, m) those of the
+component of frequency d; see :class:`onkel.maps.spectra.Law`. One Gaussian is G = 1 without means,
+a width for every frequency is G = D without means, and a spectral mixture has a few components with
+means and shares.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from onkel.explicit.loop import scores, update
+from onkel.explicit.walk import Walk
+from onkel.maps.spectra import WIDEST, fill_frequencies, fill_shares, frequencies_of
+from onkel.model.judging import SCALE, T
+from onkel.numerics.dense import as_dense
+from onkel.numerics.jit import axpy, dot, jit, jit_inline, sincos_turns
+from onkel.rules.dispatch import judge
+
+__all__ = ["LearnedByGradient", "learn_reparameterized"]
+
+_TURN = 1.0 / (2.0 * math.pi)
+
+
+@jit_inline
+def _angles(X, t, F, width, angles):
+    """Row 0 of ``angles`` ← ω_d·x in turns, with ω_d = width ∘ column d of F."""
+    angles[0, :] = 0.0
+    for n in range(X.shape[1]):
+        if X[t, n] != 0.0:
+            axpy(_TURN * width[n] * X[t, n], F, n, angles, 0)
+
+
+@jit
+def _weigh_components(Z, amplitude):
+    """[cos, sin] ← a_d [cos, sin], so that a component has its share of the kernel."""
+    D = amplitude.shape[0]
+    for d in range(D):
+        Z[0, d] *= amplitude[d]
+        Z[0, D + d] *= amplitude[d]
+
+
+@jit_inline
+def _pull_on_angles(W, Z, c, scale, v):
+    """v_d = -∂loss/∂(ω_d·x) = Σ_k c_k (w_{k,D+d} cos - w_{k,d} sin)."""
+    D = v.shape[1]
+    v[0, :] = 0.0
+    for k in range(c.shape[0]):
+        if c[k] != 0.0:
+            b = W.dtype.type(scale * c[k])
+            for d in range(D):
+                v[0, d] += b * (W[k, D + d] * Z[0, d] - W[k, d] * Z[0, D + d])
+
+
+@jit
+def _pull_on_components(W, Z, c, scale, first, shares):
+    """Row 2 of ``shares`` ← Σ_k c_k · (what component b adds to p_k)."""
+    D = Z.shape[1] // 2
+    for b in range(shares.shape[1]):
+        shares[2, b] = 0.0
+        for k in range(c.shape[0]):
+            total = 0.0
+            for d in range(first[b], first[b + 1]):
+                total += W[k, d] * Z[0, d] + W[k, D + d] * Z[0, D + d]
+            shares[2, b] += scale * c[k] * total
+
+
+@jit_inline
+def _step(eta, most, squared):
+    """min(η, most/‖∂loss‖²): never more than repairs the row were its loss linear (Polyak)."""
+    return most / squared if eta * squared > most else eta
+
+
+@jit_inline
+def _learn_widths(X, t, E, v, eta, most, slope, log_width, width):
+    """One Gaussian: g ← g - η ∂loss/∂g; ∂(ω_d·x)/∂g_n = width_n x_n e_nd."""
+    squared = 0.0
+    for n in range(X.shape[1]):
+        slope[n, 0] = 0.0
+        if X[t, n] != 0.0:
+            slope[n, 0] = width[n] * X[t, n] * dot(E, n, v, 0)
+            squared += slope[n, 0] * slope[n, 0]
+    if not squared < math.inf:
+        # slopes too large to be told apart say nothing about where to go; compiled,
+        # math.isfinite misses them where sums may be reordered
+        return
+    eta = _step(eta, most, squared)
+    for n in range(X.shape[1]):
+        if slope[n, 0] != 0.0:
+            log_width[n, 0] = _bounded(log_width[n, 0] + eta * slope[n, 0])
+            width[n] = math.exp(log_width[n, 0])
+
+
+@jit_inline
+def _bounded(g):
+    return min(max(g, -WIDEST), WIDEST)
+
+
+@jit_inline
+def _component_slopes(X, t, F, v, log_width, mean, first, slope):
+    """-∂loss/∂g and -∂loss/∂m of every component; returns the sum of their squares.
+
+    ∂(ω_d·x)/∂g_n = ω_dn x_n, ∂(ω_d·x)/∂m_n = exp(g_n) x_n, for the component of d.
+    """
+    G, squared = log_width.shape[1], 0.0
+    for n in range(X.shape[1]):
+        if X[t, n] == 0.0:
+            continue
+        for b in range(G):
+            turn, pushed = 0.0, 0.0
+            for d in range(first[b], first[b + 1]):
+                turn += F[n, d] * v[0, d]
+                pushed += v[0, d]
+            slope[n, b] = X[t, n] * turn
+            squared += slope[n, b] * slope[n, b]
+            if mean.shape[1] > 0:
+                slope[n, G + b] = X[t, n] * math.exp(log_width[n, b]) * pushed
+                squared += slope[n, G + b] * slope[n, G + b]
+    return squared
+
+
+@jit_inline
+def _share_slopes(shares):
+    """-∂loss/∂logit: p_k = Σ_b √share_b s_kb. Returns the sum of their squares."""
+    total, squared = 0.0, 0.0
+    for b in range(shares.shape[1]):
+        total += shares[2, b]
+    for b in range(shares.shape[1]):
+        shares[1, b] = 0.5 * (shares[2, b] - shares[0, b] * total)
+        squared += shares[1, b] * shares[1, b]
+    return squared
+
+
+@jit_inline
+def _move_components(X, t, E, eta, slope, log_width, mean, first, F):
+    """The parameters of the columns that row t has, and their frequencies."""
+    G = log_width.shape[1]
+    for n in range(X.shape[1]):
+        if X[t, n] == 0.0:
+            continue
+        for b in range(G):
+            if slope[n, b] != 0.0:
+                log_width[n, b] = _bounded(log_width[n, b] + eta * slope[n, b])
+            if mean.shape[1] > 0:
+                mean[n, b] += eta * slope[n, G + b]
+        fill_frequencies(n, E, log_width, mean, first, F)
+
+
+@jit
+def _learn_components(
+    X, t, E, v, eta, most, slope, log_width, mean, logit, first, F, shares, amplitude
+):
+    """Log-widths, means and shares ← themselves - η ∂loss; the frequencies follow.
+
+    ``shares`` holds the shares, the direction of their logits and the pull on them. No piece of
+    the loop: inlined there it would cost one Gaussian, which never comes here, its registers.
+    """
+    squared = _component_slopes(X, t, F, v, log_width, mean, first, slope)
+    squared += _share_slopes(shares)
+    if not squared < math.inf:
+        # slopes too large to be told apart say nothing about where to go; compiled,
+        # math.isfinite misses them where sums may be reordered
+        return
+    eta = _step(eta, most, squared)
+    _move_components(X, t, E, eta, slope, log_width, mean, first, F)
+    for b in range(logit.shape[0]):
+        logit[b] += eta * shares[1, b]
+    fill_shares(logit, first, shares, amplitude)
+
+
+@jit
+def learn_reparameterized(X, y, weight, law, step, W, H, state, loss, epsilon, rule, par, P):
+    """RRF, Algorithm 1: weights and log-widths both move by the same loss, row by row.
+
+    ``law`` is a :class:`onkel.maps.spectra.Law`, ``step`` is [η_g, damping]. With a damping of
+    N > 0 rows the step of the widths is η_g/√(1 + t/N), and never more than repairs the row, were
+    its loss linear in them (Polyak); 0 is the paper's constant step.
+    """
+    E, log_width, mean, logit, first = law
+    D, G = E.shape[1], log_width.shape[1]
+    one_gaussian, mixed = G == 1 and mean.shape[1] == 0, logit.shape[0] > 0
+    # ω = width ∘ F: one Gaussian has its noise in F, others their frequencies
+    F = E if one_gaussian else frequencies_of(E, log_width, mean, first)
+    width = np.exp(log_width[:, 0]) if one_gaussian else np.ones(X.shape[1])
+    amplitude = np.empty(D if mixed else 0, W.dtype)
+    shares = np.zeros((3, logit.shape[0]))
+    fill_shares(logit, first, shares, amplitude)
+    slope, c = np.zeros((X.shape[1], 2 * G)), np.empty(W.shape[0])
+    angles, v = np.empty((1, D), W.dtype), np.empty((1, D), W.dtype)
+    Z, p = np.empty((1, 2 * D), W.dtype), np.empty((1, W.shape[0]))
+    cos, sin, turns = Z[0, :D], Z[0, D:], angles[0]
+    for t in range(X.shape[0]):
+        _angles(X, t, F, width, angles)
+        sincos_turns(turns, 1.0 if mixed else 1.0 / math.sqrt(D), cos, sin)
+        if mixed:
+            _weigh_components(Z, amplitude)
+        scores(W, Z, 0, state, p)
+        P[t] = p[0]
+        if weight[t] == 0.0:
+            continue
+        state[T] += 1.0
+        value = judge(rule, par, state, loss, p, 0, y[t], epsilon, 1.0, c)
+        # all gradients at the weights before the update
+        _pull_on_angles(W, Z, c, state[SCALE], v)
+        if mixed:
+            _pull_on_components(W, Z, c, state[SCALE], first, shares)
+        if not update(Z, 0, 1.0, weight[t], value, W, H, state, rule, par, p, c):
+            continue
+        eta, most = step[0] * weight[t], np.inf
+        if step[1] > 0.0:
+            eta, most = eta / math.sqrt(1.0 + state[T] / step[1]), value
+        if one_gaussian:
+            _learn_widths(X, t, E, v, eta, most, slope, log_width, width)
+        else:
+            _learn_components(
+                X, t, E, v, eta, most, slope, log_width, mean, logit, first, F, shares, amplitude
+            )
+
+
+class LearnedByGradient(Walk):
+    """Weights and the law of the frequencies move by the same loss, row by row."""
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        m, weights = self.map, self.weights
+        rows = as_dense(X), y, weight, m.parameters(), m.widths_par_
+        learn_reparameterized(*rows, weights.W, weights.H, *weights.how, P)
+
+    def settled(self) -> bool:
+        return False

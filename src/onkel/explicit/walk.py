@@ -1,0 +1,75 @@
+"""How rows are learned over a feature map: here, over features that stay.
+
+Maps that change while rows are learned have walks of their own: :mod:`onkel.explicit.growing`,
+:mod:`~onkel.explicit.moving`, :mod:`~onkel.explicit.aligning`,
+:mod:`~onkel.explicit.reparameterized` and :mod:`~onkel.explicit.learned_spectrum`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.explicit.weights import Weights
+from onkel.numerics.workspace import scratch
+
+__all__ = ["Walk"]
+
+
+class Walk:
+    """Learns rows in order; a subclass also changes the map on the way.
+
+    Parameters
+    ----------
+    weights : Weights
+    feature_map : FeatureMap
+        Fitted.
+    """
+
+    def __init__(self, weights: Weights, feature_map: Any) -> None:
+        self.weights, self.map = weights, feature_map
+
+    @staticmethod
+    def n_weights(feature_map: Any) -> int:
+        """Weights per output to begin with."""
+        return int(feature_map.n_features_out_)
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        """Learn the rows X (n, d) in order; P (n, K) gets the scores before each."""
+        self.weights.learn(self.features(X), y, weight, P)
+
+    def features(self, X: Any) -> np.ndarray:
+        """Features (n, m) of rows X, in a scratch array."""
+        shape = (X.shape[0], self.weights.W.shape[1])
+        return self.map.features(X, scratch("features", shape, self.map.dtype_))  # type: ignore[no-any-return]
+
+    def row_features(self, X: np.ndarray) -> np.ndarray | None:
+        """Features (1, m) of one row by a compiled function; None where the map has none."""
+        return self.map.row_features(X)  # type: ignore[no-any-return]
+
+    @property
+    def coef(self) -> np.ndarray:
+        """What features are multiplied by, (K, m)."""
+        return self.weights.coef
+
+    def settled(self) -> bool:
+        """Whether learning no longer changes the features."""
+        return True
+
+    def moves_few(self) -> bool:
+        """Whether learning changes the weights, and of the map no more than ``map.moving()``."""
+        return self.weights.matrix is None
+
+    def add_output(self, position: int) -> None:
+        """Make room for a class; called before the weights do."""
+
+    def add_columns(self, n: int) -> None:
+        """Take rows with n columns more; called after the map did."""
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and scalars beside those of weights and map."""
+        return {}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""

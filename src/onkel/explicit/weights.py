@@ -1,0 +1,214 @@
+"""The weights of f over explicit features, and all that belongs to the features with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg.lapack import dposv
+
+from onkel.exact.least_squares import Known, RecursiveLeastSquares
+from onkel.exact.newton import RecursiveNewton
+from onkel.explicit import loop
+from onkel.model import judging
+from onkel.model.labels import outputs_with_class
+from onkel.rules.base import Rule, RuleKind
+from onkel.rules.least_squares import ExactScalars
+from onkel.state import Array, check, inside, require
+
+__all__ = ["Weights", "regression"]
+
+_ARRAYS = ("W", "H", "state")
+_EXACT = {RuleKind.LEAST_SQUARES: RecursiveLeastSquares, RuleKind.NEWTON: RecursiveNewton}
+
+
+class Weights:
+    """f_k = ``state[SCALE]``·w_k over m features, and how it moves.
+
+    Parameters
+    ----------
+    rule : Rule
+    how : tuple
+        The state vector, the loss, epsilon and the rule's parameters.
+    shape : (K, m)
+    dtype : dtype
+        Of the features; exact rules keep W in float64.
+    prior : ndarray of shape (m, m) or None
+        K₀ of the exact rules' penalty wᵀ K₀ w; None for ‖w‖².
+
+    Attributes
+    ----------
+    W : ndarray of shape (K, m)
+    H : ndarray of shape (K, m)
+        AdaGrad's sums of squared gradients; empty for other rules.
+    matrix : RecursiveLeastSquares or None
+        The sums and factors of an exact rule.
+    state : ndarray
+        The loops' state vector; see :mod:`onkel.model.judging`.
+    """
+
+    def __init__(
+        self,
+        rule: Rule,
+        how: tuple[Any, ...],
+        shape: tuple[int, int],
+        dtype: Any,
+        prior: np.ndarray | None = None,
+    ) -> None:
+        self.rule = rule
+        self.state, self._loss, self._epsilon, self._par = how
+        self.W = np.zeros(shape, np.float64 if rule.kind.exact else dtype)
+        self.H = np.zeros(shape if rule.kind == RuleKind.ADAGRAD else (0, 0), dtype)
+        self.matrix: RecursiveLeastSquares | None = None
+        if rule.kind.exact:
+            ridge, forgetting = ExactScalars.of(self._par)
+            self.matrix = _EXACT[rule.kind](shape[1], shape[0], ridge, forgetting, prior)
+
+    @property
+    def how(self) -> tuple[Any, ...]:
+        """The arguments of every loop after W and H."""
+        return self.state, self._loss, self._epsilon, self.rule.number, self._par
+
+    @property
+    def n_outputs(self) -> int:
+        """K."""
+        return len(self.W)
+
+    @property
+    def coef(self) -> np.ndarray:
+        """f's weights with their common factor, (K, m)."""
+        return self.W * self.W.dtype.type(self.state[judging.SCALE])
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def learn(self, Z: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        """Learn rows of features Z (n, m), in order; P (n, K) gets the scores before each."""
+        if self.matrix is None:
+            loop.learn_block(Z, y, weight, self.W, self.H, *self.how, P)
+            return
+        P[:] = self.matrix.learn(Z, self.targets(y), weight, self.W)
+        self.state[judging.T] += np.count_nonzero(weight)
+
+    def targets(self, y: np.ndarray) -> np.ndarray:
+        """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
+        if self.n_outputs == 1:
+            return y[:, None]
+        return (y[:, None] == np.arange(self.n_outputs)).astype(np.float64)
+
+    # ---- other features ------------------------------------------------------------------------
+
+    def carry_over(self, before: np.ndarray, after: np.ndarray, theta: float) -> None:
+        """Go on over other features, given the old and new ones at some points, (B, m) each.
+
+        Weights become T w, so that f stays at these points (Si, Kumar & Li 2018, equation 12).
+        AdaGrad's sums of squares become the diagonal of T diag(H) Tᵀ: T is close to a rotation.
+        Least squares goes on as if all rows so far had the features that the points predict.
+        """
+        if self.matrix is not None:
+            self.W = self.matrix.change_features(regression(before, after, theta).T)
+            return
+        T = regression(after, before, theta)
+        self.W = np.ascontiguousarray(self.W.astype(np.float64) @ T.T, dtype=self.W.dtype)
+        if self.H.size:
+            self.H = np.ascontiguousarray(self.H.astype(np.float64) @ (T * T).T, self.H.dtype)
+        self.refresh_norm()
+
+    def select(self, old: np.ndarray, factor: np.ndarray) -> None:
+        """Go on over features of which j is ``factor[j]`` times the former ``old[j]``.
+
+        A feature with ``old[j]`` = -1 and factor 0 is new, and begins with weight 0.
+        """
+        if self.matrix is not None:
+            # exact for the features that stay; a new one counts as 0 in all rows so far
+            T = np.zeros((len(old), self.W.shape[1]))
+            T[np.arange(len(old)), old] = factor
+            self.W = self.matrix.change_features(T)
+            return
+        stays = old >= 0
+        inverse = np.where(stays, 1.0 / np.where(stays, factor, 1.0), 0.0)
+        self.W = np.ascontiguousarray(self.W[:, old] * inverse, dtype=self.W.dtype)
+        if self.H.size:
+            # gradients are multiples of the features
+            self.H = np.ascontiguousarray(self.H[:, old] * factor**2, dtype=self.H.dtype)
+        self.refresh_norm()
+
+    def change_features(self, T: np.ndarray, known: Known) -> None:
+        """Exact rules: as if all rows so far had the features T z, but for those ``known``."""
+        assert self.matrix is not None
+        self.W = self.matrix.change_features(T, known)
+
+    def refresh_norm(self) -> None:
+        """Compute ‖f‖² from the weights, where its recursion was interrupted."""
+        self.state[judging.SQUARED_NORM] = float(np.sum(self.coef.astype(np.float64) ** 2))
+
+    def add_output(self, position: int) -> None:
+        """Make room for a class with zero scores at ``position``.
+
+        One output f (two classes) becomes three: -f/2, f/2 and the new one. Their differences, and
+        so their decisions and margins, are those of f.
+        """
+        if self.matrix is not None:
+            self.W = self.matrix.add_output(position)
+            return
+        if self.n_outputs == 1:
+            # ‖-f/2‖² + ‖f/2‖²
+            self.state[judging.SQUARED_NORM] *= 0.5
+        if self.H.size:
+            H = np.tile(self.H, (2, 1)) if self.n_outputs == 1 else self.H
+            self.H = np.ascontiguousarray(np.insert(H, position, 0, axis=0))
+        self.W = outputs_with_class(self.W, position)
+
+    def add_features(self, place: int, n: int) -> None:
+        """Put n features in before ``place`` that were 0 in all rows so far."""
+        where = [place] * n
+        self.W = np.insert(self.W, where, 0, axis=1)
+        if self.H.size:
+            self.H = np.insert(self.H, where, 0, axis=1)
+        if self.matrix is not None:
+            self.matrix.add_features(where)
+
+    # ---- undoing -------------------------------------------------------------------------------
+
+    def few(self) -> dict[str, np.ndarray]:
+        """Copies of all that learning moves, but for the matrix of an exact rule."""
+        return {name: getattr(self, name).copy() for name in _ARRAYS}
+
+    def take_few(self, few: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Take back what :meth:`few` gave; returns the rest of ``few``."""
+        for name in _ARRAYS:
+            setattr(self, name, few[name])
+        return {name: values for name, values in few.items() if name not in _ARRAYS}
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays."""
+        out: dict[str, Any] = {name: getattr(self, name) for name in _ARRAYS}
+        if self.matrix is not None:
+            out["matrix"] = self.matrix.get_state()
+        return out
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""
+        fields = {
+            "W": Array(dtype=self.W.dtype, shape=self.W.shape),
+            "H": Array(dtype=self.H.dtype, shape=self.H.shape, low=0.0),
+            "state": Array(dtype=np.float64, shape=self.state.shape),
+        }
+        check(state, fields)
+        scale = state["state"][judging.SCALE]
+        require(1e-7 < scale < 1e7, f"state: holds a scale of {scale}; it must be 1e-7 to 1e7")
+        for name in _ARRAYS:
+            setattr(self, name, np.array(state[name]))
+        if self.matrix is not None:
+            with inside(state, "matrix") as matrix:
+                self.matrix.set_state(matrix)
+
+
+def regression(X: np.ndarray, Y: np.ndarray, theta: float) -> np.ndarray:
+    """The B of least ‖Y - X B‖² + θ ‖B‖²."""
+    A = X.T @ X
+    # θ = 0 stands for the limit of small ones
+    A.flat[:: len(A) + 1] += max(theta, 1e-14 * np.trace(A))
+    _, B, failed = dposv(A, X.T @ Y)
+    return np.eye(len(A)) if failed else B

@@ -1,0 +1,139 @@
+"""What every kernel κ(x, x') is: Gram blocks, their diagonal, and a spectrum where it has one.
+
+Every kernel takes its width as ``gamma``, passed at each call, because the learners fit it on the
+first rows of a stream. The radial kernels are scale mixtures of Gaussians,
+
+    κ(x, x') = E_τ[exp(-γ τ ‖x - x'‖²)],   ω = √(2γτ) · N(0, I),
+
+so the mixing law of τ gives both the kernel and its random frequencies (Bochner).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from onkel.kernels.distances import squared_distances, squared_of_products
+from onkel.numerics.dense import as_dense
+from onkel.numerics.pairwise import ordered_squared_distances
+
+__all__ = ["Kernel", "normal_directions", "of_pairs"]
+
+
+class Kernel(BaseEstimator):
+    """A kernel.
+
+    A radial one gives ``of_squared_distances`` and ``mixing``. Another one says ``radial = False``
+    and gives ``gram``, ``diagonal`` unless κ(x, x) = 1, and either ``spectrum`` or
+    ``shift_invariant = False``.
+    """
+
+    name: str
+    shift_invariant = True
+    radial = True
+
+    def gram(
+        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """κ(X, S), shape (n, m), for X (n, d) dense or CSR and S (m, d) dense.
+
+        ``out`` (n, m), of the dtype of X, may be used for the result.
+        """
+        return self.of_squared_distances(squared_distances(X, S, out), gamma)
+
+    def ordered_gram(
+        self,
+        X: np.ndarray,
+        S: np.ndarray,
+        gamma: float,
+        out: np.ndarray | None = None,
+        earlier: bool = False,
+    ) -> np.ndarray:
+        """κ(X, S), (n, m), for dense X (n, d) and S (m, d) of one dtype.
+
+        A value depends on its two rows alone, to the last digit. ``earlier``: κ(X, [S; X]),
+        (n, m + n), where the second part is filled in for a row and those before it.
+        """
+        if self.radial:
+            return self.of_squared_distances(ordered_squared_distances(X, S, out, earlier), gamma)
+        return self.gram(X, np.concatenate([S, X]) if earlier else S, gamma)
+
+    def of_products(self, P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
+        """κ(X, S) of a radial kernel from the inner products P = X Sᵀ (n, m), in their place.
+
+        Use when X·Sᵀ is already available; center X and S first, so that nothing cancels.
+        """
+        return self.of_squared_distances(squared_of_products(P, X, S), gamma)
+
+    def diagonal(self, X: Any, gamma: float) -> np.ndarray:
+        """κ(x, x) of each row: 1 for every shift-invariant kernel."""
+        return np.ones(X.shape[0])
+
+    def of_squared_distances(self, r2: np.ndarray, gamma: float) -> np.ndarray:
+        """The kernel as a function of the squared distance; may overwrite ``r2``."""
+        raise NotImplementedError(f"{type(self).__name__} is not a radial kernel")
+
+    def mixing(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """n draws of τ, the mixing law of a radial kernel."""
+        return np.ones(n)
+
+    def spectrum(
+        self,
+        rng: np.random.Generator,
+        d: int,
+        n: int,
+        gamma: float,
+        orthogonal: bool = False,
+        later: int = 0,
+    ) -> np.ndarray:
+        """n frequencies (d + later, n) drawn from the kernel's spectral density.
+
+        ``orthogonal=True`` draws blocks of d orthogonal directions with the lengths that
+        independent ones would have (Yu et al. 2016): the same kernel, smaller variance. The last
+        ``later`` rows, for columns that came later, are independent in any case. More columns take
+        more of the same stream of numbers: the rows of the first ones stay what they were.
+        """
+        if not self.radial:
+            raise ValueError(
+                f"kernel {self.name!r} is not radial: give it a spectrum() of its own, or say "
+                "shift_invariant = False"
+            )
+        # before the directions, whose number grows with the columns
+        width = np.sqrt(2.0 * gamma * self.mixing(rng, n))
+        return normal_directions(rng, d, n, orthogonal, later) * width
+
+    def distances(self, X: np.ndarray) -> np.ndarray:
+        """Pairwise distances in the kernel's own metric, for the median heuristic."""
+        return np.sqrt(squared_distances(X, X))
+
+    def gamma_of_distance(self, distance: float) -> float:
+        """The gamma whose width is ``distance``: 1/(2·distance²) for radial kernels."""
+        return 0.5 / distance**2
+
+
+def normal_directions(
+    rng: np.random.Generator, d: int, n: int, orthogonal: bool = False, later: int = 0
+) -> np.ndarray:
+    """n draws of N(0, I) as columns (d + later, n).
+
+    Orthogonal ones in blocks of d, each N(0, I) still; the last ``later`` rows are independent.
+    """
+    if not orthogonal:
+        return rng.standard_normal((d + later, n))
+    blocks = []
+    for _ in range(-(-n // d)):
+        Q, R = np.linalg.qr(rng.standard_normal((d, d)))
+        Q *= np.sign(np.diag(R))
+        blocks.append(Q * np.sqrt(rng.chisquare(d, size=d)))
+    first = np.concatenate(blocks, axis=1)[:, :n]
+    return np.concatenate([first, rng.standard_normal((later, n))])
+
+
+def of_pairs(loop: Any, X: Any, S: np.ndarray, *args: float) -> np.ndarray:
+    """What a compiled ``loop`` over pairs of rows writes, (n, m)."""
+    X = as_dense(X)
+    out = np.empty((X.shape[0], S.shape[0]), X.dtype)
+    loop(X, np.ascontiguousarray(S, dtype=X.dtype), *args, out)
+    return out

@@ -1,0 +1,40 @@
+"""Inner products and distances between rows, dense or CSR."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+__all__ = ["products", "squared_distances", "squared_norms", "squared_of_products"]
+
+
+def squared_norms(X: Any) -> np.ndarray:
+    if issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def products(X: Any, S: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    """X Sᵀ, in ``out`` where that can be."""
+    if out is None or not isinstance(X, np.ndarray):
+        return np.asarray(X @ S.T)
+    return np.matmul(X, S.T, out=out)
+
+
+def squared_distances(X: Any, S: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Squared Euclidean distances (n, m) between the rows of X (dense or CSR) and S (dense)."""
+    if isinstance(X, np.ndarray) and len(S):
+        # around their middle: far from the origin the squares would cancel
+        middle = S.mean(axis=0)
+        X, S = X - middle, S - middle
+    return squared_of_products(products(X, S, out), X, S)
+
+
+def squared_of_products(P: np.ndarray, X: Any, S: np.ndarray) -> np.ndarray:
+    """P (n, m) of inner products X Sᵀ ← ‖x - s‖²."""
+    P *= -2.0
+    P += squared_norms(X)[:, None]
+    P += squared_norms(S)[None, :]
+    return np.maximum(P, 0.0, out=P)

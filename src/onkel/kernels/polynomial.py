@@ -1,0 +1,48 @@
+"""The polynomial kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.kernels.base import Kernel
+from onkel.kernels.distances import products, squared_norms
+from onkel.numerics.pairwise import ordered_products
+
+__all__ = ["Polynomial"]
+
+
+class Polynomial(Kernel):
+    """(γ ⟨x, x'⟩ + coef0)^degree, degree a positive whole number."""
+
+    name = "polynomial"
+    shift_invariant = False
+    radial = False
+
+    def __init__(self, degree: int = 3, coef0: float = 1.0) -> None:
+        self.degree = degree
+        self.coef0 = coef0
+
+    def gram(
+        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        return self._of_products(products(X, S, out), gamma)
+
+    def ordered_gram(
+        self,
+        X: np.ndarray,
+        S: np.ndarray,
+        gamma: float,
+        out: np.ndarray | None = None,
+        earlier: bool = False,
+    ) -> np.ndarray:
+        return self._of_products(ordered_products(X, S, out, earlier), gamma)
+
+    def _of_products(self, K: np.ndarray, gamma: float) -> np.ndarray:
+        K *= gamma
+        K += self.coef0
+        return np.power(K, self.degree, out=K)
+
+    def diagonal(self, X: Any, gamma: float) -> np.ndarray:
+        return (gamma * squared_norms(X) + self.coef0) ** self.degree

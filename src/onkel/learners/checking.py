@@ -1,0 +1,215 @@
+"""Rows and weights: finding the row and the column of what cannot be learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from onkel.errors import DataError
+from onkel.model.warmup import LARGEST_WEIGHT
+
+__all__ = [
+    "LARGEST_WEIGHT",
+    "cell_error",
+    "check_rows",
+    "first_error",
+    "new_columns",
+    "not_finite",
+    "too_heavy",
+    "weights",
+]
+
+
+class _CellError(DataError, TypeError):
+    """A cell that isn't a number, where scikit-learn asks for a TypeError."""
+
+
+def first_error(*errors: DataError | None) -> DataError | None:
+    """The error of the earliest row."""
+    found = [error for error in errors if error is not None]
+    return min(found, key=lambda error: error.row or 0) if found else None
+
+
+def check_rows(estimator: Any, X: Any, reset: bool) -> tuple[Any, DataError | None]:
+    """X as a C-contiguous array or CSR of the learner's dtype, and the error of its first bad row.
+
+    From that row on the values mean nothing (and rows may be missing).
+    """
+    try:
+        checked, error = _validated(estimator, X, reset), None
+    except (TypeError, ValueError) as failure:
+        error = _first_bad_cell(X)
+        if error is None:
+            raise
+        if not error.row:
+            raise error from failure
+        head = X.iloc[: error.row] if hasattr(X, "iloc") else X[: error.row]
+        checked = _validated(estimator, head, reset)
+    return checked, first_error(_first_not_finite(estimator, checked), error)
+
+
+def _is_plain(estimator: Any, X: Any) -> bool:
+    """Rows just as the learner takes them; to find that out otherwise takes as long as learning."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype == estimator.dtype
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == estimator.n_features_in_
+        and X.flags.c_contiguous
+        and not hasattr(estimator, "feature_names_in_")
+    )
+
+
+def _validated(estimator: Any, X: Any, reset: bool) -> Any:
+    if not reset and _is_plain(estimator, X):
+        return X
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+    )
+    with np.errstate(over="ignore"):
+        return X.astype(estimator.dtype, copy=False)
+
+
+def _first_bad_cell(X: Any) -> DataError | None:
+    """The first row that has another length, or cell that isn't a number, of rows of objects."""
+    rows = X.to_numpy() if hasattr(X, "to_numpy") else X
+    names = list(X.columns) if hasattr(X, "columns") else None
+    if isinstance(rows, np.ndarray) and (rows.ndim != 2 or rows.dtype.kind not in "OUS"):
+        return None
+    if not isinstance(rows, np.ndarray | list | tuple):
+        return None
+    for i, row in enumerate(rows):
+        if not hasattr(row, "__len__") or isinstance(row, str):
+            return None
+        if len(row) != len(rows[0]):
+            message = f"{len(row)} values where the first row has {len(rows[0])}"
+            return DataError(message, row=i)
+        for j, cell in enumerate(row):
+            error = cell_error(cell)
+            if error is not None:
+                cell = cell.item() if isinstance(cell, np.generic) else cell
+                column = j if names is None else str(names[j])
+                message = f"{cell!r} is not a number ({error})"
+                kind = _CellError if isinstance(error, TypeError) else DataError
+                return kind(message, row=i, column=column, value=cell)
+    return None
+
+
+def cell_error(cell: Any) -> Exception | None:
+    try:
+        float(cell)
+    except (TypeError, ValueError) as error:
+        return error
+    return None
+
+
+def _first_not_finite(estimator: Any, X: Any) -> DataError | None:
+    """The error of the first row of X, dense or CSR, whose squared length is no finite number."""
+    values = np.ravel(X.data if hasattr(X, "indptr") else X)
+    # distances of two rows are to be finite as well
+    most = float(np.finfo(X.dtype).max) / 4.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.dot(values, values) <= most:
+            return None
+        bad = np.flatnonzero(~(_squared_lengths(X) <= most))
+    if bad.size == 0:
+        return None
+    row = int(bad[0])
+    if hasattr(X, "indptr"):
+        inside = slice(X.indptr[row], X.indptr[row + 1])
+        cells, columns = X.data[inside], X.indices[inside]
+    else:
+        cells, columns = X[row], np.arange(X.shape[1])
+    # the first that is not finite, or else the largest
+    k = int(np.argmax(np.where(np.isfinite(cells), np.abs(cells), np.inf)))
+    value, j = float(cells[k]), int(columns[k])
+    names = getattr(estimator, "feature_names_in_", None)
+    if np.isfinite(value):
+        message = f"{value:g} is too large for {X.dtype}: rows this long have no finite distances"
+    else:
+        what = "NaN" if np.isnan(value) else "infinity (inf, or too large for the dtype)"
+        message = f"X contains {what}; every value must be a finite number"
+    return DataError(message, row=row, column=j if names is None else str(names[j]), value=value)
+
+
+def _squared_lengths(X: Any) -> np.ndarray:
+    """Of each row, in float64."""
+    if hasattr(X, "indptr"):
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        return np.bincount(rows, np.square(X.data, dtype=np.float64), X.shape[0])
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def new_columns(columns: Any, known: Any) -> tuple[int, list[str]]:
+    """Number and names of columns to add, given as either; ``known`` are the names there are."""
+    if isinstance(columns, (int, np.integer)) and not isinstance(columns, bool):
+        if columns < 1:
+            raise ValueError(f"columns={columns!r} must be at least 1, or a list of names")
+        if known is not None:
+            raise ValueError(f"columns={columns!r} must be names: the learner has {list(known)}")
+        return int(columns), []
+    names = [columns] if isinstance(columns, str) else list(columns)
+    there = set() if known is None else set(known)
+    twice = [name for i, name in enumerate(names) if name in there or name in names[:i]]
+    if twice or not names:
+        raise ValueError(f"columns={columns!r} must be new names, each of them once")
+    return len(names), names
+
+
+def not_finite(values: np.ndarray, column: str, message: str) -> DataError | None:
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size == 0:
+        return None
+    row = int(bad[0])
+    what = "NaN" if np.isnan(values[row]) else "infinity (inf)"
+    return DataError(message.format(what=what), row=row, column=column, value=float(values[row]))
+
+
+def too_heavy(weight: np.ndarray) -> DataError | None:
+    """The error of the first row whose weight would drown all others."""
+    bad = np.flatnonzero(weight > LARGEST_WEIGHT)
+    if bad.size == 0:
+        return None
+    row = int(bad[0])
+    message = f"weight {weight[row]:g} is too large; weights must be at most {LARGEST_WEIGHT:g}"
+    return DataError(message, row=row, column="sample_weight", value=float(weight[row]))
+
+
+def weights(
+    sample_weight: Any, n: int, needed: bool = False
+) -> tuple[np.ndarray, DataError | None]:
+    """Row weights (n,) as float64, and the error of the first that is negative or not finite.
+
+    ``needed``: all zero is a ValueError.
+    """
+    if sample_weight is None:
+        return np.ones(n), None
+    values = np.asarray(sample_weight, dtype=np.float64)
+    if values.ndim == 0:
+        values = np.full(n, float(values))
+    if values.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {values.shape}; it must be a number or one a row, ({n},)"
+        )
+    if needed and not values.any():
+        raise ValueError("all weights are zero: sample_weight leaves no row to learn from")
+    error = first_error(
+        not_finite(values, "sample_weight", "sample_weight contains {what}"), too_heavy(values)
+    )
+    negative = np.flatnonzero(values < 0.0)
+    if negative.size:
+        row = int(negative[0])
+        message = f"weight {values[row]:g} is negative; weights must be at least 0"
+        error = first_error(
+            error, DataError(message, row=row, column="sample_weight", value=float(values[row]))
+        )
+    return values, error

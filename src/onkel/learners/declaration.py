@@ -1,0 +1,155 @@
+"""Learners as declarations: the constructor and the docstring follow from what a class names.
+
+A class names its parameters, each with a default and a description. A subclass has those of its
+bases, too, and may name one again with another default. Sections of docstrings are inherited in the
+same way: what all learners share is written once, where it is declared.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from inspect import cleandoc, get_annotations
+from typing import Any, TypeVar, dataclass_transform
+
+__all__ = ["Row", "declared", "learner", "param"]
+
+T = TypeVar("T")
+
+_EXAMPLES = {
+    "classification": """\
+>>> from sklearn.datasets import make_moons
+>>> from onkel import {name}
+>>> X, y = make_moons(2000, noise=0.2, random_state=0)
+>>> model = {name}({arguments})
+>>> before = model.predict_then_learn(X, y)
+>>> print(f"{{(before == y).mean():.2f}}")
+{score}""",
+    "regression": """\
+>>> import numpy as np
+>>> from onkel import {name}
+>>> X = np.random.default_rng(0).uniform(-3, 3, (2000, 1))
+>>> y = np.sin(2 * X[:, 0])
+>>> model = {name}({arguments}).fit(X, y)
+>>> print(f"{{model.score(X, y):.2f}}")
+{score}""",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the table of algorithms says of a learner, and the parameters that the name fixes."""
+
+    name: str
+    title: str
+    loss: str
+    rule: str
+    finite: str
+    paper: str
+    reference: str
+    params: dict[str, Any] = field(default_factory=dict)
+
+
+def param(*, default: Any, doc: str, kind: str = "") -> Any:
+    """A parameter of a learner.
+
+    Parameters
+    ----------
+    default : object
+    doc : str
+        What it is: unit, range, effect.
+    kind : str, optional
+        Its type in the docstring, where the annotation does not say all.
+    """
+    return field(default=default, metadata={"doc": doc, "kind": kind})
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(param,))
+def declared(cls: type[T]) -> type[T]:
+    """Give a class its constructor and its docstring."""
+    return _complete(cls, "")
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(param,))
+def learner(arguments: str, score: str) -> Callable[[type[T]], type[T]]:
+    """As `declared`, with an example: the score of a learner constructed with ``arguments``."""
+
+    def decorate(cls: type[T]) -> type[T]:
+        template = _EXAMPLES[cls._task]  # type: ignore[attr-defined]
+        name = cls.__name__
+        return _complete(cls, template.format(name=name, arguments=arguments, score=score))
+
+    return decorate
+
+
+def _complete(cls: type[T], example: str) -> type[T]:
+    own = _sections(cls.__dict__.get("__doc__") or "")
+    if example:
+        own["Examples"] = example
+    cls._own_sections = own  # type: ignore[attr-defined]
+    cls = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    _check_order(cls)
+    cls.__doc__ = _docstring(cls)
+    return cls
+
+
+def _check_order(cls: type) -> None:
+    """A dataclass takes all parameters of its first base, whoever declared them last."""
+    for parameter in fields(cls):  # type: ignore[arg-type]
+        nearest = next(base for base in cls.__mro__ if parameter.name in get_annotations(base))
+        if nearest.__dict__["__dataclass_fields__"][parameter.name] is not parameter:
+            raise TypeError(f"{cls.__name__}: {parameter.name} is not that of {nearest.__name__}")
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Sections of a docstring by their titles; the text before them under ""."""
+    first, *rest = re.split(r"^(\w+)\n-{3,}\n", cleandoc(text), flags=re.MULTILINE)
+    bodies = [body.strip("\n") for body in rest[1::2]]
+    return {"": first.strip()} | dict(zip(rest[::2], bodies, strict=True))
+
+
+def _docstring(cls: type) -> str:
+    """The docstring with the sections of the bases, in numpydoc's order."""
+    inherited = [base.__dict__.get("_own_sections", {}) for base in cls.__mro__]
+    attributes: dict[str, str] = {}
+    for sections in inherited:
+        for entry in _entries(sections.get("Attributes", "")):
+            attributes.setdefault(entry.split(" :")[0], entry)
+    found = {
+        "Parameters": "\n".join(_described(cls, name) for name in _own_first(cls)),
+        "Attributes": "\n".join(attributes.values()),
+        "Raises": next((s["Raises"] for s in inherited if "Raises" in s), ""),
+        "Examples": inherited[0].get("Examples", ""),
+        "Notes": next((s["Notes"] for s in inherited if "Notes" in s), ""),
+    }
+    parts = [inherited[0][""]]
+    parts += [f"{title}\n{'-' * len(title)}\n{body}" for title, body in found.items() if body]
+    return "\n\n".join(parts) + "\n"
+
+
+def _entries(section: str) -> list[str]:
+    return [entry.rstrip("\n") for entry in re.split(r"^(?=\S)", section, flags=re.MULTILINE)[1:]]
+
+
+def _own_first(cls: type) -> list[str]:
+    """Names of the parameters, those that the class itself names before those of its bases."""
+    known = [parameter.name for parameter in fields(cls)]  # type: ignore[arg-type]
+    named = [name for base in cls.__mro__ for name in get_annotations(base)]
+    return list(dict.fromkeys(name for name in named if name in known))
+
+
+def _described(cls: type, name: str) -> str:
+    """A parameter as numpydoc has it; where only the default is new, the rest is the base's."""
+    declared = [base.__dict__.get("__dataclass_fields__", {}) for base in cls.__mro__]
+    found = [of_base[name] for of_base in declared if name in of_base]
+    value = found[0].default
+    told = next(parameter for parameter in found if parameter.metadata)
+    kind = told.metadata["kind"] or str(told.type).replace(" | ", " or ")
+    default = json.dumps(value) if isinstance(value, str) else repr(value)
+    indent = " " * 4
+    doc = told.metadata["doc"]
+    text = textwrap.fill(doc, 96, initial_indent=indent, subsequent_indent=indent)
+    return f"{name} : {kind}, default={default}\n{text}"

@@ -1,0 +1,168 @@
+"""Labels, targets and weights of classes: what they may be, and the first row that may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from onkel.errors import DataError
+from onkel.learners.checking import cell_error, first_error, not_finite
+
+__all__ = [
+    "balanced_weights",
+    "class_weight_table",
+    "labels",
+    "required_target",
+    "same_kind",
+    "targets",
+]
+
+
+def required_target(estimator: Any, y: Any) -> Any:
+    """y; ValueError where it was left out."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
+            "is None."
+        )
+    return y
+
+
+def _column(y: Any) -> np.ndarray:
+    """y as an array (n,); one of numbers or strings is that already."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
+        return y
+    return column_or_1d(y, warn=True)
+
+
+def targets(y: Any, dtype: Any) -> tuple[np.ndarray, DataError | None]:
+    """Targets as float64, and the error of the first that is no number a learner can square."""
+    y = _column(y)
+    error = None
+    try:
+        values = y.astype(np.float64)
+    except (TypeError, ValueError):
+        good = lambda value: cell_error(value) is None  # noqa: E731
+        error = _objects_error(y, good, "{value!r} is not a number; every target must be one")
+        if error is None or error.row is None:
+            raise
+        values = np.zeros(len(y))
+        values[: error.row] = y[: error.row].astype(np.float64)
+    message = "y contains {what}; every target must be a finite number"
+    return values, first_error(not_finite(values, "y", message), _too_large(values, dtype), error)
+
+
+def _too_large(values: np.ndarray, dtype: Any) -> DataError | None:
+    """The error of the first target whose square is out of the learner's range."""
+    bad = np.flatnonzero(np.abs(values) > 0.1 * np.sqrt(np.finfo(dtype).max))
+    if bad.size == 0:
+        return None
+    row = int(bad[0])
+    value = float(values[row])
+    return DataError(
+        f"{value:g} is too large for {dtype}; scale the target", row=row, column="y", value=value
+    )
+
+
+def labels(y: Any) -> tuple[np.ndarray, DataError | None]:
+    """Labels as an array without objects, and the error of the first that is none."""
+    y = _column(y)
+    error = None
+    if y.dtype.kind == "O":
+        plain = y.tolist()
+        kinds = set(map(type, plain))
+        if kinds == {str} or kinds <= {bool, int, float}:
+            y = np.asarray(plain)
+        else:
+            y, error = _labels_of_objects(y)
+    if error is None:
+        if y.dtype.kind == "f":
+            error = not_finite(y, "y", "y contains {what}; every label must be a class")
+        elif y.dtype.kind not in "biuU":
+            raise TypeError(f"labels of dtype {y.dtype} are neither numbers nor strings")
+    return y, first_error(error, _continuous(y if error is None else y[: error.row]))
+
+
+def _labels_of_objects(y: np.ndarray) -> tuple[np.ndarray, DataError | None]:
+    """Labels of mixed types up to the first that isn't of the type of the first one."""
+    kind = str if isinstance(y[0], str) else (bool, int, float, np.generic)
+
+    def good(value: Any) -> bool:
+        return isinstance(value, kind) and value == value
+
+    message = "label {value!r} is not of the type of the others"
+    if not good(y[0]):
+        message = "label {value!r} is neither a number nor a string"
+    error = _objects_error(y, good, message)
+    stop = len(y) if error is None or error.row is None else error.row
+    plain = np.asarray(y[:stop].tolist()) if stop else np.zeros(0, dtype=np.int64)
+    rest = np.full(len(y) - stop, plain[0] if stop else 0, plain.dtype)
+    return np.concatenate([plain, rest]), error
+
+
+def _continuous(y: np.ndarray) -> DataError | None:
+    """The error of the first label that is a fraction."""
+    bad = np.flatnonzero(y != np.floor(y)) if y.dtype.kind == "f" else y[:0]
+    if bad.size == 0:
+        return None
+    row = int(bad[0])
+    message = (
+        f"Unknown label type: continuous ({y[row]:g}); labels must be whole numbers, strings or "
+        "booleans"
+    )
+    return DataError(message, row=row, column="y", value=float(y[row]))
+
+
+def same_kind(y: np.ndarray, classes: np.ndarray) -> DataError | None:
+    """The error of labels that are strings where the classes are numbers, or the reverse."""
+    if not len(y) or not len(classes) or (y.dtype.kind == "U") == (classes.dtype.kind == "U"):
+        return None
+    message = (
+        f"label {y[0].item()!r} is a {'string' if y.dtype.kind == 'U' else 'number'}, the "
+        f"classes known are {classes.tolist()!r}"
+    )
+    return DataError(message, row=0, column="y", value=y[0].item())
+
+
+def _objects_error(y: np.ndarray, good: Any, message: str) -> DataError | None:
+    for row, value in enumerate(y):
+        if not good(value):
+            return DataError(message.format(value=value), row=row, column="y", value=value)
+    return None
+
+
+def class_weight_table(class_weight: Any, classes: np.ndarray) -> np.ndarray | None:
+    """The weight of each class (K,), 1 where none is given; None for "balanced".
+
+    Raises
+    ------
+    ValueError
+        For what is no ``class_weight``.
+    """
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return None
+    if class_weight is not None and not isinstance(class_weight, dict):
+        raise ValueError(f"class_weight={class_weight!r} must be None, 'balanced' or a dict")
+    table = class_weight or {}
+    for value in table.values():
+        if not isinstance(value, (int, float, np.number)) or not 0.0 <= value < np.inf:
+            raise ValueError(f"class_weight={class_weight!r} must hold numbers of at least 0")
+    return np.array([float(table.get(label, 1.0)) for label in classes.tolist()])
+
+
+def balanced_weights(
+    codes: np.ndarray, counted: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows so far / (classes so far * rows of the own class so far), and the counts at the end.
+
+    ``codes`` (n,), ``counted`` (n,) False for rows that are not learned, ``counts`` (K,) of the
+    rows before.
+    """
+    onehot = np.zeros((len(codes), len(counts)))
+    onehot[np.arange(len(codes)), codes] = counted
+    sums = counts + np.cumsum(onehot, axis=0)
+    own = np.maximum(sums[np.arange(len(codes)), codes], 1.0)
+    seen = np.maximum((sums > 0.0).sum(axis=1), 1)
+    return sums.sum(axis=1) / (seen * own), sums[-1] if len(codes) else counts

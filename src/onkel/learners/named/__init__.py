@@ -1,0 +1,1 @@
+"""The learners of the literature, each declared once: one file a family."""

@@ -1,0 +1,211 @@
+"""Gradient descent over random Fourier features: FOGD (and ORF), Fastfood, doubly stochastic."""
+
+from __future__ import annotations
+
+from onkel.kernels import Kernel
+from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.shared import (
+    GradientClassifier,
+    GradientRegressor,
+    GradientSteps,
+    OverMap,
+    Seeded,
+    ShiftInvariant,
+)
+from onkel.maps import (
+    FastfoodFeatures,
+    FeatureMap,
+    FourierFeatures,
+    RegeneratedFeatures,
+)
+from onkel.maps.fourier import check_count
+from onkel.rules import DoublyStochastic, Rule
+
+__all__ = [
+    "DoublySGDClassifier",
+    "DoublySGDRegressor",
+    "FOGDClassifier",
+    "FOGDRegressor",
+    "FastfoodClassifier",
+    "FastfoodRegressor",
+]
+
+
+@declared
+class _FOGD(GradientSteps, ShiftInvariant, Seeded, OverMap):
+    """Random Fourier map × gradient.
+
+    Notes
+    -----
+    Source: Lu, Hoi, Wang, Zhao & Liu 2016, Algorithms 1 (binary), 3 (multiclass) and 5
+    (regression); features as in Rahimi & Recht 2007. Features are normalised (‖z‖ = 1): a step of
+    η in programs that leave out 1/√D is η·D here.
+    """
+
+    _rows = (
+        Row(
+            "fogd", "Fourier online gradient descent", "any", "gradient", "random Fourier",
+            "Lu et al. 2016", "Algorithms 1, 3, 5",
+        ),
+        Row(
+            "orf", "gradient descent over orthogonal random features", "any", "gradient",
+            "orthogonal random Fourier", "Yu et al. 2016", "the product S Q", {"orthogonal": True},
+        ),
+    )  # fmt: skip
+
+    n_components: int = param(default=400, doc="Number of frequencies D ≥ 1 (2D features).")
+    orthogonal: bool = param(default=False, doc="Draw orthogonal frequencies: smaller variance.")
+
+    def _make_map(self) -> FeatureMap:
+        return FourierFeatures(
+            self.n_components, self.kernel, self.gamma, self.orthogonal, self.n_warmup
+        )
+
+
+@learner("n_components=100, gamma=2.0, random_state=0", score="0.96")
+class FOGDClassifier(_FOGD, GradientClassifier):
+    """Fourier online gradient descent: a fixed random map of the kernel and a linear model on it.
+
+    ``z = [cos ω·x, sin ω·x]/√D``, ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. O(D·d) a row, at the
+    speed of one matrix product; memory O(D·d).
+
+    Use it on fast streams of numbers with a known or fitted bandwidth. With few frequencies
+    :class:`RRFClassifier` is more accurate; on inputs that fill a small part of space,
+    :class:`NOGDClassifier`.
+    """
+
+
+@learner("n_components=100, gamma=2.0, random_state=0", score="1.00")
+class FOGDRegressor(_FOGD, GradientRegressor):
+    """Fourier online gradient descent for regression; see :class:`FOGDClassifier`.
+
+    ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. The target should be of order 1 (the command-line tool
+    scales it): steps are in its units.
+    """
+
+
+@declared
+class _Fastfood(GradientSteps, ShiftInvariant, Seeded, OverMap):
+    """Fastfood map × gradient.
+
+    Notes
+    -----
+    Source: features of Le, Sarlos & Smola 2013 (the product V); learning of Lu et al. 2016,
+    Algorithms 1, 3 and 5.
+    """
+
+    _rows = (
+        Row(
+            "fastfood", "gradient descent over Fastfood features", "any", "gradient", "Fastfood",
+            "Le et al. 2013", "the product V",
+        ),
+    )  # fmt: skip
+
+    n_components: int = param(
+        default=400,
+        doc="Number of frequencies D ≥ 1 (2D features); with fewer than d columns, part of each "
+        "transform is wasted.",
+    )
+    kernel: str | Kernel = param(
+        default="gaussian",
+        doc="A radial kernel: gaussian, rational_quadratic, matern32 or matern52.",
+    )
+
+    def _make_map(self) -> FeatureMap:
+        return FastfoodFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)
+
+
+@learner("n_components=100, gamma=2.0, random_state=0", score="0.96")
+class FastfoodClassifier(_Fastfood, GradientClassifier):
+    """Online gradient descent over Fastfood features: random Fourier features without a matrix.
+
+    ``z = [cos v, sin v]/√D`` with ``v = √(2γ) S H G Π H B x/√m``,
+    ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. O(D log d) a row and O(D) memory.
+
+    Use it for rows of hundreds of columns and more, with at least as many frequencies, where it
+    outruns :class:`FOGDClassifier` and needs a d-th of its memory. For fewer columns FOGD is
+    faster and a little more accurate.
+    """
+
+
+@learner("n_components=100, gamma=2.0, random_state=0", score="1.00")
+class FastfoodRegressor(_Fastfood, GradientRegressor):
+    """Online gradient descent over Fastfood features for regression; see the classifier.
+
+    ``w ← (1 - η_t α) w - η_t ∂loss/∂f z`` as in :class:`FastfoodClassifier`. The target should be
+    of order 1 (the command-line tool scales it): steps are in its units.
+    """
+
+
+@declared
+class _DoublySGD(ShiftInvariant, Seeded, OverMap):
+    """Regenerated Fourier map × doubly stochastic gradient.
+
+    Notes
+    -----
+    Source: Dai, Xie, He, Liang, Raj, Balcan & Song 2014, Algorithms 1 and 2. There the model grows
+    with every step for ever, rows are drawn at random and learned in mini-batches, and the
+    authors' program preconditions each block of features. Here rows come in a stream, once, each
+    predicted by all weights before it is learned, and the number of features is bounded: the limit
+    of learning is the best f over D random features, not over the whole space.
+    """
+
+    _rows = (
+        Row(
+            "doubly-sgd", "doubly stochastic gradient descent", "any", "doubly stochastic",
+            "random Fourier (regenerated)", "Dai et al. 2014", "Algorithms 1, 2",
+        ),
+    )  # fmt: skip
+
+    n_components: int = param(
+        default=2048,
+        doc="Number of frequencies D ≥ 1 (2D features), at which the model stops growing.",
+    )
+    n_per_row: int = param(
+        default=128,
+        doc="Number b ≥ 1 of frequencies that a row moves; raised to the next divisor of D. Fewer "
+        "need a smaller learning rate, because the direction is noisier; D is the plain gradient.",
+    )
+    learning_rate: float = param(
+        default=0.5, doc="Step size η > 0 (θ in the paper); in regression well below 2."
+    )
+    decay: float = param(
+        default=1e-5, doc="At least 0 (θ' in the paper): the step is half of η after 1/decay rows."
+    )
+    alpha: float = param(default=0.0, doc="L2 penalty α ≥ 0 (ν in the paper).")
+
+    def _make_map(self) -> FeatureMap:
+        return RegeneratedFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)
+
+    def _make_rule(self) -> Rule:
+        n = check_count(self, "n_components")
+        parts = max(n // check_count(self, "n_per_row"), 1)
+        # only then are the cosine and the sine of a frequency in the same part
+        while n % parts:
+            parts -= 1
+        return DoublyStochastic(self.learning_rate, self.decay, self.alpha, parts)
+
+
+@learner("n_components=256, n_per_row=32, gamma=2.0, random_state=0", score="0.96")
+class DoublySGDClassifier(_DoublySGD, GradientClassifier):
+    """Doubly stochastic gradient descent: each row moves the weights of a few random features.
+
+    ``w ← (1 - η_t α) w``, then ``w_s ← w_s - η_t ∂loss/∂f (D/b) z_s`` for the b frequencies s of
+    row t, with ``η_t = η/(1 + decay·t)``. The first D/b rows bring b new frequencies each. When
+    there are D, the next rows take the oldest in turn. Frequencies are drawn from their seed
+    whenever they are needed, so the model holds its 2D weights and nothing else, whatever the
+    number of columns. O(D·d) a row.
+
+    Use it with many thousands of frequencies of wide rows, where the matrix of a
+    :class:`FOGDClassifier` would not fit, and in blocks: one row at a time, drawing takes nearly
+    all of the time. With fewer, FOGD and :class:`FastfoodClassifier` are faster and as accurate.
+    """
+
+
+@learner("n_components=256, n_per_row=32, gamma=2.0, random_state=0", score="1.00")
+class DoublySGDRegressor(_DoublySGD, GradientRegressor):
+    """Doubly stochastic gradient descent for regression; see :class:`DoublySGDClassifier`.
+
+    ``w_s ← w_s - η_t ∂loss/∂f (D/b) z_s``. The target should be of order 1 (the command-line tool
+    scales it): steps are in its units.
+    """

@@ -1,0 +1,179 @@
+"""Gradient descent over a support set: OGD (without a budget), NORMA and BOGD."""
+
+from __future__ import annotations
+
+from onkel.budgets import BoundedRemoval, Budget, NoBudget, OldestRemoval
+from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.shared import (
+    Budgeted,
+    GradientSteps,
+    MarginClassifier,
+    OverSupportSet,
+    Seeded,
+    StoringClassifier,
+    StoringRegressor,
+    TubeRegressor,
+)
+from onkel.rules import Norma, Rule
+
+__all__ = [
+    "BOGDClassifier",
+    "BOGDRegressor",
+    "NORMAClassifier",
+    "NORMARegressor",
+    "OGDClassifier",
+    "OGDRegressor",
+]
+
+
+@declared
+class _OGD(GradientSteps, OverSupportSet):
+    """Support set without a budget × gradient.
+
+    Notes
+    -----
+    Source: Kivinen, Smola & Williamson 2001; with α = 0 the OGD of Lu et al. 2016.
+    """
+
+    _rows = (
+        Row(
+            "ogd", "kernel online gradient descent", "any", "gradient", "none",
+            "Kivinen et al. 2001", "section 3",
+        ),
+    )  # fmt: skip
+
+    def _make_budget(self) -> Budget:
+        return NoBudget()
+
+
+@learner("gamma=2.0", score="0.96")
+class OGDClassifier(_OGD, StoringClassifier):
+    """Kernel online gradient descent: every row with a gradient is stored.
+
+    ``f ← (1 - η_t α) f - η_t ∂loss/∂f κ(x, ·)``.
+
+    Use it as the yardstick of accuracy on streams of up to some ten thousand rows. Memory and time
+    of a row grow with the rows stored: nothing bounds them. On long streams take
+    :class:`BOGDClassifier`, or :class:`FOGDClassifier`.
+    """
+
+
+@learner("gamma=2.0", score="0.99")
+class OGDRegressor(_OGD, StoringRegressor):
+    """Kernel online gradient descent for regression; see :class:`OGDClassifier`.
+
+    ``f ← (1 - η_t α) f + η_t (y - f) κ(x, ·)`` where \\|y - f\\| > ε, for the squared loss.
+    """
+
+    learning_rate: float = 0.3
+
+
+@declared
+class _NORMA(GradientSteps, Budgeted):
+    """Support set that drops its oldest × NORMA.
+
+    Notes
+    -----
+    Source: Kivinen, Smola & Williamson 2004, sections III and V.
+    """
+
+    _rows = (
+        Row(
+            "norma", "truncated gradient descent, adaptive margin", "hinge, ε-insensitive", "NORMA",
+            "drop the oldest", "Kivinen et al. 2004", "section III",
+        ),
+    )  # fmt: skip
+
+    nu: float = param(
+        default=0.4,
+        doc="Share ν in (0, 1) of the rows that ends up outside of the tube, or short of the "
+        "margin.",
+    )
+    learning_rate: float = 0.1
+    alpha: float = 0.01
+
+    def _make_rule(self) -> Rule:
+        return Norma(self.nu, self.learning_rate, self.schedule, self.alpha)
+
+    def _make_budget(self) -> Budget:
+        return OldestRemoval(self.budget)
+
+
+@learner("gamma=2.0", score="0.95")
+class NORMAClassifier(_NORMA, MarginClassifier):
+    """NORMA: decaying gradient descent that forgets its oldest terms, with a margin of its own.
+
+    ``f ← (1 - η_t α) f + η_t y κ(x, ·)`` where y f < ρ, and ρ adapts so that a share ν of the rows
+    falls short of it. The last B terms are kept: the others have decayed to (1 - ηα)^B at most.
+
+    Use it on streams that drift: old rows fade. With α = 0 nothing fades, and a dropped row is a
+    loss.
+    """
+
+
+@learner("gamma=2.0", score="0.99")
+class NORMARegressor(_NORMA, TubeRegressor):
+    """NORMA for regression, with a tube that adapts; see :class:`NORMAClassifier`.
+
+    ``f ← (1 - η_t α) f + η_t sgn(y - f) κ(x, ·)`` where \\|y - f\\| > ε; ``ε ← ε + η_t (1 - ν)``
+    there, ``ε ← ε - η_t ν`` elsewhere. ``epsilon`` is where the tube starts.
+    """
+
+
+@declared
+class _BOGD(GradientSteps, Budgeted, Seeded):
+    """Support set with bounded random removal × gradient.
+
+    Notes
+    -----
+    Source: Zhao, Wang, Wu, Jin & Hoi 2012, Algorithms 1 ("uniform") and 2 ("nonuniform").
+    ``bound="all"`` is the form of the LSOKL programs.
+    """
+
+    _rows = (
+        Row(
+            "bogd", "bounded online gradient descent", "any", "gradient", "bounded random removal",
+            "Zhao et al. 2012", "Algorithms 1, 2",
+        ),
+    )  # fmt: skip
+
+    budget: int = param(default=100, doc="Most rows stored, B ≥ 2.")
+    removal: str = param(
+        default="uniform",
+        kind='{"uniform", "nonuniform", "oldest"}',
+        doc="Which row is dropped: any; more likely one of small weight; the oldest, and then the "
+        "others are not scaled up.",
+    )
+    max_weight: float = param(
+        default=10.0, doc="γ > 0: coefficients stay within ±γη; inf for no bound."
+    )
+    bound: str = param(
+        default="each",
+        kind='{"each", "all"}',
+        doc="A coefficient beyond the bound is cut, or all of f is multiplied so that it fits.",
+    )
+
+    def _make_budget(self) -> Budget:
+        return BoundedRemoval(self.budget, self.removal, self.max_weight, self.bound)
+
+
+@learner("gamma=2.0, random_state=0", score="0.96")
+class BOGDClassifier(_BOGD, StoringClassifier):
+    """Bounded online gradient descent: rows that stay make up for one removed at random.
+
+    ``f ← (1 - η_t α) f - η_t ∂loss/∂f κ(x, ·)``; a full set drops one row at random, multiplies the
+    others by B/(B - 1) and keeps them within ±γη.
+
+    Use it as the budgeted form of :class:`OGDClassifier`. With a wide kernel the factor and the
+    bound add noise: ``removal="oldest", max_weight=inf`` is steadier there.
+    """
+
+
+@learner("gamma=2.0, random_state=0", score="0.99")
+class BOGDRegressor(_BOGD, StoringRegressor):
+    """Bounded online gradient descent for regression; see :class:`BOGDClassifier`.
+
+    ``f ← (1 - η_t α) f + η_t (y - f) κ(x, ·)`` where \\|y - f\\| > ε, for the squared loss.
+    """
+
+    learning_rate: float = 0.3

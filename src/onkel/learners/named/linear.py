@@ -1,0 +1,161 @@
+"""Learners that are linear in the inputs: passive-aggressive (PA) and AdaGrad."""
+
+from __future__ import annotations
+
+from onkel.learners.declaration import Row, declared, param
+from onkel.learners.shared import (
+    GradientClassifier,
+    GradientRegressor,
+    MarginClassifier,
+    OverMap,
+    TubeRegressor,
+)
+from onkel.maps import FeatureMap, IdentityFeatures
+from onkel.rules import AdaGrad, PassiveAggressive, Rule
+
+__all__ = ["AdaGradClassifier", "AdaGradRegressor", "PAClassifier", "PARegressor"]
+
+
+@declared
+class _Linear(OverMap):
+    """Identity map.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1 or n_classes, d + fit_intercept)
+        Weights of the columns, then the intercept.
+    """
+
+    fit_intercept: bool = param(default=True, doc="Learn an intercept.")
+
+    def _make_map(self) -> FeatureMap:
+        return IdentityFeatures(self.fit_intercept)
+
+
+@declared
+class _PA(_Linear):
+    """Identity map × passive-aggressive.
+
+    Notes
+    -----
+    Source: Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006, Figure 1, sections 5 (regression)
+    and 8 (multiclass).
+    """
+
+    _rows = (
+        Row(
+            "pa", "linear passive-aggressive", "hinge, ε-insensitive", "passive-aggressive",
+            "identity", "Crammer et al. 2006", "Figure 1, sections 5, 8",
+        ),
+    )  # fmt: skip
+
+    C: float = param(default=1.0, doc="Aggressiveness, > 0: the largest step.")
+    variant: str = param(
+        default="PA-I", kind='{"PA", "PA-I", "PA-II"}', doc="How the step is bounded."
+    )
+
+    def _make_rule(self) -> Rule:
+        return PassiveAggressive(self.C, self.variant)
+
+
+@declared
+class PAClassifier(_PA, MarginClassifier):
+    """Linear passive-aggressive classifier: the least change of w that repairs each row.
+
+    ``w ← w + τ y x`` with τ = ℓ/‖x‖² (PA), min(C, ℓ/‖x‖²) (PA-I) or ℓ/(‖x‖² + 1/(2C)) (PA-II),
+    ℓ = max(0, 1 - y w·x). O(d) a row, no step size.
+
+    Use it as the linear baseline of every comparison, and where inputs are wide and nearly
+    separable. It follows noise in the labels: lower C there.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from onkel import PAClassifier
+    >>> X, y = make_classification(2000, random_state=0)
+    >>> model = PAClassifier(C=0.01)
+    >>> before = model.predict_then_learn(X, y)
+    >>> print(f"{(before == y).mean():.2f}")
+    0.98
+    """
+
+
+@declared
+class PARegressor(_PA, TubeRegressor):
+    """Linear passive-aggressive regressor; see :class:`PAClassifier`.
+
+    ``w ← w + τ sgn(y - w·x) x`` with ℓ = max(0, \\|y - w·x\\| - ε).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from onkel import PARegressor
+    >>> X, y = make_regression(2000, random_state=0)
+    >>> model = PARegressor(C=10.0).fit(X, y)
+    >>> print(f"{model.score(X, y):.2f}")
+    1.00
+    """
+
+
+@declared
+class _AdaGrad(_Linear):
+    """Identity map × AdaGrad.
+
+    Notes
+    -----
+    Source: Duchi, Hazan & Singer 2011, Figure 1, diagonal.
+    """
+
+    _rows = (
+        Row(
+            "adagrad", "linear adaptive gradient", "any", "adaptive", "identity",
+            "Duchi et al. 2011", "Figure 1, diagonal",
+        ),
+    )  # fmt: skip
+
+    learning_rate: float = param(
+        default=0.1, doc="Step size η > 0, divided by the root of each column's squared gradients."
+    )
+    alpha: float = param(default=0.0, doc="L2 penalty α ≥ 0.")
+
+    def _make_rule(self) -> Rule:
+        return AdaGrad(self.learning_rate, self.alpha)
+
+
+@declared
+class AdaGradClassifier(_AdaGrad, GradientClassifier):
+    """Linear AdaGrad classifier: gradient descent with a step size for every column.
+
+    ``w_j ← w_j - η g_j/√(Σ_t g_tj²)`` with g the gradient of the loss (and of the penalty) by w.
+    O(d) a row.
+
+    Use it as a linear baseline where columns differ in scale or are rarely filled; use
+    :class:`PAClassifier` where no step size is to be chosen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from onkel import AdaGradClassifier
+    >>> X, y = make_classification(2000, random_state=0)
+    >>> model = AdaGradClassifier()
+    >>> before = model.predict_then_learn(X, y)
+    >>> print(f"{(before == y).mean():.2f}")
+    0.98
+    """
+
+
+@declared
+class AdaGradRegressor(_AdaGrad, GradientRegressor):
+    """Linear AdaGrad regressor; see :class:`AdaGradClassifier`.
+
+    ``w_j ← w_j - η g_j/√(Σ_t g_tj²)``. Targets should be of order 1: steps are in their units.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from onkel import AdaGradRegressor
+    >>> X, y = make_regression(2000, random_state=0)
+    >>> model = AdaGradRegressor().fit(X, y / y.std())
+    >>> print(f"{model.score(X, y / y.std()):.2f}")
+    1.00
+    """

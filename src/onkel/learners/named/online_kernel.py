@@ -1,0 +1,183 @@
+"""The default learner: exact second order, learned landmarks and widths, nothing to tune."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onkel.default.corrected_by_cells import CorrectedModel
+from onkel.default.restarting import RestartingModel
+from onkel.explicit.model import ExplicitModel
+from onkel.learners.declaration import Row, declared, param
+from onkel.learners.named.least_squares import CalibratedClassifier, UncertainRegressor
+from onkel.learners.remembering import RemembersClasses, RemembersValues
+from onkel.learners.shared import OverMap, Seeded
+from onkel.losses import Loss
+from onkel.maps import LearnedLandmarks
+from onkel.rules import LeastSquares, LogisticNewton
+
+__all__ = ["OnlineKernelClassifier", "OnlineKernelRegressor"]
+
+#: number of rows that the search for landmarks sees, and its steps each time the rows have doubled
+SPEEDS = {"fast": (1_024, 0), "balanced": (131_072, 24), "accurate": (131_072, 64)}
+
+
+_RULES = {"squared": LeastSquares, "logistic": LogisticNewton}
+
+
+@declared
+class _OnlineKernel(Seeded, OverMap):
+    """Learned landmarks × least squares; the penalty λ is learned with the landmarks.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1 or n_classes, B + 1)
+        α and c.
+    map_ : LearnedLandmarks
+        With ``landmarks_`` (B, d), ``width_`` (d,) and ``ridge_``.
+
+    Notes
+    -----
+    Source: Engel, Mannor & Meir 2004 (recursive least squares with kernels); Snelson & Ghahramani
+    2006 (landmarks by gradients of the evidence); the schedule is ours. Probabilities: see
+    :mod:`onkel.default.calibration`. The recursion is always in float64.
+    """
+
+    _rows = (
+        Row(
+            "okl", "online kernel learner: landmarks, widths and penalty learned", "squared",
+            "least squares", "learned landmarks", "Engel et al. 2004",
+            "with landmarks as Snelson & Ghahramani 2006",
+        ),
+    )  # fmt: skip
+    loss = "squared"
+    #: it takes columns and targets in any units: a scaler that is still learning would only blur
+    scales_itself = True
+
+    n_components: int = param(
+        default=500,
+        doc="Number of landmarks B ≥ 1: the model takes up to 32·B² bytes; more is better and "
+        "costs B² a row.",
+    )
+    speed: str = param(
+        default="balanced",
+        kind='{"fast", "balanced", "accurate"}',
+        doc='"fast": landmarks are the first rows, widths and penalty those of the first 512, in a '
+        'quarter of a second. "balanced": a search of 24 steps at 1 024, 2 048, ..., 32 768 rows, '
+        "20 s in all, and of fewer at 65 536 and 131 072, 10 s more. "
+        '"accurate": 64 steps.',
+    )
+    restart: bool = param(
+        default=True,
+        doc="Follow a stream that changes: when the losses rise, a second model starts on the rows "
+        "that come, and replaces the first as soon as it is better (see "
+        ":mod:`onkel.default.restarting`). It costs time only then.",
+    )
+    forgetting: float = param(
+        default=1.0,
+        doc="In (0, 1]: each row's influence is multiplied by this with every further row. For "
+        "streams that never stop changing: 0.9998 remembers about 5 000 rows.",
+    )
+    pairs: bool = param(
+        default=True,
+        doc="Add the cells of columns and pairs: up to half of the model's bytes, 4 µs a row; with "
+        'loss="squared" only.',
+    )
+    memory: str | bool = param(
+        default="auto",
+        kind='{"auto", False}',
+        doc="Let ``predict_then_learn`` and ``predict_next`` also use the labels learned so far: "
+        "the last ones, their levels and period, the model's last errors; and, where that clearly "
+        "helps, a second model of these and the row's columns together (see "
+        ":mod:`onkel.default.remembering`). ``predict`` is a function of each row alone. With "
+        "``class_weight`` there is no memory.",
+    )
+    dtype: str = "float64"
+    random_state: Any = param(
+        default=0, kind="int, RandomState or None", doc="Which rows the search holds out."
+    )
+
+    def _make_map(self) -> LearnedLandmarks:
+        if self.speed not in SPEEDS:
+            raise ValueError(f"speed={self.speed!r} must be one of {', '.join(map(repr, SPEEDS))}")
+        return LearnedLandmarks(self.n_components, *SPEEDS[self.speed])
+
+    def _make_rule(self) -> LeastSquares | LogisticNewton:
+        if self.loss not in _RULES:
+            raise ValueError(f"loss={self.loss!r} must be one of {', '.join(map(repr, _RULES))}")
+        return _RULES[self.loss](1.0, self.forgetting)
+
+    def _make_model(self, d: int, rule: Any, loss: Loss, epsilon: float, n_outputs: int) -> Any:
+        corrected = self.pairs and isinstance(rule, LeastSquares)
+        representation = CorrectedModel if corrected else ExplicitModel
+        parts = self._new_map(d), rule, loss, epsilon, n_outputs
+        return RestartingModel(*parts, representation) if self.restart else representation(*parts)
+
+    def _make_second(self, d: int) -> Any:
+        return self._make_model(d, LeastSquares(1.0, self.forgetting), Loss.SQUARED, 0.0, 1)
+
+
+@declared
+class OnlineKernelClassifier(_OnlineKernel, RemembersClasses, CalibratedClassifier):
+    """The default classifier: nothing to tune, more accurate than any tuned first-order learner.
+
+    f = c + Σ_j α_j κ(s_j, ·) with κ(x, s_j) = 1/(1 + ‖w_j ∘ (x - s_j)‖²). After every row, (c, α)
+    is the exact least squares solution of all rows so far on their labels (±1, or indicators of the
+    classes), with a penalty λ. The landmarks s, their widths w in every column, and λ are learned
+    from the first rows: up to 512 rows from the errors of leaving each out; then, each time the
+    rows have doubled, by gradient steps on the evidence as long as held-out rows improve. From the
+    131 072nd row on they are fixed. Widths are common to all landmarks at first; with 16·B rows and
+    more each landmark has its own, if held-out rows are predicted better. Columns and targets may
+    have any units; scaling them first changes nothing. asinh draws in columns with heavy tails
+    (:mod:`onkel.maps.landmarks.heavy_tails`). O(B·d + B²) a row, in matrix products.
+
+    A correction a·s(x) is added to f; cells of one and of two columns learn it from f's residuals
+    (jumps, single values, odd scales). The factor a grows as far as the cells have been right.
+    Further cells remember the last 5 000 and the last 500 rows, and follow slow changes
+    (:mod:`onkel.default.corrected_by_cells`).
+
+    Use it first. Where it is too slow, ``speed="fast"`` leaves out the search, fewer landmarks
+    (``n_components``) make the rest cheaper, and :class:`FOGDClassifier` learns many times more
+    rows per second; with thousands of columns, or a few kilobytes of memory, use the budget
+    learners.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from onkel import OnlineKernelClassifier
+    >>> X, y = make_moons(2000, noise=0.2, random_state=0)
+    >>> model = OnlineKernelClassifier(n_components=50)
+    >>> before = model.predict_then_learn(X, y)
+    >>> print(f"{(before == y).mean():.2f}")
+    0.97
+    """
+
+    loss: str = param(
+        default="squared",
+        kind='{"squared", "logistic"}',
+        doc='"logistic": online Newton steps of the logistic loss '
+        "(:class:`onkel.rules.LogisticNewton`), which are as accurate and no faster; see "
+        "docs/second-order.md.",
+    )
+
+
+@declared
+class OnlineKernelRegressor(_OnlineKernel, RemembersValues, UncertainRegressor):
+    """The default regressor: nothing to tune, with error bars.
+
+    As :class:`OnlineKernelClassifier`, on the targets themselves, in any units;
+    ``predict(X, return_std=True)`` also gives the predictive standard deviation √(σ²(1 + zᵀ P z)),
+    σ² estimated from the innovations. It covers noise and weights; far from all landmarks, where
+    the features are 0, it covers the noise alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onkel import OnlineKernelRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, (2000, 1))
+    >>> y = 100 + np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(2000)
+    >>> model = OnlineKernelRegressor(n_components=50).fit(X, y)
+    >>> mean, std = model.predict([[0.5]], return_std=True)
+    >>> print(f"{mean[0]:.2f} ± {std[0]:.2f}")
+    100.84 ± 0.10
+    """

@@ -1,0 +1,153 @@
+"""Budgeted passive-aggressive learners: BPA-S, BPA-P and BPA-NN."""
+
+from __future__ import annotations
+
+from onkel.budgets import BPANearest, BPAProjection, BPASimple, Budget
+from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.shared import Budgeted, MarginClassifier, TubeRegressor
+from onkel.rules import PassiveAggressive, Rule
+
+__all__ = [
+    "BPANNClassifier",
+    "BPANNRegressor",
+    "BPAPClassifier",
+    "BPAPRegressor",
+    "BPASClassifier",
+    "BPASRegressor",
+]
+
+_STEP = "hinge, ε-insensitive", "passive-aggressive"
+
+
+@declared
+class _BPA(Budgeted):
+    """Support set × passive-aggressive (PA-I)."""
+
+    C: float = param(default=1.0, doc="Aggressiveness, > 0: the largest step.")
+
+    def _make_rule(self) -> Rule:
+        return PassiveAggressive(self.C, "PA-I")
+
+
+@declared
+class _BPAS(_BPA):
+    """The new row replaces another.
+
+    Notes
+    -----
+    Source: Wang & Vucetic 2010, BPA-S (closed form).
+    """
+
+    _rows = (
+        Row(
+            "bpa-s", "budgeted passive-aggressive, simple", *_STEP, "replace one",
+            "Wang & Vucetic 2010", "BPA-S",
+        ),
+    )  # fmt: skip
+
+    def _make_budget(self) -> Budget:
+        return BPASimple(self.budget)
+
+
+@learner("gamma=2.0", score="0.96")
+class BPASClassifier(_BPAS, MarginClassifier):
+    """Budgeted passive-aggressive: the new row replaces the one that it represents best.
+
+    Not full: ``f ← f + τ c κ(x, ·)``, τ = min(C, loss/(‖c‖² κ(x, x))). Full: the new row replaces
+    row r with the weight ``β = α_r κ(s_r, x)/κ(x, x) + τ c``, r where that changes f least.
+
+    Use it where no step size is to be chosen; it replaces neighbours and so keeps the set spread
+    out. It follows noise in the labels: lower C there. O(B·d) a row.
+    """
+
+
+@learner("gamma=2.0", score="0.99")
+class BPASRegressor(_BPAS, TubeRegressor):
+    """Budgeted passive-aggressive for regression; see :class:`BPASClassifier`.
+
+    c = sgn(y - f), loss = max(0, \\|y - f\\| - ε).
+    """
+
+
+@declared
+class _BPAP(_BPA):
+    """A dropped row is projected onto the others.
+
+    Notes
+    -----
+    Source: Wang & Vucetic 2010, BPA-P; see :mod:`onkel.support.exchange.budget` for the closed
+    form.
+    """
+
+    _rows = (
+        Row(
+            "bpa-p", "budgeted passive-aggressive, projecting", *_STEP, "project onto the others",
+            "Wang & Vucetic 2010", "BPA-P",
+        ),
+    )  # fmt: skip
+
+    def _make_budget(self) -> Budget:
+        return BPAProjection(self.budget)
+
+
+@learner("gamma=2.0", score="0.96")
+class BPAPClassifier(_BPAP, MarginClassifier):
+    """Budgeted passive-aggressive that projects a dropped row onto all rows that stay.
+
+    Not full: ``f ← f + τ c κ(x, ·)``, τ = min(C, loss/(‖c‖² κ(x, x))). Full: the same, and the row
+    r goes whose projection onto the others and the new row loses least, ``‖α_r‖²/M_rr`` with M the
+    inverse kernel matrix of all of them: ``α_i ← α_i - α_r M_ir/M_rr``.
+
+    Use it where accuracy at a small budget counts more than time: it drops the row that the others
+    replace best. O(B·d) a row, O(B²) one that is added.
+    """
+
+
+@learner("gamma=2.0", score="0.99")
+class BPAPRegressor(_BPAP, TubeRegressor):
+    """Budgeted passive-aggressive, projecting, for regression; see :class:`BPAPClassifier`.
+
+    c = sgn(y - f), loss = max(0, \\|y - f\\| - ε).
+    """
+
+
+@declared
+class _BPANN(_BPA):
+    """A dropped row is projected onto its neighbour.
+
+    Notes
+    -----
+    Source: Wang & Vucetic 2010, BPA-NN; see :mod:`onkel.support.exchange.budget` for the closed
+    form.
+    """
+
+    _rows = (
+        Row(
+            "bpa-nn", "budgeted passive-aggressive, nearest neighbour", *_STEP,
+            "project onto the neighbour", "Wang & Vucetic 2010", "BPA-NN",
+        ),
+    )  # fmt: skip
+
+    def _make_budget(self) -> Budget:
+        return BPANearest(self.budget)
+
+
+@learner("gamma=2.0", score="0.96")
+class BPANNClassifier(_BPANN, MarginClassifier):
+    """Budgeted passive-aggressive that projects a dropped row onto its nearest neighbour.
+
+    Not full: ``f ← f + τ c κ(x, ·)``, τ = min(C, loss/(‖c‖² κ(x, x))). Full: the same, and one row
+    r goes; its part of f is projected onto the new row and the nearest neighbour of r. r is the one
+    that loses least, ‖α_r‖² times its squared distance from the span of the two.
+
+    Use it between ``bpa-s``, which keeps less of a dropped row, and ``bpa-p``, which keeps more and
+    takes O(B²) where this takes O(B). O(B·d) a row.
+    """
+
+
+@learner("gamma=2.0", score="0.99")
+class BPANNRegressor(_BPANN, TubeRegressor):
+    """Budgeted passive-aggressive, nearest neighbour, for regression; see :class:`BPANNClassifier`.
+
+    c = sgn(y - f), loss = max(0, \\|y - f\\| - ε).
+    """

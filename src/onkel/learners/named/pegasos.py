@@ -1,0 +1,251 @@
+"""Pegasos over a support set: BSGD-R (removes), BSGD-P (projects), BSGD-M (merges), DualSGD."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from onkel.budgets import Budget, Merging, SmallestProjection, SmallestRemoval, Transfer
+from onkel.kernels import Kernel
+from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.shared import (
+    REGRESSION_LOSSES,
+    Budgeted,
+    GradientClassifier,
+    Seeded,
+    StoringRegressor,
+)
+from onkel.rules import Pegasos, Rule
+
+__all__ = [
+    "BSGDMClassifier",
+    "BSGDMRegressor",
+    "BSGDPClassifier",
+    "BSGDPRegressor",
+    "BSGDRClassifier",
+    "BSGDRRegressor",
+    "DualSGDClassifier",
+    "DualSGDRegressor",
+]
+
+
+@declared
+class _PegasosRegressor(StoringRegressor):
+    """Pegasos for regression."""
+
+    loss: str = param(
+        default="epsilon_insensitive", kind=REGRESSION_LOSSES, doc="The squared loss is (y - f)²/2."
+    )
+
+
+@declared
+class _Pegasos(Budgeted):
+    """Support set × Pegasos."""
+
+    alpha: float = param(default=0.01, doc="L2 penalty α > 0 (λ in the paper).")
+
+    def _make_rule(self) -> Rule:
+        return Pegasos(self.alpha, project=False)
+
+
+@declared
+class _BSGDR(_Pegasos):
+    """A full set drops its smallest row.
+
+    Notes
+    -----
+    Source: Wang, Crammer & Vucetic 2012, BSGD with removal.
+    """
+
+    _rows = (
+        Row(
+            "bsgd-r", "budgeted Pegasos, removing", "any", "Pegasos", "drop the smallest",
+            "Wang et al. 2012", "BSGD, removal",
+        ),
+    )  # fmt: skip
+
+    def _make_budget(self) -> Budget:
+        return SmallestRemoval(self.budget)
+
+
+@learner("gamma=2.0", score="0.94")
+class BSGDRClassifier(_BSGDR, GradientClassifier):
+    """Budgeted stochastic gradient descent that drops its smallest row.
+
+    ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a loss; a full set drops the row of the
+    smallest Σ_k α_k² κ(s, s) for it. Pegasos gives all rows the same coefficient but for rounding:
+    of equal ones the oldest goes.
+
+    Use it as the baseline of :class:`BSGDMClassifier`, or with a kernel that cannot merge. α must
+    fit the stream: the first steps are 1/α. O(B·d) a row.
+    """
+
+
+@learner("gamma=2.0", score="0.99")
+class BSGDRRegressor(_BSGDR, _PegasosRegressor):
+    """Budgeted Pegasos with removal, for regression; see :class:`BSGDRClassifier`.
+
+    c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss.
+    """
+
+
+@declared
+class _BSGDP(_Pegasos):
+    """A full set projects its smallest row onto the others.
+
+    Notes
+    -----
+    Source: Wang, Crammer & Vucetic 2012, BSGD with projection.
+    """
+
+    _rows = (
+        Row(
+            "bsgd-p", "budgeted Pegasos, projecting", "any", "Pegasos", "project the smallest",
+            "Wang et al. 2012", "BSGD, projection",
+        ),
+    )  # fmt: skip
+
+    def _make_budget(self) -> Budget:
+        return SmallestProjection(self.budget)
+
+
+@learner("gamma=2.0", score="0.96")
+class BSGDPClassifier(_BSGDP, GradientClassifier):
+    """Budgeted stochastic gradient descent that projects its smallest row onto the others.
+
+    ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a loss; a full set then drops the row of
+    the smallest Σ_k α_k² κ(s, s), old or new, and projects its part of f onto the others.
+
+    Use it as a support vector machine with a known L2 penalty and little memory. α must fit the
+    stream: the first steps are 1/α. O(B·d) a row, O(B²) one that has a loss.
+    """
+
+    alpha: float = 0.001
+
+
+@learner("gamma=2.0", score="0.99")
+class BSGDPRegressor(_BSGDP, _PegasosRegressor):
+    """Budgeted Pegasos with projection, for regression; see :class:`BSGDPClassifier`.
+
+    c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss.
+    """
+
+
+@declared
+class _BSGDM(_Pegasos):
+    """A full set merges two of its rows.
+
+    Notes
+    -----
+    Source: Wang, Crammer & Vucetic 2012, BSGD with merging.
+    """
+
+    _rows = (
+        Row(
+            "bsgd-m", "budgeted Pegasos, merging", "any", "Pegasos", "merge two",
+            "Wang et al. 2012", "BSGD, merging",
+        ),
+    )  # fmt: skip
+
+    kernel: str | Kernel = param(
+        default="gaussian", doc="The Gaussian kernel only: no other kernel can merge."
+    )
+
+    def _make_budget(self) -> Budget:
+        return Merging(self.budget)
+
+
+@learner("gamma=2.0", score="0.96")
+class BSGDMClassifier(_BSGDM, GradientClassifier):
+    """Budgeted stochastic gradient descent that merges two rows of a full set.
+
+    ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a loss; of B + 1 rows the lightest m and
+    its best partner n then become ``z = h s_m + (1 - h) s_n`` with the coefficients
+    ``α_m κ^((1-h)²) + α_n κ^(h²)``, κ = κ(s_m, s_n), h in [0, 1] such that f changes least.
+
+    Use it as a support vector machine in little memory: usually the most accurate of the budgeted
+    ones, as nothing is thrown away. α must fit the stream: the first steps are 1/α. Gaussian kernel
+    only. O(B·d) a row.
+    """
+
+
+@learner("gamma=2.0", score="0.99")
+class BSGDMRegressor(_BSGDM, _PegasosRegressor):
+    """Budgeted Pegasos with merging, for regression; see :class:`BSGDMClassifier`.
+
+    c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss.
+    """
+
+
+@declared
+class _DualSGD(_Pegasos, Seeded):
+    """Support set whose lightest rows go on in Fourier features × Pegasos.
+
+    Attributes
+    ----------
+    feature_coef_ : ndarray of shape (1 or n_classes, 2D)
+        w̃, the weights of the features.
+    frequencies_ : ndarray of shape (d, D)
+        The frequencies of the features.
+
+    Notes
+    -----
+    Source: Le, Nguyen, Nguyen & Phung 2016, Algorithms 1 and 2 (k-merging). Frequencies are of the
+    kernel's own spectrum, √(2γ) N(0, I) for the Gaussian; the released programs draw 2γ N(0, I).
+    """
+
+    _rows = (
+        Row(
+            "dualsgd", "kernel gradient descent in two spaces", "any", "Pegasos",
+            "transfer to Fourier features", "Le et al. 2016", "Algorithms 1, 2",
+        ),
+    )  # fmt: skip
+
+    n_components: int = param(
+        default=200,
+        doc="Number of frequencies D ≥ 1; z has 2D features. Their error falls as 1/√D.",
+    )
+    n_transfer: int = param(
+        default=20,
+        doc="Number k in 1..B of rows transferred at once. Fewer keep more rows exact; more cost "
+        "less.",
+    )
+    kernel: str | Kernel = param(
+        default="gaussian", doc="A shift-invariant kernel of :mod:`onkel.kernels`."
+    )
+
+    def _make_budget(self) -> Budget:
+        return Transfer(self.budget, self.n_components, self.n_transfer)
+
+    @property
+    def feature_coef_(self) -> np.ndarray:
+        """w̃, the weights of the Fourier features, (K, 2D)."""
+        check_is_fitted(self)
+        return self.model_.feature_coef
+
+    @property
+    def frequencies_(self) -> np.ndarray:
+        """The frequencies of the features, (d, D)."""
+        check_is_fitted(self)
+        return self.model_.features.frequencies_
+
+
+@learner("gamma=2.0, random_state=0", score="0.96")
+class DualSGDClassifier(_DualSGD, GradientClassifier):
+    """Kernel gradient descent in two spaces: recent rows exactly, the others in Fourier features.
+
+    ``f(x) = Σ_j α_j κ(s_j, x) + w̃·z(x)``, ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a
+    loss. A full set first transfers its k lightest rows, ``w̃ ← w̃ + Σ α_i z(s_i)``, and drops
+    them; rows without a loss are not stored.
+
+    Use it where a budget alone forgets too much: nothing is lost but the error of the features. α
+    must fit the stream: the first steps are 1/α. O(B·d + D·d) a row.
+    """
+
+
+@learner("gamma=2.0, random_state=0", score="0.99")
+class DualSGDRegressor(_DualSGD, _PegasosRegressor):
+    """Kernel regression in two spaces; see :class:`DualSGDClassifier`.
+
+    c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss.
+    """

@@ -1,0 +1,83 @@
+"""The twin vector machine (TVM): beside the grid of rules and budgets."""
+
+from __future__ import annotations
+
+from sklearn.base import clone
+
+from onkel.kernels import Kernel, make_kernel
+from onkel.learners.declaration import Row, learner, param
+from onkel.learners.shared import Budgeted, MarginClassifier
+from onkel.losses import Loss
+from onkel.maps.fourier import check_count
+from onkel.rules import Gradient, Rule
+from onkel.support.twin.machine import TwinVectors
+from onkel.support.twin.model import TwinModel
+
+__all__ = ["TVMClassifier"]
+
+
+@learner("gamma=2.0", score="0.97")
+class TVMClassifier(Budgeted, MarginClassifier):
+    """Twin vector machine: an SVM over B prototypes, kept optimal while rows come and go.
+
+    It is no point of the grid of rules and budgets: a solver moves f. A prototype stands for n⁺
+    rows of one class and n⁻ of the other at one place s. Over these,
+
+        max Σ_j (α⁺_j + α⁻_j) - ½ βᵀκ(S, S)β,  β = α⁺ - α⁻,  0 ≤ α^±_j ≤ C n^±_j
+
+    is solved again after each row that counts, from where it stood. A row counts if its margin is
+    below ``margin``: it becomes a prototype. With B + 1 of them, the one farthest from the boundary
+    that f does not need goes, or else two are merged into their mean: two of one class that are
+    near, where there are such (Ward's criterion in feature space, with the shares of the classes as
+    further coordinates).
+
+    Use it where accuracy within a small budget counts more than speed: rows near the boundary cost
+    O(B² + B·d). Not for streams that drift: prototypes do not age. In multiclass there is one SVM
+    for each class against the rest, over the same prototypes.
+
+    Attributes
+    ----------
+    support_vectors_ : ndarray of shape (n_support_, d)
+        The prototypes.
+    coef_ : ndarray of shape (1 or n_classes, n_support_)
+        α⁺ - α⁻.
+
+    Notes
+    -----
+    After Wang & Vucetic 2009, "Twin vector machines for online learning on a budget". From the
+    paper's abstract: twin vectors and what is known of them, only rows near the boundary, removal
+    of the farthest or merging of two near ones, an SVM that is optimal on the prototypes at any
+    time. Derived here: the steps of the solver (coordinates of the dual, without an intercept, in
+    place of incremental and decremental SVM learning), the choice of the pair, the multiclass form.
+    """
+
+    _losses = ("hinge",)
+    _rows = (
+        Row(
+            "tvm", "twin vector machine", "hinge", "SVM kept optimal", "merge two of one class",
+            "Wang & Vucetic 2009", "after its abstract",
+        ),
+    )  # fmt: skip
+
+    budget: int = param(default=100, doc="Most prototypes, B ≥ 2.")
+    C: float = param(default=1.0, doc="Weight > 0 of a row's hinge loss against ½‖f‖².")
+    margin: float = param(
+        default=1.0, doc="Rows whose margin is at least that (> 0) are passed over."
+    )
+    tol: float = param(
+        default=0.05, doc="The SVM is solved when no coefficient would move by more, > 0."
+    )
+    max_steps: int = param(default=100, doc="Most steps of the solver after one row, ≥ 1.")
+    kernel: str | Kernel = param(default="gaussian", doc="The Gaussian kernel only.")
+
+    def _make_rule(self) -> Rule:
+        # the estimator checks the loss by it; no step of it is taken
+        return Gradient()
+
+    def _make_model(
+        self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
+    ) -> TwinModel:
+        check_count(self, "n_warmup", least=2)
+        machine = TwinVectors(self.budget, self.C, self.margin, self.tol, self.max_steps)
+        kernel = clone(make_kernel(self.kernel))
+        return TwinModel(kernel, self.gamma, self.n_warmup, machine, n_outputs, d, self.dtype)

@@ -1,0 +1,102 @@
+"""Regressors: one output, targets in their own units."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from onkel.errors import DataError
+from onkel.learners.base import OnlineEstimator
+from onkel.learners.checking import LARGEST_WEIGHT
+from onkel.learners.declaration import declared
+from onkel.learners.labels import required_target, targets
+from onkel.losses import REGRESSION
+from onkel.model.lock import locked
+
+__all__ = ["OnlineRegressor"]
+
+
+@declared
+class OnlineRegressor(RegressorMixin, OnlineEstimator):
+    """An online regressor over any map and rule."""
+
+    _task = "regression"
+    _losses = REGRESSION
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn the rows once, in order.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            Weights ≥ 0; a row of weight 0 changes nothing.
+        """
+        self._learn(X, y, sample_weight, whole=True)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the rows in order, going on from what was learned.
+
+        Raises
+        ------
+        DataError
+            At the first row with a NaN or an infinity; the rows before it have been learned.
+        """
+        self._learn(X, y, sample_weight)
+        return self
+
+    def predict_then_learn(
+        self, X: Any, y: Any, sample_weight: Any = None, return_scores: bool = False
+    ) -> np.ndarray:
+        """Learn the rows in order; returns the values (n,) predicted before each was learned."""
+        return np.asarray(self._learn(X, y, sample_weight))
+
+    def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
+        return targets(required_target(self, y), self.dtype)
+
+    def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None:
+        self._start(d, 1)
+
+    def _n_outputs(self, state: dict[str, Any]) -> int:
+        return 1
+
+    def _learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        P, refused = self._learn_weighted(X, y, weight)
+        self.n_rows_ += int(np.count_nonzero(weight[: len(P)]))
+        if refused is not None:
+            refused.predictions = P[:, 0]
+            raise refused
+        return P[:, 0]
+
+    def _predicted(self, out: np.ndarray) -> np.ndarray:
+        return out
+
+    @locked
+    def _learn_row(self, X: np.ndarray, y: float, weight: float = 1.0) -> None:
+        """Learn the one row of X (1, d), of the learner's dtype, with nothing left to check."""
+        if weight > LARGEST_WEIGHT:
+            self.partial_fit(X, [y], [weight])  # says what is wrong
+        self.model_.learn_row(X, y, weight)
+        self.n_rows_ += weight > 0.0
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Values (n,) of the rows X (n, d)."""
+        return self.model_scores(X)[:, 0]
+
+    @locked
+    def predict_next(self, X: Any, ahead: int = 0) -> np.ndarray:
+        """Values (n,) of the rows X (n, d) that come next, in order; learns nothing.
+
+        A learner with a memory also uses the labels it has learned so far, the less the farther a
+        row is ahead. Of the others, and far ahead, this is :meth:`predict`. The first row of X
+        comes ``ahead`` rows after the next one.
+        """
+        return self._next_scores(self._check_scoring(X), ahead)[:, 0]
+
+    def model_scores(self, X: Any) -> np.ndarray:
+        """Outputs (n, 1) of the rows X (n, d)."""
+        return self._scores(X)

@@ -1,0 +1,159 @@
+"""The evidence of landmarks and widths: how well a Gaussian process over them explains rows.
+
+With features K = κ(X, S), κ(x, s) = 1/(1 + ‖w ∘ (x - s)‖²), and penalty λ K₀ the targets Y (n, C)
+have, up to constants and with the noise σ² profiled out, -2 log evidence
+
+    E(S, w) = n C log(J/(n C)) + C (log|H| - log|λ K₀|),
+    H = Kᵀ K + λ K₀,   α = H⁻¹ Kᵀ Y,   J = ‖Y - K α‖² + λ tr(αᵀ K₀ α).
+
+K₀ is κ(S, S), the norm of the kernel's own space. Where every landmark has widths of its own, there
+is no such space, and K₀ is the identity. α minimises J for given S and w, so the derivative of J is
+that at fixed α (variable projection):
+
+    ∂E/∂K = -2 (Y - K α) αᵀ/σ² + 2 C K H⁻¹,   ∂E/∂K₀ = λ α αᵀ/σ² + C (λ H⁻¹ - K₀⁻¹).
+
+λ is not learned this way: with landmarks fitted to the targets the evidence prefers λ near 0, which
+predicts later rows worse (see :mod:`onkel.maps.landmarks.search`).
+
+Source: Seeger, Williams & Lawrence 2003 (the projected process); Snelson & Ghahramani 2006
+(learning the landmarks by gradients); Golub & Pereyra 1973 (variable projection).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve
+
+from onkel.maps.landmarks.rational import chain, kernel_columns, through_distances
+from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
+
+__all__ = [
+    "Gradient",
+    "Landmarks",
+    "Sums",
+    "gradient",
+    "penalty_of",
+    "sums_of",
+]
+
+#: added to the diagonal of κ(S, S): landmarks may coincide
+JITTER = 1e-7
+# Rows whose derivatives are computed at once, so that they stay in the second-level cache.
+_PART_ROWS = 256
+# Rows summed in the precision of the features before the sum goes to float64.
+_SUMMED_ROWS = 2048
+# Share of its trace added to H: the rounding error of its sum.
+_ROUNDING = {"d": 1e-13, "f": 1e-9}
+
+
+class Landmarks(NamedTuple):
+    """S (m, d), log w (d,), or (m, d) where landmarks have their own, and log λ."""
+
+    S: np.ndarray
+    log_width: np.ndarray
+    log_ridge: float
+
+    @property
+    def ridge(self) -> float:
+        """λ."""
+        return float(np.exp(self.log_ridge))
+
+
+class Gradient(NamedTuple):
+    """∂E/∂S (m, d), ∂E/∂log w."""
+
+    of_S: np.ndarray
+    of_log_width: np.ndarray
+
+
+class Sums(NamedTuple):
+    """K (n, m), √weight·K, √weight·Y, their products KᵀK and KᵀY, and K₀."""
+
+    K: np.ndarray
+    Kw: np.ndarray
+    Yw: np.ndarray
+    KK: np.ndarray
+    KY: np.ndarray
+    K0: np.ndarray
+
+    def factor(self, ridge: float) -> np.ndarray:
+        """The factor C of H = CᵀC."""
+        H = self.KK + ridge * self.K0
+        H.flat[:: len(H) + 1] += _ROUNDING[self.K.dtype.char] * np.trace(H)
+        return cholesky_upper(np.asfortranarray(H))
+
+    def alpha(self, C: np.ndarray) -> np.ndarray:
+        """H⁻¹ Kᵀ Y."""
+        return np.asarray(cho_solve((C, False), self.KY, check_finite=False))
+
+
+def penalty_of(S: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """K₀ (m, m): κ(S, S), kept from being singular; the identity with widths of each landmark."""
+    if w.ndim == 2:
+        return np.eye(len(S))
+    K0 = kernel_columns(S, S, w)
+    K0.flat[:: len(K0) + 1] += JITTER
+    return K0
+
+
+def sums_of(at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Sums:
+    """The sums of rows X (n, d), targets Y (n, C), √weights (n, 1); (0, 1) where all are 1."""
+    w = np.exp(at.log_width)
+    K = kernel_columns(X, at.S, w)
+    Kw, Yw = (K, Y) if root.size == 0 else (K * root, Y * root)
+    KK = np.zeros((len(at.S), len(at.S)))
+    for part in _parts(len(K), _SUMMED_ROWS):
+        KK += Kw[part].T @ Kw[part]
+    return Sums(K, Kw, Yw, KK, (Kw.T @ Yw).astype(np.float64), penalty_of(at.S, w))
+
+
+def gradient(
+    at: Landmarks, sums: Sums, X: np.ndarray, root: np.ndarray, every: int = 1, first: int = 0
+) -> Gradient:
+    """The gradient of E at the landmarks of ``sums``, whose arrays it overwrites.
+
+    2 C K H⁻¹ takes most of the time. With ``every`` > 1 it is estimated from one part in ``every``
+    of the rows: parts ``first``, ``first`` + ``every``, ...; rows must be in random order.
+    """
+    w, S, C = np.exp(at.log_width), at.S, sums.KY.shape[1]
+    factor = sums.factor(at.ridge)
+    alpha, H_inv = sums.alpha(factor), inverse_of_factor(factor)
+    residual = sums.Yw - sums.Kw @ alpha.astype(X.dtype)
+    noise = _noise(at, sums, alpha, residual)
+    parts = _parts(len(X), _PART_ROWS)
+    seen = sum(len(X[part]) for part in parts[first::every])
+    of_weights = (2.0 * C * len(X) / seen * H_inv).astype(X.dtype)
+    of_residual = (-2.0 / noise * alpha.T).astype(X.dtype)
+    of_S, of_width = np.zeros(S.shape), np.zeros(w.shape)
+    for number, part in enumerate(parts):
+        K, weighted = sums.K[part], residual[part]
+        G = weighted @ of_residual if not root.size else (weighted * root[part]) @ of_residual
+        if number % every == first:
+            G += K @ of_weights if not root.size else (K * root[part] ** 2) @ of_weights
+        chain(G, K)
+        _add(of_S, of_width, *through_distances(G, X[part], S, w))
+    if w.ndim == 1:
+        K0_inv = inverse_of_factor(cholesky_upper(np.asfortranarray(sums.K0)))
+        G = at.ridge / noise * (alpha @ alpha.T) + C * (at.ridge * H_inv - K0_inv)
+        chain(G, sums.K0)
+        of_S0, of_width0 = through_distances(G, S, S, w)
+        _add(of_S, of_width, 2.0 * of_S0, of_width0)
+    return Gradient(of_S, of_width)
+
+
+def _noise(at: Landmarks, sums: Sums, alpha: np.ndarray, residual: np.ndarray) -> float:
+    """σ² = J/(n C)."""
+    penalty = at.ridge * float(np.sum(alpha * (sums.K0 @ alpha)))
+    squares = float(np.sum(residual**2, dtype=np.float64))
+    return max((squares + penalty) / residual.size, 1e-12)
+
+
+def _parts(n: int, size: int) -> list[slice]:
+    return [slice(a, a + size) for a in range(0, n, size)]
+
+
+def _add(of_S: np.ndarray, of_width: np.ndarray, more_S: np.ndarray, more: np.ndarray) -> None:
+    of_S += more_S
+    of_width += more

@@ -1,0 +1,303 @@
+"""Kernel features whose landmarks, widths and penalty are learned from the first rows' labels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import block_diag
+from sklearn.utils.multiclass import type_of_target
+
+from onkel.maps.base import FeatureMap
+from onkel.maps.fourier import check_count
+from onkel.maps.landmarks.evidence import Landmarks, penalty_of
+from onkel.maps.landmarks.first_widths import first_widths, prior_mean
+from onkel.maps.landmarks.heavy_tails import TailCurves
+from onkel.maps.landmarks.rational import KernelColumns
+from onkel.maps.landmarks.search import improve
+from onkel.maps.landmarks.units import Units
+from onkel.numerics.dense import as_dense, with_zero_columns
+from onkel.rules.base import non_negative
+from onkel.state import Array, Field, Flag, Number
+
+__all__ = ["LearnedLandmarks"]
+
+# Widths are learned from so many of the first rows, which are all landmarks there; the search
+# begins at _ENOUGH_ROWS.
+_FEWEST_ROWS, _FEW_ROWS = 8, 512
+_ENOUGH_ROWS = 1024
+# With more rows than _FULL_ROWS a search takes fewer steps.
+_FULL_ROWS, _FEWEST_STEPS = 32_768, 6
+# While rows are few, or landmarks missing, a fit is due each time a part of 1/_LAG more rows have
+# come; without a search, 1/_LAZY_LAG.
+_LAG, _LAZY_LAG = 16, 4
+# Steps for widths of few rows: from the last ones found, and from the prior.
+_FEW_STEPS, _STEPS = 8, 40
+# The penalty of the constant feature, as a share of λ: so small that targets need no centring.
+_CONSTANT = 1e-4
+# Memory for the rows kept for the search, at most.
+_KEPT_BYTES = 64 << 20
+
+
+@dataclass(eq=False, repr=False)
+class LearnedLandmarks(FeatureMap):
+    """z(x) = [κ(x, s₁), ..., κ(x, s_B), 1], κ(x, s) = 1/(1 + ‖w ∘ (x - s)‖²): s and w are learned.
+
+    The landmarks are at first the first B rows. Widths and landmarks are learned in two phases:
+
+    - Up to 512 rows, each time a sixteenth more have come: a width for each column and the penalty
+      λ, by leave-one-out errors and a prior (:mod:`onkel.maps.landmarks.first_widths`).
+    - From 1 024 rows on (2·B where that is more), at every power of two up to ``n_warmup``: widths
+      and landmarks, by gradients of the evidence, as far as held-out rows improve
+      (:mod:`onkel.maps.landmarks.search`). From 16·B rows on each landmark gets widths of its own
+      where held-out rows are better for it.
+
+    After ``n_warmup`` rows they stay. Least squares takes λ κ(S, S) as its penalty (:meth:`prior`),
+    so that f = Σ α_j κ(s_j, ·) has the norm of the kernel's own space; with widths of each
+    landmark's own, λ I. Columns with heavy tails are compressed first
+    (:mod:`onkel.maps.landmarks.heavy_tails`).
+
+    Use it with ``rule="least_squares"``: both together are :class:`onkel.OnlineKernelClassifier`
+    and :class:`onkel.OnlineKernelRegressor`. The search costs O(n·B² + n·B·d) a step.
+
+    Parameters
+    ----------
+    n_components : int, default=500
+        Number of landmarks B ≥ 1.
+    n_warmup : int, default=131072
+        Rows ≥ 2 that the search sees; fewer are kept where they would take more than 64 MB.
+    search_steps : int, default=24
+        Steps of each search, fewer with more than 32 768 rows. 0: no search, and widths are learned
+        at 8, 16, ..., 512 rows only.
+    random_state : int, RandomState or None, default=None
+        Which rows are held out.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray of shape (B, d)
+        In the units of the rows.
+    width_ : ndarray of shape (d,) or (B, d)
+        w, or that of each landmark; near 0 for an irrelevant column. For a column with heavy tails,
+        in units of the compressed column.
+    ridge_ : float
+        λ.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from onkel.maps import LearnedLandmarks
+    >>> X, y = make_moons(2000, noise=0.2, random_state=0)
+    >>> LearnedLandmarks(20, random_state=0).fit(X, y).transform(X).shape
+    (2000, 21)
+
+    Notes
+    -----
+    Source: Snelson & Ghahramani 2006 (landmarks by gradients); Seeger, Williams & Lawrence 2003
+    (the evidence); Rasmussen & Williams 2006, section 5.4.2 (leave-one-out errors). The schedule,
+    the prior, the landmarks' own widths and the held-out rows are ours.
+    """
+
+    name = "learned_landmarks"
+    n_components: int = 500
+    n_warmup: int = 131_072
+    search_steps: int = 24
+    random_state: Any = None
+
+    @property
+    def landmarks_(self) -> np.ndarray:
+        """Landmarks (B, d)."""
+        return self._units.inverse(self._at.S)
+
+    @property
+    def width_(self) -> np.ndarray:
+        """Widths w, (d,) or (B, d)."""
+        return np.asarray(np.exp(self._at.log_width) / self._units.scale)
+
+    @property
+    def ridge_(self) -> float:
+        """Penalty λ."""
+        return self._at.ridge
+
+    # ---- what a model drives -------------------------------------------------------------------
+
+    def start(self, d: int, dtype: Any) -> None:
+        check_count(self, "n_components")
+        check_count(self, "n_warmup", least=2)
+        non_negative(self, "search_steps")
+        super().start(d, dtype)
+        # whether the widths were learned from labels, whether a search was postponed and is owed
+        self._taught, self._owing, self._postponed = False, False, False
+
+    def is_bounded(self) -> bool:
+        return True
+
+    def postpone(self, on: bool) -> None:
+        """While ``on``, fits do not search, and learn widths at powers of two only."""
+        self._postponed = on
+
+    def warmup_rows(self) -> int:
+        fitting = _KEPT_BYTES // (self.n_features_in_ * self.dtype_.itemsize)
+        kept = min(self.n_warmup, 2 ** int(math.log2(max(fitting, self.n_components, 2))))
+        return max(kept, min(self.n_components, self.n_warmup))
+
+    def next_fit(self, n: int) -> int:
+        """Powers of two; of few rows, and until all landmarks are there, also some between."""
+        doubled = super().next_fit(n)
+        part = max(doubled // (2 * (_LAG if self._steps else _LAZY_LAG)), 1)
+        return (n // part + 1) * part if n < max(self.n_components, self._often) else doubled
+
+    @property
+    def _often(self) -> int:
+        """Number of rows up to which widths are learned each time a sixteenth more have come."""
+        return _FEW_ROWS if self._steps else 0
+
+    @property
+    def _steps(self) -> int:
+        return 0 if self._postponed else self.search_steps
+
+    def fit_first(self, X: np.ndarray) -> None:
+        self.fit_labelled(X, np.zeros((len(X), 1)), np.ones(len(X)))
+
+    def fit_labelled(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
+        """Fit on the rows that came first, X (n, d), with targets Y (n, C) and weights > 0."""
+        X = np.asarray(X, dtype=np.float64)
+        units = Units.of(X)
+        U, V = units(X), self._standardised(Y, weight)
+        first = self._first_landmarks(U)
+        at = self._found(units, first) if self._taught else first
+        if len(X) >= _FEWEST_ROWS and V.any() and (not self._taught or self._due(len(X))):
+            at = self._learned(at, first, U, V, weight)
+            self._taught, self._owing = True, self._postponed
+        self._keep(units, at)
+
+    def _due(self, n: int) -> bool:
+        """Whether widths are learned from n rows, and not landmarks added only."""
+        doubled = n & (n - 1) == 0 or n == self.warmup_rows()
+        return doubled or n <= self._often or self._late
+
+    @property
+    def _late(self) -> bool:
+        """Whether a postponed search is still to be done."""
+        return self._owing and not self._postponed
+
+    def _learned(
+        self, at: Landmarks, first: Landmarks, U: np.ndarray, V: np.ndarray, weight: np.ndarray
+    ) -> Landmarks:
+        if not self._taught or len(U) <= _FEW_ROWS or self._late:
+            few, start = slice(0, _FEW_ROWS), np.append(at.log_width, at.log_ridge)
+            steps = _FEW_STEPS if self._taught or len(U) <= self._often else _STEPS
+            found = first_widths(U[few], V[few], weight[few], start, steps)
+            at = Landmarks(at.S, found[:-1], found[-1])
+        if len(U) >= max(_ENOUGH_ROWS, 2 * self.n_components) and self._steps:
+            rng = np.random.default_rng([self.seed_, len(U)])
+            steps = max(self._steps * min(_FULL_ROWS, len(U)) // len(U), _FEWEST_STEPS)
+            return improve([at, first], U, V, weight, int(steps), rng)
+        return at
+
+    def add_columns(self, n: int) -> int | None:
+        """Landmarks are 0 in the new columns; their width there is the median of all columns'."""
+        self.n_features_in_ += n
+        if hasattr(self, "_at"):
+            middling = np.log(np.median(self.width_, axis=-1, keepdims=True))
+            log_width = np.append(self._at.log_width, np.repeat(middling, n, axis=-1), axis=-1)
+            S = with_zero_columns(self._at.S, n)
+            self._keep(self._units.with_columns(n), Landmarks(S, log_width, self._at.log_ridge))
+        return None
+
+    def _keep(self, units: Units, at: Landmarks) -> None:
+        self._units, self._at = units, at
+        self._kernel = KernelColumns(at.S, np.exp(at.log_width))
+
+    def _first_landmarks(self, U: np.ndarray) -> Landmarks:
+        prior = prior_mean(U.shape[1])
+        return Landmarks(U[: self.n_components].copy(), prior[:-1], prior[-1])
+
+    def _found(self, units: Units, first: Landmarks) -> Landmarks:
+        """What was found on fewer rows, in the units of these rows.
+
+        While landmarks are still added, they begin again as the first rows.
+        """
+        complete = len(self._at.S) == self.n_components
+        S = units(self.landmarks_) if complete else first.S
+        log_width = self._at.log_width + self._units.log_finer(units)
+        return Landmarks(S, log_width, self._at.log_ridge)
+
+    @staticmethod
+    def _standardised(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        centred = Y - np.average(Y, axis=0, weights=weight)
+        spread = math.sqrt(float(np.mean(centred**2)))
+        return centred / spread if spread > 0.0 else centred
+
+    def prior(self) -> np.ndarray:
+        """The penalty of the weights: λ κ(S, S), or λ I, and a little for the constant."""
+        K0 = penalty_of(self._at.S, np.exp(self._at.log_width))
+        return np.asarray(self.ridge_ * block_diag(K0, _CONSTANT))
+
+    @property
+    def n_features_out_(self) -> int:
+        return len(self._at.S) + 1
+
+    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+        X = as_dense(X)
+        m = len(self._at.S)
+        # in float64, because the small penalty of the weights would magnify rounding
+        Z = np.empty((len(X), m + 1)) if out is None or out.dtype != np.float64 else out
+        self._kernel(self._units(X), Z[:, :m])
+        Z[:, m] = 1.0
+        return Z.astype(self.dtype_, copy=False)
+
+    def fit(self, X: Any, y: Any = None) -> LearnedLandmarks:
+        """Fit on the rows X (n, d) and their labels or targets y (n,), if given."""
+        Y = None if y is None else _as_targets(np.asarray(y))
+        super().fit(X)
+        if Y is not None:
+            self.fit_labelled(as_dense(X), Y, np.ones(len(Y)))
+        return self
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def fields(self, state: Any) -> dict[str, Field]:
+        # of the landmarks' own widths, or of those for all
+        own = getattr(state.get("log_width"), "ndim", 1) == 2
+        width: tuple[int | str, ...] = ("landmarks", "d") if own else ("d",)
+        return {
+            "S": Array(shape=("landmarks", "d"), low=-1e150, high=1e150),
+            "log_width": Array(shape=width, low=-300.0, high=300.0),
+            "log_ridge": Number(low=-300.0, high=300.0),
+            "tails": Array(shape=(2, "d"), low=-1e150, high=1e150),
+            "middle": Array(shape=("d",), low=-1e150, high=1e150),
+            "scale": Array(shape=("d",), low=1e-300, high=1e150),
+            "taught": Flag(),
+            "owing": Flag(),
+        }
+
+    def get_state(self) -> dict[str, Any]:
+        """What was fitted, as named arrays and scalars."""
+        return {
+            "S": self._at.S,
+            "log_width": self._at.log_width,
+            "log_ridge": float(self._at.log_ridge),
+            "tails": self._units.tails.as_array(),
+            "middle": self._units.middle,
+            "scale": self._units.scale,
+            "taught": self._taught,
+            "owing": self._owing,
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`, after :meth:`start`."""
+        self._taught, self._owing = bool(state["taught"]), bool(state["owing"])
+        units = Units(TailCurves(*state["tails"]), state["middle"], state["scale"])
+        self._keep(units, Landmarks(state["S"], state["log_width"], float(state["log_ridge"])))
+
+
+def _as_targets(y: np.ndarray) -> np.ndarray:
+    """Targets (n, C): the indicators of the classes, or y itself."""
+    kind = type_of_target(y)
+    if kind == "unknown":
+        raise ValueError(f"Unknown label type: y is of dtype {y.dtype}; give numbers or strings")
+    if kind in ("binary", "multiclass"):
+        return (y[:, None] == np.unique(y)).astype(float)
+    return y[:, None]

@@ -1,0 +1,75 @@
+"""The rational kernel κ(x, s) = 1/(1 + ‖w ∘ (x - s)‖²), and derivatives through its distances.
+
+Widths w are common to all landmarks s, (d,), or every landmark has its own, (m, d).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onkel.numerics.jit import jit
+
+__all__ = ["KernelColumns", "chain", "kernel_columns", "through_distances"]
+
+
+@jit
+def _rational(products, x2, s2):
+    """⟨x, s⟩ → 1/(1 + ‖x - s‖²), in place."""
+    number = products.dtype.type
+    zero, one, two = number(0.0), number(1.0), number(2.0)
+    for i in range(products.shape[0]):
+        for j in range(products.shape[1]):
+            products[i, j] = one / (one + max(x2[i] + s2[j] - two * products[i, j], zero))
+
+
+@jit
+def chain(of_kernel, K):
+    """∂E/∂κ → ∂E/∂‖·‖², in place: κ' = -κ²."""
+    for i in range(K.shape[0]):
+        for j in range(K.shape[1]):
+            of_kernel[i, j] *= -K[i, j] * K[i, j]
+
+
+class KernelColumns:
+    """X ↦ κ(X, S), (n, m), for landmarks S (m, d) and widths w (d,) or (m, d)."""
+
+    def __init__(self, S: np.ndarray, w: np.ndarray) -> None:
+        self.own = w.ndim == 2
+        # in units of each column's largest width, so that squares do not overflow
+        self._unit = w.max(axis=0) if self.own else w
+        B = S * self._unit
+        if self.own:
+            squares = (w / self._unit) ** 2
+            self._s2 = np.einsum("ij,ij->i", squares * B, B)
+            B = np.hstack([squares * B, -0.5 * squares])
+        else:
+            self._s2 = np.einsum("ij,ij->i", B, B)
+        self._columns = np.ascontiguousarray(B.T)
+
+    def __call__(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Of rows X (n, d), in ``out`` if given."""
+        A = X * self._unit
+        # with widths of each landmark, the product with w² gives ‖w ∘ x‖²
+        x2 = np.zeros(len(A), A.dtype) if self.own else np.einsum("ij,ij->i", A, A)
+        K = np.matmul(np.hstack([A, A * A]) if self.own else A, self._columns, out=out)
+        _rational(K, x2, self._s2)
+        return K
+
+
+def kernel_columns(X: np.ndarray, S: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """κ(X, S), (n, m), in the precision of X (n, d)."""
+    return KernelColumns(S.astype(X.dtype, copy=False), w.astype(X.dtype, copy=False))(X)
+
+
+def through_distances(
+    G: np.ndarray, X: np.ndarray, S: np.ndarray, w: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Σ G_ij ∂‖w ∘ (x_i - s_j)‖²/∂s_j, (m, d), and /∂log w, of w's shape; G (n, m)."""
+    columns = G.sum(axis=0, dtype=np.float64)[:, None]
+    GX, squares = G.T @ X, w * w
+    of_S = 2.0 * squares * (columns * S - GX)
+    if w.ndim == 1:
+        around = G.sum(axis=1) @ X**2 + np.sum((columns * S - 2.0 * GX) * S, axis=0)
+    else:
+        around = G.T @ X**2 + (columns * S - 2.0 * GX) * S
+    return of_S, 2.0 * squares * around

@@ -1,0 +1,142 @@
+"""The search for landmarks and widths: up the evidence, as far as held-out rows improve.
+
+At first all landmarks share their widths. Where there are enough rows, a second search gives each
+landmark widths of its own; they are kept if they predict the held-out rows better. Held-out rows
+also choose the penalty λ, because the evidence ignores that the landmarks were fitted to the
+targets.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.maps.landmarks.evidence import Gradient, Landmarks, Sums, gradient, sums_of
+from onkel.maps.landmarks.rational import kernel_columns
+
+__all__ = ["improve"]
+
+# A search looks at this many rows at most, drawn at random; a fifth of them are held out, up to a
+# limit.
+_MOST_ROWS = 65_536
+_HELD_OUT, _MOST_HELD_OUT = 0.2, 4096
+# Steps between two checks on the held-out rows. After two checks without improvement the search
+# returns to its best point and goes on with smaller steps.
+_CHECK_EVERY = 6
+_PATIENCE = 2
+_SMALLER = 0.3
+# In the second half of a search steps shrink, down to this share.
+_LAST_SIZE = 0.05
+# With more rows than this, the most expensive part of the gradient uses one row in _EVERY, and
+# features are in float32.
+_ENOUGH_ROWS, _EVERY = 2048, 4
+# Steps of landmarks (in standard deviations of a column) and log-widths.
+_SIZES = (0.03, 0.1)
+# Rows per landmark from which on widths of each landmark's own are tried.
+_OWN_FROM = 16
+_OWN_RIDGE = 0.1
+# Factors of λ tried at every check.
+_RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
+_RIDGE_RANGE = np.log([1e-3, 1e3])
+
+
+class _Rows(NamedTuple):
+    """X (n, d), Y (n, C), weight (n,)."""
+
+    X: np.ndarray
+    Y: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def root(self) -> np.ndarray:
+        """√weight (n, 1); (0, 1) where all are 1."""
+        if (self.weight == 1.0).all():
+            return np.empty((0, 1))
+        return np.sqrt(self.weight)[:, None]
+
+    @property
+    def of_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """X, Y and √weight."""
+        return self.X, self.Y, self.root
+
+
+class _Adam:
+    """Kingma & Ba 2015, with one step size for landmarks and one for widths."""
+
+    def __init__(self) -> None:
+        self.t = 0
+        self.mean: list[Any] = [0.0, 0.0]
+        self.square: list[Any] = [0.0, 0.0]
+
+    def step(self, at: Landmarks, down: Gradient, size: float) -> Landmarks:
+        self.t += 1
+        moved: list[Any] = []
+        for i in range(2):
+            g: Any = down[i]
+            self.mean[i] = 0.9 * self.mean[i] + 0.1 * g
+            self.square[i] = 0.99 * self.square[i] + 0.01 * g * g
+            mean, square = self.mean[i] / (1 - 0.9**self.t), self.square[i] / (1 - 0.99**self.t)
+            moved.append(at[i] - size * _SIZES[i] * mean / (np.sqrt(square) + 1e-12))
+        return Landmarks(moved[0], moved[1], at.log_ridge)
+
+
+def improve(
+    starts: list[Landmarks],
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    steps: int,
+    rng: np.random.Generator,
+) -> Landmarks:
+    """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
+
+    And as many again for widths of the landmarks' own. The search begins at the best of ``starts``
+    and returns the point with the smallest squared error on the other fifth, which is held out.
+    """
+    order = rng.permutation(len(X))[:_MOST_ROWS]
+    held = min(int(len(order) * _HELD_OUT), _MOST_HELD_OUT)
+    dtype = np.float32 if len(order) - held >= _ENOUGH_ROWS else np.float64
+    X, Y, weight = (A.astype(dtype, copy=False) for A in (X, Y, weight))
+    judge, learn = (_Rows(X[i], Y[i], weight[i]) for i in (order[:held], order[held:]))
+    at = min(starts, key=lambda s: _judged(s, sums_of(s, *learn.of_sums), judge)[1])
+    found, error = _climb(at, learn, judge, steps)
+    if found.log_width.ndim == 1 and len(X) >= _OWN_FROM * len(found.S):
+        own = Landmarks(found.S, np.tile(found.log_width, (len(found.S), 1)), math.log(_OWN_RIDGE))
+        own, own_error = _climb(own, learn, judge, steps)
+        if own_error < error:
+            return own
+    return found
+
+
+def _climb(at: Landmarks, learn: _Rows, judge: _Rows, steps: int) -> tuple[Landmarks, float]:
+    """The best point on the way, and its error on ``judge``."""
+    best, best_error, best_step = at, np.inf, 0
+    adam, size = _Adam(), 1.0
+    for step in range(steps + 1):
+        sums = sums_of(at, *learn.of_sums)
+        if step % _CHECK_EVERY == 0:
+            at, error = _judged(at, sums, judge)
+            if error < best_error:
+                best, best_error, best_step = at, error, step
+            elif step - best_step >= _PATIENCE * _CHECK_EVERY:
+                at, adam, size, best_step = best, _Adam(), size * _SMALLER, step
+                continue
+        if step == steps:
+            break
+        every = _EVERY if len(learn.X) >= _ENOUGH_ROWS else 1
+        down = gradient(at, sums, learn.X, learn.root, every, step % every)
+        at = adam.step(at, down, size * min(1.0, 2.0 * (1.0 - step / steps) + _LAST_SIZE))
+    return best, best_error
+
+
+def _judged(at: Landmarks, sums: Sums, judge: _Rows) -> tuple[Landmarks, float]:
+    """``at`` with that λ near its own that has the smallest error on ``judge``, and the error."""
+    K = kernel_columns(judge.X, at.S, np.exp(at.log_width))
+    tried = []
+    for log_ridge in at.log_ridge + _RIDGES:
+        there = at._replace(log_ridge=float(np.clip(log_ridge, *_RIDGE_RANGE)))
+        residual = judge.Y - K @ sums.alpha(sums.factor(there.ridge))
+        tried.append((there, float(np.mean(residual**2, axis=1) @ judge.weight)))
+    return min(tried, key=lambda pair: pair[1])

@@ -1,0 +1,27 @@
+"""Whether a saved state can be that of a memory: the loops check no index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.state import Array, Field, check
+
+__all__ = ["check_like"]
+
+
+def check_like(
+    state: dict[str, Any], begun: dict[str, Any], indices: dict[str, tuple[int, int]]
+) -> None:
+    """ModelFileError where an array differs in type or shape from that of a memory just begun.
+
+    ``indices`` gives the range of what is used as an index.
+    """
+    fields: dict[str, Field] = {}
+    for name, value in begun.items():
+        if isinstance(value, np.ndarray):
+            whole = value.dtype.kind == "i"
+            low, high = indices.get(name, (0, 2**62) if whole else (-np.inf, np.inf))
+            fields[name] = Array(dtype=value.dtype, shape=value.shape, low=low, high=high)
+    check(state, fields)

@@ -1,0 +1,247 @@
+"""The loops of :mod:`onkel.memory.class_memory`."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from onkel.memory.experts import learn_mixture, mix
+from onkel.memory.linear import absorb, forget, move, times
+from onkel.numerics.jit import jit
+
+__all__ = [
+    "FIRST_WEIGHTS", "FORGETTING", "MOST_FOLLOWED", "N_COLUMNS", "N_COUNTED", "N_EXPERTS",
+    "N_FEATURES", "RATES", "RIDGE", "SIZES", "Past", "learn", "predict",
+]  # fmt: skip
+
+#: levels are exponential means that keep this share of themselves with every row
+RATES = np.array([0.5, 0.8, 0.95, 0.99, 0.998])
+_N_LEVELS = len(RATES)
+#: features of a class: the first is f
+N_FEATURES = 8 + 2 * _N_LEVELS
+#: lengths of a run that are told apart
+N_COUNTED = 64
+#: which class follows which is counted for up to so many classes
+MOST_FOLLOWED = 256
+_COUNTS_KEEP = 0.999
+#: of the regressions: how many features each sees, and how it forgets
+SIZES = np.array([1, N_FEATURES, N_FEATURES])
+FORGETTING = np.array([1.0, 1.0, 0.999])
+RIDGE = 1.0
+#: probabilities of f alone, before the first row, are softmax(4 f)
+FIRST_WEIGHTS = np.array([4.0] + [0.0] * (N_FEATURES - 1))
+# The expert that sees f alone; before it come f itself and the last class.
+_CONTROL = 2
+N_EXPERTS = 2 + len(SIZES)
+# What a second model sees of the past: the last two classes and three levels.
+_COLUMNS = np.array([1, 5, 8, 9, 11])
+N_COLUMNS = len(_COLUMNS)
+# Classes less likely than this are left out of the curvature.
+_UNLIKELY = 1e-4
+# Scores of least squares are near 0 and 1; farther ones say no more.
+_LOWEST, _HIGHEST = -1.0, 2.0
+
+
+class Past(NamedTuple):
+    """What is remembered of the rows so far; K classes."""
+
+    #: the last classes, row n at n modulo their number
+    codes: np.ndarray
+    #: f of the row before, (K,)
+    before: np.ndarray
+    #: shares of the classes and of f's residuals, (levels, K)
+    levels: np.ndarray
+    residual_levels: np.ndarray
+    #: which class came after which, (K, K) or none; decaying counts
+    followed: np.ndarray
+    #: runs that went on and all runs, by their length so far
+    runs: np.ndarray
+    #: rows so far, and the length of the run
+    rows: np.ndarray
+    periods: np.ndarray
+    #: f's residuals of the row before (K,), and Σ ⟨r_t, r_{t-1}⟩ and Σ ‖r_t‖²
+    residuals: np.ndarray
+    fading: np.ndarray
+
+
+@jit
+def _before(past, lag):
+    """The class ``lag`` rows before the row that comes; -1 where there was none."""
+    if lag < 1 or lag > past.rows[0] or lag > len(past.codes):
+        return -1
+    return past.codes[(past.rows[0] - lag) % len(past.codes)]
+
+
+@jit
+def _expected(past, U):
+    """Features 2 and 3: how often each class came after the last, and how this run goes on."""
+    last, K = _before(past, 1), U.shape[0]
+    if last < 0 or past.followed.shape[0] == 0:
+        U[:, 2:4] = 0.0
+        return
+    total = 0.0
+    for k in range(K):
+        total += past.followed[last, k]
+    run = min(past.rows[1], N_COUNTED - 1)
+    stays = (past.runs[0, run] + 0.5) / (past.runs[1, run] + 1.0)
+    others = total - past.followed[last, last] + 1.0
+    for k in range(K):
+        count = past.followed[last, k] + 1.0 / K
+        U[k, 2] = count / (total + 1.0)
+        U[k, 3] = stays if k == last else (1.0 - stays) * count / others
+
+
+@jit
+def _features(past, f, U):
+    """U (K, 18): what is known of each class when a row of timeless scores f (K,) comes."""
+    last, second = _before(past, 1), _before(past, 2)
+    cycle = _before(past, past.periods[0])
+    _expected(past, U)
+    for k in range(U.shape[0]):
+        score = min(max(f[k], _LOWEST), _HIGHEST)
+        U[k, 0] = score
+        U[k, 1] = 1.0 if k == last else 0.0
+        U[k, 4] = past.before[k]
+        U[k, 5] = 1.0 if k == second else 0.0
+        U[k, 6] = 1.0 if k == cycle else 0.0
+        U[k, 7] = score * U[k, 1]
+        for i in range(_N_LEVELS):
+            U[k, 8 + i] = past.levels[i, k]
+            U[k, 8 + _N_LEVELS + i] = past.residual_levels[i, k]
+
+
+@jit
+def _count(past, code):
+    """Count how the last class was followed."""
+    last = _before(past, 1)
+    if last < 0:
+        return
+    run = min(past.rows[1], N_COUNTED - 1)
+    past.runs[0, run] *= _COUNTS_KEEP
+    past.runs[1, run] = past.runs[1, run] * _COUNTS_KEEP + 1.0
+    if code == last:
+        past.runs[0, run] += 1.0
+    past.rows[1] = past.rows[1] + 1 if code == last else 0
+    if past.followed.shape[0]:
+        for k in range(past.followed.shape[1]):
+            past.followed[last, k] *= _COUNTS_KEEP
+        past.followed[last, code] += 1.0
+
+
+@jit
+def _remember(past, U, code):
+    _count(past, code)
+    for k in range(U.shape[0]):
+        is_k = 1.0 if k == code else 0.0
+        r = is_k - U[k, 0]
+        past.before[k] = U[k, 0]
+        past.fading[0] += r * past.residuals[k]
+        past.fading[1] += r * r
+        past.residuals[k] = r
+        for i in range(_N_LEVELS):
+            past.levels[i, k] += (1.0 - RATES[i]) * (is_k - past.levels[i, k])
+            past.residual_levels[i, k] += (1.0 - RATES[i]) * (r - past.residual_levels[i, k])
+    past.codes[past.rows[0] % len(past.codes)] = code
+    past.rows[0] += 1
+
+
+@jit
+def _softmax(U, n, w, out):
+    highest, total = -math.inf, 0.0
+    for k in range(U.shape[0]):
+        out[k] = 0.0
+        for j in range(n):
+            out[k] += w[j] * U[k, j]
+        highest = max(highest, out[k])
+    for k in range(U.shape[0]):
+        out[k] = math.exp(out[k] - highest)
+        total += out[k]
+    for k in range(U.shape[0]):
+        out[k] /= total
+
+
+@jit
+def _ask(past, U, W, E):
+    """E (N, K): the probabilities that each expert predicts."""
+    K, last, total = U.shape[0], _before(past, 1), 0.0
+    for k in range(K):
+        E[0, k] = min(max(U[k, 0], 0.0), 1.0) + 1e-9
+        total += E[0, k]
+        E[1, k] = 1.0 / K if last < 0 else U[k, 1]
+    for k in range(K):
+        E[0, k] /= total
+    for i in range(len(SIZES)):
+        _softmax(U, SIZES[i], W[i], E[2 + i])
+
+
+@jit
+def _newton(U, n, p, code, weight, P, w, mean, v, k):
+    """One online Newton step of the softmax loss: curvature Σ p (u - ū)(u - ū)ᵀ, then the step."""
+    for j in range(n):
+        mean[j] = 0.0
+        for c in range(U.shape[0]):
+            mean[j] += p[c] * U[c, j]
+    for c in range(U.shape[0]):
+        if p[c] >= _UNLIKELY:
+            for j in range(n):
+                v[j] = math.sqrt(weight * p[c]) * (U[c, j] - mean[j])
+            spread = 1.0 + times(P, v, n, k)
+            absorb(P, n, k, spread)
+    for j in range(n):
+        v[j] = weight * (U[code, j] - mean[j])
+    times(P, v, n, k)
+    move(w, n, k, 1.0)
+
+
+@jit
+def _learn_regressions(U, code, weight, row, E, P, W, work):
+    for i in range(len(SIZES)):
+        n = SIZES[i]
+        if FORGETTING[i] < 1.0:
+            forget(P[i], W[i], FIRST_WEIGHTS, n, row, FORGETTING[i], RIDGE, work[0])
+        _newton(U, n, E[2 + i], code, weight, P[i], W[i], work[0], work[1], work[2])
+
+
+@jit
+def _tell(U, E, out):
+    """out (7, K), but for its first row, the mixture: the control, and columns of the past."""
+    for k in range(U.shape[0]):
+        out[1, k] = E[_CONTROL, k]
+        for j in range(len(_COLUMNS)):
+            out[2 + j, k] = U[k, _COLUMNS[j]]
+
+
+@jit
+def learn(F, codes, weight, past, mixture, P, W, out):
+    """Learn rows in order: scores F (n, K) and codes.
+
+    out (n, 7, K) gets what was known before each: the mixture, and see :func:`_tell`.
+    """
+    K = F.shape[1]
+    U, E, work = np.empty((K, N_FEATURES)), np.empty((N_EXPERTS, K)), np.empty((3, N_FEATURES))
+    target = np.zeros(K)
+    for t in range(F.shape[0]):
+        _features(past, F[t], U)
+        _ask(past, U, W, E)
+        mix(mixture, E, out[t, 0])
+        _tell(U, E, out[t])
+        if weight[t] > 0.0:
+            target[codes[t]] = 1.0
+            learn_mixture(mixture, E, out[t, 0], target, weight[t])
+            target[codes[t]] = 0.0
+            _learn_regressions(U, codes[t], weight[t], past.rows[0], E, P, W, work)
+            _remember(past, U, codes[t])
+
+
+@jit
+def predict(F, past, mixture, W, out):
+    """out (n, 7, K): the same for rows of scores F, were each the next."""
+    K = F.shape[1]
+    U, E = np.empty((K, N_FEATURES)), np.empty((N_EXPERTS, K))
+    for t in range(F.shape[0]):
+        _features(past, F[t], U)
+        _ask(past, U, W, E)
+        mix(mixture, E, out[t, 0])
+        _tell(U, E, out[t])

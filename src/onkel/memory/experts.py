@@ -1,0 +1,101 @@
+"""Predictions of several experts, weighted online by their regret.
+
+Expert i predicts e_i, the mixture p = Σ w_i e_i, and the label y costs ‖p - y‖². With the
+linearised regret of a row, r_i = 2 ⟨p - y, p - e_i⟩, the next weights are
+
+    w_i ∝ max(R_i, 0) / (b² + Σ r_i²),   R_i = Σ r_i,   b the largest |r| of any expert so far.
+
+There is no step size, and the unit of the predictions does not matter. With b known at the start,
+the sum of squared errors exceeds that of the best expert by at most
+√(N (1 + log(1 + V/b²)) (b² + V)), V the largest Σ r_i² of any expert (Gaillard, Stoltz & van Erven
+2014: ML-Poly, with b = 1).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.memory.checking import check_like
+from onkel.numerics.jit import jit
+
+__all__ = ["Experts", "Mixture", "learn_mixture", "mix", "new_mixture"]
+
+
+class Mixture(NamedTuple):
+    """What the weights come from: Σ r_i and Σ r_i² of each expert, its weight, and b."""
+
+    regret: np.ndarray
+    spread: np.ndarray
+    weights: np.ndarray
+    largest: np.ndarray
+
+
+def new_mixture(n: int) -> Mixture:
+    """Equal weights for n experts."""
+    return Mixture(np.zeros(n), np.zeros(n), np.full(n, 1.0 / n), np.zeros(1))
+
+
+@jit
+def mix(mixture, E, out):
+    """out (K,) = Σ w_i e_i, E (N, K)."""
+    out[:] = 0.0
+    for i in range(E.shape[0]):
+        for k in range(E.shape[1]):
+            out[k] += mixture.weights[i] * E[i, k]
+
+
+@jit
+def learn_mixture(mixture, E, p, target, weight):
+    """Learn the errors of the experts E (N, K) and of their mixture p (K,)."""
+    for i in range(E.shape[0]):
+        r = 0.0
+        for k in range(E.shape[1]):
+            r += 2.0 * weight * (p[k] - target[k]) * (p[k] - E[i, k])
+        if math.isfinite(r * r):
+            mixture.regret[i] += r
+            mixture.spread[i] += r * r
+            mixture.largest[0] = max(mixture.largest[0], abs(r))
+    total = 0.0
+    for i in range(E.shape[0]):
+        spread = mixture.largest[0] ** 2 + mixture.spread[i]
+        mixture.weights[i] = max(mixture.regret[i], 0.0) / spread if spread > 0.0 else 0.0
+        total += mixture.weights[i]
+    for i in range(E.shape[0]):
+        mixture.weights[i] = mixture.weights[i] / total if total > 0.0 else 1.0 / E.shape[0]
+
+
+@jit
+def _learn_rows(mixture, E, targets, weight, out):
+    for t in range(E.shape[0]):
+        mix(mixture, E[t], out[t])
+        if weight[t] > 0.0:
+            learn_mixture(mixture, E[t], out[t], targets[t], weight[t])
+
+
+class Experts:
+    """A mixture of n experts, each of which predicts K numbers."""
+
+    def __init__(self, n: int) -> None:
+        self.mixture = new_mixture(n)
+
+    def learn(self, E: np.ndarray, targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn rows of expert predictions E (n, N, K); returns the mixture (n, K) before each."""
+        out = np.zeros((E.shape[0], E.shape[2]))
+        _learn_rows(self.mixture, E, targets, weight, out)
+        return out
+
+    def predict(self, E: np.ndarray) -> np.ndarray:
+        """The mixture (n, K) of predictions E (n, N, K)."""
+        return np.einsum("i,tik->tk", self.mixture.weights, E)
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays."""
+        return {k: v.copy() for k, v in self.mixture._asdict().items()}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""
+        check_like(state, self.get_state(), {})
+        self.mixture = Mixture(*(np.array(state[name]) for name in Mixture._fields))

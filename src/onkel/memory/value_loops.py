@@ -1,0 +1,166 @@
+"""The loops of :mod:`onkel.memory.value_memory`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onkel.memory.experts import learn_mixture, mix
+from onkel.memory.linear import absorb, forget, move, times
+from onkel.numerics.jit import jit
+
+__all__ = [
+    "FORGETTING", "N_COLUMNS", "N_EXPERTS", "N_FEATURES", "RATES", "RESIDUAL_RATES", "RIDGE",
+    "SIZES", "Past", "features", "learn", "predict",
+]  # fmt: skip
+
+#: levels are exponential means that keep this share of themselves with every row
+RATES = np.array([0.5, 0.8, 0.95, 0.99, 0.998])
+RESIDUAL_RATES = np.array([0.8, 0.98])
+_FEW_LAGS, _LAGS, _RESIDUALS = 3, 26, 2
+_N_SHORT = 3 + _FEW_LAGS + _RESIDUALS + 5 + 2 + 8
+#: features of a row: the short ones come first
+N_FEATURES = _N_SHORT + _LAGS - _FEW_LAGS
+#: of the regressions: how many features each sees, and how it forgets
+SIZES = np.array([2, _N_SHORT, _N_SHORT, N_FEATURES, N_FEATURES])
+FORGETTING = np.array([1.0, 1.0, 0.999, 1.0, 0.999])
+# The expert that sees f alone; before it come f itself and the last value.
+_CONTROL = 2
+N_EXPERTS = 2 + len(SIZES)
+# What a second model sees of the past: the last values and two levels.
+_COLUMNS = np.array([3, 4, 5, 9, 10])
+N_COLUMNS = len(_COLUMNS)
+RIDGE = 1.0
+
+
+class Past(NamedTuple):
+    """What is remembered of the rows so far, in units of the target's spread."""
+
+    #: the last values and predictions, row n at n modulo their number
+    values: np.ndarray
+    predictions: np.ndarray
+    levels: np.ndarray
+    residual_levels: np.ndarray
+    #: periods, 0 for none
+    periods: np.ndarray
+    #: number of rows so far
+    rows: np.ndarray
+    #: Σ r_t r_{t-1} and Σ r_t² of the residuals r of f
+    fading: np.ndarray
+
+
+@jit
+def _before(ring, rows, lag):
+    """The value ``lag`` rows before the row that comes; 0 where there was none."""
+    if lag > rows or lag > len(ring):
+        return 0.0
+    return ring[(rows - lag) % len(ring)]
+
+
+@jit
+def features(past, f, u):
+    """u (46,): what is known when a row of timeless prediction f comes."""
+    rows = past.rows[0]
+    u[0], u[1], u[2] = 1.0, f, _before(past.predictions, rows, 1)
+    at = 3
+    for lag in range(1, _FEW_LAGS + 1):
+        u[at] = _before(past.values, rows, lag)
+        at += 1
+    for lag in range(1, _RESIDUALS + 1):
+        u[at] = _before(past.values, rows, lag) - _before(past.predictions, rows, lag)
+        at += 1
+    for level in past.levels:
+        u[at] = level
+        at += 1
+    for level in past.residual_levels:
+        u[at] = level
+        at += 1
+    for period in past.periods:
+        if period > 0:
+            u[at] = _before(past.values, rows, period)
+            u[at + 1] = _before(past.values, rows, period - 1)
+            u[at + 2] = _before(past.values, rows, period + 1)
+            u[at + 3] = _before(past.predictions, rows, period)
+        else:
+            u[at : at + 4] = 0.0
+        at += 4
+    for lag in range(_FEW_LAGS + 1, _LAGS + 1):
+        u[at] = _before(past.values, rows, lag)
+        at += 1
+
+
+@jit
+def _remember(past, f, y):
+    rows = past.rows[0]
+    r = y - f
+    if rows > 0:
+        before = _before(past.values, rows, 1) - _before(past.predictions, rows, 1)
+        past.fading[0] += r * before
+        past.fading[1] += r * r
+    at = rows % len(past.values)
+    past.values[at], past.predictions[at] = y, f
+    for i in range(len(RATES)):
+        past.levels[i] += (1.0 - RATES[i]) * (y - past.levels[i])
+    for i in range(len(RESIDUAL_RATES)):
+        past.residual_levels[i] += (1.0 - RESIDUAL_RATES[i]) * (r - past.residual_levels[i])
+    past.rows[0] += 1
+
+
+@jit
+def _ask(f, u, W, E):
+    """E (N, 1): what each expert predicts; all regressions but the first add to the last value."""
+    last = u[3]
+    E[0, 0], E[1, 0] = f, last
+    for i in range(len(SIZES)):
+        total = f if i == 0 else last
+        for j in range(SIZES[i]):
+            total += W[i, j] * u[j]
+        E[2 + i, 0] = total if np.isfinite(total) else f
+
+
+@jit
+def _learn_regressions(u, y, weight, row, E, P, W, k, first):
+    for i in range(len(SIZES)):
+        n = SIZES[i]
+        if FORGETTING[i] < 1.0:
+            forget(P[i], W[i], first, n, row, FORGETTING[i], RIDGE, k)
+        spread = 1.0 / weight + times(P[i], u, n, k)
+        move(W[i], n, k, (y - E[2 + i, 0]) / spread)
+        absorb(P[i], n, k, spread)
+
+
+@jit
+def _tell(u, p, E, out):
+    """out (7,): the mixture, the control, and what a second model sees of the past."""
+    out[0], out[1] = p[0], E[_CONTROL, 0]
+    for j in range(len(_COLUMNS)):
+        out[2 + j] = u[_COLUMNS[j]]
+
+
+@jit
+def learn(f, y, weight, past, mixture, P, W, out):
+    """Learn rows in order; out (n, 7) gets what was known before each: see :func:`_tell`."""
+    u, k, first = np.empty(N_FEATURES), np.empty(N_FEATURES), np.zeros(N_FEATURES)
+    E, p, target = np.empty((N_EXPERTS, 1)), np.empty(1), np.empty(1)
+    for t in range(len(f)):
+        features(past, f[t], u)
+        _ask(f[t], u, W, E)
+        mix(mixture, E, p)
+        _tell(u, p, E, out[t])
+        if weight[t] > 0.0:
+            target[0] = y[t]
+            learn_mixture(mixture, E, p, target, weight[t])
+            _learn_regressions(u, y[t], weight[t], past.rows[0], E, P, W, k, first)
+            _remember(past, f[t], y[t])
+
+
+@jit
+def predict(f, past, mixture, W, out):
+    """out (n, 7): the same for rows of predictions f, were each the next."""
+    u, E, p = np.empty(N_FEATURES), np.empty((N_EXPERTS, 1)), np.empty(1)
+    for t in range(len(f)):
+        features(past, f[t], u)
+        _ask(f[t], u, W, E)
+        mix(mixture, E, p)
+        _tell(u, p, E, out[t])

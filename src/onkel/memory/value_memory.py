@@ -1,0 +1,188 @@
+"""Memory of a target that is a number.
+
+Beside the prediction f of a timeless model stand what the labels so far say: the last 26 values,
+levels at five rates, f's own last residuals, and the values a period ago where a period shows.
+Recursive least squares over them, with and without forgetting, start from "the last value again".
+They, f itself and the last value are experts of one mixture (:mod:`onkel.memory.experts`); where
+the past says nothing, the mixture is f.
+
+The ridge needs a unit for the target: the spread of the first rows. It is measured at 32, 64, ...,
+2048 rows; each time the rows so far, which are kept until then, are learned anew in the new unit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.memory import value_loops as loops
+from onkel.memory.checking import check_like
+from onkel.memory.experts import Mixture, new_mixture
+from onkel.memory.linear import begin
+from onkel.memory.period import N_PERIODS, WINDOW, find_periods
+
+__all__ = ["ValueMemory"]
+
+# Rows from which there is a unit; until then f is the prediction.
+_FIRST_ROWS = 32
+
+
+class ValueMemory:
+    """What the labels so far say about the next row's, in bounded memory and time.
+
+    Rows are predicted in order: :meth:`learn` returns what was predicted before each row's label
+    was known. Blocks don't matter, and a row of weight 0 is not remembered.
+    """
+
+    #: columns of the past that a second model may learn from
+    n_columns = loops.N_COLUMNS
+
+    def __init__(self) -> None:
+        #: predictions, labels and weights of the last rows, until the unit stays
+        self.kept = np.empty((0, 3))
+        #: centre and spread; spread 0 while there is no unit
+        self.unit = np.zeros(2)
+        #: rows so far
+        self.n_rows = 0
+        self._reset()
+
+    def _reset(self) -> None:
+        self.past = loops.Past(
+            np.zeros(WINDOW),
+            np.zeros(WINDOW),
+            np.zeros(len(loops.RATES)),
+            np.zeros(len(loops.RESIDUAL_RATES)),
+            np.zeros(N_PERIODS, np.int64),
+            np.zeros(1, np.int64),
+            np.zeros(2),
+        )
+        self.mixture = new_mixture(loops.N_EXPERTS)
+        shape = len(loops.SIZES), loops.N_FEATURES
+        self.P, self.W = np.zeros((*shape, loops.N_FEATURES)), np.zeros(shape)
+        for P in self.P:
+            begin(P, loops.RIDGE)
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def learn(self, f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn rows in order: timeless predictions f (n,), labels y (n,), weights (n,).
+
+        Returns (n, 2 + n_columns), what was known before each row's label: the prediction with
+        memory, the same of an expert that has none, and columns of the past.
+        """
+        out = np.empty((len(f), 2 + self.n_columns))
+        rows = np.column_stack([f, y, weight])
+        learned = np.cumsum(weight > 0.0)
+        done = 0
+        while done < len(f):
+            due = (learned[done - 1] if done else 0) + self._rows_until_look()
+            end = int(np.searchsorted(learned, due)) + 1
+            part = slice(done, min(end, len(f)))
+            self._learn(rows[part], out[part])
+            if end <= len(f):
+                self._look_again()
+            done = end
+        return out
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a unit."""
+        return bool(self.unit[1] > 0.0)
+
+    def _rows_until_look(self) -> int:
+        """Rows up to the next search for the period, and for the unit while it moves."""
+        if self.n_rows >= WINDOW:
+            return WINDOW - self.n_rows % WINDOW
+        due = _FIRST_ROWS
+        while due <= self.n_rows:
+            due *= 2
+        return due - self.n_rows
+
+    def _learn(self, rows: np.ndarray, out: np.ndarray) -> None:
+        """Learn rows (n, 3) between two looks."""
+        kept = rows[rows[:, 2] > 0.0]
+        if self.begun:
+            self._walk(rows, out)
+        else:
+            self._tell_nothing(rows, out)
+        self.n_rows += len(kept)
+        if not self.begun or self.n_rows <= WINDOW:
+            self.kept = np.concatenate([self.kept, kept])[-WINDOW:]
+
+    def _walk(self, rows: np.ndarray, out: np.ndarray) -> None:
+        f, y, weight = np.ascontiguousarray(rows.T)
+        centre, spread = self.unit
+        model = self.past, self.mixture, self.P, self.W
+        loops.learn((f - centre) / spread, (y - centre) / spread, weight, *model, out)
+        self._in_units(out)
+
+    def _look_again(self) -> None:
+        """Measure the unit while rows are kept, and look for the period."""
+        if len(self.kept):
+            values = self.kept[:, 1]
+            self._begin_anew(values.mean(), values.std(), find_periods(values[:, None]))
+            if self.begun and self.n_rows >= WINDOW:
+                self.kept = np.empty((0, 3))
+        else:
+            at = int(self.past.rows[0]) % WINDOW
+            self.past.periods[:] = find_periods(np.roll(self.past.values, -at)[:, None])
+
+    def _begin_anew(self, centre: float, spread: float, periods: np.ndarray) -> None:
+        """Learn the rows kept again, in a new unit."""
+        if not 0.0 < spread < np.inf:
+            return
+        self.unit = np.array([centre, spread])
+        self._reset()
+        self.past.periods[:] = periods
+        self._walk(self.kept, np.empty((len(self.kept), 2 + self.n_columns)))
+
+    # ---- prediction ----------------------------------------------------------------------------
+
+    def predict(self, f: np.ndarray) -> np.ndarray:
+        """As :meth:`learn`, for rows of unknown labels, were each the next."""
+        out = np.empty((len(f), 2 + self.n_columns))
+        if not self.begun:
+            self._tell_nothing(f[:, None], out)
+            return out
+        centre, spread = self.unit
+        loops.predict((f - centre) / spread, self.past, self.mixture, self.W, out)
+        self._in_units(out)
+        return out
+
+    @property
+    def lasting(self) -> float:
+        """In [0, 1]: how much of what is known now still holds a row later.
+
+        It is the correlation of f's residuals, one row with the next.
+        """
+        agreed, size = self.past.fading
+        return min(max(float(agreed / size), 0.0), 1.0) if size > 0.0 else 0.0
+
+    def _tell_nothing(self, rows: np.ndarray, out: np.ndarray) -> None:
+        """Before there is a unit: f, and zeros."""
+        out[:, 0], out[:, 1] = rows[:, 0], rows[:, 0]
+        out[:, 2:] = 0.0
+
+    def _in_units(self, out: np.ndarray) -> None:
+        out *= self.unit[1]
+        out += self.unit[0]
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays from which :meth:`set_state` goes on bit for bit."""
+        state = {name: getattr(self, name) for name in ("kept", "unit", "P", "W")}
+        state |= {**self.past._asdict(), **self.mixture._asdict()}
+        return {"n_rows": self.n_rows, **{name: value.copy() for name, value in state.items()}}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take the state of another memory."""
+        begun = self.get_state()
+        del begun["kept"]
+        check_like(state, begun, {"periods": (0, WINDOW)})
+        for name in ("kept", "unit", "P", "W"):
+            setattr(self, name, np.array(state[name]))
+        self.n_rows = int(state["n_rows"])
+        self.past = loops.Past(*(np.array(state[name]) for name in loops.Past._fields))
+        self.mixture = Mixture(*(np.array(state[name]) for name in Mixture._fields))

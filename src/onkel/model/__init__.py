@@ -1,0 +1,1 @@
+"""What all models share: the contract, the guard, the warm-up, labels."""

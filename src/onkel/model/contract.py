@@ -1,0 +1,152 @@
+"""What both representations share: rows in order, the first of them kept where a fit needs them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.losses import Loss
+from onkel.model import judging
+from onkel.model.guard import Guard
+from onkel.model.warmup import Warmup
+from onkel.numerics.dense import as_dense
+from onkel.numerics.threads import one_blas_thread
+from onkel.rules.base import Rule, vector
+
+__all__ = ["Model"]
+
+
+class Model:
+    """K outputs f, moved by a rule along a loss.
+
+    A representation gives ``_fit_first(X, y, weight)``, ``_reset()``, ``ready``,
+    ``_walk(X, y, weight, P)`` and ``is_finite()``.
+    """
+
+    state: np.ndarray
+    warmup: Warmup | None
+
+    def __init__(self, rule: Rule | None, loss: Loss, epsilon: float, n_outputs: int) -> None:
+        self.rule = rule
+        self.loss = int(loss)
+        self.epsilon = float(epsilon)
+        self.par = vector() if rule is None else rule.parameters()
+        self.n_outputs = n_outputs
+        self.guard = Guard()
+
+    def _new_state(self) -> np.ndarray:
+        """The loops' state vector for f = 0."""
+        own = () if self.rule is None else self.rule.first_state(Loss(self.loss), self.epsilon)
+        state = np.array([0.0] * judging.OWN_STATE + list(own))
+        state[judging.SCALE] = 1.0
+        return state
+
+    @property
+    def ready(self) -> bool:
+        """False before the first row of a model that is fitted on first rows."""
+        raise NotImplementedError
+
+    def _fit_first(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        """Fit what is fitted on the first rows X (n, d), with their labels and weights."""
+        raise NotImplementedError
+
+    def _reset(self) -> None:
+        """f = 0 over what is fitted now."""
+        raise NotImplementedError
+
+    def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        """Learn the rows in order; P (n, K) gets the scores before each."""
+        raise NotImplementedError
+
+    def add_columns(self, n: int) -> None:
+        """Take rows of n columns more; f(x) stays where they are 0, as if they always had been."""
+        if self.warmup is not None:
+            self.warmup.add_columns(n)
+
+    # ---- what the guard asks -------------------------------------------------------------------
+
+    @property
+    def cannot_diverge(self) -> bool:
+        """True where every row with finite squares leaves the model finite."""
+        return False
+
+    def is_finite(self) -> bool:
+        """Whether all numbers that scores are made of are finite."""
+        raise NotImplementedError
+
+    def few_weights(self) -> dict[str, np.ndarray] | None:
+        """Copies of all that learning moves, where it is a few vectors; else None."""
+        return None
+
+    def take_few(self, few: dict[str, np.ndarray]) -> None:
+        """Take back what :meth:`few_weights` gave."""
+        raise NotImplementedError
+
+    # ---- one row -------------------------------------------------------------------------------
+
+    def score_row(self, X: np.ndarray) -> np.ndarray:
+        """f(x) in float64, (K,), of the one row of X (1, d), of the model's dtype and finite."""
+        return self.scores(X)[0]
+
+    def learn_row(self, X: np.ndarray, y: float, weight: float) -> None:
+        """Learn the one row of X (1, d), of the model's dtype and finite."""
+        self.learn(X, np.array([y]), np.array([weight]))
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def scores(self, X: Any) -> np.ndarray:
+        """f(x) of each row, (n, K) in float64."""
+        raise NotImplementedError
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn the rows in order; returns the scores (n, K) before each was learned.
+
+        ``y`` float64: -1 and +1 (K = 1), class codes (K > 2), or targets; ``weight`` float64 ≥ 0.
+
+        Raises
+        ------
+        DivergenceError
+            At a row after which the model would not be finite; it has learned those before.
+        """
+        return self.guard.learn(self, X, y, weight)
+
+    def learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """As :meth:`learn`, whatever comes of it."""
+        P = np.zeros((X.shape[0], self.n_outputs))
+        done = 0
+        with one_blas_thread(X.shape[0]):
+            while self.warmup is not None and done < X.shape[0]:
+                done = self._warm_up(X, y, weight, P, done)
+            if done < X.shape[0]:
+                self._walk(X[done:], y[done:], weight[done:], P[done:])
+        return P
+
+    def _warm_up(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray, a: int) -> int:
+        """Learn rows from a to the next refit with the provisional fit, then refit and replay."""
+        assert self.warmup is not None
+        b, learnable = self.warmup.until_refit(weight, a)
+        if self.ready:
+            self._walk(X[a:b], y[a:b], weight[a:b], P[a:b])
+        self.warmup.keep(as_dense(X[a:b]), y[a:b], weight[a:b])
+        if learnable:
+            self.refit()
+        return b
+
+    def refit(self) -> None:
+        """Fit on the first rows that have come and replay them; after them it does nothing."""
+        if self.warmup is None:
+            return
+        first, labels, weights = self.warmup.rows()
+        # of few rows, too: a search makes the last digits that threads differ by into more
+        with one_blas_thread():
+            self._fit_first(first, labels, weights)
+            self._reset()
+            self._walk(first, labels, weights, np.zeros((len(first), self.n_outputs)))
+        if self.warmup.complete:
+            self.warmup = None
+
+    def how(self) -> tuple[Any, ...]:
+        """The arguments of every loop that say how f moves."""
+        assert self.rule is not None
+        return self.state, self.loss, self.epsilon, self.rule.number, self.par

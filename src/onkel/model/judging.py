@@ -1,0 +1,25 @@
+"""The common factor of the coefficients, so that ``f ← a·f`` costs one multiplication."""
+
+from __future__ import annotations
+
+from onkel.numerics.jit import jit_inline
+from onkel.rules.base import OWN_STATE, SCALE, SQUARED_NORM, T
+from onkel.rules.dispatch import judge
+
+__all__ = ["OWN_STATE", "SCALE", "SQUARED_NORM", "T", "judge", "rescale"]
+
+# Outside of these W is multiplied by the factor, long before W / factor could overflow float32.
+_SMALLEST_SCALE, _LARGEST_SCALE = 1e-6, 1e6
+
+
+@jit_inline
+def rescale(W, a, state):
+    """f ← a·f."""
+    scale = state[SCALE] * a
+    if scale < _SMALLEST_SCALE or scale > _LARGEST_SCALE:
+        factor = W.dtype.type(scale)
+        for k in range(W.shape[0]):
+            for j in range(W.shape[1]):
+                W[k, j] *= factor
+        scale = 1.0
+    state[SCALE] = scale

@@ -1,1 +1,0 @@
-"""The representations of f and the loops that move it."""

@@ -1,0 +1,1 @@
+"""Compiled pieces, linear algebra and memory that every room uses."""

@@ -1,0 +1,139 @@
+"""Where compiled loops are kept on disk, and what happens where nothing can be kept.
+
+Numba's own places come first (``NUMBA_CACHE_DIR``, beside the source, the user's cache folder).
+Where none of them can be written, a private folder among the temporary files is used, and where
+that fails, too, every process compiles anew. A file that cannot be read or written never stops
+learning. What was given up is said once, as a `CacheWarning`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import (
+    CacheImpl,
+    CompileResultCacheImpl,
+    FunctionCache,
+    _CacheLocator,
+    _SourceFileBackedLocatorMixin,
+)
+
+__all__ = ["CacheWarning", "keep_on_disk"]
+
+
+class CacheWarning(UserWarning):
+    """Compiled loops are kept elsewhere than usual, or not at all: programs start slowly."""
+
+
+def keep_on_disk(dispatcher: Any) -> None:
+    """Keep what a Numba function compiles to, where some folder can be written."""
+    try:
+        dispatcher._cache = _LoopCache(dispatcher.py_func)
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+        dispatcher._cache = _NoCache()
+
+
+class _TemporaryLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
+    """The last resort: a folder of this user's own among the temporary files."""
+
+    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
+        self._py_file = py_file
+        self._lineno = py_func.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        return str(_temporary_folder() / self.get_suitable_cache_subpath(self._py_file))
+
+    def ensure_cache_path(self) -> None:
+        _check_private(_temporary_folder())
+        super().ensure_cache_path()
+
+
+def _temporary_folder() -> Path:
+    user = os.getuid() if os.name == "posix" else os.environ.get("USERNAME", "user")
+    return Path(tempfile.gettempdir()) / f"onkel-compiled-{user}"
+
+
+def _check_private(folder: Path) -> None:
+    """Make the folder, or see that no other user can write it: code is loaded from there."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if os.name != "posix":
+        return
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise PermissionError(f"{folder} is not a private folder of this user")
+
+
+class _Places(CompileResultCacheImpl):
+    _locator_classes = [*CacheImpl._locator_classes, _TemporaryLocator]  # noqa: RUF012
+
+
+class _LoopCache(FunctionCache):
+    """Numba's cache of one function; what goes wrong with its files costs a compilation only."""
+
+    _impl_class = _Places
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function; None where there is none, or none that can be read."""
+        if isinstance(self._impl.locator, _TemporaryLocator):
+            _say("place", f"compiled loops are kept in {_temporary_folder()}: neither the "
+                 "installation nor the user's cache folder can be written")  # fmt: skip
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:
+            _say("read", f"compiled loops in {self.cache_path} cannot be read ({_why(error)}); "
+                 "they are compiled anew")  # fmt: skip
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled function, where that works; a broken index is replaced."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            self._complain(error)
+        except Exception:
+            try:
+                self.flush()
+                super().save_overload(sig, data)
+            except Exception as error:
+                self._complain(error)
+
+    def _complain(self, error: Exception) -> None:
+        _say("write", f"compiled loops cannot be kept in {self.cache_path} ({_why(error)}); "
+             "programs compile them anew until they can")  # fmt: skip
+
+
+class _NoCache:
+    """Keeps nothing, and says so when the first function compiles."""
+
+    cache_path = None
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        _say("place", "compiled loops cannot be kept: no folder can be written, so every program "
+             "compiles them anew; set NUMBA_CACHE_DIR to a folder that can be")  # fmt: skip
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Nothing is kept."""
+
+    def flush(self) -> None:
+        """There is nothing to remove."""
+
+
+_said: set[str] = set()
+
+
+def _say(what: str, text: str) -> None:
+    if what not in _said:
+        _said.add(what)
+        warnings.warn(text, CacheWarning, stacklevel=2)
+
+
+def _why(error: Exception) -> str:
+    return str(error) or type(error).__name__

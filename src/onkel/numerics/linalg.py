@@ -1,0 +1,104 @@
+"""A Cholesky factor that rounding cannot stop, its inverse, and one in blocks for products."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg.blas import dtrsm, dtrsv
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
+
+from onkel.numerics.jit import jit
+
+__all__ = ["BlockFactor", "cholesky_upper", "inverse_of_factor"]
+
+# Columns of a block; rows from which on a solve is made of products.
+_WIDTH, _FEW_ROWS = 48, 16
+# A whole inverse is made of its half in tiles.
+_TILE = 32
+
+
+def cholesky_upper(R: np.ndarray) -> np.ndarray:
+    """Upper C with R = Cᵀ C, from the upper triangle of R (m, m).
+
+    Where rounding left R indefinite, a little is added to its diagonal; NaN stay NaN.
+    """
+    C, failed = dpotrf(R)
+    jitter = 1e-15 * float(np.trace(R))
+    while failed and np.isfinite(jitter):
+        jittered = R.copy(order="F")
+        jittered.flat[:: len(R) + 1] += jitter
+        C, failed = dpotrf(jittered)
+        jitter *= 10.0
+    return np.asarray(C)
+
+
+def inverse_of_factor(C: np.ndarray) -> np.ndarray:
+    """(CᵀC)⁻¹ of an upper C, whole."""
+    inverse = np.asarray(dpotri(C)[0]).T
+    _mirror(inverse)
+    return inverse
+
+
+@jit
+def _mirror(A):
+    """Copy what is below the diagonal to above it, tile by tile: both stay in the cache."""
+    n = len(A)
+    for top in range(0, n, _TILE):
+        for left in range(0, top + 1, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                for j in range(left, min(left + _TILE, i)):
+                    A[j, i] = A[i, j]
+
+
+class BlockFactor:
+    """Upper C (m, m) with R = Cᵀ C, in row order, and the inverses of its diagonal blocks."""
+
+    def __init__(self, C: np.ndarray, inverses: list[np.ndarray] | None = None) -> None:
+        self.C = np.ascontiguousarray(C)
+        if inverses is None:
+            inverses = [dtrtri(C[part, part])[0] for part in _parts(len(C))]
+        self._inverses = inverses
+
+    @classmethod
+    def of(cls, R: np.ndarray) -> BlockFactor:
+        """The factor of R, from its upper triangle; where it fails, of :func:`cholesky_upper`."""
+        C, inverses = np.zeros(R.shape), []
+        for part in _parts(len(R)):
+            rest = R[part, part.start :]
+            if part.start:
+                above = C[: part.start]
+                rest = rest - above[:, part].T @ above[:, part.start :]
+            width = part.stop - part.start
+            C[part, part], failed = dpotrf(rest[:, :width])
+            if failed:
+                return cls(cholesky_upper(R))
+            inverses.append(dtrtri(C[part, part])[0])
+            np.matmul(inverses[-1].T, rest[:, width:], out=C[part, part.stop :])
+        return cls(C, inverses)
+
+    def solve(self, B: np.ndarray) -> np.ndarray:
+        """R⁻¹ B."""
+        return np.asarray(dpotrs(self.C.T, B, lower=1)[0])
+
+    def back(self, B: np.ndarray) -> np.ndarray:
+        """C⁻¹ B."""
+        if B.shape[1] == 1:
+            return np.asarray(dtrsv(self.C.T, B[:, 0], lower=1, trans=1))[:, None]
+        return np.asarray(dtrsm(1.0, self.C.T, B, lower=1, trans_a=1))
+
+    def transposed(self, Z: np.ndarray) -> np.ndarray:
+        """C⁻ᵀ Zᵀ (m, n) of rows Z (n, m)."""
+        if len(Z) == 1:
+            # three times as fast as the solver of many
+            return np.asarray(dtrsv(self.C.T, Z[0], lower=1))[:, None]
+        if len(Z) < _FEW_ROWS:
+            return np.ascontiguousarray(dtrsm(1.0, self.C.T, Z.T, lower=1))
+        U = np.array(Z.T, order="C")
+        for part, inverse in zip(_parts(len(U)), self._inverses, strict=True):
+            if part.start:
+                U[part] -= self.C[: part.start, part].T @ U[: part.start]
+            U[part] = inverse.T @ U[part]
+        return U
+
+
+def _parts(m: int) -> list[slice]:
+    return [slice(a, min(a + _WIDTH, m)) for a in range(0, m, _WIDTH)]

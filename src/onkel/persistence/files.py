@@ -1,0 +1,202 @@
+"""Models in one file: safetensors for the arrays, JSON for the rest, never pickle.
+
+The file is a valid safetensors file. Its tensors are the arrays of the model's state, named by
+their path in it (``estimator/state/coef``); its metadata hold one JSON document under ``onkel``:
+the class, the scalars of the state, the versions and a SHA-256 over all of it. Nothing in a file
+is ever executed, and a class is taken only from onkel's own public modules.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from onkel._version import __version__
+from onkel.errors import MissingModelFileError, ModelFileError
+from onkel.persistence.atomic import atomic_file
+from onkel.persistence.flattening import flatten, unflatten
+from onkel.persistence.registry import class_name, resolve
+
+__all__ = ["load", "load_with_info", "save", "written_by"]
+
+FORMAT_VERSION = 2
+"""Raised when a state changes so that one version of onkel cannot read what another writes."""
+
+_METADATA_KEY = "onkel"
+
+
+def save(model: Any, path: str | os.PathLike[str], *, info: dict[str, Any] | None = None) -> None:
+    """Write a model to one file, atomically.
+
+    The file is written beside its place, flushed to disk and then moved there, so a reader (or a
+    crash) sees the old file or the new one, never half of either. The same model gives the same
+    bytes.
+
+    Parameters
+    ----------
+    model : object
+        An estimator of onkel, a `StreamModel`, a scaler: anything with ``get_state()``.
+    path : path-like
+        Usually ending in ``.onkel``. An existing file is replaced.
+    info : dict, optional
+        JSON-able notes kept beside the model, not part of it; see `load_with_info`.
+
+    Raises
+    ------
+    ModelFileError
+        If the folder does not exist or cannot be written.
+    TypeError
+        If the object's class could not be read back.
+
+    Examples
+    --------
+    >>> import tempfile, onkel.persistence
+    >>> from onkel.streams import OnlineScaler
+    >>> path = tempfile.mkdtemp() + "/scaler.onkel"
+    >>> onkel.persistence.save(OnlineScaler("minmax"), path)
+    >>> onkel.persistence.load(path)
+    OnlineScaler(mode='minmax')
+    """
+    from safetensors.numpy import save as to_bytes
+
+    path = Path(path)
+    scalars, arrays = flatten(model.get_state())
+    document = {
+        "format": FORMAT_VERSION,
+        "version": __version__,
+        "class": class_name(model),
+        "state": scalars,
+        "info": info or {},
+    }
+    text = json.dumps(document, sort_keys=True)
+    document["sha256"] = _digest(text, arrays)
+    content = to_bytes(arrays, {_METADATA_KEY: json.dumps(document, sort_keys=True)})
+    _write(path, content)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `save` or ``onkel learn --save`` wrote.
+
+    A loaded model predicts, and continues learning, bit for bit as the saved one would.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    object
+        An object of the class that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is missing (then it is a `FileNotFoundError` too), truncated, altered, not
+        onkel's, or of a newer format, or if its state is none that `save` could have written.
+
+    Examples
+    --------
+    >>> from onkel.persistence import load
+    >>> load("no-such-file.onkel")
+    Traceback (most recent call last):
+        ...
+    onkel.errors.MissingModelFileError: no-such-file.onkel: no such file
+    """
+    return load_with_info(path)[0]
+
+
+def load_with_info(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """Read a model and the ``info`` that was saved with it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    model : object
+        As `load` gives it.
+    info : dict
+        What `save` was given, empty if nothing.
+
+    Raises
+    ------
+    ModelFileError
+        As `load`.
+    """
+    document, arrays = _read(Path(path))
+    try:
+        cls: Any = resolve(document["class"])
+        with np.errstate(all="ignore"):
+            return cls.from_state(unflatten(document["state"], arrays)), document["info"]
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+    except Exception as error:
+        # a state that was edited may fail anywhere
+        raise ModelFileError(
+            f"{path}: the state of this {document.get('class')} does not fit onkel {__version__} "
+            f"(written by {document.get('version')}): {error!r}"
+        ) from error
+
+
+def written_by(path: str | os.PathLike[str]) -> str:
+    """The version of onkel that wrote a model file."""
+    return str(_read(Path(path))[0].get("version"))
+
+
+def _digest(text: str, arrays: dict[str, Any]) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name}:{array.dtype.str}:{array.shape}:".encode())
+        digest.update(array.data if array.size else b"")
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """JSON document and arrays of a file, both checked."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.exists():
+        raise MissingModelFileError(f"{path}: no such file")
+    if not path.is_file():
+        kind = "a folder" if path.is_dir() else "a device, pipe or socket"
+        raise ModelFileError(f"{path}: is {kind}, not a model file")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise ModelFileError(f"{path}: not a model file of onkel, or truncated ({error})") from None
+    try:
+        document = json.loads(metadata[_METADATA_KEY])
+        found = document.pop("sha256")
+        version = int(document["format"])
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
+        raise ModelFileError(f"{path}: a safetensors file, but not a model file of onkel") from None
+    if version != FORMAT_VERSION:
+        remedy = "upgrade onkel to read it" if version > FORMAT_VERSION else "learn the model anew"
+        raise ModelFileError(
+            f"{path}: written by onkel {document.get('version')} in format {version}; "
+            f"onkel {__version__} reads format {FORMAT_VERSION}: {remedy}"
+        )
+    if found != _digest(json.dumps(document, sort_keys=True), arrays):
+        raise ModelFileError(f"{path}: altered or damaged: its content does not match its SHA-256")
+    return document, arrays
+
+
+def _write(path: Path, content: bytes) -> None:
+    if not path.parent.is_dir():
+        raise ModelFileError(f"cannot save {path}: the folder {path.parent} does not exist")
+    try:
+        with atomic_file(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise ModelFileError(f"cannot save {path}: {error.strerror or error}") from error

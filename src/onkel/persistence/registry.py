@@ -1,0 +1,64 @@
+"""Which classes a model file may hold: those of onkel, and those a user registers."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from onkel._version import __version__
+from onkel.errors import ModelFileError
+
+__all__ = ["class_name", "register", "resolve"]
+
+_MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams", "onkel.maps")
+"""What these modules list in ``__all__`` and has ``from_state`` may come from a file."""
+
+_EXTRA: dict[str, type] = {}
+
+
+def register(cls: type) -> type:
+    """Allow a class of one's own (with ``get_state`` and ``from_state``) in model files.
+
+    Parameters
+    ----------
+    cls : type
+        Known in files by its name; may be used as a decorator.
+
+    Returns
+    -------
+    type
+        The class itself.
+    """
+    _EXTRA[cls.__name__] = cls
+    return cls
+
+
+def class_name(obj: Any) -> str:
+    """Name under which an object's class is written, or TypeError if it could not be read back."""
+    name = type(obj).__name__
+    try:
+        known = resolve(name) is type(obj)
+    except ModelFileError:
+        known = False
+    if not known:
+        raise TypeError(
+            f"{type(obj).__module__}.{name} cannot be saved: it is not one of onkel's classes; "
+            "call onkel.persistence.register on it first"
+        )
+    return name
+
+
+def resolve(name: str) -> type:
+    """The class of that name among onkel's own (or registered) classes."""
+    if name in _EXTRA:
+        return _EXTRA[name]
+    for module_name in _MODULES:
+        try:
+            module = import_module(module_name)
+        except ModuleNotFoundError as error:
+            if error.name != module_name:
+                raise
+            continue
+        if name in module.__all__ and hasattr(getattr(module, name), "from_state"):
+            return getattr(module, name)
+    raise ModelFileError(f"{name!r} is not a model class of onkel {__version__}")

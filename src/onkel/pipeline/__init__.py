@@ -1,0 +1,5 @@
+"""What a stream is learned with: encoding, scaling, target scaling and a learner, as one model."""
+
+from onkel.pipeline.stream_model import StreamModel
+
+__all__ = ["StreamModel"]

@@ -1,0 +1,225 @@
+"""An online learner behind running statistics: it learns and predicts encoded features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import is_regressor
+
+from onkel.columns.encoding import Encoder
+from onkel.columns.scaling import OnlineScaler
+from onkel.columns.target_scaling import OnlineTargetScaler
+from onkel.errors import DataError
+from onkel.learners.base import OnlineEstimator
+from onkel.model.lock import locked
+from onkel.persistence.registry import class_name, resolve
+from onkel.pipeline.locating import located
+from onkel.pipeline.statistics import RunningStatistics, is_fitted
+from onkel.state import Text, check, inside
+
+if TYPE_CHECKING:
+    from onkel.streams import Block
+
+__all__ = ["BlockModel"]
+
+_SCALINGS = ("auto", "standard", "minmax", "none")
+
+
+class BlockModel:
+    """Learner, scaler and target scaler as one; parameters as `StreamModel` has them."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        scaling: str = "auto",
+        scale_target: bool | None = None,
+        encoder: Encoder | None = None,
+        settings: dict[str, Any] | None = None,
+    ) -> None:
+        if scaling not in _SCALINGS:
+            raise ValueError(f"scaling={scaling!r}: must be one of {', '.join(_SCALINGS)}")
+        scales_itself = isinstance(estimator, OnlineEstimator) and estimator.scales_itself
+        if scaling == "auto":
+            scaling = "none" if scales_itself else "standard"
+        if scale_target is None:
+            scale_target = not scales_itself
+        self.estimator = estimator
+        self.scaling = scaling
+        self.encoder = encoder
+        self.settings = dict(settings or {})
+        self.task = "regression" if is_regressor(estimator) else "classification"
+        self._statistics = RunningStatistics(scaling, scale_target and self.task == "regression")
+
+    @property
+    def scaler(self) -> OnlineScaler:
+        """Running statistics of the features."""
+        return self._statistics.scaler
+
+    @property
+    def target_scaler(self) -> OnlineTargetScaler | None:
+        """Running statistics of the target; None where it is not scaled."""
+        return self._statistics.target_scaler
+
+    @property
+    def n_rows(self) -> int:
+        """Rows learned so far."""
+        return int(self.estimator.n_rows_) if is_fitted(self.estimator) else 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the learner's state."""
+        return int(self.estimator.nbytes_) if is_fitted(self.estimator) else 0
+
+    @locked
+    def learn(self, block: Block, source: str | None = None) -> np.ndarray:
+        """Predict each row of a block with the rows before it, and learn it.
+
+        Parameters
+        ----------
+        block : Block
+            With ``X`` (n, d), ``y`` (n,) in its own units or labels, ``start``.
+        source : str, optional
+            Where the rows come from, for errors; the source in ``settings`` if not given.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Predictions before learning: labels, or values in the target's own units.
+
+        Raises
+        ------
+        DataError
+            If a row is bad. The rows before it are learned, nothing of it or after it is.
+        """
+        if block.y is None:
+            raise DataError("the stream has no target column to learn from", row=block.start)
+        X, y = block.X, np.asarray(block.y)
+        if not len(y):
+            return y
+        if block.late:
+            self._take_late(X.shape[1], block.late)
+        try:
+            return self._learn_rows(X, y)
+        except DataError as error:
+            where = source or self.settings.get("source")
+            raise located(error, block.start, where, self.settings, self.encoder) from None
+
+    @locked
+    def predict_features(self, X: Any) -> np.ndarray:
+        """Predict rows without learning them.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Unscaled features, as the encoder makes them.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels, or values in the target's own units.
+        """
+        predictions = self.estimator.predict(self._scaled(X))
+        if self.target_scaler is None:
+            return predictions
+        return self.target_scaler.inverse_transform(predictions)
+
+    @locked
+    def predict_next(self, X: Any, ahead: int = 0) -> np.ndarray:
+        """Predict the features of rows that come next, in order, without learning them.
+
+        A learner with a memory also uses the labels learned so far; others predict as ever.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Unscaled features, as the encoder makes them.
+        ahead : int, default=0
+            How many rows after the next one the first of X comes.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels, or values in the target's own units.
+        """
+        predictions = self.estimator.predict_next(self._scaled(X), ahead)
+        if self.target_scaler is None:
+            return np.asarray(predictions)
+        return self.target_scaler.inverse_transform(predictions)
+
+    @locked
+    def decision_features(self, X: Any) -> np.ndarray:
+        """Scores (n,) or (n, n_classes) of a classifier, of features as the encoder makes them."""
+        return self.estimator.decision_function(self._scaled(X))
+
+    @locked
+    def proba_features(self, X: Any) -> np.ndarray:
+        """Class probabilities (n, n_classes), of features as the encoder makes them."""
+        return self.estimator.predict_proba(self._scaled(X))
+
+    @locked
+    def get_state(self) -> dict[str, Any]:
+        """All that was learned, as nested dicts of arrays and scalars."""
+        return {
+            "estimator": {
+                "class": class_name(self.estimator),
+                "state": self.estimator.get_state(),
+            },
+            "scaling": self.scaling,
+            **self._statistics.get_state(),
+            "encoder": self.encoder and self.encoder.get_state(),
+            "settings": self.settings,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The model of a state that `get_state` gave; it continues bit for bit."""
+        check(state, {"scaling": Text()})
+        with inside(state, "estimator") as part:
+            check(part, {"class": Text()})
+            kind: Any = resolve(part["class"])
+            with inside(part, "state") as estimator_state:
+                estimator = kind.from_state(estimator_state)
+        scaled = state.get("target_scaler") is not None
+        with inside(state, "settings") as settings:
+            check(settings, {})
+            model = cls(estimator, scaling=state["scaling"], scale_target=scaled, settings=settings)
+        model._statistics.set_state(state)
+        with inside(state, "encoder") as encoder:
+            model.encoder = None if encoder is None else Encoder.from_state(encoder)
+        return model
+
+    def _scaled(self, X: Any) -> Any:
+        return self._statistics.transform(X, 0 if self.encoder is None else self.encoder.n_late)
+
+    def _take_late(self, d: int, late: int) -> None:
+        """Widen the statistics and the learner by columns that came in mid-stream."""
+        self._statistics.take_late(d, late)
+        if is_fitted(self.estimator):
+            new = d - self.estimator.n_features_in_
+            if 0 < new <= late:
+                self.estimator.add_columns(new)
+
+    def _learn_rows(self, X: Any, y: np.ndarray) -> np.ndarray:
+        """Learn rows up to the first bad one."""
+        before = self._statistics.get_state()
+        try:
+            rows = self._statistics.learn_transform(X, y)
+        except DataError as error:
+            # The learner has seen nothing yet: give it the rows before the bad one.
+            self._statistics.set_state(before)
+            if error.row:
+                error.predictions = self._learn_rows(X[: error.row], y[: error.row])
+            raise
+        try:
+            predictions = self.estimator.predict_then_learn(rows.X, rows.y)
+        except DataError as error:
+            # The learner stopped at that row; the running statistics must stop there, too.
+            self._statistics.set_state(before)
+            if error.row:
+                rows = self._statistics.learn_transform(X[: error.row], y[: error.row])
+                if error.predictions is not None:
+                    error.predictions = rows.in_units(error.predictions)
+            raise
+        return rows.in_units(predictions)

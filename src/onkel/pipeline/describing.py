@@ -1,0 +1,56 @@
+"""What a model is, as data for people and programs."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from onkel.pipeline.statistics import is_fitted
+
+if TYPE_CHECKING:
+    from onkel.pipeline.block_model import BlockModel
+
+__all__ = ["columns_of", "describe", "html_table"]
+
+
+def describe(model: BlockModel) -> dict[str, Any]:
+    """Task, target, classes, rows, size, columns and settings, JSON-able."""
+    encoder = model.encoder
+    fitted = is_fitted(model.estimator)
+    return {
+        "learner": type(model.estimator).__name__,
+        "algorithm": model.settings.get("algorithm"),
+        "task": model.task,
+        "target": encoder.target if encoder else model.settings.get("target"),
+        "classes": (
+            model.estimator.classes_.tolist() if fitted and model.task == "classification" else None
+        ),
+        "n_rows": model.n_rows,
+        "n_features": int(model.estimator.n_features_in_) if fitted else None,
+        "model_bytes": model.nbytes,
+        "scaling": model.scaling,
+        "parameters": model.estimator.get_params(deep=False),
+        "columns": columns_of(model),
+        "left_out": model.settings.get("left_out", []),
+        "settings": model.settings,
+    }
+
+
+def columns_of(model: BlockModel) -> list[dict[str, Any]]:
+    """Name and kind of each input column; ``late``: it came in mid-stream."""
+    if model.encoder is None:
+        return []
+    return [
+        {"name": column.name, "kind": column.kind, "late": column.late}
+        for column in model.encoder.columns
+    ]
+
+
+def html_table(title: str, rows: list[tuple[str, str]]) -> str:
+    """A table of names and values for notebooks."""
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th>"
+        f"<td style='text-align:left'>{escape(value)}</td></tr>"
+        for name, value in rows
+    )
+    return f"<table><caption>{escape(title)}</caption><tbody>{cells}</tbody></table>"

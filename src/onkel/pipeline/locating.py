@@ -1,0 +1,37 @@
+"""Errors told in the stream's rows and the columns' names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onkel.errors import DataError
+from onkel.pipeline.statistics import TARGET
+
+if TYPE_CHECKING:
+    from onkel.columns.encoding import Encoder
+
+__all__ = ["located"]
+
+
+def located(
+    error: DataError,
+    start: int,
+    source: str | None,
+    settings: dict[str, Any],
+    encoder: Encoder | None,
+) -> DataError:
+    """The error of a block that begins at row ``start``, told as the user knows the source."""
+    column = error.column
+    if column == TARGET:
+        column = settings.get("target") or (encoder and encoder.target) or TARGET
+    elif isinstance(column, int) and encoder is not None:
+        column = encoder.column_of(column)
+    told = type(error)(
+        error.message,
+        source=error.source or source,
+        row=None if error.row is None else error.row + start,
+        column=column,
+        value=error.value,
+    )
+    told.predictions = error.predictions
+    return told

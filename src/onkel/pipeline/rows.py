@@ -1,0 +1,160 @@
+"""Rows as users hold them, opened as the stream that a model's encoder can read."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+from scipy.sparse import issparse
+
+from onkel.errors import DataError
+
+if TYPE_CHECKING:
+    from onkel.columns.encoding import Encoder
+    from onkel.streams import Stream
+
+__all__ = ["extra_columns", "is_array", "left_out", "open_to_learn", "open_to_predict"]
+
+
+def is_array(data: Any) -> bool:
+    """Whether rows have no column names: an array, a sparse matrix, a list of lists."""
+    if isinstance(data, (list, tuple)):
+        return not any(isinstance(row, (str, PathLike, Mapping)) for row in data)
+    return isinstance(data, np.ndarray) or issparse(data)
+
+
+def open_to_predict(data: Any, encoder: Encoder, settings: dict[str, Any]) -> Stream:
+    """Rows to predict; the encoder stays as it is.
+
+    Raises
+    ------
+    DataError
+        Columns are missing, or there are some that the model never had: they are named.
+    """
+    from onkel.streams import open_stream
+
+    missing = settings.get("missing", "error")
+    source = _source(data, encoder)
+    stream = open_stream(
+        source,
+        # every row has its prediction
+        missing="error" if missing == "skip" else missing,
+        encoder=copy.deepcopy(encoder),
+        dtype=_dtype(source, settings),
+    )
+    extra = extra_columns(stream, encoder, settings)
+    if extra:
+        names = ", ".join(map(repr, extra))
+        raise DataError(
+            f"the model never had the columns {names}; drop them, or let it learn them first "
+            "(partial_fit)",
+            source=stream.source,
+        )
+    return stream
+
+
+def open_to_learn(
+    data: Any,
+    y: Any,
+    encoder: Encoder | None,
+    settings: dict[str, Any],
+    target: str | None,
+) -> Stream:
+    """Rows to learn. New columns widen a copy of the encoder, ``Stream.encoder``."""
+    from onkel.streams import open_stream
+
+    if y is None and _is_pair(data):
+        data, y = data
+    if y is not None:
+        if target is not None:
+            raise ValueError("y and target= were both given; the targets are one of them")
+        if not is_array(data) and isinstance(data, (str, PathLike)):
+            raise ValueError("the targets of a file are one of its columns: give target=, not y")
+    source = _source(data, encoder)
+    reading: dict[str, Any] = {
+        "missing": settings.get("missing", "error"),
+        "dtype": _dtype(source, settings),
+    }
+    if encoder is not None:
+        reading |= {"encoder": copy.deepcopy(encoder), "extend": encoder.n_vector is None}
+    if is_array(source):
+        return open_stream(source if y is None else (source, np.asarray(y)), **reading)
+    if encoder is not None:
+        reading["exclude"] = _excluded(settings)
+    if y is None:
+        return open_stream(source, target=target, **reading)
+    return _open_beside(source, y, reading)
+
+
+def _open_beside(table: Any, y: Any, reading: dict[str, Any]) -> Stream:
+    """A table whose targets stand beside it; a column of their name is no feature."""
+    from onkel.streams import open_stream
+
+    rows, name = (table, np.asarray(y)), y.name if isinstance(y, _Named) else None
+    stream = open_stream(rows, **reading)
+    if "encoder" in reading or not isinstance(name, str):
+        return stream
+    if name in stream.columns:
+        stream = open_stream(rows, target=name, **reading)
+    stream.encoder.target = name
+    return stream
+
+
+@runtime_checkable
+class _Named(Protocol):
+    """A series: values with a name."""
+
+    @property
+    def name(self) -> Any:
+        """What the values are called."""
+
+
+def _is_pair(data: Any) -> bool:
+    """Whether features and targets come as a tuple, as `onkel.streams.open_stream` takes them."""
+    return (
+        isinstance(data, tuple)
+        and len(data) == 2
+        and not isinstance(data[0], (str, PathLike, Mapping))
+    )
+
+
+def extra_columns(stream: Stream, encoder: Encoder, settings: dict[str, Any]) -> list[str]:
+    """Columns of the stream that the model has never met."""
+    if encoder.n_vector is not None:
+        return []
+    met = {*encoder.kinds, encoder.target, *_excluded(settings)}
+    return [name for name in stream.columns if name not in met]
+
+
+def left_out(stream: Stream) -> list[str]:
+    """Columns of a new stream that became no feature; later tables may have them, too."""
+    used = {*stream.encoder.kinds, stream.target}
+    return [name for name in stream.columns if name not in used]
+
+
+def _excluded(settings: dict[str, Any]) -> list[str]:
+    return [*settings.get("exclude", ()), *settings.get("left_out", ())]
+
+
+def _dtype(source: Any, settings: dict[str, Any]) -> str:
+    double = is_array(source) and source.dtype == np.float64
+    known: str = settings.get("dtype", "float64" if double else "float32")
+    return known
+
+
+def _source(data: Any, encoder: Encoder | None) -> Any:
+    """Data as `onkel.streams.open_stream` takes it: named columns where the model has them."""
+    from onkel.pipeline.python_tables import table_by_position, table_of_dict, table_of_rows
+
+    if isinstance(data, Mapping):
+        return table_of_dict(data, encoder)
+    if isinstance(data, (list, tuple)) and data and isinstance(data[0], Mapping):
+        return table_of_rows(data, encoder)
+    if not is_array(data):
+        return data
+    if encoder is None or encoder.n_vector is not None:
+        return data if issparse(data) else np.asarray(data)
+    return table_by_position(data, encoder)

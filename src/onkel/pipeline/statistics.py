@@ -1,0 +1,106 @@
+"""Running statistics of features and target, between the stream's units and the learner's."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from onkel.columns.scaling import OnlineScaler
+from onkel.columns.target_scaling import OnlineTargetScaler
+from onkel.errors import DataError
+from onkel.numerics.dense import with_zero_columns
+from onkel.state import inside
+
+__all__ = ["TARGET", "Prepared", "RunningStatistics", "is_fitted"]
+
+TARGET = "y"
+"""What errors call the target where its name is not known."""
+
+
+class Prepared(NamedTuple):
+    """Rows as the learner takes them, and what takes its predictions back to the target's units."""
+
+    X: Any
+    y: np.ndarray
+    center: Any = 0.0
+    scale: Any = 1.0
+    scaled: bool = False
+
+    def in_units(self, predictions: np.ndarray) -> np.ndarray:
+        """Predictions in the target's own units."""
+        return predictions * self.scale + self.center if self.scaled else predictions
+
+
+class RunningStatistics:
+    """The scaler of the features and, in a regression, that of the target.
+
+    Parameters
+    ----------
+    scaling : {"standard", "minmax", "none"}
+    scale_target : bool
+    """
+
+    def __init__(self, scaling: str, scale_target: bool) -> None:
+        self.scaler = OnlineScaler(scaling)
+        self.target_scaler = OnlineTargetScaler("standard") if scale_target else None
+
+    def learn_transform(self, X: Any, y: np.ndarray) -> Prepared:
+        """Take in each row, and scale it with what is known by then."""
+        X = self.scaler.learn_transform(X)
+        if self.target_scaler is None:
+            return Prepared(X, y)
+        try:
+            return Prepared(X, *self.target_scaler.learn_transform(y), scaled=True)
+        except DataError as error:
+            error.column = TARGET
+            raise
+
+    def transform(self, X: Any, n_late: int) -> Any:
+        """Rows scaled by the statistics as they stand.
+
+        Late columns that nothing was learned from are left out, those that rows lack are 0.
+        """
+        if is_fitted(self.scaler):
+            known = self.scaler.n_features_in_
+            if known < X.shape[1] <= known + n_late:
+                X = X[:, :known]
+            elif X.shape[1] < known <= X.shape[1] + self.scaler.n_late_:
+                X = with_zero_columns(X, known - X.shape[1])
+        return self.scaler.transform(X)
+
+    def take_late(self, d: int, late: int) -> None:
+        """Widen to d columns, the last ``late`` of which came in mid-stream."""
+        if not is_fitted(self.scaler):
+            self.scaler.start(d - late)
+            self.scaler.add_columns(late)
+        new = d - self.scaler.n_features_in_
+        if 0 < new <= late:
+            self.scaler.add_columns(new)
+
+    def get_state(self) -> dict[str, Any]:
+        """A copy of both, as nested dicts of arrays and scalars."""
+        target = self.target_scaler
+        return {
+            "scaler": self.scaler.get_state(),
+            "target_scaler": None if target is None else target.get_state(),
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go back to where `get_state` was called."""
+        with inside(state, "scaler") as scaler:
+            self.scaler = OnlineScaler.from_state(scaler)
+        with inside(state, "target_scaler") as scaler:
+            if scaler is not None:
+                self.target_scaler = OnlineTargetScaler.from_state(scaler)
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Whether an estimator or a scaler has seen any row."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True

@@ -1,0 +1,240 @@
+"""An online learner with the preprocessing of its stream, as one model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from onkel import persistence
+from onkel.errors import DataError
+from onkel.pipeline.block_model import BlockModel
+from onkel.pipeline.describing import describe, html_table
+from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
+from onkel.pipeline.statistics import is_fitted
+
+if TYPE_CHECKING:
+    from onkel.streams import Stream
+
+__all__ = ["StreamModel"]
+
+
+class StreamModel(BlockModel):
+    """An online learner together with the preprocessing its stream needs.
+
+    For row t, in this order: the running statistics take in x_t, x_t is scaled with them, the
+    learner predicts, the prediction is put into the target's own units with the statistics of
+    y_1..y_{t-1}, and only then y_t is seen. So the predictions are strictly online and do not
+    depend on how the stream was cut into blocks. This is what ``onkel learn`` learns and saves.
+
+    A column that comes in mid-stream (``Block.late``) widens the learner. A row without it has a 0
+    there, which is not scaled: it is predicted as by a model that never saw the column.
+
+    Its methods take rows as users hold them: a pandas or Polars frame, an Arrow table, a dict, a
+    list of dicts, a path, or an array. Columns are found by name, in any order. Columns that are
+    missing, or that the model never had, are named in the error; columns left out when it learned,
+    and its target, may be there. An array goes by position.
+
+    Use it for raw streams whose columns have different scales. For data that are scaled already,
+    use the estimators themselves.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier or regressor of onkel. It is learned in place.
+    scaling : {"auto", "standard", "minmax", "none"}, default="auto"
+        How the features are scaled. "auto": "none" where the learner scales by itself (``okl``),
+        else "standard".
+    scale_target : bool or None, default=None
+        Standardise the target of a regression by its past. None: as "auto" for the features. No
+        effect in classification.
+    encoder : Encoder, optional
+        From columns to features; ``stream.encoder``. Left out, the first rows give it.
+    settings : dict, optional
+        JSON-able notes on how the stream was read, kept with the model.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+        What the estimator is for.
+    n_rows : int
+        Rows learned so far.
+    nbytes : int
+        Bytes of the learner's state.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onkel.learners import FOGDClassifier
+    >>> from onkel.pipeline import StreamModel
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(4000, 2)) * [1, 1000]
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "different")
+    >>> model = StreamModel(FOGDClassifier(n_components=100, gamma=0.5, random_state=0))
+    >>> before = model.predict_then_learn({"small": X[:, 0], "large": X[:, 1]}, y)
+    >>> bool(np.mean(before != y) < 0.1)
+    True
+    >>> model.predict({"large": 900.0, "small": -1.5})
+    array(['different'], dtype='<U9')
+    """
+
+    def __repr__(self) -> str:
+        return f"StreamModel({self.estimator!r}, n_rows={self.n_rows})"
+
+    def _repr_html_(self) -> str:
+        facts = describe(self)
+        names = [column["name"] for column in facts["columns"]]
+        shown = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if names[12:] else "")
+        rows = [
+            ("learner", repr(self.estimator)),
+            ("task", facts["task"]),
+            ("target", facts["target"] or ""),
+            ("classes", ", ".join(map(str, facts["classes"] or ()))),
+            ("rows", f"{self.n_rows:,}"),
+            ("columns", shown),
+            ("size", f"{self.nbytes:,} bytes"),
+        ]
+        return html_table("StreamModel", [row for row in rows if row[1]])
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Labels of a classifier, in the order of its scores and probabilities."""
+        labels: np.ndarray = self.estimator.classes_
+        return labels
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict rows without learning them.
+
+        Parameters
+        ----------
+        X : frame, table, dict, list of dicts, path or array
+            A dict is one row, or columns of equal length. A path is anything that
+            `onkel.open_stream` opens.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels, or values in the target's own units.
+
+        Raises
+        ------
+        DataError
+            Columns are missing, or the model never had them: they are named.
+        """
+        return self._over(X, self.predict_features)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of a classifier.
+
+        Parameters
+        ----------
+        X : frame, table, dict, list of dicts, path or array
+            As `predict` takes it.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            Positive for ``classes_[1]`` where there are two classes.
+        """
+        return self._over(X, self.decision_features)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities, where the learner's loss has them (logistic, softmax).
+
+        Parameters
+        ----------
+        X : frame, table, dict, list of dicts, path or array
+            As `predict` takes it.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the order of ``classes_``.
+        """
+        return self._over(X, self.proba_features)
+
+    def partial_fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
+        """Learn rows in their order.
+
+        Parameters
+        ----------
+        X : frame, table, dict, list of dicts, path or array
+            As `predict` takes it. Columns that the model does not know widen it.
+        y : array-like of shape (n,), optional
+            Targets, where they are no column of X.
+        target : str, optional
+            The column with the targets; the one the model learned so far if not given.
+
+        Raises
+        ------
+        DataError
+            If a row is bad. The rows before it are learned, nothing of it or after it is.
+        """
+        self.predict_then_learn(X, y, target=target)
+        return self
+
+    def predict_then_learn(self, X: Any, y: Any = None, *, target: str | None = None) -> np.ndarray:
+        """Predict each row with the rows before it, and learn it; see `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Predictions before learning.
+        """
+        stream = self.open(X, y, target=target)
+        predictions: list[np.ndarray] = []
+        try:
+            for block in stream:
+                self.adopt(stream)
+                predictions.append(self.learn(block, stream.source))
+        except DataError as error:
+            if error.predictions is not None:
+                predictions.append(error.predictions)
+            error.predictions = np.concatenate(predictions) if predictions else None
+            raise
+        return np.concatenate(predictions)
+
+    def open(self, X: Any, y: Any = None, *, target: str | None = None) -> Stream:
+        """Rows as a stream to learn from, read as this model reads them; see `partial_fit`.
+
+        The model takes up new columns when `adopt` is called with the stream.
+        """
+        stream = open_to_learn(X, y, self.encoder, self.settings, target)
+        named = stream.encoder.n_vector is None
+        if self.encoder is None and named and is_fitted(self.estimator):
+            raise DataError(_unnamed(self.estimator), source=stream.source)
+        return stream
+
+    def adopt(self, stream: Stream) -> None:
+        """Read from now on as a stream that `open` gave: with the columns it has by now."""
+        if self.encoder is None:
+            self.settings["left_out"] = left_out(stream)
+        self.encoder = stream.encoder
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file; `onkel.load` reads it.
+
+        Parameters
+        ----------
+        path : path-like
+            Usually ending in ``.onkel``.
+        """
+        persistence.save(self, path)
+
+    def _over(self, X: Any, method: Callable[[Any], np.ndarray]) -> np.ndarray:
+        """What a method of features gives for rows as users hold them."""
+        if self.encoder is None:
+            if not is_array(X):
+                raise DataError(_unnamed(self.estimator))
+            return method(X)
+        stream = open_to_predict(X, self.encoder, self.settings)
+        return np.concatenate([method(block.X) for block in stream])
+
+
+def _unnamed(estimator: Any) -> str:
+    if not is_fitted(estimator):
+        return "the model has learned no rows yet"
+    d = estimator.n_features_in_
+    return f"the model learned {d} features without names; give an array of {d} columns"

@@ -1,0 +1,23 @@
+"""What ``onkel`` offers: the names that are imported here."""
+
+from onkel.algorithms import ALGORITHMS as ALGORITHMS
+from onkel.algorithms import make as make
+from onkel.errors import DataError as DataError
+from onkel.errors import DivergenceError as DivergenceError
+from onkel.errors import ModelFileError as ModelFileError
+from onkel.evaluation.prequential import prequential as prequential
+from onkel.learners import *
+from onkel.maps import AdaptiveNystroem as AdaptiveNystroem
+from onkel.maps import AlignedFourier as AlignedFourier
+from onkel.maps import FastfoodFeatures as FastfoodFeatures
+from onkel.maps import FourierFeatures as FourierFeatures
+from onkel.maps import IdentityFeatures as IdentityFeatures
+from onkel.maps import LearnedLandmarks as LearnedLandmarks
+from onkel.maps import NystroemFeatures as NystroemFeatures
+from onkel.maps import RegeneratedFeatures as RegeneratedFeatures
+from onkel.maps import ReparameterizedFeatures as ReparameterizedFeatures
+from onkel.persistence import load as load
+from onkel.persistence import save as save
+from onkel.pipeline import StreamModel as StreamModel
+from onkel.streams import OnlineScaler as OnlineScaler
+from onkel.streams import open_stream as open_stream

@@ -1,0 +1,81 @@
+"""NORMA: a gradient step with a tube or margin that adapts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onkel.losses import Loss
+from onkel.numerics.jit import jit_inline
+from onkel.rules.base import OWN, OWN_STATE, RuleKind, T, positive
+from onkel.rules.gradient import Gradient, step_size
+
+__all__ = ["TUBE", "Norma", "NormaScalars", "adapt_tube"]
+
+# NORMA's place in the state vector: its tube (regression) or margin (classification).
+TUBE = OWN_STATE
+
+
+class NormaScalars(NamedTuple):
+    """Those of the gradient's step size, then ν."""
+
+    eta: float
+    schedule: float
+    power: float
+    nu: float
+
+
+@jit_inline
+def adapt_tube(par, state, loss, value, c):
+    """The tube or margin after a row of this loss and direction."""
+    own = NormaScalars(par[OWN], par[OWN + 1], par[OWN + 2], par[OWN + 3])
+    eta = step_size(par, state[T])
+    if loss > Loss.PERCEPTRON:
+        state[TUBE] += eta * ((1.0 if c[0] != 0.0 else 0.0) - own.nu)
+    else:
+        state[TUBE] -= eta * ((1.0 if value > 0.0 else 0.0) - own.nu)
+
+
+class Norma(Gradient):
+    """NORMA: a gradient step with a tube (regression) or margin (classification) that adapts.
+
+    Regression: ``ε ← ε + η_t (1 - ν)`` where \\|y - f\\| > ε, else ``ε ← ε - η_t ν``: a share ν of
+    the rows ends up outside of the tube. Classification: rows with y f < ρ move f, and
+    ``ρ ← ρ - η_t (1 - ν)`` there, ``ρ ← ρ + η_t ν`` elsewhere.
+
+    Parameters
+    ----------
+    nu : float, default=0.4
+        ν in (0, 1).
+    learning_rate, schedule, alpha
+        As in :class:`Gradient`.
+
+    Notes
+    -----
+    Source: Kivinen, Smola & Williamson 2004, section III. The tube starts at the estimator's
+    ``epsilon``, the margin at 1; neither is held above 0.
+    """
+
+    name = "norma"
+    kind = RuleKind.NORMA
+    losses = ("hinge", "epsilon_insensitive")
+
+    def __init__(
+        self,
+        nu: float = 0.4,
+        learning_rate: float = 0.5,
+        schedule: str | float = "constant",
+        alpha: float = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, schedule, alpha)
+        self.nu = nu
+
+    def parameters(self) -> np.ndarray:
+        nu = positive(self, "nu")
+        if nu >= 1.0:
+            raise ValueError(f"nu={self.nu!r} must be above 0 and below 1")
+        return self._vector(nu)
+
+    def first_state(self, loss: Loss, epsilon: float) -> tuple[float, ...]:
+        return (1.0 if loss <= Loss.PERCEPTRON else epsilon,)

@@ -1,0 +1,91 @@
+"""Streams of NumPy arrays and SciPy CSR matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from onkel.columns.encoding import Encoder
+from onkel.errors import DataError
+from onkel.streams.blocks import Piece
+from onkel.streams.sources import Source, piece_rows
+
+__all__ = ["ArraySource", "as_target"]
+
+
+class ArraySource(Source):
+    """Rows of an array of shape (n, d), dense or CSR; blocks are views where the dtype allows.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, d)
+    y : array-like of shape (n,) or None
+    """
+
+    def __init__(self, X: Any, y: Any = None) -> None:
+        from scipy.sparse import issparse
+
+        super().__init__()
+        self.name = "the array"
+        self.sparse = issparse(X)
+        X = X.tocsr() if self.sparse else np.asarray(X)
+        if X.ndim != 2:
+            raise DataError(f"an array of shape (n, d) is expected, got shape {X.shape}")
+        if X.dtype.kind not in "fiub":
+            X = _as_numbers(X)
+        if not X.shape[0] or not X.shape[1]:
+            raise DataError(f"has no rows or no columns (shape {X.shape})", source=self.name)
+        self.X = X
+        self.y = None if y is None else as_target(y, X.shape[0])
+        self.n_rows = int(X.shape[0])
+
+    def encoder_for(self, encoder: Encoder | None) -> Encoder:
+        """The encoder given, if it fits; else a new one."""
+        d = int(self.X.shape[1])
+        if encoder is None:
+            return Encoder(n_vector=d)
+        if encoder.n_features != d:
+            raise DataError(
+                f"has {d} columns where the model has {encoder.n_features}", source=self.name
+            )
+        return encoder
+
+    def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
+        n, d = self.X.shape
+        step = piece_rows(d)
+        for at in range(min(skip, n), n, step):
+            X = self.X[at : at + step]
+            with np.errstate(over="ignore"):
+                X = X.astype(dtype, copy=False)
+            if not self.sparse:
+                X = np.ascontiguousarray(X)
+            yield Piece(X, None if self.y is None else self.y[at : at + step], self.name)
+
+
+def _as_numbers(X: Any) -> Any:
+    if X.dtype.kind not in "OUS":
+        raise DataError(f"an array of numbers is expected, got dtype {X.dtype}")
+    try:
+        return X.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"an array of numbers is expected: {error}") from None
+
+
+def as_target(y: Any, n: int) -> np.ndarray:
+    """A target given as an array: one value a row; object arrays become text or numbers."""
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1 or len(y) != n:
+        raise DataError(f"y has shape {y.shape} where ({n},) is expected")
+    if y.dtype.kind == "O":
+        gone = np.array([v is None or v != v for v in y], dtype=bool)
+        if gone.any():
+            row = int(np.argmax(gone))
+            raise DataError("the target is missing; every row needs one", row=row, value=y[row])
+        y = np.array(y.tolist())
+    if y.dtype.kind not in "fiubU":
+        raise DataError(f"y of dtype {y.dtype} is neither numbers, booleans nor text")
+    return y

@@ -1,0 +1,165 @@
+"""One chunk of CSV text to a record batch; the first bad row is found and named."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from onkel.columns.arrow_values import one_batch
+from onkel.columns.failures import first_failure, shorten
+from onkel.errors import DataError
+from onkel.streams.lines import Chunk, line_of
+
+__all__ = ["HEXADECIMAL", "NULLS", "Layout", "read", "rows_of"]
+
+_TIME = "a time (like 2024-05-17T12:30:00)"
+_WORDS = {
+    pa.float64(): "a number",
+    pa.bool_(): "true or false",
+    pa.timestamp("us"): _TIME,
+    pa.timestamp("ns"): _TIME,
+}
+NULLS = pacsv.ConvertOptions().null_values
+# Arrow takes 0x1F for the whole number 31.
+HEXADECIMAL = r"^\s*[+-]?0[xX]"
+
+
+class Layout(NamedTuple):
+    """What a file's fields are: all column names, delimiter, types by name, columns to read."""
+
+    names: list[str]
+    delimiter: str
+    types: dict[str, pa.DataType]
+    wanted: list[str]
+
+
+def read(data: bytes, layout: Layout, bad: list[Any] | None = None) -> pa.Table:
+    """Rows with the wrong number of fields go to ``bad``; without it they are an error."""
+
+    def on_bad_row(row: Any) -> str:
+        assert bad is not None
+        bad.append(row)
+        return "skip"
+
+    return pacsv.read_csv(
+        pa.BufferReader(data),
+        read_options=pacsv.ReadOptions(
+            use_threads=False, block_size=len(data) + 1, column_names=layout.names
+        ),
+        parse_options=pacsv.ParseOptions(
+            delimiter=layout.delimiter,
+            newlines_in_values=b'"' in data,
+            invalid_row_handler=None if bad is None else on_bad_row,
+        ),
+        convert_options=pacsv.ConvertOptions(
+            column_types=layout.types, include_columns=layout.wanted
+        ),
+    )
+
+
+def rows_of(
+    chunk: Chunk, layout: Layout, table: pa.Table | None = None
+) -> tuple[pa.RecordBatch, DataError | None]:
+    """The chunk's rows up to the first bad one, and what is wrong with that (row: in the chunk).
+
+    ``table``: what :func:`read` gave, where it has read the chunk. A target of whole numbers with a
+    fraction further down widens to float64 in ``layout.types``.
+    """
+    types = [layout.types.get(name) for name in layout.wanted]
+    if pa.int64() not in types or not (b"0x" in chunk.data or b"0X" in chunk.data):
+        try:
+            return one_batch(read(chunk.data, layout) if table is None else table), None
+        except pa.ArrowInvalid:
+            pass
+    return _search(chunk, layout)
+
+
+def _search(chunk: Chunk, layout: Layout) -> tuple[pa.RecordBatch, DataError | None]:
+    """Parse a chunk with a bad row: read all columns as bytes, then convert what can be."""
+    data = as_utf8(chunk.data)
+    bad: list[Any] = []
+    try:
+        table = read(data, layout._replace(types=dict.fromkeys(layout.names, pa.binary())), bad)
+    except pa.ArrowInvalid as error:
+        raise DataError(f"cannot be parsed: {error}", row=0) from None
+    batch, failure = one_batch(table), None
+    if bad:
+        failure = _bad_row(bad[0], chunk, layout.names)
+        batch = batch.slice(0, bad[0].number - 1)
+    columns: list[Any] = []
+    for name in layout.wanted:
+        raw = batch.column(name).slice(0, batch.num_rows)
+        good = _good_rows(raw, name, layout.types, data is not chunk.data)
+        if good < len(raw):
+            failure = _bad_value(raw[good], good, name, layout.types[name], chunk)
+            batch = batch.slice(0, good)
+        columns.append(raw)
+    kept = [
+        _converted(raw.slice(0, batch.num_rows), layout.types[name])
+        for raw, name in zip(columns, layout.wanted, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(kept, names=layout.wanted), failure
+
+
+def as_utf8(data: bytes) -> bytes:
+    """The same text; bytes that are not UTF-8 become U+FFFD (pyarrow's reports need UTF-8)."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace").encode()
+    return data
+
+
+def _good_rows(raw: Any, name: str, types: dict[str, pa.DataType], replaced: bool) -> int:
+    """How many values of a column fit its type; whole numbers widen where that fits more."""
+
+    def fitting(t: pa.DataType) -> int:
+        n = len(raw)
+        return first_failure(n + 1, lambda k: _converted(raw.slice(0, k), t, replaced) is not None)
+
+    # The bisection takes it for granted that something fails.
+    good = fitting(types[name])
+    if good < len(raw) and types[name] == pa.int64():
+        wide = fitting(pa.float64())
+        if wide > good:
+            types[name], good = pa.float64(), wide
+    return good
+
+
+def _converted(raw: Any, t: pa.DataType, replaced: bool = False) -> Any:
+    """The bytes of a column as its type; None where a value does not fit."""
+    try:
+        text = raw.cast(pa.string())
+        if replaced and pc.any(pc.match_substring(text, "\ufffd")).as_py():
+            return None
+        if pa.types.is_dictionary(t):
+            return pc.dictionary_encode(text).cast(t)
+        if pa.types.is_integer(t) and pc.any(pc.match_substring_regex(text, HEXADECIMAL)).as_py():
+            return None
+        text = pc.utf8_trim_whitespace(text)
+        return pc.if_else(pc.is_in(text, pa.array(NULLS)), None, text).cast(t)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+
+
+def _bad_row(row: Any, chunk: Chunk, names: list[str]) -> DataError:
+    index = row.number - 1
+    text = f": {shorten(row.text)}" if row.text else ""
+    return DataError(
+        f"{line_of(chunk, index)}{row.actual_columns} fields where {len(names)} are expected{text}",
+        row=index,
+        value=row.text,
+    )
+
+
+def _bad_value(raw: Any, row: int, name: str, t: pa.DataType, chunk: Chunk) -> DataError:
+    value = raw.as_py().decode("utf-8", "replace")
+    what = f"stands where {_WORDS.get(t, str(t))} is expected"
+    if pa.types.is_dictionary(t):
+        what = "is not text in UTF-8"
+    return DataError(
+        f"{line_of(chunk, row)}{shorten(value)} {what}", row=row, column=name, value=value
+    )

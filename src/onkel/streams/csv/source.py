@@ -1,0 +1,87 @@
+"""Streams of CSV and TSV files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from onkel.columns.failures import missing_column, moved
+from onkel.errors import DataError
+from onkel.streams.csv.parsing import Layout, read, rows_of
+from onkel.streams.csv.types import header_of, infer_types
+from onkel.streams.files import FileRef
+from onkel.streams.lines import Chunk
+from onkel.streams.text import TextSource
+
+__all__ = ["CsvSource"]
+
+
+class CsvSource(TextSource):
+    """Rows of CSV files with a header line.
+
+    Types come from the first chunk of the first file that has the column, and stay. A column
+    unknown to the files before becomes one behind those there are (where ``extends``; rows without
+    it have 0 there), or is ignored. A file whose first line is numbers only has no header: its
+    columns are ``c0``, ``c1``, ... The delimiter is the comma, or the semicolon, tab or bar where
+    the header has no comma.
+    """
+
+    quotes = True
+
+    def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
+        """Read a file's header; the rows after it."""
+        names, delimiter, end = header_of(chunk.data, self.delimiter, file.name)
+        self._header = Layout(names, delimiter, self.types, [])
+        self._settled, self.lacks = False, "has a header but no rows"
+        lines = chunk.data.count(b"\n", 0, end)
+        return chunk._replace(
+            data=chunk.data[end:], line=chunk.line + lines, n_lines=chunk.n_lines - lines
+        )
+
+    def _settle(self, chunk: Chunk, file: FileRef) -> None:
+        """Types of columns that no file before had, by the first rows of this one."""
+        names, taken = self._header.names, [n for n in self._header.names if self.reads(n)]
+        if not self.types:
+            self.names = names
+        elif self.wanted is None:
+            taken = []
+        else:
+            self._check_names(set(names), file)
+            taken = [n for n in taken if n not in self.types and self._takes(n)]
+        self._settled = True
+        if taken:
+            layout = self._header._replace(wanted=taken)
+            try:
+                self.types |= infer_types(chunk.data, layout, self.kinds, self.target)
+            except DataError as error:
+                raise moved(error, source=file.name) from None
+
+    def _check_names(self, names: set[str], file: FileRef) -> None:
+        """A later file needs the target, and columns unless their values may be missing."""
+        for column in () if self.gaps else self.encoder.columns:
+            if column.name not in names and not column.late:
+                raise missing_column(column.name, self._header.names, file.name, gone=True)
+        if self.target is not None and self.target not in names:
+            raise missing_column(self.target, self._header.names, file.name)
+
+    def _layout(self) -> Layout:
+        names = self._header.names
+        wanted = [n for n in names if n in self.types and (self.wanted is None or self._takes(n))]
+        return self._header._replace(wanted=wanted)
+
+    def _reader(self) -> Any:
+        layout = self._layout()._replace(types=dict(self.types))
+        return lambda data: read(data, layout)
+
+    def _parsed(
+        self, chunk: Chunk, file: FileRef, table: pa.Table | None
+    ) -> tuple[pa.RecordBatch, DataError | None]:
+        if not self._settled:
+            self._settle(chunk, file)
+            table = None
+        target = self.types.get(self.target or "")
+        found = rows_of(chunk, self._layout(), table)
+        if self.types.get(self.target or "") != target:
+            self.version += 1
+        return found

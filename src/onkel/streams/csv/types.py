@@ -1,0 +1,124 @@
+"""Header of a CSV file, and types of its columns."""
+
+from __future__ import annotations
+
+import csv
+import re
+from codecs import BOM_UTF8
+from collections import Counter
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from onkel.errors import DataError
+from onkel.streams.csv.parsing import HEXADECIMAL, NULLS, Layout, as_utf8, read
+
+__all__ = ["header_of", "infer_types"]
+
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_DECIMAL_COMMA = r"^[+-]?\d*,\d+$"
+_KINDS = {
+    "number": pa.float64(),
+    "flag": pa.bool_(),
+    "text": pa.dictionary(pa.int32(), pa.string()),
+}
+
+
+def header_of(data: bytes, delimiter: str | None, where: str) -> tuple[list[str], str, int]:
+    """Column names, delimiter, and where the rows begin."""
+    start = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
+    while data[start : start + 1] in (b"\r", b"\n"):
+        start += 1
+    end = _first_record(data, start)
+    line = data[start:end].decode("utf-8", "replace").strip("\r\n")
+    if delimiter is None:
+        delimiter = next((d for d in ",;\t|" if d in line), ",")
+    before = csv.field_size_limit(max(len(line), 1 << 17))
+    try:
+        names = [n.strip() for n in next(csv.reader([line], delimiter=delimiter), [])]
+    except csv.Error as error:
+        raise DataError(f"the header line cannot be parsed: {error}", source=where) from None
+    finally:
+        csv.field_size_limit(before)
+    if not _is_header(names):
+        return [f"c{j}" for j in range(len(names))], delimiter, start
+    names = [n or f"column{j}" for j, n in enumerate(names)]
+    twice = sorted(n for n, count in Counter(names).items() if count > 1)
+    if twice:
+        raise DataError(f"the header has two columns of the same name: {twice[:9]}", source=where)
+    return names, delimiter, end
+
+
+def _first_record(data: bytes, start: int) -> int:
+    """Where the first record ends: a line end inside quotes is text, unless a quote is stray."""
+    first = end = data.find(b"\n", start) + 1
+    quotes = data.count(b'"', start, end)
+    while end and quotes % 2:
+        before, end = end, data.find(b"\n", end) + 1
+        quotes += data.count(b'"', before, end)
+    return end or first or len(data)
+
+
+def _is_header(names: list[str]) -> bool:
+    """Not a header: numbers only, unless they count columns (whole and all different)."""
+    if not all(re.match(_NUMBER, n) for n in names):
+        return True
+    return all(n.isdigit() for n in names) and len(set(names)) == len(names) > 1
+
+
+def infer_types(
+    data: bytes, layout: Layout, kinds: dict[str, str], target: str | None
+) -> dict[str, pa.DataType]:
+    """Types of the wanted columns from the first rows; all features that are numbers are float64.
+
+    A column of text in which nine of ten values are numbers is a column of numbers: the odd value
+    is refused with its row. Otherwise it would turn the column into categories.
+    """
+    data = as_utf8(data)
+    table = read(data, layout._replace(types={}), bad=[])
+    as_text: list[str] = []
+    if b"0x" in data or b"0X" in data:
+        as_text = [f.name for f in table.schema if pa.types.is_integer(f.type)]
+    if as_text:
+        # Arrow reads hexadecimal numbers as whole ones; look at what stands there.
+        text = layout._replace(types=dict.fromkeys(as_text, pa.string()), wanted=as_text)
+        texts = read(data, text, bad=[])
+        for name in as_text:
+            if pc.any(pc.match_substring_regex(texts[name], HEXADECIMAL)).as_py():
+                table = table.set_column(layout.wanted.index(name), name, texts[name])
+    return {
+        name: _type_of(name, column, kinds, name == target, layout.delimiter)
+        for name, column in zip(layout.wanted, table.columns, strict=True)
+    }
+
+
+def _type_of(
+    name: str, column: Any, kinds: dict[str, str], is_target: bool, delimiter: str
+) -> pa.DataType:
+    t = column.type
+    if pa.types.is_temporal(t) and kinds.get(name, "time") == "time":
+        fine = pa.types.is_timestamp(t) and (t.unit == "ns" or t.tz is not None)
+        return t if fine or pa.types.is_time(t) else pa.timestamp("us")
+    if name in kinds:
+        return _KINDS.get(kinds[name], pa.timestamp("us"))
+    if pa.types.is_string(t):
+        if delimiter != "," and _mostly_numbers(column, _DECIMAL_COMMA):
+            raise DataError(
+                "holds numbers with a decimal comma; a decimal point is expected (to take them "
+                "for categories, say so with categorical)",
+                column=name,
+            )
+        return _KINDS["number" if _mostly_numbers(column) else "text"]
+    if pa.types.is_integer(t) and is_target:
+        return pa.int64()
+    return _KINDS["flag" if pa.types.is_boolean(t) else "number"]
+
+
+def _mostly_numbers(column: Any, pattern: str = _NUMBER) -> bool:
+    text = pc.utf8_trim_whitespace(column)
+    filled = text.filter(pc.invert(pc.is_in(text, pa.array(NULLS))))
+    if not len(filled):
+        return False
+    hits = pc.sum(pc.match_substring_regex(filled, pattern)).as_py()
+    return bool(hits >= 0.9 * len(filled))

@@ -1,0 +1,62 @@
+"""A fingerprint of the rows handed out, so that a resumed run can tell whether they changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Fingerprint"]
+
+
+class Fingerprint:
+    """Hash of rows; the same however they are cut into blocks.
+
+    It covers the columns' names in their order, every feature and every target. A column that
+    comes in mid-stream counts where it is not 0, so rows before it keep their fingerprint.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.n_rows = 0
+        self._parts = [hashlib.sha256() for _ in range(3)]
+        self._parts[0].update("\x1f".join(names).encode("utf-8", "surrogatepass"))
+
+    def copy(self) -> Fingerprint:
+        """An independent copy, to continue from here."""
+        other = Fingerprint()
+        other.n_rows, other._parts = self.n_rows, [part.copy() for part in self._parts]
+        return other
+
+    def update(self, X: Any, y: np.ndarray | None, late: int) -> None:
+        """Take in the rows of X, of shape (n, d), whose last ``late`` columns came late."""
+        first, others, targets = self._parts
+        if isinstance(X, np.ndarray):
+            known = X.shape[1] - late
+            first.update(np.ascontiguousarray(X[:, :known]).data)
+            values = X[:, known:]
+            rows, columns = np.nonzero(values)
+            values = values[rows, columns]
+        else:
+            rows, columns, values = np.diff(X.indptr), X.indices, X.data
+            first.update(rows.astype(np.int64).data)
+            rows = np.repeat(np.arange(len(rows)), rows)
+        entries = np.empty((len(values), 3))
+        entries[:, 0], entries[:, 1], entries[:, 2] = rows + self.n_rows, columns, values
+        others.update(entries.data)
+        if y is not None:
+            targets.update(_target_bytes(y))
+        self.n_rows += X.shape[0]
+
+    def digest(self) -> str:
+        """Number of rows and hash, as text."""
+        joint = hashlib.sha256(b"".join(part.digest() for part in self._parts)).hexdigest()
+        return f"{self.n_rows}:{joint[:32]}"
+
+
+def _target_bytes(y: np.ndarray) -> bytes:
+    """Whole numbers and floats alike, because a column of whole numbers may widen."""
+    if y.dtype.kind == "U":
+        return "".join(f"{value}\x1f" for value in y).encode("utf-8", "surrogatepass")
+    return y.astype(np.float64).tobytes()

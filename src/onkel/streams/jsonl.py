@@ -1,0 +1,275 @@
+"""Streams of JSON Lines: one object a line."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pajson
+
+from onkel.columns.arrow_values import kind_of, one_batch
+from onkel.columns.failures import first_failure, shorten
+from onkel.errors import DataError
+from onkel.streams.files import FileRef
+from onkel.streams.lines import Chunk
+from onkel.streams.text import TextSource
+
+__all__ = ["JsonlSource"]
+
+_TYPES = {"number": pa.float64(), "flag": pa.bool_(), "text": pa.string()}
+_TIME = r"^\d{4}-\d\d-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
+_ZONE = r"[T ].*(Z|[+-]\d\d(:?\d\d)?)$"
+_NANOSECONDS = r"\.\d{7}"
+_FITS = {"number": (int, float), "flag": (bool,), "text": (str,), "time": (str,)}
+_ERRORS = (pa.ArrowException, UnicodeDecodeError)
+
+Types = dict[str, pa.DataType]
+Line = tuple[int, bytes]
+
+
+class JsonlSource(TextSource):
+    """Rows of JSON Lines files; the columns are the keys of the first row.
+
+    A key that is absent or null is a missing value. A key that comes later becomes a column behind
+    those there are (where ``extends``; a row without it has 0 there), or is ignored. A column's
+    type is that of its values in the chunk in which it comes first.
+    """
+
+    grows = True
+
+    def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
+        return chunk._replace(data=chunk.data.removeprefix(BOM_UTF8))
+
+    def _looks(self) -> bool:
+        """Whether keys that are not known become columns."""
+        return self.extends and self.wanted is not None
+
+    def _schema(self) -> Types:
+        names = self.types if self.wanted is None else self.wanted
+        return {name: self.types.get(name, pa.float64()) for name in names}
+
+    def _reader(self) -> Callable[[bytes], pa.Table]:
+        return partial(_table, types=self._schema(), others=self._looks())
+
+    def _parsed(
+        self, chunk: Chunk, file: FileRef, table: pa.Table | None
+    ) -> tuple[pa.RecordBatch, DataError | None]:
+        if not self.types:
+            self._infer(_lines(chunk))
+        schema = self._schema()
+        try:
+            if table is None:
+                table = self._reader()(chunk.data)
+            new = self._new_types(table) if self._looks() else {}
+            if new:
+                table = _table(chunk.data, schema | new)
+            return one_batch(table.select([*schema, *new])), None
+        except _ERRORS:
+            return self._search(_lines(chunk))
+
+    def _infer(self, lines: list[Line]) -> None:
+        """Names and types by the good rows of the first chunk."""
+        good = _readable(lines, {}, others=True)
+        if not good:
+            raise _reason(*lines[0], 0, {})
+        table = _table(_joined(lines[:good]), {}, others=True)
+        first = _object(lines[0][1])
+        # A late key that only has nulls so far is known when its first value comes.
+        fields = [f for f in table.schema if f.name in first or not pa.types.is_null(f.type)]
+        self.names = [field.name for field in fields]
+        self.announced = [name for name in self.names if name in first]
+        for name in filter(self.reads, self.names):
+            t = self._type_of(name, table[name])
+            if kind_of(t) is not None:
+                self.types[name] = t
+        for name, kind in self.kinds.items():
+            self.types.setdefault(name, _TYPES.get(kind, pa.timestamp("us")))
+
+    def _type_of(self, name: str, column: Any) -> pa.DataType:
+        t = column.type
+        if self.kinds.get(name, "time") != "time":
+            return _TYPES[self.kinds[name]]
+        if pa.types.is_integer(t) and name == self.target:
+            return t
+        if pa.types.is_timestamp(t):
+            # A fraction of a second may follow.
+            return pa.timestamp("us")
+        return pa.float64() if kind_of(t) == "number" else _time_type(column) or t
+
+    def _new_types(self, table: pa.Table) -> Types:
+        """Types of the keys that have their first value in this table."""
+        for field in table.schema:
+            if field.name not in self.known and field.name not in self.types:
+                t = self._type_of(field.name, table[field.name])
+                if kind_of(t) is not None and not pa.types.is_null(field.type):
+                    self.types[field.name] = t
+        names = table.schema.names
+        return {n: self.types[n] for n in names if n in self.types and n not in self.known}
+
+    def _search(self, lines: list[Line]) -> tuple[pa.RecordBatch, DataError | None]:
+        """The rows up to the first bad one, by bisection."""
+        schema = self._schema()
+        if self._looks():
+            schema |= self._new_keys(lines)
+        good = _readable(lines, schema)
+        target = self.target or ""
+        if good < len(lines) and pa.types.is_integer(schema.get(target, pa.null())):
+            wide = _readable(lines, schema | {target: pa.float64()})
+            if wide > good:
+                good = wide
+                schema[target] = self.types[target] = pa.float64()
+                self.version += 1
+        failure = _reason(*lines[good], good, schema) if good < len(lines) else None
+        late = schema.keys() - self._schema().keys()
+        if late:
+            # A key that only comes after the bad row has not come.
+            late -= {key for _, line in lines[:good] for key in _object(line)}
+            schema = {name: t for name, t in schema.items() if name not in late}
+        return one_batch(_table(_joined(lines[:good]), schema)), failure
+
+    def _new_keys(self, lines: list[Line]) -> Types:
+        """Types of the keys that are not known, by their first values."""
+        found: Types = {}
+        for _, line in lines:
+            for name, value in _object(line).items():
+                if name in self.known or name in found or not isinstance(value, (str, int, float)):
+                    continue
+                t = _TYPES.get(self.kinds.get(name, ""), _type_by(value))
+                found[name] = self.types.setdefault(name, t)
+        return found
+
+
+def _table(data: bytes, types: Types, others: bool = False) -> pa.Table:
+    """All rows; ``others``: with the keys that have no type here."""
+    times = {name: t for name, t in types.items() if pa.types.is_temporal(t)}
+    schema = pa.schema(types | dict.fromkeys(times, pa.string()))
+    if not data:
+        return pa.schema(types).empty_table()
+    table = pajson.read_json(
+        pa.BufferReader(data),
+        read_options=pajson.ReadOptions(use_threads=False, block_size=len(data) + 1),
+        parse_options=pajson.ParseOptions(
+            explicit_schema=schema, unexpected_field_behavior="infer" if others else "ignore"
+        ),
+    )
+    ends = data.count(b"\n") + (not data.endswith(b"\n"))
+    if table.num_rows != ends and table.num_rows != sum(
+        map(bool, map(bytes.strip, data.split(b"\n")))
+    ):
+        raise pa.ArrowInvalid("a line holds several objects, or a part of one")
+    table.validate(full=True)
+    for name, t in times.items():
+        at = table.schema.get_field_index(name)
+        table = table.set_column(at, name, _moments(table[name], t))
+    return table
+
+
+def _moments(text: Any, t: pa.DataType) -> Any:
+    """The times that texts tell, in UTC where they name a zone."""
+    zoned = pc.match_substring_regex(text, _ZONE)
+    there = pc.if_else(zoned, text, None).cast(pa.timestamp(t.unit, "UTC")).cast(t)
+    return pc.coalesce(pc.if_else(zoned, None, text).cast(t), there)
+
+
+def _time_type(column: Any) -> pa.DataType | None:
+    """The type of text that is nothing but times; Arrow finds those without fractions itself."""
+    known = column.drop_null()
+    if not pa.types.is_string(column.type) or not len(known):
+        return None
+    if not pc.all(pc.match_substring_regex(known, _TIME)).as_py():
+        return None
+    fine = pc.any(pc.match_substring_regex(known, _NANOSECONDS)).as_py()
+    return pa.timestamp("ns" if fine else "us")
+
+
+def _type_by(value: Any) -> pa.DataType:
+    """The type of a column by its first value."""
+    if isinstance(value, bool):
+        return pa.bool_()
+    if not isinstance(value, str):
+        return pa.float64()
+    if not re.match(_TIME, value):
+        return pa.string()
+    return pa.timestamp("ns" if re.search(_NANOSECONDS, value) else "us")
+
+
+def _lines(chunk: Chunk) -> list[Line]:
+    """Number and text of the lines that are not blank."""
+    lines = enumerate(chunk.data.split(b"\n"), chunk.line)
+    return [(number, line) for number, line in lines if line.strip()]
+
+
+def _joined(lines: list[Line]) -> bytes:
+    return b"\n".join(line for _, line in lines)
+
+
+def _readable(lines: list[Line], types: Types, others: bool = False) -> int:
+    """How many lines can be read before the first that cannot."""
+
+    def works(n: int) -> bool:
+        try:
+            _table(_joined(lines[:n]), types, others)
+        except _ERRORS:
+            return False
+        return True
+
+    return len(lines) if works(len(lines)) else first_failure(len(lines), works)
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    """A row as Python reads it; empty if it is no object."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _reason(number: int, line: bytes, row: int, types: Types) -> DataError:
+    """What is wrong with a row that Arrow refuses."""
+    at, shown = f"line {number}: ", line.decode("utf-8", "replace")
+    try:
+        found = json.loads(line.decode())
+    except UnicodeDecodeError:
+        return DataError(f"{at}{shorten(shown)} is not text in UTF-8", row=row, value=shown)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        return DataError(f"{at}{shorten(shown)} is not a JSON object", row=row, value=shown)
+    for name, value in found.items():
+        what = _misfit(name, value, types.get(name))
+        if what:
+            column = name.encode("utf-8", "backslashreplace").decode()
+            return DataError(f"{at}{shorten(value)} {what}", row=row, column=column, value=value)
+    try:
+        _table(line, types, others=not types)
+        told = "it does not fit the rows before"
+    except _ERRORS as error:
+        told = str(error).split(" in row ")[0]
+    return DataError(f"{at}{shorten(shown)} cannot be read: {told}", row=row, value=shown)
+
+
+def _misfit(name: str, value: Any, t: pa.DataType | None) -> str:
+    """What is wrong with a value; nothing if it fits its type."""
+    text = name + value if isinstance(value, str) else name
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        return "or its key holds half of a surrogate pair; write both halves, or neither"
+    if isinstance(value, float) and math.isinf(value):
+        return "is too large for a number"
+    if value is None or t is None:
+        return ""
+    kind = kind_of(t) or ""
+    fits = isinstance(value, _FITS[kind]) and isinstance(value, bool) == (kind == "flag")
+    if kind == "time" and fits:
+        try:
+            _moments(pa.array([value]), t)
+        except pa.ArrowException:
+            fits = False
+    return "" if fits else f"stands where a {kind} is expected"

@@ -1,0 +1,54 @@
+"""Pipes that pause: what has come is handed over, though a whole chunk has not."""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+from typing import Any
+
+__all__ = ["PipeReader", "pipe_reader"]
+
+_PAUSE = 0.2
+"""Seconds without a byte after which what has come is handed over."""
+
+
+class PipeReader:
+    """Reads a file descriptor.
+
+    Attributes
+    ----------
+    waits : bool
+        Whether the last `read` ended because nothing more came.
+    """
+
+    def __init__(self, descriptor: int, first_lines: float) -> None:
+        self.waits = False
+        self._descriptor = descriptor
+        self._lines_left = first_lines
+
+    def read(self, size: int) -> bytes:
+        """``size`` bytes, or fewer at the end or where nothing more has come for a moment."""
+        parts, got = [], 0
+        self.waits = False
+        while got < size:
+            part = os.read(self._descriptor, size - got)
+            if not part:
+                break
+            parts.append(part)
+            got += len(part)
+            self._lines_left -= part.count(b"\n")
+            if self._lines_left <= 0 and not select.select([self._descriptor], [], [], _PAUSE)[0]:
+                self.waits = True
+                break
+        return b"".join(parts)
+
+
+def pipe_reader(raw: Any, first_lines: float) -> Any:
+    """A reader of standard input that does not wait for whole chunks, where the system has one."""
+    if os.name != "posix":
+        return raw
+    try:
+        return PipeReader(raw.fileno(), first_lines)
+    except (AttributeError, io.UnsupportedOperation):
+        return raw

@@ -1,0 +1,128 @@
+"""What streams of text files share: chunks in order, the next one parsed in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pyarrow as pa
+
+from onkel.columns.failures import moved
+from onkel.errors import DataError
+from onkel.streams.files import FileRef, joint_name, joint_size
+from onkel.streams.lines import Chunk, line_chunks
+from onkel.streams.sources import Batch, TableSource
+
+__all__ = ["TextSource"]
+
+# A chunk, the version of what is read, and its table where that was parsed beforehand.
+Found = tuple[Chunk, int, pa.Table | None]
+
+
+# Lines that tell types and task of a pipe: so many are waited for.
+_FIRST = 100
+
+
+class TextSource(TableSource):
+    """Rows of text files, about a megabyte at a time.
+
+    Parameters
+    ----------
+    files : list of FileRef
+    kinds : dict
+        Kind of the columns that are known beforehand.
+    target : str or None
+        Name of the target, if it is known: whole numbers in it stay whole.
+    reads : callable
+        Whether a column is to be read, by its name; others may hold anything.
+    delimiter : str, optional
+        What separates fields, where the format leaves it open.
+    """
+
+    #: whether a line end may stand inside quotes
+    quotes = False
+    #: what to say of a file without rows that others may follow; nothing where they may
+    lacks = ""
+
+    def __init__(
+        self,
+        files: list[FileRef],
+        kinds: dict[str, str],
+        target: str | None,
+        reads: Callable[[str], bool],
+        delimiter: str | None = None,
+    ) -> None:
+        self.files, self.kinds, self.target, self.reads = files, kinds, target, reads
+        self.name = joint_name(files)
+        self.once = any(f.once for f in files)
+        self.total = joint_size(files)
+        self.delimiter = delimiter
+        self.grows = self.grows or len(files) > 1
+        self.types: dict[str, pa.DataType] = {}
+        super().__init__()
+
+    def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
+        """The rows of a file's first chunk."""
+        return chunk
+
+    def _reader(self) -> Callable[[bytes], pa.Table]:
+        """A function that parses a good chunk, for columns and types as they are known now."""
+        raise NotImplementedError
+
+    def _parsed(
+        self, chunk: Chunk, file: FileRef, table: pa.Table | None
+    ) -> tuple[pa.RecordBatch, DataError | None]:
+        """The rows up to the first bad one, and what is wrong with it."""
+        raise NotImplementedError
+
+    def _read(self) -> Iterator[Batch]:
+        rows, before = 0, 0
+        for file in self.files:
+            for chunk, version, table in self._tables(file):
+                if chunk.data and not chunk.data.isspace():
+                    known = table if version == self.version else None
+                    try:
+                        batch, failure = self._parsed(chunk, file, known)
+                    except DataError as error:
+                        raise moved(error, source=file.name, rows=rows) from None
+                    self.waits = chunk.waits
+                    if batch.num_rows:
+                        yield Batch(batch, file.name)
+                    if failure is not None:
+                        raise moved(failure, source=file.name, rows=rows)
+                    rows += batch.num_rows
+                self.done = before + chunk.done
+            before += file.size or 0
+            if self.lacks and not self.types:
+                raise DataError(self.lacks, source=file.name)
+
+    def _tables(self, file: FileRef) -> Iterator[Found]:
+        """Chunks of a file, and their tables where they could be parsed beforehand."""
+        chunks = line_chunks(file, quotes=self.quotes, first_lines=0 if self.kinds else _FIRST)
+        first = next(chunks, None)
+        if first is None:
+            return
+        yield self._begin(first, file), -1, None
+        if file.once:
+            # A thread that waits for a pipe cannot be stopped.
+            yield from ((chunk, -1, None) for chunk in chunks)
+            return
+        with ThreadPoolExecutor(1) as pool:
+            ahead, version = pool.submit(_parse_next, chunks, self._reader()), self.version
+            while (found := ahead.result()) is not None:
+                held = found[0], version, found[1]
+                ahead, version = pool.submit(_parse_next, chunks, self._reader()), self.version
+                yield held
+
+
+def _parse_next(
+    chunks: Iterator[Chunk], read: Callable[[bytes], pa.Table]
+) -> tuple[Chunk, pa.Table | None] | None:
+    """The next chunk and, unless something is wrong in it, its table."""
+    chunk = next(chunks, None)
+    if chunk is None:
+        return None
+    try:
+        return chunk, read(chunk.data)
+    except (pa.ArrowException, UnicodeDecodeError):
+        return chunk, None

@@ -1,0 +1,1 @@
+"""f over stored rows: the budgets' contract, the model, and one room for each family of budgets."""

@@ -1,0 +1,115 @@
+"""What a budget is: a declaration with a name, its family, and a vector of parameters.
+
+A budget says how the support set is kept finite. It stands in one file, beside the compiled
+functions that carry it out, and in one row of the table in :mod:`onkel.budgets`.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from onkel.kernels import Kernel
+from onkel.rules.base import RADIUS, Rule
+
+__all__ = [
+    "BIRTH",
+    "DIAGONAL",
+    "N_INFO",
+    "N_PARAMETERS",
+    "TARGET",
+    "Budget",
+    "SizedBudget",
+    "check_budget",
+    "one_of",
+]
+
+# What is known of each stored row: κ(s, s), its label, and the number of its insertion.
+DIAGONAL, TARGET, BIRTH = 0, 1, 2
+N_INFO = 3
+N_PARAMETERS = 4
+
+
+class Budget(BaseEstimator):
+    """How the support set is kept finite: what happens when it is full and a row is to be added.
+
+    A budget declares what it needs and which rules it goes with; the loop of its family does the
+    rest.
+    """
+
+    name: str
+    #: the family, a key of :data:`onkel.support.families.MODELS`
+    family: str
+    #: the number by which the loop of the family knows the budget, where it has several
+    kind: int = 0
+    #: rules the budget may be used with, None for all; and why the others are out
+    rules: tuple[str, ...] | None = None
+    reason = ""
+
+    def number(self, dtype: np.dtype) -> int:
+        """What the loop knows the budget by, in this process, over coefficients of this type."""
+        return int(self.kind)
+
+    def limit(self) -> int | None:
+        """The largest size of the support set B after checking it; None where it grows."""
+        return check_budget(self)
+
+    def parameters(self) -> np.ndarray:
+        """What the loop reads, (N_PARAMETERS,), after checking every value."""
+        return np.zeros(N_PARAMETERS)
+
+    def needs_norm(self, par: np.ndarray) -> bool:
+        """True when ‖f‖² is kept; ``par`` are the rule's parameters. Some project f onto a ball."""
+        return bool(par[RADIUS] > 0.0)
+
+    def needs_gram(self, par: np.ndarray) -> bool:
+        """True when κ(S, S) is kept."""
+        return self.needs_norm(par)
+
+    def needs_outputs(self) -> bool:
+        """True when f(s) of the stored rows s is kept."""
+        return False
+
+    def check_rule(self, rule: Rule) -> None:
+        """ValueError with the reason where the rule cannot go with this budget."""
+        if rule.by_feature:
+            raise ValueError(
+                f"rule {rule.name!r} works feature by feature, and a support set has no features "
+                "that stay: use a gradient rule, or the rule with an explicit map"
+            )
+        if self.rules is not None and rule.name not in self.rules:
+            raise ValueError(
+                f"rule {rule.name!r} cannot be used with budget {self.name!r}: {self.reason}; it "
+                "takes " + " and ".join(map(repr, self.rules))
+            )
+
+    def check_kernel(self, kernel: Kernel) -> None:
+        """ValueError with the reason where the kernel cannot go with this budget."""
+
+
+class SizedBudget(Budget):
+    """A budget whose only parameter is its size B."""
+
+    def __init__(self, budget: int = 100) -> None:
+        self.budget = budget
+
+
+def check_budget(owner: Any, least: int = 1, name: str = "budget") -> int:
+    """The whole number ``owner.<name>`` ≥ ``least``; ValueError naming it otherwise."""
+    value = getattr(owner, name)
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
+    return int(value)
+
+
+def one_of(words: type[IntEnum], owner: Any, name: str) -> IntEnum:
+    """The member of ``words`` that ``owner.<name>`` names; ValueError with all names otherwise."""
+    allowed = {word.name.lower().replace("_", "-"): word for word in words}
+    value = getattr(owner, name)
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, allowed))}")
+    return allowed[value]

@@ -1,0 +1,128 @@
+"""BPA-NN: the dropped row is projected onto the new row and its nearest neighbour n.
+
+Two equations, [κ_tt κ_tn; κ_tn κ_nn] [u; v] = [κ_rt; κ_rn], and ρ_r = κ_rr - u κ_rt - v κ_rn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onkel.model.judging import SCALE
+from onkel.numerics.jit import jit_inline
+from onkel.support.budget import DIAGONAL
+from onkel.support.exchange.family import Exchange, ExchangeKind
+
+__all__ = ["BPANearest", "drop_beside", "first_neighbours", "new_neighbours"]
+
+# Below this share of κ_tt κ_nn the determinant of two rows is rounding error.
+_SAME = 1e-6
+
+
+@jit_inline
+def _distance(j, i, info, gram):
+    """‖κ_i - κ_j‖² - κ_jj."""
+    return info[DIAGONAL, i] - 2.0 * gram[j, i]
+
+
+@jit_inline
+def _nearest(j, size, info, gram):
+    """The slot next to slot j in feature space, of equals the first; -1 where there is no other."""
+    n = -1
+    least = np.inf
+    for i in range(size):
+        distance = _distance(j, i, info, gram)
+        if i != j and distance < least:
+            n, least = i, distance
+    return n
+
+
+@jit_inline
+def first_neighbours(size, slots, neighbour):
+    """The nearest neighbours of all slots."""
+    for j in range(size):
+        neighbour[j] = _nearest(j, size, slots.info, slots.gram)
+
+
+@jit_inline
+def new_neighbours(r, size, slots, neighbour):
+    """The nearest neighbours after slot r has been filled anew."""
+    info, gram = slots.info, slots.gram
+    for j in range(size):
+        i = neighbour[j]
+        if i == r or j == r:
+            neighbour[j] = _nearest(j, size, info, gram)
+        else:
+            to_r, to_i = _distance(j, r, info, gram), _distance(j, i, info, gram)
+            if to_r < to_i or (to_r == to_i and r < i):
+                neighbour[j] = r
+
+
+@jit_inline
+def _onto_pair(r, n, q, k_r, k_n, info, gram):
+    """(u, v, ρ): κ_r ≈ u κ_t + v κ_n, and the squared residual; k are kernel values with row t."""
+    own = info[DIAGONAL, r]
+    if n >= 0:
+        k_nn, k_rn = info[DIAGONAL, n], gram[r, n]
+        det = q * k_nn - k_n * k_n
+        if det > _SAME * q * k_nn:
+            u = (k_r * k_nn - k_rn * k_n) / det
+            v = (k_rn * q - k_r * k_n) / det
+            return u, v, max(own - u * k_r - v * k_rn, 0.0)
+    u = k_r / q if q > 0.0 else 0.0
+    return u, 0.0, max(own - u * k_r, 0.0)
+
+
+@jit_inline
+def _least_change(neighbour, q, panel, t, size, slots):
+    """argmin_r ‖α_r‖² ρ_r over projections onto the new row and the nearest neighbour of r."""
+    A = slots.A
+    r = 0
+    least = np.inf
+    for j in range(size):
+        weight = 0.0
+        for k in range(A.shape[0]):
+            weight += A[k, j] * A[k, j]
+        # where there is no neighbour it is not looked at
+        k_n = panel[t, max(neighbour[j], 0)]
+        _, _, rest = _onto_pair(j, neighbour[j], q, panel[t, j], k_n, slots.info, slots.gram)
+        if weight * rest < least:
+            r, least = j, weight * rest
+    return r
+
+
+@jit_inline
+def drop_beside(rows, t, size, slots, neighbour, new, state):
+    """The slot that goes, its part given to the new row and its nearest neighbour."""
+    A, panel, q = slots.A, rows.panel, rows.q[t]
+    r = _least_change(neighbour, q, panel, t, size, slots)
+    m = neighbour[r]
+    k_n = panel[t, max(m, 0)]
+    u, v, _ = _onto_pair(r, m, q, panel[t, r], k_n, slots.info, slots.gram)
+    for k in range(A.shape[0]):
+        if m >= 0:
+            A[k, m] += A[k, r] * A.dtype.type(v)
+        new[k] += state[SCALE] * A[k, r] * u
+    return r
+
+
+class BPANearest(Exchange):
+    """The new row takes the place of a stored one, whose part it shares with its neighbour.
+
+    κ_r is projected onto the new row and the nearest neighbour of r; r is the one that loses least,
+    ``‖α_r‖² ρ_r``. O(B) a row that is added, for a kernel matrix of B² numbers.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        B ≥ 1.
+
+    Notes
+    -----
+    Source: Wang & Vucetic 2010, BPA-NN.
+    """
+
+    name = "bpa_nearest"
+    kind = ExchangeKind.NEAREST
+
+    def needs_inverse(self) -> bool:
+        return False

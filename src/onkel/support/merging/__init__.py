@@ -1,0 +1,1 @@
+"""Budgets that merge two stored rows into one."""

@@ -1,0 +1,84 @@
+"""How a row moves f, in every loop over a support set: the rule's step, the scale, the ball."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.model.judging import SCALE, SQUARED_NORM, T, rescale
+from onkel.numerics.jit import jit_inline
+from onkel.rules.base import ALPHA, RADIUS
+from onkel.rules.dispatch import judge, step
+
+__all__ = ["How", "Move", "direction_sums", "move_of", "onto_ball", "scale_by"]
+
+
+class How(NamedTuple):
+    """The rule and the loss, and the state that they share with the budget."""
+
+    state: np.ndarray
+    loss: int
+    epsilon: float
+    rule: int
+    par: Any
+
+
+class Move(NamedTuple):
+    """f ← a f + b c κ(x, ·); b is 0 where f does not move along c."""
+
+    a: float
+    b: float
+    c2: float  # ‖c‖²
+    cp: float  # c·f(x), before the move
+
+
+@jit_inline
+def direction_sums(c, P, t):
+    """(‖c‖², c·p) of row t."""
+    c2 = 0.0
+    cp = 0.0
+    for k in range(c.shape[0]):
+        c2 += c[k] * c[k]
+        cp += c[k] * P[t, k]
+    return c2, cp
+
+
+@jit_inline
+def move_of(how, rows, t, c):
+    """The :class:`Move` of row t, whose scores are known; writes c = -∂loss/∂p (K,)."""
+    weight, state = rows.weight[t], how.state
+    if weight == 0.0:
+        return Move(1.0, 0.0, 0.0, 0.0)
+    state[T] += 1.0
+    q = rows.q[t]
+    value = judge(how.rule, how.par, state, how.loss, rows.P, t, rows.y[t], how.epsilon, q, c)
+    c2, cp = direction_sums(c, rows.P, t)
+    if c2 == 0.0 and how.par[ALPHA] == 0.0:
+        return Move(1.0, 0.0, 0.0, 0.0)
+    a, b = step(how.rule, how.par, state, weight, value, c2, q)
+    return Move(a, b if c2 > 0.0 else 0.0, c2, cp)
+
+
+@jit_inline
+def scale_by(A, outputs, a, state):
+    """f ← a f, with its norm and its outputs at the stored rows."""
+    if a != 1.0:
+        scale = state[SCALE] * a
+        rescale(A, a, state)
+        state[SQUARED_NORM] *= a * a
+        if state[SCALE] != scale:
+            # the factor was multiplied out
+            for k in range(outputs.shape[0]):
+                for j in range(outputs.shape[1]):
+                    outputs[k, j] *= scale
+
+
+@jit_inline
+def onto_ball(slots, how):
+    """Project f onto the rule's ball, where it has one."""
+    state, radius = how.state, how.par[RADIUS]
+    if radius > 0.0 and state[SQUARED_NORM] > radius * radius:
+        scale_by(slots.A, slots.outputs, radius / math.sqrt(state[SQUARED_NORM]), state)
+        state[SQUARED_NORM] = radius * radius

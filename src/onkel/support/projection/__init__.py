@@ -1,0 +1,1 @@
+"""Budgets that project a new row onto the stored ones."""

@@ -1,0 +1,208 @@
+"""BOGD's budget: random removal made unbiased, with bounded coefficients."""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+
+import numpy as np
+
+from onkel.model.judging import SCALE, SQUARED_NORM
+from onkel.numerics.jit import jit_inline
+from onkel.numerics.random import pick, uniform
+from onkel.rules.base import positive
+from onkel.support.budget import DIAGONAL, N_PARAMETERS, check_budget, one_of
+from onkel.support.removal.family import Removal, RemovalKind, weights
+from onkel.support.removal.oldest import oldest_slot
+
+__all__ = ["BoundedRemoval", "bounded_slot", "cuts"]
+
+# Their places in the parameter vector.
+_REMOVAL, _BOUND, _MOST = 0, 1, 2
+
+
+class Chance(IntEnum):
+    """Which row goes."""
+
+    UNIFORM = 0
+    NONUNIFORM = 1
+    OLDEST = 2
+
+
+class Bound(IntEnum):
+    """What is done with coefficients above the bound."""
+
+    EACH = 0
+    ALL = 1
+
+
+@jit_inline
+def _draw(rng, chance, size):
+    """A slot by its chance."""
+    left = uniform(rng)
+    r = 0
+    for j in range(size):
+        if chance[0, j] > 0.0:
+            r = j
+            left -= chance[0, j]
+            if left < 0.0:
+                break
+    return r
+
+
+@jit_inline
+def _chances(A, info, size, chance):
+    """p_i = 1 - (B - 1) w_i/Σ_j w_j with w = ‖α‖ √κ(s, s); a dominant row's is 0."""
+    weights(A, info, size, chance)
+    total = 0.0
+    for j in range(size):
+        chance[0, j] = math.sqrt(chance[0, j])
+        total += chance[0, j]
+    kept = 0.0
+    for j in range(size):
+        p = 1.0 / size
+        if total > 0.0:
+            p = max(0.0, 1.0 - (size - 1.0) * chance[0, j] / total)
+        chance[0, j] = p
+        kept += p
+    for j in range(size):
+        chance[0, j] /= kept
+
+
+@jit_inline
+def _remaining(chance, j):
+    """1 - p_j."""
+    return max(1.0 - chance[0, j], 1e-9)
+
+
+@jit_inline
+def _choose(par, slots, size, chance):
+    """The slot r to drop, and a factor of the survivors.
+
+    Row 0 of ``chance`` (1, B) ← the p_i, where they differ: a survivor's own factor is 1/(1 - p_i),
+    and the one returned is that of the first.
+    """
+    removal = int(par[_REMOVAL])
+    if removal == Chance.OLDEST:
+        return oldest_slot(slots.info, size), 1.0
+    if removal == Chance.UNIFORM:
+        return pick(slots.rng, size), size / (size - 1.0)
+    _chances(slots.A, slots.info, size, chance)
+    r = _draw(slots.rng, chance, size)
+    return r, 1.0 / _remaining(chance, 1 if r == 0 else 0)
+
+
+@jit_inline
+def _stretch(j, factor, size, slots, state):
+    """α_j ← factor · α_j, with ‖f‖² where the kernel matrix is kept for it."""
+    A, gram = slots.A, slots.gram
+    for k in range(A.shape[0]):
+        move = (factor - 1.0) * A[k, j]
+        if gram.shape[0] > 0:
+            output = 0.0
+            for i in range(size):
+                output += A[k, i] * gram[j, i]
+            change = move * (2.0 * output + move * slots.info[DIAGONAL, j])
+            state[SQUARED_NORM] += state[SCALE] * state[SCALE] * change
+        A[k, j] += A.dtype.type(move)
+
+
+@jit_inline
+def _stretch_to(before, r, size, chance, slots, state):
+    """α_j ← α_j/(1 - p_j)/``before`` of all but slot r.
+
+    Once rows have been dropped all terms but the newest are of one size, and so have one p: of most
+    nothing is left to do.
+    """
+    rounding = 1e-12 if slots.A.itemsize == 8 else 1e-6
+    for j in range(size):
+        factor = 1.0 / (before * _remaining(chance, j))
+        if j != r and abs(factor - 1.0) > rounding:
+            _stretch(j, factor, size, slots, state)
+
+
+@jit_inline
+def _bounded(par, A, size, r, b, new, scale):
+    """A factor of all with the new row; coefficients are cut where that is the bound."""
+    most = par[_MOST] * b
+    if most == np.inf:
+        return 1.0
+    if int(par[_BOUND]) == Bound.EACH:
+        limit = A.dtype.type(most / scale)
+        for k in range(A.shape[0]):
+            for j in range(size):
+                A[k, j] = min(max(A[k, j], -limit), limit)
+        return 1.0
+    largest = 0.0
+    for k in range(A.shape[0]):
+        largest = max(largest, abs(new[k]))
+        for j in range(size):
+            if j != r:
+                largest = max(largest, abs(scale * A[k, j]))
+    return min(1.0, most / largest) if largest > 0.0 else 1.0
+
+
+@jit_inline
+def bounded_slot(par, slots, size, b, new, state, work):
+    """(slot that goes, factor of the survivors, factor of all with the new row)."""
+    r, before = _choose(par, slots, size, work)
+    if int(par[_REMOVAL]) == Chance.NONUNIFORM:
+        _stretch_to(before, r, size, work, slots, state)
+    return r, before, _bounded(par, slots.A, size, r, b, new, before * state[SCALE])
+
+
+@jit_inline
+def cuts(par):
+    """Whether coefficients may have been cut, which the norm's recursion does not see."""
+    return par[_MOST] < np.inf
+
+
+class BoundedRemoval(Removal):
+    """Random removal whose survivors stand in for the dropped row, and stay bounded.
+
+    Uniform: every row is dropped with probability 1/B and the others are multiplied by
+    B/(B - 1). Non-uniform: ``p_i = 1 - (B - 1)|α_i|√κ_ii/Σ_j |α_j|√κ_jj``, factor 1/(1 - p_i).
+
+    Parameters
+    ----------
+    budget : int, default=100
+        B ≥ 2 (1 with ``removal="oldest"``).
+    removal : {"uniform", "nonuniform", "oldest"}, default="uniform"
+        "oldest" drops the oldest row and multiplies by nothing.
+    max_weight : float, default=10.0
+        Coefficients stay within ``max_weight`` steps, max_weight·η; inf for no bound.
+    bound : {"each", "all"}, default="each"
+        "each": a larger coefficient is cut. "all": the whole of f is multiplied so that the
+        largest one fits (the LSOKL programs).
+
+    Notes
+    -----
+    Source: Zhao, Wang, Wu, Jin & Hoi 2012, Algorithms 1 (uniform) and 2 (non-uniform).
+    """
+
+    name = "bounded"
+    kind = RemovalKind.BOUNDED
+    rules = ("gradient", "projected", "pegasos", "norma")
+    reason = "its bound on the coefficients is counted in gradient steps"
+
+    def __init__(
+        self,
+        budget: int = 100,
+        removal: str = "uniform",
+        max_weight: float = 10.0,
+        bound: str = "each",
+    ) -> None:
+        self.budget = budget
+        self.removal = removal
+        self.max_weight = max_weight
+        self.bound = bound
+
+    def limit(self) -> int | None:
+        return check_budget(self, least=1 if self.removal == "oldest" else 2)
+
+    def parameters(self) -> np.ndarray:
+        most = np.inf if self.max_weight == np.inf else positive(self, "max_weight")
+        out = np.zeros(N_PARAMETERS)
+        out[_REMOVAL] = one_of(Chance, self, "removal")
+        out[_BOUND], out[_MOST] = one_of(Bound, self, "bound"), most
+        return out

@@ -1,0 +1,54 @@
+"""The budgets of the family by number, and what they share."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from onkel.numerics.jit import jit_inline
+from onkel.support.budget import DIAGONAL, Budget, SizedBudget
+
+__all__ = ["Removal", "RemovalKind", "SizedRemoval", "squared_coefficients", "weights"]
+
+
+class RemovalKind(IntEnum):
+    """The budgets by number, as the loop knows them."""
+
+    NONE = 0
+    STOCHASTIC = 1
+    RANDOM = 2
+    OLDEST = 3
+    SMALLEST = 4
+    MOST_REDUNDANT = 5
+    SHRINK_OLDEST = 6
+    BOUNDED = 7
+    FIXED_RANDOM = 8
+    REPLACE_SIMPLE = 9
+    BY_SLOT = 10
+
+
+class Removal(Budget):
+    """A budget that drops one stored row for each new one."""
+
+    family = "removal"
+
+
+class SizedRemoval(Removal, SizedBudget):
+    """A budget of the family whose only parameter is its size B."""
+
+
+@jit_inline
+def squared_coefficients(A, size, work):
+    """Row 0 of ``work`` ← Σ_k α_k² of each slot."""
+    for j in range(size):
+        work[0, j] = 0.0
+    for k in range(A.shape[0]):
+        for j in range(size):
+            work[0, j] += A[k, j] * A[k, j]
+
+
+@jit_inline
+def weights(A, info, size, work):
+    """Row 0 of ``work`` ← Σ_k α_k² κ(s, s) of each slot."""
+    squared_coefficients(A, size, work)
+    for j in range(size):
+        work[0, j] *= info[DIAGONAL, j]

@@ -1,0 +1,19 @@
+"""The support set of the removal family."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onkel.support.budgeted import BudgetModel
+from onkel.support.removal.loop import learn_removal
+from onkel.support.slots import Rows, Slots
+
+__all__ = ["RemovalModel"]
+
+
+class RemovalModel(BudgetModel):
+    """Coefficients over stored rows, of which a full set drops one for each new row."""
+
+    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
+        learn_removal(rows, slots, self._limits(), self._how())
+        self._keep_rows(X, rows, slots)

@@ -1,0 +1,59 @@
+"""Stochastic insertion: a growing set that stores ever fewer rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onkel.numerics.jit import jit_inline
+from onkel.numerics.random import uniform
+from onkel.support.budget import N_PARAMETERS
+from onkel.support.removal.family import Removal, RemovalKind
+
+__all__ = ["StochasticInsertion", "thinned"]
+
+# Its place in the parameter vector.
+_THINNING = 0
+
+
+@jit_inline
+def thinned(par, t, b, rng):
+    """b over the chance t^-γ that row t is stored, or 0 where it is not."""
+    chance = t ** -par[_THINNING]
+    return b / chance if uniform(rng) < chance else 0.0
+
+
+class StochasticInsertion(Removal):
+    """A new term is kept with probability ``p_t = t^-γ``, and then divided by p_t.
+
+    f moves as without a budget in expectation; the expected size is O(T^(1-γ)).
+
+    Parameters
+    ----------
+    thinning : float, default=0.5
+        γ in (0, 1): larger keeps fewer rows.
+
+    Notes
+    -----
+    Source: He & Kwok 2014, first strategy. The public text of the paper breaks off before the
+    algorithm; this form is derived from its Proposition 1 and meets the guarantees it states.
+    """
+
+    name = "stochastic"
+    kind = RemovalKind.STOCHASTIC
+
+    def __init__(self, thinning: float = 0.5) -> None:
+        self.thinning = thinning
+
+    def limit(self) -> int | None:
+        return None
+
+    def parameters(self) -> np.ndarray:
+        value = self.thinning
+        if isinstance(value, str) or not np.isreal(value) or not 0.0 < value < 1.0:
+            raise ValueError(f"thinning={value!r} must be a number between 0 and 1")
+        out = np.zeros(N_PARAMETERS)
+        out[_THINNING] = value
+        return out
+
+    def needs_gram(self, par: np.ndarray) -> bool:
+        return False

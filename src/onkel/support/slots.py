@@ -1,0 +1,123 @@
+"""The arrays that all loops over a support set share, and how rows come into them.
+
+A model is A (K, capacity), coefficients of K outputs over stored rows, times ``state[SCALE]``. The
+kernel values of a sub-block are computed before it is walked:
+
+    panel (n, capacity + n) = [κ(block, slots) | κ(block, block)].
+
+When slot s takes row t, its column changes for the rows after t, and the new values stand in the
+second part: column capacity + t. So the loop notes the pair of columns, and each later row copies
+them before it is scored. Nothing is computed twice, whatever the budget does. Of the second part a
+row needs only what is left of its own column. The slots stand first so that the compiler sees that
+no index is below 0, and makes vectors of the loops over them.
+
+The loops hand these tuples whole to pieces under ``jit_inline``: reading a member counts
+references in a loop, and does not in a piece.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onkel.model.judging import SCALE
+from onkel.numerics.jit import jit, jit_inline
+from onkel.support.budget import BIRTH, DIAGONAL, TARGET
+
+__all__ = [
+    "BORN",
+    "CHANGED",
+    "N_COUNTS",
+    "REMOVED",
+    "SIZE",
+    "Limits",
+    "Rows",
+    "Slots",
+    "catch_up",
+    "keep_rows",
+    "place",
+    "score",
+]
+
+# Places in the counts: slots in use, rows ever stored, changes in this sub-block, rows dropped.
+SIZE, BORN, CHANGED, REMOVED = 0, 1, 2, 3
+N_COUNTS = 4
+
+
+class Rows(NamedTuple):
+    """The n rows of a sub-block."""
+
+    panel: np.ndarray  # (n, capacity + n) kernel values
+    q: np.ndarray  # (n,) κ(x, x)
+    y: np.ndarray  # (n,) labels
+    weight: np.ndarray  # (n,)
+    P: np.ndarray  # (n, K) scores before each row is learned, written by the loop
+
+
+class Slots(NamedTuple):
+    """The arrays of a support set; the first ``counts[SIZE]`` slots are in use."""
+
+    A: np.ndarray  # (K, capacity) coefficients over the common scale
+    info: np.ndarray  # (3, capacity) of each slot: DIAGONAL, TARGET, BIRTH
+    gram: np.ndarray  # (capacity, capacity) κ(S, S), or (0, 0) where nothing needs it
+    outputs: np.ndarray  # (K, capacity) f(s)/scale, or (K, 0) where nothing needs it
+    rng: np.ndarray  # (1,) state of the random generator
+    counts: np.ndarray  # SIZE, BORN, CHANGED, REMOVED
+    changes: np.ndarray  # (2, n) columns of the panel, for each change in this sub-block: to, from
+
+
+class Limits(NamedTuple):
+    """What the loop knows of the budget."""
+
+    kind: int  # its number in the family
+    size: int  # B, -1 for none
+    par: np.ndarray  # its parameter vector
+    track: bool  # whether ‖f‖² is kept
+
+
+@jit
+def keep_rows(X, changes, n_changes, n_slots, S):
+    """The rows of the slots that were filled; of a slot filled twice the last row stands."""
+    for i in range(n_changes):
+        for k in range(X.shape[1]):
+            S[changes[0, i], k] = X[changes[1, i] - n_slots, k]
+
+
+@jit_inline
+def catch_up(panel, t, slots):
+    """Bring row t of the panel up to the slots as they are now."""
+    changes = slots.changes
+    for i in range(slots.counts[CHANGED]):
+        panel[t, changes[0, i]] = panel[t, changes[1, i]]
+
+
+@jit_inline
+def score(panel, i, A, size, state, P, t):
+    """p_k = Σ_j α_kj κ(s_j, x) of row t from row i of the panel, in the precision of A."""
+    for k in range(A.shape[0]):
+        total = A.dtype.type(0.0)
+        for j in range(size):
+            total += A[k, j] * panel[i, j]
+        P[t, k] = state[SCALE] * total
+
+
+@jit_inline
+def place(s, rows, t, new, slots, state):
+    """Row t with the coefficients ``new`` (K,) becomes slot s."""
+    A, info, gram, counts, changes = slots.A, slots.info, slots.gram, slots.counts, slots.changes
+    panel = rows.panel
+    for k in range(A.shape[0]):
+        A[k, s] = new[k] / state[SCALE]
+    info[DIAGONAL, s], info[TARGET, s], info[BIRTH, s] = rows.q[t], rows.y[t], counts[BORN]
+    counts[BORN] += 1
+    if s == counts[SIZE]:
+        counts[SIZE] += 1
+    i = counts[CHANGED]
+    changes[0, i], changes[1, i] = s, panel.shape[1] - panel.shape[0] + t
+    counts[CHANGED] += 1
+    if gram.shape[0] > 0:
+        for j in range(counts[SIZE]):
+            gram[s, j] = panel[t, j]
+            gram[j, s] = panel[t, j]
+        gram[s, s] = rows.q[t]

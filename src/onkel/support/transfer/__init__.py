@@ -1,0 +1,1 @@
+"""Budgets that move stored rows into random Fourier features."""

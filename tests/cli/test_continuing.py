@@ -1,0 +1,158 @@
+"""``onkel learn --from``: tomorrow's file goes on where yesterday's model stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import onkel
+from onkel.cli import app
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(a) for a in args])
+
+
+def table(n, seed):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"id": range(n), "a": rng.normal(size=n), "b": rng.normal(size=n)})
+    frame["place"] = rng.choice(["north", "south"], size=n)
+    frame["y"] = np.where((frame["a"] * frame["b"] > 0) ^ (frame["place"] == "north"), "u", "d")
+    return frame.round(4)
+
+
+@pytest.fixture
+def days(tmp_path):
+    """Monday, Tuesday with its columns in another order, and both in one file."""
+    monday, tuesday = table(3000, 0), table(2000, 1)
+    monday.to_csv(tmp_path / "monday.csv", index=False)
+    tuesday[["y", "place", "b", "a", "id"]].to_csv(tmp_path / "tuesday.csv", index=False)
+    pd.concat([monday, tuesday]).to_csv(tmp_path / "both.csv", index=False)
+    result = run("learn", tmp_path / "monday.csv", "-t", "y", "-a", "fogd", "--set", "gamma=0.5",
+                 "--exclude", "id", "--save", tmp_path / "m.onkel")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    return tmp_path
+
+
+def test_tomorrows_file_gives_the_model_of_both(days):
+    whole = run("learn", days / "both.csv", "-t", "y", "-a", "fogd", "--set", "gamma=0.5",
+                "--exclude", "id", "--save", days / "both.onkel", "--json")  # fmt: skip
+    result = run("learn", days / "tuesday.csv", "--from", days / "m.onkel",
+                 "--save", days / "m.onkel", "--json")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "after 3,000 rows" in result.stderr
+    found, expected = json.loads(result.stdout), json.loads(whole.stdout)
+    assert found["n_rows"] == expected["n_rows"] == 5000
+    assert found["value"] == pytest.approx(expected["value"], abs=0.3)
+    assert [r["n_rows"] for r in found["curve"]][-2:] == [4096, 5000]
+    one, other = onkel.load(days / "m.onkel"), onkel.load(days / "both.onkel")
+    assert one.n_rows == 5000
+    assert one.settings["source"].endswith("tuesday.csv")
+    new = table(500, 2)
+    assert np.mean(one.predict(new) == other.predict(new)) > 0.99
+
+
+def test_new_columns_and_categories_widen_the_model(days):
+    wednesday = table(2000, 3).assign(wind=1.5)
+    wednesday["place"] = np.where(wednesday["b"] > 1, "west", wednesday["place"])
+    wednesday.loc[:9, "y"] = "unknown"
+    wednesday.to_csv(days / "wednesday.csv", index=False)
+    result = run("learn", days / "wednesday.csv", "--from", days / "m.onkel",
+                 "--save", days / "w.onkel")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    model = onkel.load(days / "w.onkel")
+    assert list(model.encoder.kinds) == ["a", "b", "place", "wind"]
+    assert model.classes_.tolist() == ["d", "u", "unknown"]
+    assert model.n_rows == 5000
+    assert onkel.load(days / "m.onkel").n_rows == 3000
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["-a", "pa"], "--algorithm: the model"),
+        (["-t", "a"], "--target"),
+        (["--task", "regression"], "--task"),
+        (["--set", "gamma=2"], "--set gamma"),
+        (["--exclude", "b"], "--exclude b"),
+        (["--scaling", "minmax"], "--scaling"),
+        (["--report", "m.onkel"], "another use"),
+        (["--checkpoint", "m.onkel"], "another use"),
+    ],
+)
+def test_what_contradicts_the_model_is_refused(days, monkeypatch, options, said):
+    monkeypatch.chdir(days)
+    before = (days / "m.onkel").read_bytes()
+    result = run("learn", "tuesday.csv", "--from", "m.onkel", "--save", "m.onkel", *options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert (days / "m.onkel").read_bytes() == before
+
+
+def test_a_file_without_the_target_or_a_column_changes_nothing(days):
+    before = (days / "m.onkel").read_bytes()
+    for gone in ("y", "b"):
+        table(50, 4).drop(columns=gone).to_csv(days / "bad.csv", index=False)
+        result = run("learn", days / "bad.csv", "--from", days / "m.onkel",
+                     "--save", days / "m.onkel")  # fmt: skip
+        assert result.exit_code == 2
+        assert f"column '{gone}'" in result.stderr
+        assert (days / "m.onkel").read_bytes() == before
+    result = run("learn", days / "tuesday.csv", "--from", days / "none.onkel")
+    assert result.exit_code == 2
+    assert "no such file" in result.stderr
+
+
+def test_a_killed_run_that_went_on_is_resumed(days):
+    args = ["learn", days / "tuesday.csv", "--from", days / "m.onkel", "--checkpoint",
+            days / "c.onkel", "--json"]  # fmt: skip
+    assert run(*args, "--limit", 700).exit_code == 0
+    assert onkel.load(days / "c.onkel").n_rows == 3700
+    resumed = run(*args, "--resume", "--save", days / "r.onkel")
+    assert resumed.exit_code == 0, resumed.stderr
+    found = json.loads(resumed.stdout)
+    assert (found["n_rows"], found["resumed_rows"]) == (5000, 700)
+    table(2000, 9).to_csv(days / "tuesday.csv", index=False)
+    (days / "c.onkel").unlink()
+    assert run(*args, "--limit", 700).exit_code == 0
+    table(2000, 10).to_csv(days / "tuesday.csv", index=False)
+    result = run(*args, "--resume")
+    assert result.exit_code == 2
+    assert "are not those read before" in result.stderr
+
+
+def test_a_model_that_nobody_saved_is_said_to_be_lost(days):
+    result = run("learn", days / "tuesday.csv", "-t", "y", "-a", "pa")
+    assert result.exit_code == 0
+    assert "no model was saved; add --save FILE" in result.stderr
+    saved = run("learn", days / "tuesday.csv", "-t", "y", "-a", "pa", "--save", days / "s.onkel")
+    assert "no model was saved" not in saved.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
+def test_a_pipe_that_pauses_is_learned_as_its_rows_arrive():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "onkel", "learn", "-", "--format", "csv", "-t", "y", "-a", "pa",
+         "-v"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stderr is not None
+    process.stdin.write(table(130, 0).to_csv(index=False).encode())
+    process.stdin.flush()
+    said = b""
+    while b" 128 " not in said:
+        ready = select.select([process.stderr.fileno()], [], [], 60)[0]
+        assert ready, "nothing was said before the pipe was closed"
+        said += os.read(process.stderr.fileno(), 1000)
+    process.stdin.close()
+    process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 0

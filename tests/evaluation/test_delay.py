@@ -1,0 +1,77 @@
+"""Labels that come late: against a naive loop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel import make
+from onkel.evaluation import prequential
+from onkel.pipeline import StreamModel
+from onkel.streams import open_stream
+
+N = 300
+
+
+def _rows(task):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 2))
+    y = X[:, 0] + np.cumsum(rng.normal(size=N)) * 0.5
+    return X, y if task == "regression" else np.where(y > np.median(y), "up", "down")
+
+
+def _naive(model, X, y, delay):
+    """What was predicted of each row before its label or any of the ``delay`` before it came."""
+    told = []
+    for t in range(len(y)):
+        if t > delay:
+            told.append(model.predict_next(X[t : t + 1], ahead=delay)[0])
+        else:
+            told.append(0.0 if y.dtype.kind == "f" else None)
+        if t >= delay:
+            model.partial_fit(X[t - delay : t - delay + 1], y[t - delay : t - delay + 1])
+    return told
+
+
+@pytest.mark.parametrize("task", ["regression", "binary"])
+@pytest.mark.parametrize("algorithm", ["okl", "fogd"])
+@pytest.mark.parametrize("delay", [1, 24])
+def test_delay_is_the_naive_loop(task, algorithm, delay):
+    X, y = _rows(task)
+    params = {"n_components": 20, "dtype": "float64", "random_state": 0}
+    if algorithm == "okl":
+        params["speed"] = "fast"
+    told = _naive(make(algorithm, task, **params), X, y, delay)
+    model = make(algorithm, task, **params)
+    blocks = [(X[:7], y[:7]), (X[7:200], y[7:200]), (X[200:], y[200:])]
+    result = prequential(model, blocks, delay=delay, warm_up=False)
+    if task == "regression":
+        expected = np.sqrt(np.mean((np.array(told) - y) ** 2))
+    else:
+        expected = 100.0 * np.mean([a != b for a, b in zip(told, y, strict=True)])
+    assert result.value == pytest.approx(expected, rel=1e-12)
+    assert result.settings["delay"] == delay
+    # all labels have come by the end
+    assert model.n_rows_ == N
+
+
+def test_a_late_label_costs():
+    X, y = _rows("regression")
+    scores = []
+    for delay in (0, 1, 50):
+        model = make("okl", "regression", n_components=20, speed="fast")
+        scores.append(prequential(model, (X, y), delay=delay, warm_up=False).value)
+    assert scores[0] < scores[1] < scores[2]
+
+
+def test_a_stream_model_can_be_delayed():
+    X, y = _rows("binary")
+    model = StreamModel(make("fogd", n_components=20, random_state=0))
+    result = prequential(model, open_stream((X, y)), delay=5)
+    assert result.n_rows == N
+    assert model.n_rows == N
+
+
+def test_a_negative_delay_is_refused():
+    with pytest.raises(ValueError, match="delay=-1: must be at least 0"):
+        prequential(make("pa"), _rows("binary"), delay=-1)

@@ -1,0 +1,121 @@
+"""A learner that leaves the range of floating point says so and stays as it was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel import (
+    DataError,
+    DivergenceError,
+    ExplicitKernelClassifier,
+    ExplicitKernelRegressor,
+    FOGDRegressor,
+    KernelRLSRegressor,
+    NOGDClassifier,
+    NOGDRegressor,
+    PAClassifier,
+    RRFRegressor,
+    StreamModel,
+)
+from onkel.rules import Gradient
+from onkel.streams import Block
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(1500, 8))
+Y = X[:, 0] + np.sin(X[:, 1])
+LABELS = np.digitize(X[:, 0] * X[:, 1], [-1, 0, 1])
+
+DIVERGING = [
+    (ExplicitKernelRegressor(map="identity", random_state=0), Y),
+    (FOGDRegressor(learning_rate=10.0, random_state=0), Y),
+    (FOGDRegressor(learning_rate=10.0, gamma=0.1, random_state=0), Y),
+    (NOGDRegressor(learning_rate=10.0), Y),
+    (RRFRegressor(learning_rate=1e3, loss="squared", random_state=0), Y),
+    (NOGDClassifier(learning_rate=10.0, loss="squared_hinge"), LABELS),
+    (
+        ExplicitKernelClassifier(map="identity", rule=Gradient(2.0), loss="squared_hinge",
+                                 class_weight="balanced", random_state=0),
+        LABELS > 1,
+    ),
+]  # fmt: skip
+
+
+def same(a, b):
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+    return np.array_equal(a, b)
+
+
+@pytest.mark.parametrize(("estimator", "y"), DIVERGING, ids=lambda v: type(v).__name__)
+def test_divergence_is_refused_with_the_row_and_undone(estimator, y):
+    from sklearn.base import clone
+
+    model = clone(estimator)
+    with pytest.raises(DivergenceError, match="diverge") as caught:
+        model.predict_then_learn(X, y)
+    row = caught.value.row
+    assert 0 < row < len(y)
+    # what was learned is exactly the rows before, and finite
+    other = clone(estimator).partial_fit(X[:row], y[:row])
+    assert model.n_rows_ == other.n_rows_ == row
+    assert same(model.get_state(), other.get_state())
+    assert np.isfinite(model.coef_).all()
+    # the next row is the one
+    with pytest.raises(DivergenceError, match=r"row 0: .*diverge"):
+        other.partial_fit(X[row : row + 40], y[row : row + 40])
+
+
+def test_fit_refuses_the_whole():
+    model = FOGDRegressor(learning_rate=10.0, random_state=0)
+    with pytest.raises(DivergenceError, match="diverge"):
+        model.fit(X, Y)
+    assert not hasattr(model, "model_")
+
+
+def test_rows_one_by_one():
+    model = ExplicitKernelRegressor(map="identity")
+
+    def learn_all():
+        for i in range(len(X)):
+            model.partial_fit(X[i : i + 1], Y[i : i + 1])
+
+    with pytest.raises(DivergenceError, match="diverge"):
+        learn_all()
+    assert 0 < model.n_rows_ < len(X)
+    assert np.isfinite(model.coef_).all()
+
+
+def test_stream_model_stays_at_the_row_before():
+    model = StreamModel(ExplicitKernelRegressor(map="identity"))
+    with pytest.raises(DivergenceError, match="diverge") as caught:
+        model.learn(Block(X, Y, 0))
+    assert model.scaler.n_rows_ == model.n_rows == caught.value.row
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_numbers_without_a_finite_square_are_refused(sparse):
+    from scipy.sparse import csr_matrix
+
+    bad = X.copy()
+    bad[7, 3] = 3e19
+    rows = csr_matrix(bad) if sparse else bad
+    model = PAClassifier()
+    with pytest.raises(DataError, match="too large for float32") as caught:
+        model.partial_fit(rows, LABELS)
+    assert (caught.value.row, caught.value.column, model.n_rows_) == (7, 3, 7)
+    PAClassifier(dtype="float64").partial_fit(rows, LABELS)
+    # a long block of large numbers is none of them
+    PAClassifier().partial_fit(X * 1e17, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("model", "value"),
+    [(FOGDRegressor(random_state=0), 1e30), (KernelRLSRegressor(n_components=20), 1e200)],
+)
+def test_targets_without_a_finite_square_are_refused(model, value):
+    bad = Y.copy()
+    bad[5] = value
+    with pytest.raises(DataError, match="scale the target") as caught:
+        model.partial_fit(X, bad)
+    assert (caught.value.row, caught.value.column, model.n_rows_) == (5, "y", 5)

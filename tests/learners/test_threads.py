@@ -1,0 +1,69 @@
+"""One thread predicts while another learns: it sees the model before a block or after it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from onkel import make
+
+
+def seeded(name):
+    model = make(name, "multiclass")
+    return model.set_params(random_state=0) if "random_state" in model.get_params() else model
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["okl", "fogd", "nolana", "forgetron", "bsgd-m", "krls"])
+def test_a_class_comes_while_another_thread_predicts(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3)).astype(np.float32)
+    y = np.digitize(X[:, 0], [-0.6, 0.6])
+    y[:300] = y[:300].clip(max=1)
+    model = seeded(name).partial_fit(X[:64], y[:64])
+    failures, stop = [], threading.Event()
+
+    def predict():
+        while not stop.is_set():
+            try:
+                labels, scores = model.predict(X[:50]), model.decision_function(X[:50])
+                assert np.isin(labels, [0, 1, 2]).all()
+                assert np.isfinite(scores).all()
+            except BaseException as error:  # told by the other thread
+                failures.append(error)
+                return
+
+    readers = [threading.Thread(target=predict) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    try:
+        for a in range(64, 600, 8):
+            model.partial_fit(X[a : a + 8], y[a : a + 8])
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join()
+    assert failures == []
+    alone = seeded(name).partial_fit(X[:64], y[:64])
+    for a in range(64, 600, 8):
+        alone.partial_fit(X[a : a + 8], y[a : a + 8])
+    assert np.array_equal(model.decision_function(X), alone.decision_function(X))
+
+
+def test_copies_have_a_lock_of_their_own():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    model = make("fogd", gamma=0.5, random_state=0).partial_fit(X, X[:, 0] > 0)
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        with model.__dict__["_lock"].held:
+            taken = []
+            thread = threading.Thread(target=lambda m=other, t=taken: t.append(m.predict(X)))
+            thread.start()
+            thread.join(20)
+            assert len(taken) == 1
+        assert np.array_equal(taken[0], model.predict(X))
+    assert "_lock" not in clone(model).__dict__

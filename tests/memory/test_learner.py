@@ -1,0 +1,120 @@
+"""The default learner with its memory: what predict may not depend on, and what is kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
+
+N = 900
+PARAMS = {"n_components": 15, "speed": "fast"}
+
+
+def _rows(kind, shuffled=False):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 2))
+    walk = np.cumsum(rng.normal(size=N)) * 0.5
+    y = X[:, 0] * np.tanh(walk) + walk
+    if kind != "values":
+        y = np.searchsorted(np.quantile(y, [0.5] if kind == "two" else [0.3, 0.6]), y)
+    order = rng.permutation(N) if shuffled else slice(None)
+    return X[order], y[order]
+
+
+def _model(kind, **params):
+    cls = OnlineKernelRegressor if kind == "values" else OnlineKernelClassifier
+    return cls(**PARAMS, **params)
+
+
+kinds = pytest.mark.parametrize("kind", ["values", "two", "three"])
+
+
+def _scores(model, X):
+    return model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
+
+
+@kinds
+def test_predict_does_not_depend_on_memory(kind):
+    X, y = _rows(kind)
+    with_memory, without = _model(kind).fit(X, y), _model(kind, memory=False).fit(X, y)
+    np.testing.assert_array_equal(_scores(with_memory, X), _scores(without, X))
+    # nor on the rows beside it, nor on what was asked before
+    alone = np.concatenate([_scores(with_memory, X[t : t + 1]) for t in range(20)])
+    with_memory.predict_next(X[:20])
+    np.testing.assert_allclose(alone, _scores(with_memory, X[:20]), rtol=1e-9, atol=1e-12)
+
+
+@kinds
+def test_memory_helps_where_there_is_a_yesterday(kind):
+    def loss(model, X, y):
+        told = model.predict_then_learn(X, y)
+        return np.mean((told - y) ** 2) if kind == "values" else np.mean(told != y)
+
+    X, y = _rows(kind)
+    assert loss(_model(kind), X, y) < 0.6 * loss(_model(kind, memory=False), X, y)
+    X, y = _rows(kind, shuffled=True)
+    assert loss(_model(kind), X, y) < 1.03 * loss(_model(kind, memory=False), X, y)
+
+
+@kinds
+@pytest.mark.parametrize("at", [1, 40, 600])
+def test_a_saved_learner_keeps_its_memory(kind, at, tmp_path):
+    X, y = _rows(kind)
+    first = _model(kind).partial_fit(X[:at], y[:at])
+    first.save(tmp_path / "model.onkel")
+    second = load(tmp_path / "model.onkel")
+    rest = X[at:], y[at:]
+    np.testing.assert_array_equal(first.predict_then_learn(*rest), second.predict_then_learn(*rest))
+
+
+@kinds
+def test_blocks_do_not_matter(kind):
+    X, y = _rows(kind)
+    classes = {} if kind == "values" else {"classes": np.unique(y)}
+    whole = _model(kind).predict_then_learn(X, y, **classes)
+    model = _model(kind)
+    parts = [
+        model.predict_then_learn(X[a : a + 13], y[a : a + 13], **classes) for a in range(0, N, 13)
+    ]
+    np.testing.assert_allclose(np.concatenate(parts), whole, rtol=1e-6, atol=1e-7)
+
+
+def test_the_second_model_starts_where_memory_helps_and_nowhere_else():
+    model = _model("values").fit(*_rows("values"))
+    assert model.memory_.second is not None
+    assert _model("values").fit(*_rows("values", shuffled=True)).memory_.second is None
+
+
+def test_far_ahead_is_the_timeless_prediction():
+    X, y = _rows("values")
+    model = _model("values").fit(X, y)
+    ahead = model.predict_next(X, ahead=100_000)
+    np.testing.assert_allclose(ahead, model.predict(X), atol=1e-6)
+    one_by_one = [model.predict_next(X[t : t + 1], ahead=t)[0] for t in range(5)]
+    np.testing.assert_allclose(one_by_one, model.predict_next(X[:5]), rtol=1e-9)
+
+
+def test_a_column_more_is_taken():
+    X, y = _rows("values")
+    model = _model("values").partial_fit(X, y)
+    assert model.memory_.second is not None
+    before = model.predict_next(X[:3])
+    model.add_columns(1)
+    wide = np.hstack([X, np.zeros((N, 1))])
+    np.testing.assert_allclose(model.predict_next(wide[:3]), before, rtol=1e-9)
+    copy = type(model).from_state(model.get_state())
+    np.testing.assert_array_equal(
+        copy.predict_then_learn(wide[:50], y[:50]), model.predict_then_learn(wide[:50], y[:50])
+    )
+
+
+def test_class_weights_have_no_memory():
+    X, y = _rows("two")
+    assert _model("two", class_weight="balanced").fit(X, y).memory_ is None
+
+
+def test_what_memory_may_be():
+    with pytest.raises(ValueError, match="memory=3 must be 'auto' or False"):
+        clone(_model("values", memory=3)).fit(*_rows("values"))

@@ -1,0 +1,238 @@
+"""Memories of targets: against plain NumPy, whatever the blocks, saved and gone on with."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onkel.memory import ClassMemory, Experts, Gain, ValueMemory
+from onkel.memory.linear import absorb, begin, forget, move, times
+from onkel.memory.period import find_periods, rows_until_search
+
+N = 700
+
+
+def _values(seed=0, n=N):
+    """A walk that the timeless predictions know a part of, and rows that don't count."""
+    rng = np.random.default_rng(seed)
+    f = np.sin(np.arange(n) / 9.0) * 3.0 + 20.0
+    y = f + np.cumsum(rng.normal(size=n)) * 0.3 + 2.0 * (np.arange(n) % 24 < 5)
+    weight = (rng.uniform(size=n) < 0.9) * rng.uniform(0.5, 2.0, n)
+    return f, y, weight
+
+
+def _classes(K, seed=0, n=N):
+    rng = np.random.default_rng(seed)
+    codes = np.repeat(rng.integers(0, K, n), rng.integers(1, 9, n))[:n]
+    F = 0.5 * np.eye(K)[codes] + rng.normal(0.0, 0.5, (n, K))
+    weight = (rng.uniform(size=n) < 0.9) * 1.0
+    return F, codes, weight
+
+
+MAKE = {
+    "values": (ValueMemory, _values),
+    "two classes": (lambda: ClassMemory(2), lambda: _classes(2)),
+    "five classes": (lambda: ClassMemory(5), lambda: _classes(5)),
+}
+
+
+@pytest.fixture(params=MAKE)
+def made(request):
+    return MAKE[request.param]
+
+
+def _in_blocks(memory, rows, cuts):
+    return np.concatenate([memory.learn(*(r[a:b] for r in rows)) for a, b in cuts])
+
+
+def _cuts(n, size):
+    return [(a, min(a + size, n)) for a in range(0, n, size)]
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_blocks_do_not_matter(made, size):
+    make, rows = made[0], made[1]()
+    whole, parts = make(), make()
+    expected = whole.learn(*rows)
+    np.testing.assert_array_equal(_in_blocks(parts, rows, _cuts(N, size)), expected)
+    for name, value in whole.get_state().items():
+        np.testing.assert_array_equal(parts.get_state()[name], value, err_msg=name)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=6))
+def test_any_blocks(sizes):
+    rows = _values()
+    ends = [0, *np.minimum(np.cumsum(sizes), N).tolist(), N]
+    cuts = list(pairwise(ends))
+    np.testing.assert_array_equal(_in_blocks(ValueMemory(), rows, cuts), ValueMemory().learn(*rows))
+
+
+@pytest.mark.parametrize("at", [0, 10, 100, 500])
+def test_a_state_goes_on_bit_for_bit(made, at):
+    make, rows = made[0], made[1]()
+    first, second = make(), make()
+    first.learn(*(r[:at] for r in rows))
+    second.set_state(first.get_state())
+    rest = [r[at:] for r in rows]
+    np.testing.assert_array_equal(second.learn(*rest), first.learn(*rest))
+
+
+def test_rows_of_weight_0_leave_no_trace(made):
+    make, (f, y, weight) = made[0], made[1]()
+    counted = weight > 0.0
+    all_rows, some = make(), make()
+    expected = all_rows.learn(f, y, weight)[counted]
+    got = some.learn(f[counted], y[counted], weight[counted])
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_predict_is_what_learn_predicts_and_changes_nothing(made):
+    make, (f, y, weight) = made[0], made[1]()
+    memory = make()
+    for t in range(0, N, 50):
+        row = slice(t, t + 1)
+        before = memory.get_state()
+        told = memory.predict(f[row])
+        for name, value in memory.get_state().items():
+            np.testing.assert_array_equal(value, before[name])
+        np.testing.assert_array_equal(memory.learn(f[row], y[row], weight[row]), told)
+        memory.learn(*(r[t + 1 : t + 50] for r in (f, y, weight)))
+
+
+def test_values_have_no_unit():
+    f, y, weight = _values()
+    plain = ValueMemory().learn(f, y, weight)[:, 0]
+    scaled = ValueMemory().learn(1e6 * f - 3e7, 1e6 * y - 3e7, weight)[:, 0]
+    np.testing.assert_allclose((scaled + 3e7) / 1e6, plain, atol=1e-6)
+
+
+def test_a_walk_is_followed_and_noise_is_not():
+    rng = np.random.default_rng(1)
+    n = 4000
+    ones, f = np.ones(n), rng.normal(size=n)
+
+    def error(p, y):
+        return float(np.mean((p - y) ** 2))
+
+    walk = f + np.cumsum(rng.normal(size=n))
+    told = ValueMemory().learn(f, walk, ones)[:, 0]
+    assert error(told[1000:], walk[1000:]) < 1.1 < 10.0 < error(f, walk)
+    noise = f + rng.normal(size=n)
+    told = ValueMemory().learn(f, noise, ones)[:, 0]
+    assert error(told, noise) < 1.02 * error(f, noise)
+
+
+def test_a_constant_target_is_no_error():
+    y = np.full(100, 3.0)
+    told = ValueMemory().learn(y, y, np.ones(100))
+    np.testing.assert_array_equal(told[:, 0], y)
+
+
+def test_classes_that_come_in_turn_are_known():
+    codes = np.arange(1500) % 12
+    F = np.random.default_rng(0).normal(0.0, 0.3, (1500, 12))
+    told = ClassMemory(12).learn(F, codes, np.ones(1500))[:, 0]
+    assert np.mean(told.argmax(axis=1)[300:] != codes[300:]) < 0.01
+    np.testing.assert_allclose(told.sum(axis=1), 1.0)
+
+
+def test_a_class_that_was_never_seen_changes_little():
+    F, codes, weight = _classes(4)
+    four, five = ClassMemory(4), ClassMemory(4)
+    four.learn(F, codes, weight)
+    five.learn(F, codes, weight)
+    five.add_class(1)
+    wide = np.insert(F[:1], 1, 0.0, axis=1)
+    told, expected = five.predict(wide)[0, 0], four.predict(F[:1])[0, 0]
+    np.testing.assert_allclose(np.delete(told, 1), expected, atol=0.1)
+    shifted = codes + (codes >= 1)
+    assert np.isfinite(five.learn(np.insert(F, 1, 0.0, axis=1), shifted, weight)).all()
+
+
+def test_many_classes_are_not_counted_in_pairs():
+    memory = ClassMemory(300)
+    assert memory.past.followed.shape == (0, 0)
+    F = np.zeros((20, 300))
+    assert np.isfinite(memory.learn(F, np.arange(20), np.ones(20))).all()
+
+
+# ---- parts -----------------------------------------------------------------------------------
+
+
+def test_least_squares_against_the_normal_equations():
+    rng = np.random.default_rng(0)
+    n, p, forgetting, ridge = 60, 4, 0.97, 0.5
+    U, y, first = rng.normal(size=(n, p)), rng.normal(size=n), rng.normal(size=p)
+    P, w, k = np.zeros((p, p)), first.copy(), np.zeros(p)
+    begin(P, ridge)
+    A, b = ridge * np.eye(p), ridge * first
+    for t in range(n):
+        forget(P, w, first, p, t, forgetting, ridge, k)
+        given_back = (1.0 - forgetting) * p * ridge
+        A, b = forgetting * A, forgetting * b
+        A[t % p, t % p] += given_back
+        b[t % p] += given_back * first[t % p]
+        spread = 1.0 + times(P, U[t], p, k)
+        move(w, p, k, (y[t] - w @ U[t]) / spread)
+        absorb(P, p, k, spread)
+        A, b = A + np.outer(U[t], U[t]), b + y[t] * U[t]
+        np.testing.assert_allclose(w, np.linalg.solve(A, b), rtol=1e-8)
+
+
+def test_experts_against_their_definition():
+    rng = np.random.default_rng(0)
+    n, N_experts, K = 80, 3, 2
+    E, y = rng.normal(size=(n, N_experts, K)), rng.normal(size=(n, K))
+    R, S, b, w = np.zeros(3), np.zeros(3), 0.0, np.full(3, 1 / 3)
+    experts = Experts(3)
+    told = experts.learn(E, y, np.ones(n))
+    for t in range(n):
+        p = w @ E[t]
+        np.testing.assert_allclose(told[t], p)
+        r = 2.0 * ((p - y[t]) * (p - E[t])).sum(axis=1)
+        R, S, b = R + r, S + r**2, max(b, np.abs(r).max())
+        w = np.maximum(R, 0.0) / (b**2 + S)
+        w = w / w.sum() if w.sum() > 0.0 else np.full(3, 1 / 3)
+
+
+def test_experts_regret_is_small():
+    rng = np.random.default_rng(0)
+    n, y = 5000, np.zeros((5000, 1))
+    E = rng.normal(0.0, [0.5, 1.0, 2.0], (n, 3))[:, :, None]
+    loss = np.sum(Experts(3).learn(E, y, np.ones(n)) ** 2)
+    assert loss < np.sum(E[:, 0] ** 2) * 1.02
+
+
+@pytest.mark.parametrize("period", [7, 24, 168])
+def test_a_period_is_found(period):
+    rng = np.random.default_rng(0)
+    shape = np.cumsum(rng.normal(size=period))
+    values = np.tile(shape, 2048 // period + 1)[:2048] + rng.normal(0.0, 0.2, 2048)
+    assert find_periods(values[:, None])[0] == period
+
+
+def test_noise_and_constants_have_no_period():
+    noise = np.random.default_rng(0).normal(size=(2048, 1))
+    assert not find_periods(np.cumsum(noise, axis=0)).any()
+    assert not find_periods(np.ones((500, 1))).any()
+
+
+def test_periods_are_looked_for_at_row_numbers():
+    n, at = 0, []
+    while n < 8192:
+        n += rows_until_search(n)
+        at.append(n)
+    assert at == [128, 256, 512, 1024, 2048, 4096, 6144, 8192]
+
+
+def test_gain_is_shown_by_gain_alone():
+    rng = np.random.default_rng(0)
+    losses = rng.exponential(size=(50, 64))
+    better, same = Gain(), Gain()
+    assert any(better.add(rows, 0.8 * rows) for rows in losses)
+    assert not any(same.add(rows, rng.permutation(rows)) for rows in losses)

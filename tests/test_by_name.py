@@ -1,0 +1,208 @@
+"""A saved pipeline is called with rows as users hold them, by the names of their columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+import onkel
+from onkel.cli import app
+from onkel.errors import DataError
+from onkel.learners import FOGDClassifier, FOGDRegressor
+from onkel.pipeline import StreamModel
+
+
+def table(n, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "small": rng.normal(size=n).round(3),
+            "place": rng.choice(["north", "south"], size=n),
+            "large": (1000 * rng.normal(size=n)).round(3),
+        }
+    )
+    side = np.where(frame["place"] == "north", 1.0, -1.0)
+    frame["y"] = np.where(side * frame["small"] * frame["large"] > 0, "up", "down")
+    return frame
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A model that the command line saved; it left out the column id."""
+    folder = tmp_path_factory.mktemp("by_name")
+    table(3000).to_csv(folder / "rows.csv", index=False)
+    result = CliRunner().invoke(
+        app, ["learn", str(folder / "rows.csv"), "-t", "y", "--exclude", "id", "-a", "fogd",
+              "--set", "gamma=0.5", "--set", "loss=logistic", "--save", str(folder / "m.onkel")],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    return folder / "m.onkel"
+
+
+NAMES = ["small", "place", "large"]
+NEW = table(200, seed=1)
+FORMS = {
+    "pandas": lambda f: f,
+    "polars": lambda f: pl.from_pandas(f),
+    "lazy": lambda f: pl.from_pandas(f).lazy(),
+    "arrow": lambda f: pa.Table.from_pandas(f, preserve_index=False),
+    "reader": lambda f: pa.Table.from_pandas(f, preserve_index=False).to_reader(),
+    "columns": lambda f: {name: f[name].to_numpy() for name in f},
+    "rows": lambda f: f.to_dict("records"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("order", [NAMES, NAMES[::-1], ["y", "large", "id", "small", "place"]])
+def test_columns_are_found_by_name_in_any_order(saved, form, order):
+    model = onkel.load(saved)
+    expected = model.predict(NEW[NAMES])
+    assert np.mean(expected == NEW["y"]) > 0.85
+    assert np.array_equal(model.predict(FORMS[form](NEW[order])), expected)
+    np.testing.assert_array_equal(
+        model.predict_proba(FORMS[form](NEW[order]))[:, 1] > 0.5, expected == model.classes_[1]
+    )
+    np.testing.assert_array_equal(
+        model.decision_function(FORMS[form](NEW[order])) > 0, expected == model.classes_[1]
+    )
+
+
+def test_one_dict_is_one_row_and_a_path_is_a_source(saved, tmp_path):
+    model = onkel.load(saved)
+    expected = model.predict(NEW)
+    row = {"large": NEW["large"][0], "place": NEW["place"][0], "small": NEW["small"][0]}
+    assert model.predict(row).tolist() == [expected[0]]
+    NEW[["y", *NAMES[::-1]]].to_csv(tmp_path / "new.csv", index=False)
+    assert np.array_equal(model.predict(tmp_path / "new.csv"), expected)
+    assert np.array_equal(model.predict(str(tmp_path / "new.csv")), expected)
+
+
+def test_an_array_goes_by_position_and_has_the_right_width(saved):
+    model = onkel.load(saved)
+    raw = NEW[NAMES].to_numpy(dtype=object)
+    assert np.array_equal(model.predict(raw), model.predict(NEW))
+    assert np.array_equal(model.predict(raw.tolist()), model.predict(NEW))
+    with pytest.raises(DataError, match=r"\(n, 3\).*\(200, 2\).*small, place, large"):
+        model.predict(raw[:, :2])
+    with pytest.raises(DataError, match=r"\(n, 3\)"):
+        model.predict(raw[0])
+
+
+def test_missing_and_extra_columns_are_named(saved):
+    model = onkel.load(saved)
+    with pytest.raises(DataError, match=r"'large'.*no such column"):
+        model.predict(NEW[["small", "place"]])
+    with pytest.raises(DataError, match="never had the columns 'colour', 'size'"):
+        model.predict(NEW.assign(colour="red", size=1))
+    with pytest.raises(DataError, match="column 'small': 'tall' stands where a number"):
+        model.predict(NEW.assign(small="tall"))
+    with pytest.raises(DataError, match="row 1, column 'small'"):
+        model.predict([{"small": 1, "large": 2, "place": "n"}, {"large": 2, "place": "n"}])
+    with pytest.raises(DataError, match=r"row 1.*a dict is expected"):
+        model.predict([{"small": 1, "large": 2, "place": "n"}, 7])
+    with pytest.raises(DataError, match="mixes"):
+        model.predict({"small": [1, 2], "large": 2, "place": "n"})
+    with pytest.raises(DataError, match=r"row 1, column 'large'.*another type"):
+        model.predict({"small": [1, 2], "large": [2, "x"], "place": ["n", "s"]})
+
+
+def test_predicting_leaves_the_model_as_it_is(saved, tmp_path):
+    model = onkel.load(saved)
+    model.save(tmp_path / "before.onkel")
+    model.settings["missing"] = "mean"
+    model.predict(NEW.assign(small=np.nan))
+    model.settings["missing"] = "error"
+    model.save(tmp_path / "again.onkel")
+    assert (tmp_path / "again.onkel").read_bytes() == (tmp_path / "before.onkel").read_bytes()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_learning_goes_by_name_too(saved, form):
+    model, expected = onkel.load(saved), onkel.load(saved)
+    before = expected.predict_then_learn(NEW)
+    assert expected.n_rows == 3200
+    shuffled = NEW[["large", "y", "place", "small", "id"]]
+    assert np.array_equal(model.predict_then_learn(FORMS[form](shuffled)), before)
+    assert model.n_rows == 3200
+    beside = onkel.load(saved)
+    features = NEW[["large", "place", "small"]]
+    if form != "lazy" and form != "reader":  # their length is not known
+        assert np.array_equal(beside.predict_then_learn(FORMS[form](features), NEW["y"]), before)
+    other = table(200, seed=2)
+    assert np.array_equal(model.predict(other), expected.predict(other))
+
+
+def test_new_columns_widen_the_model_and_excluded_ones_stay_out(saved):
+    model = onkel.load(saved)
+    model.partial_fit(NEW.assign(colour=np.where(NEW["y"] == "up", 1.0, 0.0)))
+    assert [column.name for column in model.encoder.columns] == [*NAMES, "colour"]
+    assert len(model.predict(NEW)) == 200
+    assert len(model.predict(NEW.assign(colour=1.0))) == 200
+
+
+def test_a_refused_table_changes_nothing(saved, tmp_path):
+    model = onkel.load(saved)
+    model.save(tmp_path / "before.onkel")
+    for bad in (
+        NEW.drop(columns="large"),
+        NEW.drop(columns="y"),
+        NEW.assign(colour=1.0, small="tall"),
+    ):
+        with pytest.raises((DataError, ValueError)):
+            model.partial_fit(bad)
+    with pytest.raises(ValueError, match="y and target="):
+        model.partial_fit(NEW, NEW["y"], target="y")
+    model.save(tmp_path / "again.onkel")
+    assert (tmp_path / "again.onkel").read_bytes() == (tmp_path / "before.onkel").read_bytes()
+
+
+def test_a_model_begun_in_python_reads_by_name(tmp_path):
+    model = StreamModel(FOGDClassifier(n_components=100, gamma=0.5, random_state=0))
+    with pytest.raises(DataError, match="no rows yet"):
+        model.predict(NEW)
+    frame = table(2000)
+    model.partial_fit(frame.drop(columns=["id"]), target="y")
+    model.save(tmp_path / "m.onkel")
+    loaded = onkel.load(tmp_path / "m.onkel")
+    swapped = NEW[["place", "large", "small", "y"]]
+    assert np.array_equal(loaded.predict(swapped), model.predict(NEW[NAMES]))
+
+
+def test_the_name_of_a_series_of_targets_is_the_target():
+    frame = table(500).drop(columns=["id"])
+    model = StreamModel(FOGDClassifier(n_components=50, random_state=0))
+    model.partial_fit(frame, frame["y"])
+    assert list(model.encoder.kinds) == NAMES
+    assert len(model.predict(frame)) == 500
+    other = StreamModel(FOGDClassifier(n_components=50, random_state=0))
+    other.partial_fit(frame[NAMES], frame["y"])
+    assert np.array_equal(other.predict(frame), model.predict(frame))
+
+
+def test_unnamed_features_stay_unnamed():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    y = X[:, 0] + X[:, 1]
+    model = StreamModel(FOGDRegressor(n_components=20, random_state=0)).partial_fit(X, y)
+    direct = StreamModel(FOGDRegressor(n_components=20, random_state=0))
+    for block in onkel.open_stream((X, y), dtype="float64"):
+        direct.learn(block)
+    assert np.array_equal(model.predict(X), direct.predict(X))
+    np.testing.assert_allclose(model.predict(X.tolist()), direct.predict(X), rtol=1e-6)
+    with pytest.raises(DataError, match="2 columns where the model has 3"):
+        model.predict(X[:, :2])
+    for one in (model, direct):
+        with pytest.raises(DataError, match=r"unnamed features|without names"):
+            one.predict(NEW)
+
+
+def test_prequential_reads_by_name(saved):
+    expected, model = onkel.load(saved), onkel.load(saved)
+    first = onkel.prequential(expected, NEW, warm_up=False)
+    second = onkel.prequential(model, NEW[NEW.columns[::-1]], warm_up=False)
+    assert second.value == first.value < 20

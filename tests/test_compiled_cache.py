@@ -1,0 +1,80 @@
+"""Compiled loops: learning goes on where they cannot be kept or read."""
+
+from __future__ import annotations
+
+import errno
+import os
+import warnings
+from pathlib import Path
+
+import numba
+import pytest
+from numba.core.caching import IndexDataCacheFile
+
+from onkel.numerics import cache
+from onkel.numerics.jit import jit
+
+pytestmark = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="there is no cache without the compiler"
+)
+
+
+def twice(x):
+    return 2 * x
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Only the temporary folder can be written; nothing was said yet."""
+    monkeypatch.setattr(cache._Places, "_locator_classes", [cache._TemporaryLocator])
+    monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(cache, "_said", {"place"})
+    return tmp_path
+
+
+def test_a_temporary_folder_is_used_and_said_once(folder, monkeypatch):
+    monkeypatch.setattr(cache, "_said", set())
+    with pytest.warns(cache.CacheWarning, match="compiled loops are kept in") as said:
+        assert [jit(twice)(x) for x in (2, 2.0)] == [4, 4.0]
+    assert len(said) == 1
+    again = jit(twice)
+    assert again(2) == 4
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_without_any_folder_loops_are_compiled_anew(folder, monkeypatch):
+    monkeypatch.setattr(cache._Places, "_locator_classes", [])
+    monkeypatch.setattr(cache, "_said", set())
+    with pytest.warns(cache.CacheWarning, match="no folder can be written"):
+        assert jit(twice)(2) == 4
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes as POSIX has them")
+def test_a_folder_that_others_can_write_is_not_trusted(folder):
+    cache._temporary_folder().mkdir(mode=0o700)
+    cache._temporary_folder().chmod(0o777)
+    assert jit(twice).stats.cache_path is None
+
+
+def test_a_full_disk_costs_no_more_than_time(folder, monkeypatch):
+    def full(self, path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(IndexDataCacheFile, "_open_for_write", full)
+    with pytest.warns(cache.CacheWarning, match="cannot be kept in .*No space left"):
+        assert jit(twice)(2) == 4
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("content", [b"", b"\x80\x05broken"])
+def test_a_broken_file_is_replaced(folder, monkeypatch, ending, content):
+    assert jit(twice)(2) == 4
+    (broken,) = Path(folder).rglob(f"*.{ending}")
+    broken.write_bytes(content)
+    with pytest.warns(cache.CacheWarning, match="cannot be read"):
+        assert jit(twice)(2) == 4
+    with warnings.catch_warnings(action="error"):
+        monkeypatch.setattr(cache, "_said", {"place"})
+        whole = jit(twice)
+        assert whole(2) == 4
+    assert sum(whole.stats.cache_hits.values()) == 1

@@ -1,0 +1,120 @@
+"""A model that was loaded is saved to the same bytes, and a file is written where it belongs."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+
+import numpy as np
+import pytest
+
+from onkel import ALGORITHMS, load, make
+from onkel.errors import ModelFileError
+from onkel.learners import FOGDClassifier
+
+CASES = [(name, task) for name, row in ALGORITHMS.items() for task in row.tasks]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("name", "task"), CASES)
+def test_save_load_save_gives_the_same_bytes(name, task, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4)).astype(np.float32)
+    y = {
+        "regression": np.sin(X[:, 0]) + 0.5 * X[:, 1],
+        "binary": (X[:, 0] * X[:, 1] > 0.0).astype(int),
+        "multiclass": np.digitize(X[:, 0], [-0.7, 0.7]),
+    }[task]
+    model = make(name, task)
+    for n in (0, 5, 120):
+        if n:
+            model.fit(X[:n], y[:n])
+        model.save(tmp_path / "first")
+        load(tmp_path / "first").save(tmp_path / "again")
+        assert (tmp_path / "first").read_bytes() == (tmp_path / "again").read_bytes()
+
+
+@pytest.fixture
+def model():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    return FOGDClassifier(n_components=4, gamma=0.5, random_state=0).fit(X, X[:, 0] > 0)
+
+
+def test_a_link_stays_and_what_it_names_is_written(model, tmp_path):
+    (tmp_path / "models").mkdir()
+    link = tmp_path / "current.onkel"
+    link.symlink_to("models/real.onkel")
+    model.save(link)
+    model.save(link)
+    assert link.is_symlink()
+    assert [p.name for p in (tmp_path / "models").iterdir()] == ["real.onkel"]
+    assert load(link).n_rows_ == 40
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_permissions_stay(model, tmp_path, mode):
+    path = tmp_path / "model.onkel"
+    path.touch()
+    path.chmod(mode)
+    model.save(path)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_what_is_no_regular_file_is_refused(model, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelFileError, match="not a regular file"):
+        model.save(tmp_path / "pipe")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    with pytest.raises(ModelFileError, match="not a regular file"):
+        model.save("/dev/null")
+    with pytest.raises(ModelFileError, match="device, pipe or socket"):
+        load(tmp_path / "pipe")
+
+
+def test_what_a_killed_write_left_is_removed(model, tmp_path):
+    path = tmp_path / "model.onkel"
+    old, new, other = (
+        tmp_path / name
+        for name in (".model.onkel.0123abcd.tmp", ".model.onkel.89ab4567.tmp", ".x.0123abcd.tmp")
+    )
+    for file in (old, new, other):
+        file.write_bytes(b"half")
+    for file in (old, other):
+        os.utime(file, (time.time() - 7200,) * 2)
+    model.save(path)
+    assert not old.exists()
+    # another process may be writing this one; and that one is another file's
+    assert new.exists()
+    assert other.exists()
+
+
+def test_a_missing_file_is_a_file_not_found(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "none.onkel")
+
+
+def test_deeply_nested_metadata_is_refused(tmp_path):
+    from safetensors.numpy import save_file
+
+    path = tmp_path / "deep.onkel"
+    for depth in (1_000, 100_000):
+        nested = '{"state": ' + "[" * depth + "]" * depth + ', "format": 1, "sha256": ""}'
+        save_file({"a": np.zeros(1)}, path, {"onkel": nested})
+        with pytest.raises(ModelFileError, match=r"deep.onkel"):
+            load(path)
+
+
+def test_a_size_beyond_the_arrays_is_refused(tmp_path):
+    from tests.fuzz.states import files, write
+
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    path = tmp_path / "model.onkel"
+    make("forgetron", gamma=0.5).fit(X, X[:, 0] > 0).save(path)
+    for size in (-5, 10**8, 2_000_000_000):
+        document, arrays = files._read(path)
+        (name,) = (name for name in arrays if name.endswith("model/counts"))
+        arrays[name][0] = size
+        write(tmp_path / "changed", document, arrays)
+        with pytest.raises(ModelFileError, match="fitted/model/counts"):
+            load(tmp_path / "changed")
