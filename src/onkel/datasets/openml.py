@@ -14,8 +14,6 @@ from onkel.datasets.registry import Entry, info
 from onkel.datasets.store import missing
 from onkel.errors import DataError
 
-__all__ = ["fetch"]
-
 
 def fetch(name: str, *, force: bool = False) -> Path:
     """Download a data set, once, and return its file.

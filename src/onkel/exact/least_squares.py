@@ -34,8 +34,6 @@ from onkel.exact.since_anchor import RowsSince, solve_lower
 from onkel.numerics.linalg import BlockFactor
 from onkel.state import Array, check, require
 
-__all__ = ["ANCHOR_ROWS", "Known", "RecursiveLeastSquares"]
-
 #: rows between two factorisations of R: fewer cost more in the factor, more cost more in S
 ANCHOR_ROWS = 256
 #: share by which the penalty may be off between anchors that restore it; the second for more than

@@ -8,8 +8,6 @@ from typing import Any
 from onkel.explicit.loop import grow_block, learn_block
 from onkel.explicit.reparameterized import learn_reparameterized
 
-__all__ = ["is_cold"]
-
 
 def is_cold() -> bool:
     """True when numba's cache holds no compiled loop yet: the first run on a machine."""

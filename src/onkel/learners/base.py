@@ -20,8 +20,6 @@ from onkel.model.lock import locked
 from onkel.rules import Rule
 from onkel.state import Whole, check, inside, require
 
-__all__ = ["OnlineEstimator"]
-
 
 @declared
 class OnlineEstimator(BaseEstimator):

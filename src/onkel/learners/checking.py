@@ -10,17 +10,6 @@ from sklearn.utils.validation import validate_data
 from onkel.errors import DataError
 from onkel.model.warmup import LARGEST_WEIGHT
 
-__all__ = [
-    "LARGEST_WEIGHT",
-    "cell_error",
-    "check_rows",
-    "first_error",
-    "new_columns",
-    "not_finite",
-    "too_heavy",
-    "weights",
-]
-
 
 class _CellError(DataError, TypeError):
     """A cell that isn't a number, where scikit-learn asks for a TypeError."""

@@ -22,24 +22,6 @@ from onkel.maps.fourier import check_count
 from onkel.rules import Gradient, Perceptron, Rule
 from onkel.support.families import model_of
 
-__all__ = [
-    "Budgeted",
-    "GradientClassifier",
-    "GradientRegressor",
-    "GradientSteps",
-    "MarginClassifier",
-    "MistakeClassifier",
-    "MistakeRegressor",
-    "OverMap",
-    "OverSupportSet",
-    "Seeded",
-    "ShiftInvariant",
-    "StoringClassifier",
-    "StoringRegressor",
-    "TubeRegressor",
-    "Width",
-]
-
 MULTICLASS = "In multiclass the true class against the best wrong one, and softmax."
 CLASSIFICATION_LOSSES = '{"hinge", "squared_hinge", "logistic"}'
 REGRESSION_LOSSES = '{"squared", "absolute", "epsilon_insensitive"}'

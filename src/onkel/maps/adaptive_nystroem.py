@@ -18,8 +18,6 @@ from onkel.numerics.dense import as_dense
 from onkel.rules.base import non_negative
 from onkel.state import Array, Field, Number, Whole
 
-__all__ = ["AdaptiveNystroem"]
-
 # Share of its trace added to the diagonal of κ(S, S): smaller eigenvalues are noise, by the
 # precision of the rows, and landmarks may coincide.
 _JITTER = {4: 1e-7, 8: 1e-11}

@@ -23,8 +23,6 @@ from onkel.numerics.dense import as_dense
 from onkel.rules.base import non_negative
 from onkel.state import Array, Field, Flag, Number, inside
 
-__all__ = ["AlignedFourier"]
-
 SELECTIONS = ("largest", "sample")
 # rows before the first solution: with fewer, v is mostly chance
 _FIRST_SOLUTION = 32

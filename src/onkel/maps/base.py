@@ -20,8 +20,6 @@ from onkel.model.warmup import next_power_of_two
 from onkel.numerics.dense import as_dense
 from onkel.state import Field
 
-__all__ = ["Change", "FeatureMap", "draw_seed"]
-
 
 def draw_seed(random_state: Any) -> int:
     """A seed for NumPy's generator: an int stands for itself, anything else is drawn from."""

@@ -17,8 +17,6 @@ from onkel.numerics.jit import sincos_block
 from onkel.numerics.workspace import scratch
 from onkel.state import Array, Field, Number, Whole
 
-__all__ = ["FastfoodFeatures"]
-
 _ARRAYS = ("signs", "order", "normals", "lengths")
 
 

@@ -15,16 +15,6 @@ from onkel.numerics.jit import axpy, jit, sincos_block, sincos_turns
 from onkel.numerics.workspace import scratch
 from onkel.state import Array, Field, Number, Whole
 
-__all__ = [
-    "FourierFeatures",
-    "SpectralFeatures",
-    "check_count",
-    "check_spectrum",
-    "fourier_features",
-    "row_turns",
-    "turns_of",
-]
-
 
 def check_count(owner: object, name: str, least: int = 1) -> int:
     """The whole number ``owner.name`` ≥ least; ValueError naming it otherwise."""

@@ -18,8 +18,6 @@ from onkel.numerics.gaussian import LOG2_E, exp2
 from onkel.numerics.jit import axpy, jit
 from onkel.state import Array, Field, Number
 
-__all__ = ["NystroemFeatures"]
-
 # Eigenvalues below this share of the largest are noise: Λ^-½ would blow them up.
 _RELATIVE_RANK = {4: 1e-6, 8: 1e-10}
 

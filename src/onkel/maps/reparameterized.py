@@ -17,8 +17,6 @@ from onkel.numerics.jit import axpy, jit, sincos_turns
 from onkel.rules.base import non_negative
 from onkel.state import Array, Field, Number, Whole
 
-__all__ = ["LAWS", "ReparameterizedFeatures"]
-
 _TURN = 1.0 / (2.0 * math.pi)
 LAWS = ("gaussian", "frequency", "mixture")
 

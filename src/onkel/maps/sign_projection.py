@@ -10,8 +10,6 @@ import numpy as np
 from onkel.maps.base import FeatureMap
 from onkel.maps.fourier import check_count
 
-__all__ = ["SignProjection"]
-
 
 @dataclass(eq=False, repr=False)
 class SignProjection(FeatureMap):

@@ -18,8 +18,6 @@ from onkel.model.labels import with_class
 from onkel.numerics.dense import with_zero_columns
 from onkel.state import Array, Whole, check, require
 
-__all__ = ["LARGEST_WEIGHT", "Warmup", "fields_of_rows", "next_power_of_two"]
-
 #: beside a larger weight the other rows are lost in rounding
 LARGEST_WEIGHT = 1e12
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_dense", "with_zero_columns"]
-
 
 def as_dense(X: Any) -> np.ndarray:
     """Rows as a C-contiguous array, CSR or not."""

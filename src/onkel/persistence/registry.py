@@ -8,8 +8,6 @@ from typing import Any
 from onkel._version import __version__
 from onkel.errors import ModelFileError
 
-__all__ = ["class_name", "register", "resolve"]
-
 _MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams", "onkel.maps")
 """What these modules list in ``__all__`` and has ``from_state`` may come from a file."""
 

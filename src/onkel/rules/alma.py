@@ -10,8 +10,6 @@ import numpy as np
 from onkel.rules.base import positive, vector
 from onkel.rules.by_step import StepRule
 
-__all__ = ["Alma"]
-
 
 class Alma(StepRule):
     """ALMA₂(α): on a margin of at most ``(1 - α)/(α√k)`` a step √2/√k, then onto the unit ball.

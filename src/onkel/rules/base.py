@@ -15,21 +15,6 @@ from sklearn.base import BaseEstimator
 
 from onkel.losses import Loss
 
-__all__ = [
-    "ALPHA",
-    "OWN",
-    "OWN_STATE",
-    "RADIUS",
-    "SCALE",
-    "SQUARED_NORM",
-    "Rule",
-    "RuleKind",
-    "T",
-    "non_negative",
-    "positive",
-    "vector",
-]
-
 
 class RuleKind(IntEnum):
     """The families of rules by number, as the compiled loops know them."""

@@ -9,8 +9,6 @@ import numpy as np
 from onkel.numerics.jit import jit_inline
 from onkel.rules.base import ALPHA, OWN, Rule, RuleKind, non_negative, positive, vector
 
-__all__ = ["DoublyScalars", "DoublyStochastic", "doubly_step", "move_part"]
-
 
 class DoublyScalars(NamedTuple):
     """η, its decay, and the number of parts P."""

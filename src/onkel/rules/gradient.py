@@ -11,8 +11,6 @@ import numpy as np
 from onkel.numerics.jit import jit_inline
 from onkel.rules.base import ALPHA, OWN, Rule, RuleKind, non_negative, positive, vector
 
-__all__ = ["Gradient", "GradientScalars", "Schedule", "gradient_step", "step_size"]
-
 
 class Schedule(IntEnum):
     """Step sizes: η, η/√t, 1/(αt) and η/t^r."""

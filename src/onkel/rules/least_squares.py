@@ -8,8 +8,6 @@ import numpy as np
 
 from onkel.rules.base import OWN, Rule, RuleKind, positive, vector
 
-__all__ = ["ExactScalars", "LeastSquares"]
-
 
 class ExactScalars(NamedTuple):
     """Penalty and forgetting factor of the exact rules."""

@@ -11,8 +11,6 @@ from onkel.numerics.jit import jit_inline
 from onkel.rules.base import OWN, OWN_STATE, RuleKind, T, positive
 from onkel.rules.gradient import Gradient, step_size
 
-__all__ = ["TUBE", "Norma", "NormaScalars", "adapt_tube"]
-
 # NORMA's place in the state vector: its tube (regression) or margin (classification).
 TUBE = OWN_STATE
 

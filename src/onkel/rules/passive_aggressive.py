@@ -10,8 +10,6 @@ import numpy as np
 from onkel.numerics.jit import jit_inline
 from onkel.rules.base import OWN, Rule, RuleKind, positive, vector
 
-__all__ = ["PassiveAggressive", "PassiveAggressiveScalars", "Variant", "passive_aggressive_step"]
-
 
 class Variant(IntEnum):
     """PA (hard), PA-I (capped step), PA-II (softened step)."""

@@ -7,8 +7,6 @@ import numpy as np
 from onkel.rules.base import Rule, RuleKind, positive, vector
 from onkel.rules.gradient import GradientScalars, Schedule
 
-__all__ = ["Pegasos"]
-
 
 class Pegasos(Rule):
     """Pegasos: ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)``, then projection onto ‖f‖ ≤ 1/√α.

@@ -7,8 +7,6 @@ import numpy as np
 from onkel.rules.base import Rule, RuleKind, positive, vector
 from onkel.rules.gradient import GradientScalars, Schedule
 
-__all__ = ["Perceptron"]
-
 
 class Perceptron(Rule):
     """Perceptron: on a wrong prediction ``f ← f + η y κ(x, ·)``.

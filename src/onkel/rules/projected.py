@@ -7,8 +7,6 @@ import numpy as np
 from onkel.rules.base import positive
 from onkel.rules.gradient import Gradient
 
-__all__ = ["ProjectedGradient"]
-
 
 class ProjectedGradient(Gradient):
     """OLK: a gradient step, then the projection ``f ← min(1, U/‖f‖) f`` onto a ball.

@@ -15,18 +15,6 @@ from sklearn.base import BaseEstimator
 from onkel.kernels import Kernel
 from onkel.rules.base import RADIUS, Rule
 
-__all__ = [
-    "BIRTH",
-    "DIAGONAL",
-    "N_INFO",
-    "N_PARAMETERS",
-    "TARGET",
-    "Budget",
-    "SizedBudget",
-    "check_budget",
-    "one_of",
-]
-
 # What is known of each stored row: κ(s, s), its label, and the number of its insertion.
 DIAGONAL, TARGET, BIRTH = 0, 1, 2
 N_INFO = 3

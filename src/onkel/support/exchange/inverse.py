@@ -29,24 +29,6 @@ from onkel.numerics.linalg import cholesky_upper
 from onkel.numerics.workspace import scratch
 from onkel.support.budget import DIAGONAL
 
-__all__ = [
-    "Ahead",
-    "Inverse",
-    "Terms",
-    "anew",
-    "column",
-    "coordinates",
-    "exchange",
-    "extend",
-    "is_full",
-    "is_worn",
-    "look_ahead",
-    "new_terms",
-    "ridge",
-    "rounding_of",
-    "settle",
-]
-
 # Terms that wait. More make each row's part of them longer, fewer the products less efficient.
 _MOST_TERMS = 48
 _LEAST_RIDGE = 1e-12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.model.judging import T
+from onkel.rules.base import T
 from onkel.state import Array
 from onkel.support.budgeted import BudgetModel
 from onkel.support.exchange.family import Exchange
@@ -20,8 +20,6 @@ from onkel.support.exchange.inverse import (
 from onkel.support.exchange.loop import learn_exchange
 from onkel.support.model import SLOTS
 from onkel.support.slots import CHANGED, REMOVED, Rows, Slots
-
-__all__ = ["ExchangeModel"]
 
 # Rows multiplied ahead at first, and at the most.
 _AHEAD_ROWS, _MOST_AHEAD = 24, 64

@@ -14,8 +14,6 @@ from onkel.numerics.jit import jit_inline
 from onkel.rules.base import Rule, non_negative
 from onkel.support.budget import N_PARAMETERS, Budget, check_budget
 
-__all__ = ["AGGRESSIVE", "ETA", "Projection", "margin_step"]
-
 # Their places in the parameter vector.
 ETA, AGGRESSIVE = 0, 1
 

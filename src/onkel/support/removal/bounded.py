@@ -7,15 +7,12 @@ from enum import IntEnum
 
 import numpy as np
 
-from onkel.model.judging import SCALE, SQUARED_NORM
 from onkel.numerics.jit import jit_inline
 from onkel.numerics.random import pick, uniform
-from onkel.rules.base import positive
+from onkel.rules.base import SCALE, SQUARED_NORM, positive
 from onkel.support.budget import DIAGONAL, N_PARAMETERS, check_budget, one_of
 from onkel.support.removal.family import Removal, RemovalKind, weights
 from onkel.support.removal.oldest import oldest_slot
-
-__all__ = ["BoundedRemoval", "bounded_slot", "cuts"]
 
 # Their places in the parameter vector.
 _REMOVAL, _BOUND, _MOST = 0, 1, 2

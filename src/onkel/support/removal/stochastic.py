@@ -9,8 +9,6 @@ from onkel.numerics.random import uniform
 from onkel.support.budget import N_PARAMETERS
 from onkel.support.removal.family import Removal, RemovalKind
 
-__all__ = ["StochasticInsertion", "thinned"]
-
 # Its place in the parameter vector.
 _THINNING = 0
 

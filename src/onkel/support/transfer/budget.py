@@ -8,8 +8,6 @@ from onkel.kernels import Kernel
 from onkel.rules.base import RADIUS, Rule
 from onkel.support.budget import Budget, check_budget
 
-__all__ = ["Transfer"]
-
 
 class Transfer(Budget):
     """The k lightest rows of a full set are carried over into a weight vector.

@@ -16,12 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.model.judging import T
 from onkel.numerics.jit import jit, jit_inline
+from onkel.rules.base import T
 from onkel.support.outputs import refresh_outputs
 from onkel.support.slots import BORN, REMOVED, SIZE
-
-__all__ = ["Twins", "learn_twins"]
 
 # What a difference in the classes' shares counts against one in place, 1 - κ ≤ 1: prototypes of
 # different classes are merged only where nothing else is left.

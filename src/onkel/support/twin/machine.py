@@ -10,8 +10,6 @@ from onkel.kernels import Gaussian, Kernel
 from onkel.rules.base import positive
 from onkel.support.budget import check_budget
 
-__all__ = ["TwinParameters", "TwinVectors"]
-
 
 class TwinParameters(NamedTuple):
     """The parameters as the loop takes them, checked."""

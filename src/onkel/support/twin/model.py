@@ -14,8 +14,6 @@ from onkel.support.model import MOST_ROWS, SLOTS, SupportModel
 from onkel.support.twin.loop import Twins, learn_twins
 from onkel.support.twin.machine import TwinVectors
 
-__all__ = ["TwinModel"]
-
 
 class TwinModel(SupportModel):
     """An SVM over prototypes, moved by no rule; hinge loss.
