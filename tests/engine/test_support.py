@@ -309,7 +309,7 @@ def test_growth_factors_are_multiplied_out():
         (budgets.BoundedRemoval(5, bound="some"), OGD, "bound='some' is not one of 'each'"),
         (budgets.BoundedRemoval(5, max_weight=0), OGD, "max_weight=0 must be a positive"),
         (budgets.ShrinkOldest(5, "gready"), PERCEPTRON, "variant='gready' is not one of"),
-        (budgets.StochasticInsertion(1.0), OGD, "thinning=1.0 must be a number between 0 and 1"),
+        (budgets.StochasticInsertion(1.0), OGD, "thinning=1.0 must be above 0 and below 1"),
         (budgets.ShrinkOldest(5), OGD, "the perceptron's count of mistakes"),
         (budgets.BPASimple(5), OGD, "solves the passive-aggressive problem"),
         (budgets.BoundedRemoval(5), PERCEPTRON, "counted in gradient steps"),

@@ -18,7 +18,7 @@ from onkel.learners.regression import OnlineRegressor
 from onkel.losses import Loss
 from onkel.maps import FeatureMap
 from onkel.maps.base import draw_seed
-from onkel.maps.fourier import check_count
+from onkel.parameters import whole
 from onkel.rules import Gradient, Perceptron, Rule
 from onkel.support.families import model_of
 
@@ -207,7 +207,7 @@ class OverMap(OnlineEstimator):
     def _new_map(self, d: int) -> FeatureMap:
         """The learner's map, begun for rows of d columns."""
         feature_map = clone(self._make_map())
-        if getattr(feature_map, "random_state", 0) is None:
+        if feature_map.random_state is None:
             feature_map.set_params(random_state=self.random_state)
         feature_map.start(d, self.dtype)
         return feature_map
@@ -241,7 +241,7 @@ class OverSupportSet(Width):
         raise NotImplementedError(f"{type(self).__name__} names no budget")
 
     def _make_model(self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int) -> Any:
-        check_count(self, "n_warmup", least=2)
+        whole(self, "n_warmup", least=2)
         budget = clone(self._make_budget())
         return model_of(budget)(
             clone(make_kernel(self.kernel)),
@@ -273,7 +273,7 @@ class OverSupportSet(Width):
     def gamma_(self) -> float:
         """The kernel's width in use; NaN before the first row where it is fitted."""
         check_is_fitted(self)
-        return getattr(self.model_, "gamma_", np.nan)
+        return self.model_.gamma_
 
 
 @declared

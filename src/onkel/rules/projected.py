@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.rules.base import positive
+from onkel.parameters import positive
 from onkel.rules.gradient import Gradient
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,7 @@ class SupportModel(Model):
     ) -> None:
         super().__init__(rule, loss, epsilon, n_outputs)
         check_gamma(gamma)
+        self.gamma_ = math.nan
         self.kernel, self.gamma, self.limit = kernel, gamma, limit
         self.d, self.dtype, self.seed = d, np.dtype(dtype), seed
         self.warmup = Warmup(n_warmup) if isinstance(gamma, str) else None
@@ -124,7 +126,7 @@ class SupportModel(Model):
     @property
     def ready(self) -> bool:
         """False before the first row of a model whose gamma is fitted on first rows."""
-        return hasattr(self, "A")
+        return not math.isnan(self.gamma_)
 
     @property
     def most_slots(self) -> int | None:

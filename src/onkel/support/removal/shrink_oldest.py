@@ -9,8 +9,9 @@ import numpy as np
 
 from onkel.losses import Loss
 from onkel.numerics.jit import jit_inline
+from onkel.parameters import member
 from onkel.rules.base import SCALE, SQUARED_NORM
-from onkel.support.budget import BIRTH, N_PARAMETERS, TARGET, one_of
+from onkel.support.budget import BIRTH, N_PARAMETERS, TARGET
 from onkel.support.removal.family import RemovalKind, SizedRemoval
 from onkel.support.removal.oldest import oldest_slot
 
@@ -152,7 +153,7 @@ class ShrinkOldest(SizedRemoval):
 
     def parameters(self) -> np.ndarray:
         out = np.zeros(N_PARAMETERS)
-        out[_VARIANT] = one_of(Variant, self, "variant")
+        out[_VARIANT] = member(self, "variant", Variant)
         return out
 
     def needs_gram(self, par: np.ndarray) -> bool:
