@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from onkel.kernels import Kernel
 from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.representations import OverMap
 from onkel.learners.shared import (
     GradientClassifier,
     GradientRegressor,
     GradientSteps,
-    OverMap,
     Seeded,
     ShiftInvariant,
 )

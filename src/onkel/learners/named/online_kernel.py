@@ -10,7 +10,8 @@ from onkel.explicit.model import ExplicitModel
 from onkel.learners.declaration import Row, declared, param
 from onkel.learners.named.least_squares import CalibratedClassifier, UncertainRegressor
 from onkel.learners.remembering import RemembersClasses, RemembersValues
-from onkel.learners.shared import OverMap, Seeded
+from onkel.learners.representations import OverMap
+from onkel.learners.shared import Seeded
 from onkel.losses import Loss
 from onkel.maps import LearnedLandmarks
 from onkel.parameters import one_of

@@ -6,7 +6,8 @@ from sklearn.base import clone
 
 from onkel.kernels import Kernel, make_kernel
 from onkel.learners.declaration import Row, learner, param
-from onkel.learners.shared import Budgeted, MarginClassifier
+from onkel.learners.representations import Budgeted
+from onkel.learners.shared import MarginClassifier
 from onkel.losses import Loss
 from onkel.parameters import whole
 from onkel.rules import Gradient, Rule

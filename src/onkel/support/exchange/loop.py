@@ -16,7 +16,7 @@ from onkel.rules.base import SCALE
 from onkel.support.exchange.bpa_nearest import drop_beside, first_neighbours, new_neighbours
 from onkel.support.exchange.bpa_projection import least_change_slot
 from onkel.support.exchange.family import ExchangeKind
-from onkel.support.exchange.inverse import (
+from onkel.support.exchange.inverse_loops import (
     column,
     coordinates,
     exchange,

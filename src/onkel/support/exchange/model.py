@@ -8,15 +8,8 @@ from onkel.rules.base import T
 from onkel.state import Array
 from onkel.support.budgeted import BudgetModel
 from onkel.support.exchange.family import Exchange
-from onkel.support.exchange.inverse import (
-    Inverse,
-    anew,
-    is_worn,
-    look_ahead,
-    new_terms,
-    rounding_of,
-    settle,
-)
+from onkel.support.exchange.inverse import Inverse, anew, look_ahead, new_terms, settle
+from onkel.support.exchange.inverse_loops import is_worn, rounding_of
 from onkel.support.exchange.loop import learn_exchange
 from onkel.support.model import SLOTS
 from onkel.support.slots import CHANGED, REMOVED, Rows, Slots
