@@ -6,8 +6,6 @@ import difflib
 from collections.abc import Iterable
 from typing import TypeVar
 
-__all__ = ["add", "listed", "make"]
-
 Component = TypeVar("Component")
 
 

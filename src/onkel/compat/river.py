@@ -21,8 +21,6 @@ try:
 except ImportError as error:
     raise ImportError("onkel.compat.river needs River: pip install onkel[river]") from error
 
-__all__ = ["RiverClassifier", "RiverRegressor"]
-
 
 class _OverEstimator:
     """What both wrappers share: columns, and frames in and out."""

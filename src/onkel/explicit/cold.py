@@ -5,18 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from numba.extending import is_jitted
+
 from onkel.explicit.loop import grow_block, learn_block
 from onkel.explicit.reparameterized import learn_reparameterized
-
-__all__ = ["is_cold"]
 
 
 def is_cold() -> bool:
     """True when numba's cache holds no compiled loop yet: the first run on a machine."""
     loops = (learn_block, grow_block, learn_reparameterized)
-    if not all(hasattr(loop, "stats") for loop in loops):
-        return False  # the compiler is switched off
-    return not any(map(_on_disk, loops))
+    return all(map(is_jitted, loops)) and not any(map(_on_disk, loops))
 
 
 def _on_disk(loop: Any) -> bool:

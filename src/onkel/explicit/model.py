@@ -19,8 +19,6 @@ from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule
 from onkel.state import Whole, check, inside
 
-__all__ = ["ExplicitModel"]
-
 # The features of a sub-block are to stay in a core's second-level cache while its rows are walked.
 _CACHE_BYTES = 1 << 20
 _MOST_ROWS, _FEWEST_ROWS = 512, 16

@@ -12,15 +12,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from onkel.errors import DataError, DivergenceError
-from onkel.learners.checking import check_rows, first_error, new_columns, weights
+from onkel.learners.checking import check_rows, column_names, first_error, new_columns, weights
 from onkel.learners.components import params_from_state, params_to_state
 from onkel.learners.declaration import Row, declared, param
 from onkel.losses import Loss, parse_loss
 from onkel.model.lock import locked
+from onkel.parameters import non_negative, one_of
 from onkel.rules import Rule
 from onkel.state import Whole, check, inside, require
-
-__all__ = ["OnlineEstimator"]
 
 
 @declared
@@ -74,11 +73,8 @@ class OnlineEstimator(BaseEstimator):
 
     def _start(self, d: int, n_outputs: int) -> None:
         """Check all parameters and begin with f = 0 over rows of d columns."""
-        if self.dtype not in ("float32", "float64"):
-            raise ValueError(f"dtype={self.dtype!r} must be 'float32' or 'float64'")
-        epsilon = self.epsilon
-        if isinstance(epsilon, str) or not 0.0 <= epsilon < np.inf:
-            raise ValueError(f"epsilon={epsilon!r} must be a number of at least 0")
+        one_of(self, "dtype", ("float32", "float64"))
+        epsilon = non_negative(self, "epsilon")
         rule = clone(self._make_rule())
         name = rule.loss_name(self.loss, self._task)
         loss = parse_loss(
@@ -110,7 +106,7 @@ class OnlineEstimator(BaseEstimator):
 
         ``whole``: begin anew, and learn nothing of a block with a bad row.
         """
-        reset = whole or not hasattr(self, "model_")
+        reset = whole or not self.__sklearn_is_fitted__()
         with self._or_as_before() if whole else nullcontext():
             with self._or_as_before() if reset else nullcontext():
                 y, error = self._read_targets(y)
@@ -222,7 +218,7 @@ class OnlineEstimator(BaseEstimator):
             Nothing has been learned yet; no name where names are known, or one that is there.
         """
         check_is_fitted(self)
-        known = getattr(self, "feature_names_in_", None)
+        known = column_names(self)
         n, names = new_columns(columns, known)
         self.model_.add_columns(n)
         self.n_features_in_ += n
@@ -234,8 +230,9 @@ class OnlineEstimator(BaseEstimator):
 
     def _fitted_state(self) -> dict[str, Any]:
         state: dict[str, Any] = {"n_features_in": self.n_features_in_, "n_rows": self.n_rows_}
-        if hasattr(self, "feature_names_in_"):
-            state["feature_names_in"] = [str(name) for name in self.feature_names_in_]
+        names = column_names(self)
+        if names is not None:
+            state["feature_names_in"] = [str(name) for name in names]
         state["n_features_first"] = self._n_features_first
         state["seed"] = self.model_.seed
         state["model"] = self.model_.get_state()
@@ -283,7 +280,7 @@ class OnlineEstimator(BaseEstimator):
     def get_state(self) -> dict[str, Any]:
         """A copy of everything, as a nested dict of arrays and plain values; see `from_state`."""
         state: dict[str, Any] = {"params": params_to_state(self)}
-        if hasattr(self, "model_"):
+        if self.__sklearn_is_fitted__():
             state["fitted"] = copy.deepcopy(self._fitted_state())
         return state
 
@@ -312,7 +309,7 @@ class OnlineEstimator(BaseEstimator):
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
+        return "model_" in vars(self)
 
     #: whether the learner scales features and targets by itself
     scales_itself: ClassVar[bool] = False

@@ -27,8 +27,6 @@ from onkel.model.guard import restore, snapshot
 from onkel.model.lock import locked
 from onkel.state import Array, Flag, Text, check, require
 
-__all__ = ["OnlineClassifier"]
-
 # Scores before learning, with the classes known at the time, segment by segment.
 Parts = list[tuple[np.ndarray, np.ndarray]]
 

@@ -12,8 +12,6 @@ from onkel.default.remembering import Remembering
 from onkel.errors import DataError
 from onkel.model.lock import locked
 
-__all__ = ["RemembersClasses", "RemembersValues"]
-
 
 class _Remembers:
     """Where the model's predictions of the next rows go through a memory."""

@@ -16,14 +16,12 @@ from onkel.maps.alignment import aligned_weights
 from onkel.maps.bandwidth import fit_gamma
 from onkel.maps.base import Change
 from onkel.maps.candidates import Candidates
-from onkel.maps.fourier import SpectralFeatures, check_count
+from onkel.maps.fourier import SpectralFeatures
 from onkel.maps.label_sums import LabelSums
 from onkel.model.warmup import next_power_of_two
 from onkel.numerics.dense import as_dense
-from onkel.rules.base import non_negative
+from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Array, Field, Flag, Number, inside
-
-__all__ = ["AlignedFourier"]
 
 SELECTIONS = ("largest", "sample")
 # rows before the first solution: with fewer, v is mostly chance
@@ -147,19 +145,18 @@ class AlignedFourier(SpectralFeatures):
 
     def start(self, d: int, dtype: Any) -> None:
         super().start(d, dtype)
-        if check_count(self, "n_candidates") < self.n_components:
+        if whole(self, "n_candidates") < self.n_components:
             raise ValueError(
                 f"n_candidates={self.n_candidates} must be at least "
                 f"n_components={self.n_components}: features are chosen among them"
             )
         if self.n_align is not None:
-            check_count(self, "n_align")
+            whole(self, "n_align")
         if self.rho is not None:
             non_negative(self, "rho")
         if not np.isreal(self.power) or not 1.0 < self.power < np.inf:
             raise ValueError(f"power={self.power!r} must be a number above 1")
-        if self.selection not in SELECTIONS:
-            raise ValueError(f"selection={self.selection!r} must be 'largest' or 'sample'")
+        one_of(self, "selection", SELECTIONS)
 
     def fit_first(self, X: np.ndarray) -> None:
         self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
@@ -273,7 +270,8 @@ class AlignedFourier(SpectralFeatures):
         self.sums_ = LabelSums(0)
 
     def fields(self, state: Any) -> dict[str, Field]:
-        N = getattr(state.get("offsets"), "size", 1)
+        offsets = state.get("offsets")
+        N = offsets.size if isinstance(offsets, np.ndarray) else 1
         return {
             "gamma": Number(low=0.0),
             "alignment": Number(),

@@ -22,8 +22,6 @@ import math
 
 import numpy as np
 
-__all__ = ["aligned_weights", "divergence"]
-
 # Doublings or halvings until the solution is bracketed, and halvings of the bracket after that
 # (its ends are then neighbouring numbers).
 _BRACKET, _BISECT = 1100, 200

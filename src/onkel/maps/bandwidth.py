@@ -6,8 +6,6 @@ import numpy as np
 
 from onkel.kernels import Kernel
 
-__all__ = ["check_gamma", "fit_gamma"]
-
 HEURISTICS = ("median", "scale")
 #: a larger gamma that is given draws frequencies that float32 cannot hold
 LARGEST_GAMMA = 1e20

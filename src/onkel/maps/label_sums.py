@@ -9,9 +9,6 @@ import numpy as np
 
 from onkel.state import Array, Number, Whole, check
 
-__all__ = ["LabelSums"]
-
-
 # Sums of alike rows round to so many times their precision: what is smaller says nothing.
 _ROUNDING = 64.0
 

@@ -11,11 +11,6 @@ from onkel.memory.experts import learn_mixture, mix
 from onkel.memory.linear import absorb, forget, move, times
 from onkel.numerics.jit import jit
 
-__all__ = [
-    "FIRST_WEIGHTS", "FORGETTING", "MOST_FOLLOWED", "N_COLUMNS", "N_COUNTED", "N_EXPERTS",
-    "N_FEATURES", "RATES", "RIDGE", "SIZES", "Past", "learn", "predict",
-]  # fmt: skip
-
 #: levels are exponential means that keep this share of themselves with every row
 RATES = np.array([0.5, 0.8, 0.95, 0.99, 0.998])
 _N_LEVELS = len(RATES)

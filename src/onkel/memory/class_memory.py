@@ -20,8 +20,6 @@ from onkel.memory.experts import Mixture, new_mixture
 from onkel.memory.linear import begin
 from onkel.memory.period import N_PERIODS, WINDOW, find_periods, rows_until_search
 
-__all__ = ["ClassMemory"]
-
 
 class ClassMemory:
     """What the labels so far say about the next row's class, in bounded memory and time.

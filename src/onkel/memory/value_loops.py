@@ -10,11 +10,6 @@ from onkel.memory.experts import learn_mixture, mix
 from onkel.memory.linear import absorb, forget, move, times
 from onkel.numerics.jit import jit
 
-__all__ = [
-    "FORGETTING", "N_COLUMNS", "N_EXPERTS", "N_FEATURES", "RATES", "RESIDUAL_RATES", "RIDGE",
-    "SIZES", "Past", "features", "learn", "predict",
-]  # fmt: skip
-
 #: levels are exponential means that keep this share of themselves with every row
 RATES = np.array([0.5, 0.8, 0.95, 0.99, 0.998])
 RESIDUAL_RATES = np.array([0.8, 0.98])

@@ -22,8 +22,6 @@ from onkel.memory.experts import Mixture, new_mixture
 from onkel.memory.linear import begin
 from onkel.memory.period import N_PERIODS, WINDOW, find_periods
 
-__all__ = ["ValueMemory"]
-
 # Rows from which there is a unit; until then f is the prediction.
 _FIRST_ROWS = 32
 

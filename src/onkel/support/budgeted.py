@@ -16,8 +16,6 @@ from onkel.support.model import MOST_ROWS, SLOTS, SupportModel
 from onkel.support.moving import How
 from onkel.support.slots import CHANGED, Limits, Rows, Slots, keep_rows
 
-__all__ = ["BudgetModel"]
-
 # Rows of a sub-block: fewer cost more calls, more a larger κ(block, block), of which half is read.
 _FEWEST_ROWS = 128
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,19 +10,17 @@ import numpy as np
 from onkel.kernels import Kernel
 from onkel.losses import Loss
 from onkel.maps.bandwidth import check_gamma, fit_gamma
-from onkel.model import judging
 from onkel.model.contract import Model
 from onkel.model.labels import outputs_with_class, with_class
 from onkel.model.warmup import Warmup
 from onkel.numerics.dense import with_zero_columns
 from onkel.numerics.random import new_state
 from onkel.numerics.threads import one_blas_thread
+from onkel.rules import base as places
 from onkel.rules.base import Rule
 from onkel.state import Array, Field, Number, Whole, check, require
 from onkel.support.budget import N_INFO, TARGET
 from onkel.support.slots import BORN, N_COUNTS, SIZE
-
-__all__ = ["MOST_ROWS", "SLOTS", "SupportModel"]
 
 #: rows of a sub-block at the most
 MOST_ROWS = 256
@@ -79,6 +78,7 @@ class SupportModel(Model):
     ) -> None:
         super().__init__(rule, loss, epsilon, n_outputs)
         check_gamma(gamma)
+        self.gamma_ = math.nan
         self.kernel, self.gamma, self.limit = kernel, gamma, limit
         self.d, self.dtype, self.seed = d, np.dtype(dtype), seed
         self.warmup = Warmup(n_warmup) if isinstance(gamma, str) else None
@@ -126,7 +126,7 @@ class SupportModel(Model):
     @property
     def ready(self) -> bool:
         """False before the first row of a model whose gamma is fitted on first rows."""
-        return hasattr(self, "A")
+        return not math.isnan(self.gamma_)
 
     @property
     def most_slots(self) -> int | None:
@@ -148,7 +148,7 @@ class SupportModel(Model):
         """Coefficients (K, size) of the stored rows."""
         if not self.ready:
             return np.empty((self.n_outputs, 0), self.dtype)
-        return self.A[:, : self.size] * self.A.dtype.type(self.state[judging.SCALE])
+        return self.A[:, : self.size] * self.A.dtype.type(self.state[places.SCALE])
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
@@ -204,7 +204,7 @@ class SupportModel(Model):
         require(
             state["counts"][BORN] >= size, "counts: holds fewer rows ever stored than are there"
         )
-        scale = state["state"][judging.SCALE]
+        scale = state["state"][places.SCALE]
         require(scale > 0.0, f"state: holds a scale of {scale}; it must be above 0")
         if self.n_outputs > 1 and "info" in state:
             codes = state["info"][TARGET, :size]
@@ -246,7 +246,7 @@ class SupportModel(Model):
             self.info[TARGET] = with_class(self.info[TARGET], position, from_signs=one)
             if one:
                 # ‖-f/2‖² + ‖f/2‖²
-                self.state[judging.SQUARED_NORM] *= 0.5
+                self.state[places.SQUARED_NORM] *= 0.5
         if self.warmup is not None:
             self.warmup.add_class(position, from_signs=one)
         self.n_outputs = 3 if one else self.n_outputs + 1

@@ -17,14 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.model.judging import SCALE, SQUARED_NORM
 from onkel.numerics.gaussian import LOG2_E, exp2
 from onkel.numerics.jit import jit, jit_inline
+from onkel.rules.base import SCALE, SQUARED_NORM
 from onkel.support.merging.slots import Scratch, make_room, squared_norm, store
 from onkel.support.moving import move_of, onto_ball, scale_by
 from onkel.support.slots import REMOVED, SIZE, score
-
-__all__ = ["learn_merging"]
 
 # The norm's recursion is begun anew after so many merges.
 _REFRESH = 1024

@@ -13,8 +13,6 @@ from onkel.support.merging.point import degradation_table
 from onkel.support.model import SLOTS
 from onkel.support.slots import Rows, Slots
 
-__all__ = ["MergingModel"]
-
 
 class MergingModel(BudgetModel):
     """A support set for :class:`~onkel.budgets.Merging`.

@@ -13,8 +13,6 @@ from onkel.support.projection.coordinates import solve
 from onkel.support.projection.loop import Basis, learn_projection
 from onkel.support.slots import Rows, Slots
 
-__all__ = ["ProjectionModel"]
-
 
 class ProjectionModel(BudgetModel):
     """f over an orthonormal basis of the stored rows: A (K, capacity) are its weights there.
