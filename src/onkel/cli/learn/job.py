@@ -9,11 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from onkel.cli.checkpoint import Checkpoint
 from onkel.cli.console import complain, note, say_if_cold, stderr
-from onkel.cli.continuing import continued, load_base
 from onkel.cli.interrupt import Interrupted, Interrupts
-from onkel.cli.learn_options import LearnOptions
+from onkel.cli.learn.checkpoint import Checkpoint
+from onkel.cli.learn.continuing import continued, load_base
+from onkel.cli.learn.options import LearnOptions
 from onkel.cli.values import choose_task, make_estimator, parse_settings
 from onkel.cli.writers import check_outputs
 from onkel.errors import DataError
