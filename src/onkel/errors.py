@@ -29,6 +29,9 @@ class DataError(ValueError):
     """
 
     predictions: Any = None
+    #: the scores of the same rows, in the order of ``classes``, where a model has both
+    scores: Any = None
+    classes: Any = None
 
     def __init__(
         self,
@@ -56,9 +59,6 @@ class DataError(ValueError):
 
 class DivergenceError(DataError):
     """A row after which a learner would hold infinite numbers; it is left as it was before it."""
-
-    #: what a model scored the rows before, which have been learned
-    scores: Any = None
 
 
 class ModelFileError(ValueError):

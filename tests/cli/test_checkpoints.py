@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 
 import onkel
 from onkel import persistence
-from onkel.cli import app, checkpoint
+from onkel.cli import app
+from onkel.cli.learn import checkpoint
 from onkel.persistence import load_with_info
 
 ROWS = 6000

@@ -10,9 +10,10 @@ import typer
 from typer.core import TyperGroup
 
 from onkel._version import __version__
-from onkel.cli import algorithms, compare, datasets, demo, info, learn, predict, reproduce
+from onkel.cli import algorithms, compare, datasets, demo, info, predict, reproduce
 from onkel.cli.console import complain, fail, say_warnings
 from onkel.cli.interrupt import Interrupted
+from onkel.cli.learn import verb as learn
 
 __all__ = ["app", "main"]
 

@@ -53,7 +53,10 @@ def _score(model: Any, kept: dict[str, Any]) -> dict[str, Any] | None:
         return None
     run = PrequentialRun(model)
     run.set_state(kept["run"])
-    return {**run.result().final.metrics, "n_rows": run.n_rows} if run.n_rows else None
+    if not run.n_rows:
+        return None
+    result = run.result()
+    return {**result.final.metrics, "n_rows": run.n_rows, "details": result.details}
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -83,8 +86,9 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    from onkel.evaluation.details.telling import score_lines
     from onkel.evaluation.metrics import METRICS
-    from onkel.evaluation.text import bytes_text
+    from onkel.evaluation.text import bytes_text, listed
 
     lines = [("file", f"{found['file']}, {bytes_text(found['file_bytes'])}")]
     lines.append(("written by", f"onkel {found['version']}"))
@@ -95,24 +99,20 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     target = f" of {found['target']}" if found["target"] else ""
     lines.append(("task", found["task"] + target))
     if found["classes"] is not None:
-        lines.append(("classes", _listed(found["classes"])))
+        lines.append(("classes", listed(found["classes"])))
     features = found["n_features"] or 0
     lines.append(("rows", f"{found['n_rows']:,} × {features:,} features"))
     for name, value in (found["score"] or {}).items():
         metric = METRICS.get(name)
         if metric is not None and metric.lower_is_better:
             lines.append((metric.title, metric.format(value)))
+    lines += score_lines(found["task"], (found["score"] or {}).get("details", {}))
     lines.append(("model size", bytes_text(found["model_bytes"])))
     lines.append(("parameters", ", ".join(f"{k}={v}" for k, v in found["parameters"].items())))
     if found["left_out"]:
-        lines.append(("left out", _listed(found["left_out"])))
+        lines.append(("left out", listed(found["left_out"])))
     for name in ("source", "scaling", "missing", "shuffle", "seed"):
         value = found.get("settings", {}).get(name)
         if value not in (None, "", 0):
             lines.append((name, str(value)))
     return lines
-
-
-def _listed(values: list[Any], most: int = 20) -> str:
-    more = f", ... ({len(values):,} in all)" if len(values) > most else ""
-    return ", ".join(map(str, values[:most])) + more

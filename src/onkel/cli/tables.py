@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onkel.cli.console import print_json, stdout
+from onkel.evaluation.details.telling import score_lines
 from onkel.evaluation.metrics import metrics_of
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.summary import best, summarize
@@ -36,6 +37,7 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
         if metric.lower_is_better:
             value = metric.format(final.metrics[metric.name])
             rows.append((metric.title, f"{value}   (lower is better)"))
+    rows += score_lines(result.task, result.details)
     rows.append(
         ("learning", f"{duration(final.learn_seconds)}, {short(result.rows_per_second)} rows/s")
     )

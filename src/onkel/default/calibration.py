@@ -33,9 +33,12 @@ _MORE = np.nextafter(0.5, 1.0)
 
 
 @jit
-def _follow_two(f, positive, weight, theta, H):
+def _follow_two(f, positive, weight, theta, H, out):
     for t in range(len(f)):
         p = sigmoid(theta[0] * f[t] + theta[1])
+        q = max(p, _MORE) if f[t] > 0.0 else min(p, 0.5)
+        out[t, 0] = q if positive[t] > 0.0 else 1.0 - q
+        out[t, 1] = max(q, 1.0 - q)
         h = weight[t] * p * (1.0 - p)
         H[0, 0] += h * f[t] * f[t]
         H[0, 1] += h * f[t]
@@ -47,7 +50,7 @@ def _follow_two(f, positive, weight, theta, H):
 
 
 @jit
-def _follow_many(F, codes, weight, theta, H):
+def _follow_many(F, codes, weight, theta, H, out):
     for t in range(F.shape[0]):
         top = F[t].max()
         total, mean, square = 0.0, 0.0, 0.0
@@ -57,6 +60,8 @@ def _follow_many(F, codes, weight, theta, H):
             mean += e * F[t, k]
             square += e * F[t, k] * F[t, k]
         mean /= total
+        out[t, 0] = math.exp(theta[0] * (F[t, codes[t]] - top)) / total
+        out[t, 1] = 1.0 / total
         H[0, 0] += weight[t] * max(square / total - mean * mean, 0.0)
         theta[0] -= weight[t] * (mean - F[t, codes[t]]) / H[0, 0]
 
@@ -68,13 +73,19 @@ class Calibration:
         self.theta = np.array([_FIRST_SLOPE, 0.0])
         self.H = np.eye(2) * _FIRST_ROWS
 
-    def learn(self, scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
-        """Learn from the scores (n, K) that rows of class ``codes`` (n,) had before they came."""
+    def learn(self, scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn from the scores (n, K) that rows of class ``codes`` (n,) had before they came.
+
+        Returns the probabilities (n, 2), before each row, of its class and of the predicted one.
+        """
+        out = np.empty((len(scores), 2))
         scores = scores.clip(-_LARGEST, _LARGEST)
         if scores.shape[1] == 1:
-            _follow_two(scores[:, 0], codes.astype(np.float64), weight, self.theta, self.H)
+            f = scores[:, 0]
+            _follow_two(f, codes.astype(np.float64), weight, self.theta, self.H, out)
         else:
-            _follow_many(scores, codes, weight, self.theta, self.H)
+            _follow_many(scores, codes, weight, self.theta, self.H, out)
+        return out
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """(n, max(K, 2)) of scores (n, K)."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_regressor
 
 from onkel.errors import DataError
+from onkel.learners.base import OnlineEstimator
+from onkel.learners.classification import OnlineClassifier
+from onkel.learners.told import Told
+from onkel.pipeline import StreamModel
 from onkel.pipeline.statistics import is_fitted
 from onkel.streams import Block
-
-__all__ = ["BlockLearner", "as_block", "as_learner"]
 
 
 class BlockLearner(Protocol):
@@ -41,12 +43,36 @@ class _Estimator:
         return int(self.estimator.nbytes_) if is_fitted(self.estimator) else 0
 
     def learn(self, block: Block) -> np.ndarray:
+        return self.tell_then_learn(block).predictions
+
+    def tell_then_learn(self, block: Block) -> Told:
         if block.late and is_fitted(self.estimator):
             new = block.X.shape[1] - self.estimator.n_features_in_
             if 0 < new <= block.late:
                 self.estimator.add_columns(new)
-        predictions: np.ndarray = self.estimator.predict_then_learn(block.X, block.y)
-        return predictions
+        if isinstance(self.estimator, OnlineEstimator):
+            return self.estimator.tell_then_learn(block.X, block.y)
+        return Told(self.estimator.predict_then_learn(block.X, block.y))
+
+
+@runtime_checkable
+class _Teller(Protocol):
+    """A model that tells more than its predictions."""
+
+    def tell_then_learn(self, block: Block) -> Told: ...
+
+
+def tell_then_learn(learner: BlockLearner, block: Block) -> Told:
+    """Learn a block; what was told of each row before, the scores too where there are some."""
+    if isinstance(learner, _Teller):
+        return learner.tell_then_learn(block)
+    return Told(learner.learn(block))
+
+
+def link_of(model: Any) -> str | None:
+    """How a model's probabilities follow from its scores; None: it has none, or tells none."""
+    estimator = model.estimator if isinstance(model, StreamModel) else model
+    return estimator.probability_link if isinstance(estimator, OnlineClassifier) else None
 
 
 def as_learner(model: Any) -> BlockLearner:

@@ -76,6 +76,13 @@ class PrequentialResult:
         Time for loading or compiling the engine, counted in neither of the other times.
     settings : dict
         How the model and the stream were set.
+    details : dict
+        What stands beside the score. Always: ``baselines`` (loss of each), ``baseline`` (the name
+        of the better), ``skill`` (the share of its loss that is gone), ``skills`` (against each;
+        against the last class this is Kappa-temporal), ``windows`` (losses in equal windows).
+        Classes: ``balanced_accuracy``, ``recall`` of each class and ``auc``, ``confusion`` of up to
+        50 classes; ``log_loss`` and ``calibration`` where there are probabilities. Regressions:
+        ``r2``, and a ``sample`` of targets and predictions.
     """
 
     name: str
@@ -83,6 +90,7 @@ class PrequentialResult:
     curve: list[CurveRow]
     startup_seconds: float = 0.0
     settings: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         value = self.metric.format(self.value) if self.curve else "-"
@@ -157,6 +165,7 @@ class PrequentialResult:
                 **{k: v for k, v in asdict(self.final).items() if k != "n_rows"},
                 "rows_per_second": self.rows_per_second,
                 "startup_seconds": self.startup_seconds,
+                "details": self.details,
                 "settings": self.settings,
                 "curve": [row.flat() for row in self.curve],
             }

@@ -6,19 +6,26 @@ import contextlib
 import copy
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 
-from onkel.errors import DataError
+from onkel._version import __version__
+from onkel.errors import DataError, ModelFileError
 from onkel.evaluation.delayed import Delayed
-from onkel.evaluation.learner import as_block, as_learner
+from onkel.evaluation.details.details import Details
+from onkel.evaluation.learner import as_block, as_learner, link_of, tell_then_learn
 from onkel.evaluation.metrics import metrics_of
 from onkel.evaluation.result import CurveRow, PrequentialResult
+from onkel.learners.told import Told
 from onkel.pipeline import StreamModel
+from onkel.streams import Block
 
-__all__ = ["PrequentialRun", "Progress"]
+_FIRST_TIMED = 256
+"""Rows: checkpoints before share the time of the rows up to here."""
 
 
 class Progress(Protocol):
@@ -120,6 +127,7 @@ class PrequentialRun:
         self.progress = progress
         self.curve: list[CurveRow] = []
         self.startup_seconds = 0.0
+        self.details = Details(self.task, delay, None if delay else link_of(model))
         self._totals = _Totals(sums=[0.0] * len(self.metrics))
         self._began = time.perf_counter() if began is None else began
 
@@ -167,19 +175,32 @@ class PrequentialRun:
         DataError
             If a row is bad; the rows before it are learned, and in the curve.
         """
-        block = as_block(block, self.n_rows)
+        for part in self._cut(as_block(block, self.n_rows)):
+            self._step(part)
+        if self.progress is not None:
+            self.progress.block(self)
+
+    def _cut(self, block: Block) -> Iterator[Block]:
+        """A block in parts that end at checkpoints, so that each of these has times of its own."""
+        n = block.X.shape[0]
+        marks = self._marks(self.n_rows, self.n_rows + n) if n else []
+        ends = [at - self.n_rows for at in marks if at >= _FIRST_TIMED]
+        for a, b in pairwise([0, *(end for end in ends if end < n), n]):
+            yield Block(block.X[a:b], np.asarray(block.y)[a:b], block.start + a, block.late)
+
+    def _step(self, block: Block) -> None:
         y = np.asarray(block.y)
         began = time.perf_counter()
         try:
-            predictions = self._learner.learn(block)
+            told = tell_then_learn(self._learner, block)
         except DataError as error:
             if error.predictions is not None:
                 n = len(error.predictions)
-                self._count(y[:n], error.predictions, time.perf_counter() - began)
+                scores = None if error.classes is None else error.scores
+                told = Told(error.predictions, scores, error.classes)
+                self._count(y[:n], told, time.perf_counter() - began)
             raise
-        self._count(y, predictions, time.perf_counter() - began)
-        if self.progress is not None:
-            self.progress.block(self)
+        self._count(y, told, time.perf_counter() - began)
 
     def finish(self) -> None:
         """Learn the rows whose labels were late; the curve stays as it is."""
@@ -191,7 +212,12 @@ class PrequentialRun:
         if not self.curve or self.curve[-1].n_rows != self.n_rows:
             self._checkpoint(self.n_rows, self._totals.sums, self._totals.learn_seconds)
         return PrequentialResult(
-            self.name, self.task, list(self.curve), self.startup_seconds, self.settings
+            self.name,
+            self.task,
+            list(self.curve),
+            self.startup_seconds,
+            self.settings,
+            self.details.summary(),
         )
 
     def get_state(self, timed: bool = True) -> dict[str, Any]:
@@ -204,20 +230,35 @@ class PrequentialRun:
         if not timed:
             for part in (totals, *rows):
                 part |= {"learn_seconds": 0.0, "seconds": 0.0}
-        return {"totals": totals, "curve": rows}
+        return {"totals": totals, "curve": rows, "details": self.details.get_state()}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Continue the totals and the curve of a run that was cut off (see `get_state`)."""
-        self._totals = _Totals(**state["totals"])
-        self.curve = [CurveRow(**row) for row in state["curve"]]
+        """Continue the totals and the curve of a run that was cut off (see `get_state`).
+
+        Raises
+        ------
+        ModelFileError
+            If the state is not that of such a run.
+        """
+        try:
+            self._totals = _Totals(**state["totals"])
+            self.curve = [CurveRow(**row) for row in state["curve"]]
+            self.details.set_state(state["details"])
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise ModelFileError(
+                f"the score kept beside the model is none of a {self.task} with onkel "
+                f"{__version__} ({error!r})"
+            ) from None
 
     def _seconds(self) -> float:
         return self._totals.seconds + time.perf_counter() - self._began - self.startup_seconds
 
-    def _count(self, y: np.ndarray, predictions: np.ndarray, spent: float) -> None:
+    def _count(self, y: np.ndarray, told: Told, spent: float) -> None:
         totals = self._totals
         n = len(y)
-        values = [np.cumsum(metric.per_row(y, predictions)) for metric in self.metrics]
+        losses = [metric.per_row(y, told.predictions) for metric in self.metrics]
+        self.details.add(y, told, losses[0])
+        values = [np.cumsum(loss) for loss in losses]
         before = totals.sums
         for at in self._marks(totals.n_rows, totals.n_rows + n):
             i = at - totals.n_rows

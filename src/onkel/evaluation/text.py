@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["bytes_text", "count", "duration", "short"]
+from collections.abc import Sequence
+
+__all__ = ["bytes_text", "count", "duration", "listed", "short"]
 
 
 def short(number: float) -> str:
@@ -105,3 +107,28 @@ def count(number: int, what: str) -> str:
     ('1 run', '20,000 rows')
     """
     return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def listed(values: Sequence[object], most: int = 20) -> str:
+    """The first of some values, separated by commas.
+
+    Parameters
+    ----------
+    values : sequence
+        Anything with a text.
+    most : int, default=20
+        Values to show.
+
+    Returns
+    -------
+    str
+        With their number where not all are shown.
+
+    Examples
+    --------
+    >>> from onkel.evaluation.text import listed
+    >>> listed(["a", "b", "c"], 2)
+    'a, b, ... (3 in all)'
+    """
+    more = f", ... ({len(values):,} in all)" if len(values) > most else ""
+    return ", ".join(map(str, values[:most])) + more

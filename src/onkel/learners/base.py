@@ -15,6 +15,7 @@ from onkel.errors import DataError, DivergenceError
 from onkel.learners.checking import check_rows, column_names, first_error, new_columns, weights
 from onkel.learners.components import params_from_state, params_to_state
 from onkel.learners.declaration import Row, declared, param
+from onkel.learners.told import Told
 from onkel.losses import Loss, parse_loss
 from onkel.model.lock import locked
 from onkel.parameters import non_negative, one_of
@@ -123,9 +124,18 @@ class OnlineEstimator(BaseEstimator):
             stop = len(y) if error is None else error.row
             out = self._learn_rows(X[:stop], y[:stop], weight[:stop])
             if error is not None:
-                error.predictions = self._predicted(out)
+                self._tell(error, out)
                 raise error
             return out
+
+    def _tell(self, error: DataError, out: Any) -> None:
+        """Keep with an error what was predicted before it."""
+        error.predictions = self._predicted(out)
+
+    @locked
+    def tell_then_learn(self, X: Any, y: Any) -> Told:
+        """As ``predict_then_learn``, with the scores that decided where there are some."""
+        return Told(self._predicted(self._learn(X, y, None)))
 
     def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
         """Targets (n,) as they are learned, and the error of the first that cannot be."""

@@ -22,6 +22,7 @@ from onkel.learners.labels import (
     required_target,
     same_kind,
 )
+from onkel.learners.told import Told
 from onkel.losses import CLASSIFICATION, PROBABILISTIC
 from onkel.model.guard import restore, snapshot
 from onkel.model.lock import locked
@@ -32,7 +33,7 @@ Parts = list[tuple[np.ndarray, np.ndarray]]
 
 
 def _gives_probabilities(self: OnlineClassifier) -> bool:
-    if not self._own_link and self.loss not in (*PROBABILISTIC, "softmax", "log_loss"):
+    if self.probability_link is None:
         raise AttributeError(
             f"predict_proba needs loss='logistic' (or 'softmax'); this is loss={self.loss!r}"
         )
@@ -60,6 +61,13 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         doc='Multiplies the weight of a row by that of its class; "balanced" uses the counts up to '
         "each row.",
     )
+
+    @property
+    def probability_link(self) -> str | None:
+        """What makes probabilities of scores: "softmax", "calibrated", or None: there are none."""
+        if self._own_link:
+            return "calibrated"
+        return "softmax" if self.loss in (*PROBABILISTIC, "softmax", "log_loss") else None
 
     # ---- learning --------------------------------------------------------------------------------
 
@@ -118,9 +126,24 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         """
         parts = self._learn(X, y, sample_weight, classes=classes)
         if return_scores:
-            scores = np.concatenate([self._in_final_classes(P, known) for P, known in parts])
+            scores = self._scores_of(parts)
             return scores[:, 0] if scores.shape[1] == 1 else scores
         return self._predicted(parts)
+
+    @locked
+    def tell_then_learn(self, X: Any, y: Any) -> Told:
+        """As :meth:`predict_then_learn`, with the scores that decided."""
+        parts = self._learn(X, y, None)
+        return Told(self._predicted(parts), self._scores_of(parts), self.classes_)
+
+    def _scores_of(self, parts: Parts) -> np.ndarray:
+        """Scores (n, 1 or n_classes) of segments, in the classes known now."""
+        scores = [self._in_final_classes(P, known) for P, known in parts]
+        return np.concatenate(scores) if scores else np.zeros((0, max(1, len(self.classes_))))
+
+    def _tell(self, error: DataError, out: Parts) -> None:
+        error.predictions = self._predicted(out)
+        error.scores, error.classes = self._scores_of(out), self.classes_
 
     def _predicted(self, out: Parts) -> np.ndarray:
         labels = [known[_decide(P, len(known))] for P, known in out if len(P)]
@@ -223,7 +246,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
                 column=refused.column,
                 value=refused.value,
             )
-            error.predictions = self._predicted([*before, (P, self.classes_)])[: a + len(P)]
+            self._tell(error, [*before, (P, self.classes_)])
             raise error
         return P
 

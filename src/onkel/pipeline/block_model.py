@@ -12,6 +12,7 @@ from onkel.columns.scaling import OnlineScaler
 from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
+from onkel.learners.told import Told
 from onkel.model.lock import locked
 from onkel.persistence.registry import class_name, resolve
 from onkel.pipeline.locating import located
@@ -72,7 +73,6 @@ class BlockModel:
         """Bytes of the learner's state."""
         return int(self.estimator.nbytes_) if is_fitted(self.estimator) else 0
 
-    @locked
     def learn(self, block: Block, source: str | None = None) -> np.ndarray:
         """Predict each row of a block with the rows before it, and learn it.
 
@@ -93,11 +93,16 @@ class BlockModel:
         DataError
             If a row is bad. The rows before it are learned, nothing of it or after it is.
         """
+        return self.tell_then_learn(block, source).predictions
+
+    @locked
+    def tell_then_learn(self, block: Block, source: str | None = None) -> Told:
+        """As `learn`; a classifier also tells the scores that decided."""
         if block.y is None:
             raise DataError("the stream has no target column to learn from", row=block.start)
         X, y = block.X, np.asarray(block.y)
         if not len(y):
-            return y
+            return Told(y)
         if block.late:
             self._take_late(X.shape[1], block.late)
         try:
@@ -201,7 +206,7 @@ class BlockModel:
             if 0 < new <= late:
                 self.estimator.add_columns(new)
 
-    def _learn_rows(self, X: Any, y: np.ndarray) -> np.ndarray:
+    def _learn_rows(self, X: Any, y: np.ndarray) -> Told:
         """Learn rows up to the first bad one."""
         before = self._statistics.get_state()
         try:
@@ -210,10 +215,11 @@ class BlockModel:
             # The learner has seen nothing yet: give it the rows before the bad one.
             self._statistics.set_state(before)
             if error.row:
-                error.predictions = self._learn_rows(X[: error.row], y[: error.row])
+                told = self._learn_rows(X[: error.row], y[: error.row])
+                error.predictions, error.scores, error.classes = told
             raise
         try:
-            predictions = self.estimator.predict_then_learn(rows.X, rows.y)
+            told = self.estimator.tell_then_learn(rows.X, rows.y)
         except DataError as error:
             # The learner stopped at that row; the running statistics must stop there, too.
             self._statistics.set_state(before)
@@ -222,4 +228,4 @@ class BlockModel:
                 if error.predictions is not None:
                     error.predictions = rows.in_units(error.predictions)
             raise
-        return rows.in_units(predictions)
+        return told._replace(predictions=rows.in_units(told.predictions))

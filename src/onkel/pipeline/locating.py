@@ -34,4 +34,5 @@ def located(
         value=error.value,
     )
     told.predictions = error.predictions
+    told.scores, told.classes = error.scores, error.classes
     return told

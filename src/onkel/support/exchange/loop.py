@@ -152,7 +152,8 @@ def learn_exchange(rows, slots, inverse, limits, how, first):
 
     Returns the row to go on with: the inverse has to be settled, or made anew, before it.
     """
-    K, B = rows.P.shape[1], limits.size
+    # slots there are: the budget's, once it is full
+    K, B = rows.P.shape[1], slots.A.shape[1]
     scratch = Scratch(
         np.empty(K), np.empty(K), np.empty(B + 1), np.empty(B + 1), np.empty(B),
         np.empty((1, B)), np.full(B, -2),

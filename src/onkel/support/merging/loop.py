@@ -82,9 +82,9 @@ def _merged(limits, slots, S, table, events, i, state, scratch):
 def learn_merging(rows, X, S, slots, limits, table, how):
     """Learn the rows X (n, d) of one sub-block.
 
-    ``rows.panel`` (n, limit + 1 + n) holds D of the rows with the slots, of which there is one more
-    than the budget, and with themselves; ``slots.gram`` holds D of the slots; ``table`` is
-    :func:`~onkel.support.merging.point.degradation_table`.
+    ``rows.panel`` (n, capacity + n) holds D of the rows with the slots and with themselves;
+    ``slots.gram`` holds D of the slots, of which there may be one more than the budget; ``table``
+    is :func:`~onkel.support.merging.point.degradation_table`.
     """
     A, counts, panel, P, state = slots.A, slots.counts, rows.panel, rows.P, how.state
     n, outputs = panel.shape[0], slots.outputs
@@ -101,7 +101,7 @@ def learn_merging(rows, X, S, slots, limits, table, how):
         if move.b > 0.0:
             state[SQUARED_NORM] += move.b * (2.0 * move.a * move.cp + move.b * move.c2)
             store(t, move.b, c, rows, X, S, slots, state)
-            events.columns[0, n_events] = limits.size + 1 + t
+            events.columns[0, n_events] = panel.shape[1] - n + t
             events.columns[1, n_events], events.columns[2, n_events] = -1, size
             kept = True
             if size == limits.size:

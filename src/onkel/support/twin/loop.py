@@ -47,7 +47,7 @@ def _append(x, X, c, weight, P, row, twins):
 def learn_twins(X, y, weight, twins, state, par, P):
     """Learn the rows in order; P (n, K) gets the scores before each."""
     K, counts = P.shape[1], twins.counts
-    row = np.empty(par.limit + 1)
+    row = np.empty(twins.A.shape[1])
     for t in range(X.shape[0]):
         kernel_row(X, t, twins.S, counts[SIZE], par.gamma, row)
         _score(counts[SIZE], twins.A, row, P, t)

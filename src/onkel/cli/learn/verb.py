@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from onkel.cli.learn_options import LearnOptions
+from onkel.cli.learn.options import LearnOptions
 from onkel.cli.options import takes
 
 __all__ = ["learn"]
@@ -19,7 +19,7 @@ def learn(options: LearnOptions) -> None:
 
     Example: onkel learn flights.parquet --target delayed --save flights.onkel
     """
-    from onkel.cli.learn_job import LearnJob
+    from onkel.cli.learn.job import LearnJob
 
     status = LearnJob(options).run()
     if status:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from onkel.cli.learn_options import LearnOptions
+from onkel.cli.learn.options import LearnOptions
 from onkel.cli.values import parse_settings
 from onkel.errors import ModelFileError
 from onkel.persistence import load_with_info

@@ -9,14 +9,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from onkel.cli.checkpoint import Checkpoint
 from onkel.cli.console import complain, note, say_if_cold, stderr
-from onkel.cli.continuing import continued, load_base
 from onkel.cli.interrupt import Interrupted, Interrupts
-from onkel.cli.learn_options import LearnOptions
+from onkel.cli.learn.checkpoint import Checkpoint
+from onkel.cli.learn.continuing import continued, load_base
+from onkel.cli.learn.options import LearnOptions
 from onkel.cli.values import choose_task, make_estimator, parse_settings
 from onkel.cli.writers import check_outputs
 from onkel.errors import DataError
+from onkel.evaluation.details.telling import verdict
 from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.result import PrequentialResult
@@ -233,6 +234,9 @@ class LearnJob:
             }
             if not (status or options.save or options.checkpoint):
                 note("no model was saved; add --save FILE")
+            warning = verdict(self.algorithm, result.task, result.details, result.final.loss)
+            if warning is not None:
+                note(f"warning: {warning}")
             show_run(result, as_json=options.as_json, extra=extra | self.written)
         return status or (_NOT_WRITTEN if failed else 0)
 

@@ -1,0 +1,1 @@
+"""What stands beside the main score of a run: baselines, classes, ranking, windows."""

@@ -1,0 +1,115 @@
+"""What would have been predicted without looking at the rows: the baselines of a stream.
+
+Classes: the class most frequent so far, and the last label. Values: the mean so far, and the last
+value. Each knows the labels before a row only, and under a delay only those that had come by then.
+Without a delay the first row counts as right, as it does for a learner.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.numerics.jit import jit
+
+#: of each task: first what is most common, then what came last
+NAMES = {"classification": ("majority", "last class"), "regression": ("mean", "last value")}
+
+
+@jit
+def _predict_classes(known, counts, state, out):
+    """Majority and last label before each row; ``state`` holds both, ``known`` what has come."""
+    for t in range(len(out)):
+        if known[t] >= 0:
+            counts[known[t]] += 1
+            if state[0] < 0 or counts[known[t]] > counts[state[0]]:
+                state[0] = known[t]
+            state[1] = known[t]
+        out[t, 0], out[t, 1] = state[0], state[1]
+
+
+class Baselines:
+    """Losses of the two baselines of a task.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    delay : int, default=0
+        Labels that have not come yet when a row is predicted.
+    """
+
+    def __init__(self, task: str, delay: int = 0) -> None:
+        self.task, self.delay = task, delay
+        self.names = NAMES[task]
+        self.sums = np.zeros(2)
+        self.n_rows = 0
+        #: labels that have not come yet, after one that has
+        self._recent = np.empty(0)
+        self._counts = np.zeros(0, dtype=np.int64)
+        self._state = np.full(2, -1, dtype=np.int64)
+        self._shift, self._total, self._n_known, self._last = 0.0, 0.0, 0, 0.0
+
+    def add(self, y: np.ndarray) -> np.ndarray:
+        """Losses (n, 2) on the next labels: codes of classes from 0, or values in float64."""
+        seen = np.concatenate([self._recent, y])
+        late = self.delay + 1
+        known = seen[: max(0, len(seen) - late)]
+        # the labels that come in before each row; before the first ones there is none
+        gap = len(y) - len(known)
+        self._recent = seen[len(known) :]
+        told = self._classes(known, gap) if self.task == "classification" else None
+        losses = (
+            (told != y[:, None]).astype(np.float64)
+            if told is not None
+            else np.square(self._values(known, gap) - y[:, None])
+        )
+        if self.n_rows == 0 and self.delay == 0 and len(y):
+            losses[0] = 0.0
+        self.n_rows += len(y)
+        self.sums += losses.sum(axis=0)
+        return np.asarray(losses)
+
+    def _classes(self, known: np.ndarray, gap: int) -> np.ndarray:
+        codes = np.concatenate([np.full(gap, -1), known]).astype(np.int64)
+        more = int(codes.max(initial=-1)) + 1 - len(self._counts)
+        if more > 0:
+            self._counts = np.concatenate([self._counts, np.zeros(more, dtype=np.int64)])
+        out = np.empty((len(codes), 2), dtype=np.int64)
+        _predict_classes(codes, self._counts, self._state, out)
+        return out
+
+    def _values(self, known: np.ndarray, gap: int) -> np.ndarray:
+        """Mean and last value before each row; 0 while none is known."""
+        if self._n_known == 0 and len(known):
+            self._shift = float(known[0])
+        totals = self._total + np.cumsum(known - self._shift)
+        counts = self._n_known + np.arange(1, len(known) + 1)
+        before = self._mean(), self._last
+        if len(known):
+            self._total, self._n_known = float(totals[-1]), int(counts[-1])
+            self._last = float(known[-1])
+        rows = np.column_stack([self._shift + totals / counts, known])
+        return np.concatenate([np.tile(before, (gap, 1)), rows])
+
+    def _mean(self) -> float:
+        return self._shift + self._total / self._n_known if self._n_known else 0.0
+
+    def get_state(self) -> dict[str, Any]:
+        """JSON-able."""
+        return {
+            "sums": self.sums.tolist(),
+            "n_rows": self.n_rows,
+            "recent": self._recent.tolist(),
+            "counts": self._counts.tolist(),
+            "state": self._state.tolist(),
+            "known": [self._shift, self._total, self._n_known, self._last],
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""
+        self.sums, self.n_rows = np.array(state["sums"]), state["n_rows"]
+        self._recent = np.array(state["recent"], dtype=np.float64)
+        self._counts = np.array(state["counts"], dtype=np.int64)
+        self._state = np.array(state["state"], dtype=np.int64)
+        self._shift, self._total, self._n_known, self._last = state["known"]

@@ -1,0 +1,259 @@
+"""What stands beside the score: against scikit-learn and against loops row by row."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    confusion_matrix,
+    log_loss,
+    r2_score,
+    recall_score,
+    roc_auc_score,
+)
+from typer.testing import CliRunner
+
+import onkel
+from onkel.cli import app
+from onkel.errors import DataError, ModelFileError
+from onkel.evaluation import PrequentialRun, prequential
+from onkel.evaluation.details.baselines import Baselines
+from onkel.evaluation.details.ranking import Ranking
+from onkel.learners import FOGDClassifier, KernelRLSClassifier, PAClassifier, PARegressor
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(1500, 3))
+TWO = np.where(X[:, 0] * X[:, 1] + 0.5 * RNG.normal(size=1500) > 0.3, "yes", "no")
+THREE = np.array(["a", "b", "c"])[np.digitize(X[:, 0] + 0.3 * RNG.normal(size=1500), [-0.5, 1])]
+VALUE = 1e4 + 100 * X[:, 0] + 10 * RNG.normal(size=1500)
+
+
+def fogd():
+    return FOGDClassifier(n_components=60, gamma=0.5, loss="logistic", random_state=0)
+
+
+def cut(y, size):
+    return [(X[i : i + size], y[i : i + size]) for i in range(0, len(y), size)]
+
+
+def details(model, y, size=1500, **more):
+    return prequential(model, cut(y, size), warm_up=False, **more).details
+
+
+def close(a, b):
+    """Equal but for the last digits of sums."""
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(close(a[k], b[k]) for k in a)
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(close, a, b))
+    return a == b or a == pytest.approx(b, rel=1e-9, nan_ok=True)
+
+
+def naive_baselines(y, start, delay=0):
+    """Majority or mean, and the last, of the labels that have come before each row."""
+    told = []
+    for t in range(len(y)):
+        known = list(y[: max(0, t - delay)])
+        if not known:
+            told.append((y[t], y[t]) if delay == 0 else (start, start))
+        elif isinstance(start, float):
+            told.append((np.mean(known), known[-1]))
+        else:
+            counts, best = {}, None
+            for label in known:
+                counts[label] = counts.get(label, 0) + 1
+                if best is None or counts[label] > counts[best]:
+                    best = label
+            told.append((best, known[-1]))
+    return told
+
+
+@pytest.mark.parametrize("delay", [0, 1, 5])
+@pytest.mark.parametrize("size", [1, 3, 64])
+def test_baselines_are_those_of_a_loop(delay, size):
+    codes = np.random.default_rng(1).integers(0, 4, 64)
+    values = np.random.default_rng(2).normal(1e6, 1, 64)
+    by_class, by_value = Baselines("classification", delay), Baselines("regression", delay)
+    wrong = np.concatenate([by_class.add(codes[i : i + size]) for i in range(0, 64, size)])
+    square = np.concatenate([by_value.add(values[i : i + size]) for i in range(0, 64, size)])
+    told = naive_baselines(codes, -1, delay)
+    np.testing.assert_array_equal(
+        wrong, [[p != y for p in row] for row, y in zip(told, codes, strict=True)]
+    )
+    told = np.array(naive_baselines(values, 0.0, delay))
+    np.testing.assert_allclose(square, np.square(told - values[:, None]), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [(fogd, TWO), (fogd, THREE), (KernelRLSClassifier, TWO), (PARegressor, VALUE)],
+)
+def test_blocks_do_not_matter(model, y):
+    whole = details(model(), y)
+    assert close(details(model(), y, 7), whole)
+    assert close(details(model(), y, 333), whole)
+
+
+def test_two_classes_as_scikit_learn_has_them():
+    found = details(fogd(), TWO)
+    model = fogd()
+    scores = model.predict_then_learn(X, TWO, return_scores=True)
+    told = fogd().predict_then_learn(X, TWO)
+    first = 1 + int(np.flatnonzero(TWO[0] != TWO)[0])  # from then on both classes are known
+    positive = 1 / (1 + np.exp(-scores))
+    assert found["auc"] == pytest.approx(roc_auc_score(TWO[first:], scores[first:]), abs=2e-3)
+    assert found["log_loss"] == pytest.approx(log_loss(TWO[first:], positive[first:]))
+    assert found["balanced_accuracy"] == pytest.approx(100 * balanced_accuracy_score(TWO, told))
+    assert list(found["recall"].values()) == pytest.approx(
+        100 * recall_score(TWO, told, average=None)
+    )
+    assert found["confusion"]["labels"] == ["no", "yes"]
+    np.testing.assert_array_equal(found["confusion"]["rows"], confusion_matrix(TWO, told))
+    # in every bin, what was told came about as often
+    rows = sum(b["rows"] for b in found["calibration"])
+    assert rows == 1500 - first
+    assert sum(b["rows"] * abs(b["told"] - b["came"]) for b in found["calibration"]) < 0.1 * rows
+
+
+def test_three_classes_as_scikit_learn_has_them():
+    found = details(fogd(), THREE)
+    model = fogd()
+    scores = model.predict_then_learn(X, THREE, return_scores=True)
+    told = fogd().predict_then_learn(X, THREE)
+    first = 1 + max(int(np.flatnonzero(c == THREE)[0]) for c in "abc")
+    areas = [roc_auc_score(THREE[first:] == c, scores[first:, k]) for k, c in enumerate("abc")]
+    assert found["auc"] == pytest.approx(np.mean(areas), abs=5e-3)
+    np.testing.assert_array_equal(found["confusion"]["rows"], confusion_matrix(THREE, told))
+
+
+def test_ranking_counts_ties_one_half():
+    ranking = Ranking()
+    scores = np.array([-3.0, -1.0, 0.0, 0.0, 1e-3, 2.0, 1e9, -1e9])
+    codes = np.array([0, 1, 0, 1, 0, 1, 1, 0])
+    both = np.column_stack([-scores, scores])
+    ranking.add(codes, both, np.full(8, 2))
+    assert ranking.area() == roc_auc_score(codes, scores)
+
+
+def test_a_regression_has_r2_and_a_sample():
+    found = details(PARegressor(), VALUE, delay=0)
+    told = PARegressor().predict_then_learn(X, VALUE)
+    assert found["r2"] == pytest.approx(r2_score(VALUE, told))
+    pairs = set(zip(found["sample"]["target"], found["sample"]["prediction"], strict=True))
+    assert len(pairs) == 250
+    assert pairs <= set(zip(VALUE, told, strict=True))
+
+
+def test_skill_against_the_last_class_is_kappa_temporal():
+    y = np.repeat(["a", "b"], 750)  # the last class is right but once
+    found = details(PAClassifier(), y)
+    wrong = 1 - np.trace(found["confusion"]["rows"]) / 1500
+    assert found["baselines"]["last class"] == pytest.approx(1 / 1500)
+    assert found["baseline"] == "last class"
+    assert found["skill"] == pytest.approx(1 - wrong / (1 / 1500))
+
+
+def test_a_hinge_learner_has_no_log_loss_but_an_area():
+    found = details(PAClassifier(), TWO)
+    assert "log_loss" not in found
+    assert 0 < found["auc"] < 1
+
+
+def test_windows_add_up_to_the_score():
+    result = prequential(fogd(), cut(TWO, 100), warm_up=False)
+    windows = result.details["windows"]
+    lengths = np.diff([0, *windows["rows"]])
+    assert lengths.max() == windows["width"] == 16
+    assert lengths @ windows["loss"] == pytest.approx(1500 * result.final.loss)
+    assert lengths @ windows["baselines"][0] == pytest.approx(
+        1500 * result.details["baselines"]["majority"]
+    )
+
+
+@pytest.mark.parametrize(("model", "y"), [(KernelRLSClassifier, THREE), (PARegressor, VALUE)])
+def test_a_run_that_is_resumed_has_the_details_of_the_whole(model, y):
+    whole = details(model(), y, 500)
+    learner = model()
+    first = PrequentialRun(learner)
+    first.step((X[:500], y[:500]))
+    state = json.loads(json.dumps(first.get_state()))
+    rest = PrequentialRun(learner)
+    rest.set_state(state)
+    for i in (500, 1000):
+        rest.step((X[i : i + 500], y[i : i + 500]))
+    assert close(rest.result().details, whole)
+    with pytest.raises(ModelFileError, match="none of a"):
+        PrequentialRun(learner).set_state({"totals": {}, "curve": []})
+
+
+def test_rows_before_a_bad_one_have_their_scores_counted():
+    Z = X.copy()
+    Z[700, 1] = np.nan
+    found = []
+    for size in (1, 500, 1500):
+        run = PrequentialRun(fogd())
+        bad = 700 // size * size
+        for i in range(0, bad, size):
+            run.step((Z[i : i + size], TWO[i : i + size]))
+        with pytest.raises(DataError):
+            run.step((Z[bad : bad + size], TWO[bad : bad + size]))
+        found.append(run.result().details)
+    assert close(found[0], found[1])
+    assert close(found[0], found[2])
+
+
+# ---- from the command line -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def rows(tmp_path):
+    frame = pd.DataFrame(X, columns=list("abc")).assign(label=TWO, value=VALUE)
+    # the next value is near the last one, and says nothing of the columns
+    frame["walk"] = np.cumsum(RNG.normal(size=1500))
+    path = tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def run(*args):
+    result = CliRunner().invoke(app, [str(a) for a in args])
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def learn(rows, target, *args):
+    others = {"label", "value", "walk"} - {target}
+    return run("learn", rows, "-t", target, *(f"--exclude={o}" for o in sorted(others)), *args)
+
+
+def test_learn_shows_baselines_and_the_rest(rows, tmp_path):
+    saved = tmp_path / "m.onkel"
+    shown = learn(rows, "label", "-a", "fogd", "--set", "loss=logistic", "--save", saved)
+    for part in ("baselines", "majority", "last class", "skill", "AUC", "log loss", "recall"):
+        assert part in shown.stdout
+    assert "worse than its baseline" not in shown.stderr
+    assert "balanced accuracy" in run("info", saved).stdout
+    found = json.loads(run("info", saved, "--json").stdout)["score"]["details"]
+    assert found["confusion"]["labels"] == ["no", "yes"]
+    assert "R²" in learn(rows, "value", "-a", "pa").stdout
+
+
+def test_a_learner_below_its_baseline_is_said_to_be(rows):
+    shown = learn(rows, "walk", "-a", "pa")
+    assert "pa is worse than its baseline, the last value: RMSE" in shown.stderr
+
+
+def test_a_resumed_run_has_the_details_of_the_whole(rows, tmp_path):
+    point = tmp_path / "c.onkel"
+    args = ("-a", "krls", "--checkpoint", point, "--json")
+    learn(rows, "label", *args, "--limit", 700)
+    resumed = json.loads(learn(rows, "label", *args, "--resume").stdout)["details"]
+    whole = json.loads(learn(rows, "label", "-a", "krls", "--json").stdout)["details"]
+    assert close(resumed, whole)
+    assert math.isfinite(resumed["auc"])
+    assert onkel.load(point).n_rows == 1500
