@@ -1,30 +1,28 @@
-"""What all estimators share: checking rows, driving the model, giving out and taking state."""
+"""What all estimators share: checking rows and driving the model."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from onkel.errors import DataError, DivergenceError
 from onkel.learners.checking import check_rows, column_names, first_error, new_columns, weights
-from onkel.learners.components import params_from_state, params_to_state
 from onkel.learners.declaration import Row, declared, param
+from onkel.learners.saved import SavedLearner, nbytes
 from onkel.learners.told import Told
 from onkel.losses import Loss, parse_loss
 from onkel.model.lock import locked
 from onkel.parameters import non_negative, one_of
 from onkel.rules import Rule
-from onkel.state import Whole, check, inside, require
 
 
 @declared
-class OnlineEstimator(BaseEstimator):
+class OnlineEstimator(SavedLearner):
     """A learner that takes rows in order, each predicted before it is learned.
 
     Threads may share it. One call learns or predicts at a time and the others wait, so what
@@ -95,7 +93,7 @@ class OnlineEstimator(BaseEstimator):
     def nbytes_(self) -> int:
         """Bytes of everything the model holds."""
         check_is_fitted(self)
-        return _nbytes(self.model_.get_state())
+        return nbytes(self.model_.get_state())
 
     # ---- learning --------------------------------------------------------------------------------
 
@@ -236,100 +234,10 @@ class OnlineEstimator(BaseEstimator):
             self.feature_names_in_ = np.array([*known, *names], dtype=object)
         return self
 
-    # ---- state -----------------------------------------------------------------------------------
-
-    def _fitted_state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"n_features_in": self.n_features_in_, "n_rows": self.n_rows_}
-        names = column_names(self)
-        if names is not None:
-            state["feature_names_in"] = [str(name) for name in names]
-        state["n_features_first"] = self._n_features_first
-        state["seed"] = self.model_.seed
-        state["model"] = self.model_.get_state()
-        return state
-
-    def _set_fitted_state(self, state: dict[str, Any]) -> None:
-        columns = Whole(low=1, high=2**31)
-        fields = {"n_features_in": columns, "n_features_first": columns, "n_rows": Whole()}
-        check(state, fields | {"seed": Whole()})
-        d, first = state["n_features_in"], state["n_features_first"]
-        require(first <= d, f"n_features_first: is {first}, more than the {d} columns in all")
-        self._check_sizes(d, state)
-        if "feature_names_in" in state:
-            names = state["feature_names_in"]
-            right = isinstance(names, list) and len(names) == d
-            right = right and all(isinstance(name, str) for name in names)
-            require(right, f"feature_names_in: must be the names of {d} columns")
-            self.feature_names_in_ = np.array(names, dtype=object)
-        self.n_features_in_: int = d
-        K = self._n_outputs(state)
-        self._start(first, K)
-        self.n_rows_ = state["n_rows"]
-        if d > first:
-            self.model_.add_columns(d - first)
-        self.model_.seed = state["seed"]
-        with inside(state, "model") as model:
-            check(model, {"n_outputs": Whole(low=K, high=K)})
-            self.model_.set_state(model)
-        rows = np.stack([np.zeros(d), np.ones(d)]).astype(self.dtype)
-        finite = np.isfinite(self.model_.scores(rows)).all()
-        require(finite, "model: scores rows with numbers that are not finite")
-
-    def _n_outputs(self, state: dict[str, Any]) -> int:
-        """How many outputs a model has that was fitted to this state."""
-        raise NotImplementedError
-
-    def _check_sizes(self, d: int, state: dict[str, Any]) -> None:
-        """ModelFileError where parameters ask for much more memory than the state has."""
-        most = max(1 << 27, 64 * _nbytes(state))
-        for name, value in self.get_params().items():
-            size = name.split("__")[-1] in _SIZES and isinstance(value, int)
-            require(not size or value * d <= most, f"{name}: is {value}, more than the state holds")
-
-    @locked
-    def get_state(self) -> dict[str, Any]:
-        """A copy of everything, as a nested dict of arrays and plain values; see `from_state`."""
-        state: dict[str, Any] = {"params": params_to_state(self)}
-        if self.__sklearn_is_fitted__():
-            state["fitted"] = copy.deepcopy(self._fitted_state())
-        return state
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """A learner that goes on bit for bit where the one of :meth:`get_state` stood."""
-        with inside(state, "params") as params:
-            check(params, {})
-            estimator = cls(**params_from_state(params))
-        if "fitted" in state:
-            with inside(state, "fitted") as fitted:
-                check(fitted, {})
-                # a copy: loops write into the arrays, and a state may be taken up more than once
-                estimator._set_fitted_state(copy.deepcopy(fitted))
-        return estimator
-
-    def save(self, path: Any) -> None:
-        """Write the learner to one file, atomically; :func:`onkel.load` reads it."""
-        from onkel.persistence import save
-
-        save(self, path)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "model_" in vars(self)
-
     #: whether the learner scales features and targets by itself
     scales_itself: ClassVar[bool] = False
-
-
-# Parameters that arrays are as large as, from the start.
-_SIZES = ("n_components", "n_candidates", "n_mixtures", "n_transfer", "n_per_row", "n_parts")
-
-
-def _nbytes(state: Any) -> int:
-    if isinstance(state, dict):
-        return sum(map(_nbytes, state.values()))
-    return int(state.nbytes) if isinstance(state, np.ndarray) else 0

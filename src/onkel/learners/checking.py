@@ -199,7 +199,7 @@ def weights(
     """
     if sample_weight is None:
         return np.ones(n), None
-    values = np.asarray(sample_weight, dtype=np.float64)
+    values = np.array(sample_weight, dtype=np.float64)
     if values.ndim == 0:
         values = np.full(n, float(values))
     if values.shape != (n,):

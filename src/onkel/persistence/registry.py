@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from onkel._version import __version__
 from onkel.errors import ModelFileError
 
-_MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams", "onkel.maps")
+_MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams")
 """Classes that these modules list in ``__all__`` and that have a state may come from a file."""
 
 

@@ -11,8 +11,8 @@ from onkel.support.exchange.family import Exchange
 from onkel.support.exchange.inverse import Inverse, anew, look_ahead, new_terms, settle
 from onkel.support.exchange.inverse_loops import is_worn, rounding_of
 from onkel.support.exchange.loop import learn_exchange
-from onkel.support.model import SLOTS
 from onkel.support.slots import CHANGED, REMOVED, Rows, Slots
+from onkel.support.stored_rows import SLOTS
 
 # Rows multiplied ahead at first, and at the most.
 _AHEAD_ROWS, _MOST_AHEAD = 24, 64

@@ -10,8 +10,8 @@ from onkel.state import Array
 from onkel.support.budgeted import BudgetModel
 from onkel.support.merging.loop import learn_merging
 from onkel.support.merging.point import degradation_table
-from onkel.support.model import SLOTS
 from onkel.support.slots import Rows, Slots
+from onkel.support.stored_rows import SLOTS
 
 
 class MergingModel(BudgetModel):

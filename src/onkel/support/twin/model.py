@@ -10,7 +10,8 @@ from onkel.kernels import Kernel
 from onkel.losses import Loss
 from onkel.numerics.dense import as_dense
 from onkel.state import Array
-from onkel.support.model import MOST_ROWS, SLOTS, SupportModel
+from onkel.support.model import MOST_ROWS, SupportModel
+from onkel.support.stored_rows import SLOTS
 from onkel.support.twin.loop import learn_twins
 from onkel.support.twin.machine import TwinVectors
 from onkel.support.twin.prototypes import Twins
