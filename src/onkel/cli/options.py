@@ -60,6 +60,13 @@ Statistics = Annotated[
 Dtype = Annotated[
     Literal["float32", "float64"], _option(help="Precision of the features.", panel=READING)
 ]
+Decimal = Annotated[
+    Literal[".", ","], _option(help="Decimal mark of numbers in text.", panel=READING)
+]
+Dates = Annotated[
+    Literal["dayfirst", "monthfirst"] | None,
+    _option(help="How times such as 2/3/2024 begin, where the rows do not tell.", panel=READING),
+]
 Limit = Annotated[
     int | None, _option(min=1, help="Use the first so many rows only.", panel=READING, **_ROWS)
 ]
@@ -180,6 +187,8 @@ class Reading:
     max_categories: MaxCategories = 64
     statistics: Statistics = True
     n_hash: Hashed = 32
+    decimal: Decimal = "."
+    dates: Dates = None
     dtype: Dtype = "float32"
     limit: Limit = None
 
@@ -193,6 +202,8 @@ class Reading:
             "max_categories": self.max_categories,
             "statistics": self.statistics,
             "n_hash": self.n_hash,
+            "decimal": self.decimal,
+            "dates": self.dates,
             "dtype": self.dtype,
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from onkel.columns.arrow_values import kind_of
 from onkel.columns.column import Column, Given
 from onkel.columns.encoding import FIRST_ROWS, LACKING, Encoder
 from onkel.columns.failures import missing_column
-from onkel.columns.reading import given
+from onkel.columns.reading import given, text_of
+from onkel.columns.written import number_form, time_form
 from onkel.errors import DataError
 
 __all__ = ["Choice", "as_names", "by_values", "column_of"]
@@ -48,6 +49,8 @@ class Choice:
     encoder: Encoder | None
     extend: bool
     missing: str
+    decimal: str = "."
+    dates: str | None = None
     resumes: bool = False
     keep: tuple[str, ...] = ()
 
@@ -60,7 +63,7 @@ class Choice:
         self._unread = set(self.exclude)
         self._only = set(self.features) if isinstance(self.features, list) else None
         if self.encoder is not None:
-            self.kinds = dict(self.encoder.kinds)
+            self.kinds = self.encoder.stored
             self.known_target = self.encoder.target if self.target is None else self.target
             self._unread -= self.kinds.keys()
             self._only = None if self.extend else set(self.kinds)
@@ -147,10 +150,18 @@ class Choice:
 
     def _columns(self, first: Any, names: list[str], source: str) -> list[Column]:
         text = set(self.categorical)
-        return [column_of(first, name, name in text, source) for name in names]
+        how = self.decimal, self.dates
+        return [column_of(first, name, name in text, source, *how) for name in names]
 
 
-def column_of(first: Any, name: str, categorical: bool, source: str) -> Column:
+def column_of(
+    first: Any,
+    name: str,
+    categorical: bool,
+    source: str,
+    decimal: str = ".",
+    dates: str | None = None,
+) -> Column:
     """A column by the values of the batch ``first``."""
     # A source may leave out what cannot be a feature.
     at = first.schema.get_field_index(name)
@@ -162,23 +173,45 @@ def column_of(first: Any, name: str, categorical: bool, source: str) -> Column:
             source=source,
             column=name,
         )
-    kind = "text" if categorical else kind
+    column = Column(name, "text" if categorical else kind)
     try:
-        values = given(first.column(at).slice(0, FIRST_ROWS), Column(name, kind))
-    except DataError:
-        return Column(name, kind)  # the bad row is told when it is read
-    return by_values(name, values, kind)
+        if column.kind == "text" and not categorical:
+            column = _written(text_of(first.column(at), name), name, decimal, dates)
+        return by_values(column, given(first.column(at).slice(0, FIRST_ROWS), column))
+    except ValueError as error:
+        if isinstance(error, DataError):
+            return column  # the bad row is told when it is read
+        raise DataError(str(error), source=source, column=name) from None
 
 
-def by_values(name: str, first: Given, kind: str) -> Column:
-    """A column of a kind by its first values."""
+def _written(text: Given, name: str, decimal: str, dates: str | None) -> Column:
+    """A column of text by what is written there: times, numbers, or categories.
+
+    Raises
+    ------
+    ValueError
+        Saying what cannot be told, and the option that tells it.
+    """
+    known = [text.known[k] for k in np.unique(text.values[text.values >= 0]).tolist()]
+    if not known:
+        return Column(name, "text")
+    if form := time_form(known, dates):
+        return Column(name, "time", form=form)
+    if form := number_form(known, decimal):
+        return Column(name, "number", form=form)
+    return Column(name, "text")
+
+
+def by_values(column: Column, first: Given) -> Column:
+    """A column with what its first values tell."""
+    kind = column.kind
     if kind == "text":
         distinct = len(np.unique(first.values[first.values >= 0]))
-        return Column(name, kind, form="many" if distinct > _MANY else "")
+        return replace(column, form="many" if distinct > _MANY else "")
     known = first.values[np.isfinite(first.values)]
     if len(known) and (kind == "time" or (kind == "number" and _is_far(known))):
-        return Column(name, kind, origin=float(known[0]))
-    return Column(name, kind)
+        return replace(column, origin=float(known[0]))
+    return column
 
 
 def _is_far(values: np.ndarray) -> bool:

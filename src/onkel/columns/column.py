@@ -12,9 +12,10 @@ __all__ = ["CODE", "FORMS", "GAP", "KINDS", "TIME_PARTS", "VALUE", "Column", "Gi
 
 KINDS = ("number", "flag", "time", "text")
 
-# How the values of a column are written, where that is not told by their type: dates that begin
-# with the day or with the month; text of so many values that none gets a feature of its own.
-FORMS = ("", "dmy", "mdy", "many")
+# How the values of a column are written, where that is not told by their type: numbers as text,
+# with a decimal point or comma; times as text, in the order of year, month and day; text of so
+# many values that none gets a feature of its own.
+FORMS = ("", "point", "comma", "ymd", "dmy", "mdy", "many")
 
 # Parts of a column that are features. A number has its value. A text column has its code, where
 # the target's mean of a category takes its place, and then part c for the value with code c.
@@ -38,6 +39,11 @@ class Column:
     origin: float = 0.0
     late: bool = False
     form: str = ""
+
+    @property
+    def stored(self) -> str:
+        """The kind that its values have in the table."""
+        return "text" if self.form else self.kind
 
 
 class Given(NamedTuple):

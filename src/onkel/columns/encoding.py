@@ -127,6 +127,11 @@ class Encoder:
         return {c.name: c.kind for c in self.columns}
 
     @property
+    def stored(self) -> dict[str, str]:
+        """Kind of the values of each input column as they stand in a table."""
+        return {c.name: c.stored for c in self.columns}
+
+    @property
     def n_features(self) -> int:
         """Number of features."""
         return len(self.layout) if self.n_vector is None else self.n_vector

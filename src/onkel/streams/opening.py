@@ -9,6 +9,7 @@ import numpy as np
 
 from onkel.columns.choosing import Choice, as_names
 from onkel.columns.encoding import POLICIES, Encoder
+from onkel.columns.written import DATES
 from onkel.streams.resolving import open_source
 from onkel.streams.stream import Stream
 
@@ -36,6 +37,8 @@ def open_stream(
     dtype: Any = "float32",
     fingerprint: bool | str = False,
     keep: Iterable[str] = (),
+    decimal: str = ".",
+    dates: str | None = None,
 ) -> Stream:
     """Open any source of rows as a stream of blocks, in bounded memory.
 
@@ -86,6 +89,10 @@ def open_stream(
     fingerprint : bool or str, default=False
         Whether ``Stream.fingerprint`` can tell what was read. A text is what it told when the
         first ``skip_rows`` rows had been read: other rows are refused.
+    decimal : {".", ","}, default="."
+        Decimal mark of numbers in text.
+    dates : {"dayfirst", "monthfirst"}, optional
+        How times such as 2/3/2024 begin, where the first rows do not tell.
     keep : list of str
         Columns of a table to hand on as they are, by `Stream.kept`.
 
@@ -117,8 +124,10 @@ def open_stream(
     more = extend and encoder is not None
     choice = Choice(
         target, *names, n_hash, max_categories, statistics, encoder, more, missing,
-        skip_rows > 0, tuple(as_names(keep)),
+        decimal, dates, skip_rows > 0, tuple(as_names(keep)),
     )  # fmt: skip
+    if decimal not in (".", ",") or dates not in (None, *DATES):
+        raise ValueError(f"{decimal=} must be '.' or ',', and {dates=} one of {', '.join(DATES)}")
     wide = _float_type(dtype)
     opened, encoder, target = open_source(source, format, choice)
     return Stream(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from onkel.columns.choosing import Choice, by_values
+from onkel.columns.column import Column
 from onkel.columns.encoding import Encoder
 from onkel.columns.failures import moved, shorten
 from onkel.errors import DataError
@@ -76,7 +77,7 @@ class RowSource(Source):
             raise DataError("the first rows have no values", source=self.name)
         kinds = {name: column.kind for name, column in first.columns.items()}
         given = first.given()
-        columns = [by_values(name, given[name], kind) for name, kind in kinds.items()]
+        columns = [by_values(Column(name, kind), given[name]) for name, kind in kinds.items()]
         encoder = Encoder(
             columns,
             n_hash=choice.n_hash,
