@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from onkel.columns.failures import first_failure, shorten
+from onkel.columns.gaps import GAPS
 from onkel.errors import DataError
 
 __all__ = ["categories", "kind_of", "numbers", "one_batch", "seconds", "target_values"]
@@ -88,7 +89,7 @@ def numbers(array: Any, name: str) -> np.ndarray:
 def _parsed(array: Any, name: str) -> Any:
     """Text where numbers are expected: every value must be one."""
     text = pc.utf8_trim_whitespace(array.cast(pa.string()))
-    text = pc.if_else(pc.equal(text, ""), None, text)
+    text = pc.if_else(pc.is_in(text, pa.array(sorted(GAPS))), None, text)
     try:
         return text.cast(pa.float64())
     except pa.ArrowInvalid:
@@ -155,8 +156,11 @@ def _texts(values: Any, name: str) -> list[Any]:
         raise DataError(f"cannot be read as text: {error}", column=name) from None
 
 
-def target_values(array: Any, name: str) -> np.ndarray:
-    """The target as str, int64, float64 or bool; a missing one is an error naming the row."""
+def target_values(array: Any, name: str) -> tuple[np.ndarray, np.ndarray | None]:
+    """The target as str, int64, float64 or bool; and where it is missing, if anywhere.
+
+    An infinite one is an error naming the row.
+    """
     t = array.type
     kind = kind_of(t)
     if kind == "text":
@@ -176,18 +180,17 @@ def target_values(array: Any, name: str) -> np.ndarray:
     else:
         values = (numbers if kind == "number" else seconds)(array, name)
         values = values.astype(np.float64, copy=False)
-        gone = ~np.isfinite(values)
-    if gone.any():
-        _bad_target(values, gone, name, array)
-    return values
+        gone = np.isnan(values)
+        if np.isinf(values).any():
+            _refuse_infinite(values, name, array)
+    return values, gone if gone.any() else None
 
 
-def _bad_target(values: np.ndarray, gone: np.ndarray, name: str, array: Any) -> None:
-    row = int(np.argmax(gone))
+def _refuse_infinite(values: np.ndarray, name: str, array: Any) -> None:
+    row = int(np.argmax(np.isinf(values)))
     value = array[row].as_py()
-    what = "infinite" if values.dtype.kind == "f" and np.isinf(values[row]) else "missing"
     raise DataError(
-        f"the target is {what} ({shorten(value)}); every row needs one",
+        f"the target is infinite ({shorten(value)}); it must be finite",
         row=row,
         column=name,
         value=value,

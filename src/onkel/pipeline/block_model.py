@@ -16,7 +16,7 @@ from onkel.learners.told import Told
 from onkel.model.lock import locked
 from onkel.persistence.registry import class_name, resolve
 from onkel.pipeline.locating import located
-from onkel.pipeline.statistics import RunningStatistics, is_fitted
+from onkel.pipeline.statistics import Prepared, RunningStatistics, is_fitted
 from onkel.state import Text, check, inside
 
 if TYPE_CHECKING:
@@ -64,6 +64,16 @@ class BlockModel:
         return self._statistics.target_scaler
 
     @property
+    def feature_names(self) -> list[str]:
+        """What the learner's columns are called, where the model has an encoder."""
+        names = [] if self.encoder is None else self.encoder.feature_names
+        widening = self._statistics.widening
+        if widening is None:
+            return names
+        late = [names[j] + (f" {k + 1}" if k else "") for j, k in widening.late]
+        return names[: widening.n_first] + late
+
+    @property
     def n_rows(self) -> int:
         """Rows learned so far."""
         return int(self.estimator.n_rows_) if is_fitted(self.estimator) else 0
@@ -103,12 +113,12 @@ class BlockModel:
         X, y = block.X, np.asarray(block.y)
         if not len(y):
             return Told(y)
-        if block.late:
-            self._take_late(X.shape[1], block.late)
         try:
-            return self._learn_rows(X, y)
+            return self._learn_rows(X, y, block.late)
         except DataError as error:
             where = source or self.settings.get("source")
+            if isinstance(error.column, int) and self._statistics.widening is not None:
+                error.column = self._statistics.widening.column(error.column)
             raise located(error, block.start, where, self.settings, self.encoder) from None
 
     @locked
@@ -190,13 +200,13 @@ class BlockModel:
         with inside(state, "settings") as settings:
             check(settings, {})
             model = cls(estimator, scaling=state["scaling"], scale_target=scaled, settings=settings)
-        model._statistics.set_state(state)
         with inside(state, "encoder") as encoder:
             model.encoder = None if encoder is None else Encoder.from_state(encoder)
+        model._statistics.set_state(state, model.encoder)
         return model
 
     def _scaled(self, X: Any) -> Any:
-        return self._statistics.transform(X, 0 if self.encoder is None else self.encoder.n_late)
+        return self._statistics.transform(X, self.encoder)
 
     def _take_late(self, d: int, late: int) -> None:
         """Widen the statistics and the learner by columns that came in mid-stream."""
@@ -206,26 +216,34 @@ class BlockModel:
             if 0 < new <= late:
                 self.estimator.add_columns(new)
 
-    def _learn_rows(self, X: Any, y: np.ndarray) -> Told:
+    def _learn_rows(self, X: Any, y: np.ndarray, late: int) -> Told:
         """Learn rows up to the first bad one."""
         before = self._statistics.get_state()
         try:
-            rows = self._statistics.learn_transform(X, y)
+            rows = self._prepared(X, y, late)
         except DataError as error:
             # The learner has seen nothing yet: give it the rows before the bad one.
-            self._statistics.set_state(before)
+            self._statistics.set_state(before, self.encoder)
             if error.row:
-                told = self._learn_rows(X[: error.row], y[: error.row])
+                told = self._learn_rows(X[: error.row], y[: error.row], late)
                 error.predictions, error.scores, error.classes = told
             raise
         try:
             told = self.estimator.tell_then_learn(rows.X, rows.y)
         except DataError as error:
             # The learner stopped at that row; the running statistics must stop there, too.
-            self._statistics.set_state(before)
+            self._statistics.set_state(before, self.encoder)
             if error.row:
-                rows = self._statistics.learn_transform(X[: error.row], y[: error.row])
+                rows = self._prepared(X[: error.row], y[: error.row], late)
                 if error.predictions is not None:
                     error.predictions = rows.in_units(error.predictions)
             raise
         return told._replace(predictions=rows.in_units(told.predictions))
+
+    def _prepared(self, X: Any, y: np.ndarray, late: int) -> Prepared:
+        """Rows as the learner takes them, which has room for their columns from now on."""
+        if self.encoder is not None and self.encoder.statistics:
+            X, late = self._statistics.widen(X, y, self.encoder, self.task)
+        if late:
+            self._take_late(X.shape[1], late)
+        return self._statistics.learn_transform(X, y)

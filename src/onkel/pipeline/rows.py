@@ -36,7 +36,7 @@ def open_to_predict(data: Any, encoder: Encoder, settings: dict[str, Any]) -> St
     """
     from onkel.streams import open_stream
 
-    missing = settings.get("missing", "error")
+    missing = settings.get("missing", "auto")
     source = _source(data, encoder)
     stream = open_stream(
         source,
@@ -75,9 +75,11 @@ def open_to_learn(
             raise ValueError("the targets of a file are one of its columns: give target=, not y")
     source = _source(data, encoder)
     reading: dict[str, Any] = {
-        "missing": settings.get("missing", "error"),
+        "missing": settings.get("missing", "auto"),
         "dtype": _dtype(source, settings),
     }
+    if encoder is None:
+        reading["statistics"] = True
     if encoder is not None:
         reading |= {"encoder": copy.deepcopy(encoder), "extend": encoder.n_vector is None}
     if is_array(source):

@@ -187,7 +187,8 @@ class StreamModel(BlockModel):
         predictions: list[np.ndarray] = []
         try:
             for block in stream:
-                self.adopt(stream)
+                if block.y is not None:
+                    self.adopt(stream)
                 predictions.append(self.learn(block, stream.source))
         except DataError as error:
             if error.predictions is not None:

@@ -42,22 +42,32 @@ class Block(NamedTuple):
 class Piece(NamedTuple):
     """Rows as a source hands them over: any number of them, NaN where a value is missing.
 
-    The last ``late`` columns came in mid-stream: later pieces may have more.
+    The last ``late`` columns came in mid-stream: later pieces may have more. ``unlabelled``: rows
+    without a target, if there are any.
     """
 
     X: Any
     y: np.ndarray | None
     where: str
     late: int = 0
+    unlabelled: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return int(self.X.shape[0])
 
+    def before(self, rows: int) -> Piece:
+        """The first ``rows`` rows."""
+        return self._cut(slice(0, rows))
+
     def after(self, rows: int) -> Piece:
         """The rows after the first ``rows``."""
-        return self._replace(X=self.X[rows:], y=None if self.y is None else self.y[rows:])
+        return self._cut(slice(rows, None))
+
+    def _cut(self, rows: slice) -> Piece:
+        y, unlabelled = (None if v is None else v[rows] for v in (self.y, self.unlabelled))
+        return self._replace(X=self.X[rows], y=y, unlabelled=unlabelled)
 
 
 def concat(parts: list[tuple[Any, np.ndarray | None]]) -> tuple[Any, np.ndarray | None]:
@@ -99,7 +109,8 @@ def reblock(
     count = late = 0
     failure: DataError | None = None
     try:
-        for X, y, _, late in pieces:
+        for piece in pieces:
+            X, y, late = piece.X, piece.y, piece.late
             n, at = X.shape[0], 0
             while count + n - at >= block_rows:
                 end = at + block_rows - count

@@ -115,7 +115,7 @@ def _table(table: TableSource, choice: Choice) -> Opened:
     for name in choice.keep:
         if name not in table.names:
             raise missing_column(name, table.names, table.name)
-    table.gaps, table.keep = choice.gaps, choice.keep
+    table.missing, table.keep, table.learns = choice.missing, choice.keep, choice.learns
     table.extends = choice.extend or (choice.encoder is None and choice.features is None)
     table.prepare(encoder, target, choice.exclude)
     return table, encoder, target
@@ -130,6 +130,7 @@ def _rows(source: Any, choice: Choice) -> Opened:
             "or an iterable of (x, y)"
         )
     rows = RowSource(source)
-    encoder = rows.encoder_for(choice.encoder, choice.n_hash)
+    encoder = rows.encoder_for(choice)
+    rows.missing = choice.missing
     rows.prepare(encoder)
     return rows, encoder, None

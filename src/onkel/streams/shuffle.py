@@ -25,9 +25,10 @@ def shuffled(pieces: Iterable[Piece], size: int, seed: Any) -> Iterator[Piece]:
     count, late, where = 0, 0, ""
     failure: DataError | None = None
     try:
-        for X, y, where, late in pieces:
-            held.append((X, y))
-            count += X.shape[0]
+        for piece in pieces:
+            where, late = piece.where, piece.late
+            held.append((piece.X, piece.y))
+            count += piece.n_rows
             # The buffer itself and at least as many new rows, so that copying stays cheap.
             if count >= 2 * size:
                 Xs, ys = concat(held)

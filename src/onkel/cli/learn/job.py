@@ -217,6 +217,8 @@ class LearnJob:
         )
         if status:
             self._say_what_is_left(model.n_rows)
+        if stream.n_unlabelled:
+            note(f"{stream.n_unlabelled:,} rows without a target were skipped")
         late = [column.name for column in stream.encoder.columns if column.late]
         if late:
             note(f"came in mid-stream, and were learned from then on: {', '.join(late)}")
