@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.base import is_regressor
 
 from onkel.columns.encoding import Encoder
@@ -16,6 +17,7 @@ from onkel.learners.told import Told
 from onkel.model.lock import locked
 from onkel.persistence.registry import class_name, resolve
 from onkel.pipeline.locating import located
+from onkel.pipeline.recent_rows import RecentRows
 from onkel.pipeline.statistics import Prepared, RunningStatistics, is_fitted
 from onkel.state import Text, check, inside
 
@@ -52,6 +54,7 @@ class BlockModel:
         self.settings = dict(settings or {})
         self.task = "regression" if is_regressor(estimator) else "classification"
         self._statistics = RunningStatistics(scaling, scale_target and self.task == "regression")
+        self._recent = RecentRows()
 
     @property
     def scaler(self) -> OnlineScaler:
@@ -77,6 +80,11 @@ class BlockModel:
     def n_rows(self) -> int:
         """Rows learned so far."""
         return int(self.estimator.n_rows_) if is_fitted(self.estimator) else 0
+
+    @property
+    def changes_(self) -> list[int]:
+        """Rows learned when the learner began anew, as the stream had changed."""
+        return self.estimator.changes_ if is_fitted(self.estimator) else []
 
     @property
     def nbytes(self) -> int:
@@ -173,6 +181,34 @@ class BlockModel:
         """Class probabilities (n, n_classes), of features as the encoder makes them."""
         return self.estimator.predict_proba(self._scaled(X))
 
+    @property
+    @locked
+    def feature_importances_(self) -> np.ndarray:
+        """How much each input column moves the predictions, over the rows learned last.
+
+        In the order of the model's columns, summing to 1: the mean squared slope of f, in standard
+        deviations of the column (`onkel.learners.importance`). Up to 128 rows are kept for it, none
+        of more than 131 072 features: then, and before the first row, all are 0.
+        """
+        groups = self._features_of_columns()
+        X = self._recent.X
+        if not len(X):
+            return np.zeros(len(groups))
+        X = self._scaled(csr_matrix(X) if self.scaler.sparse_ else X)
+        return self.estimator.feature_importances(X, groups)
+
+    def _features_of_columns(self) -> list[np.ndarray]:
+        """The numbers of the features that each input column became."""
+        d = int(self.estimator.n_features_in_) if is_fitted(self.estimator) else 0
+        if self.encoder is None or self.encoder.n_vector is not None:
+            return [np.array([j]) for j in range(d)]
+        features: dict[Any, list[int]] = {column.name: [] for column in self.encoder.columns}
+        widening = self._statistics.widening
+        for j in range(d):
+            encoded = j if widening is None else widening.column(j)
+            features[self.encoder.column_of(encoded)].append(j)
+        return [np.array(of_column, dtype=np.int64) for of_column in features.values()]
+
     @locked
     def get_state(self) -> dict[str, Any]:
         """All that was learned, as nested dicts of arrays and scalars."""
@@ -185,6 +221,7 @@ class BlockModel:
             **self._statistics.get_state(),
             "encoder": self.encoder and self.encoder.get_state(),
             "settings": self.settings,
+            "recent": self._recent.get_state(),
         }
 
     @classmethod
@@ -200,6 +237,8 @@ class BlockModel:
         with inside(state, "settings") as settings:
             check(settings, {})
             model = cls(estimator, scaling=state["scaling"], scale_target=scaled, settings=settings)
+        with inside(state, "recent") as recent:
+            model._recent.set_state(recent)
         with inside(state, "encoder") as encoder:
             model.encoder = None if encoder is None else Encoder.from_state(encoder)
         model._statistics.set_state(state, model.encoder)
@@ -234,10 +273,12 @@ class BlockModel:
             # The learner stopped at that row; the running statistics must stop there, too.
             self._statistics.set_state(before, self.encoder)
             if error.row:
+                self._recent.add(X[: error.row])
                 rows = self._prepared(X[: error.row], y[: error.row], late)
                 if error.predictions is not None:
                     error.predictions = rows.in_units(error.predictions)
             raise
+        self._recent.add(X)
         return told._replace(predictions=rows.in_units(told.predictions))
 
     def _prepared(self, X: Any, y: np.ndarray, late: int) -> Prepared:

@@ -225,7 +225,10 @@ class LearnJob:
         if run.n_rows:
             result = run.result()
             failed |= not self._write(
-                "report", options.report, lambda path: self._report(result, path, status), status
+                "report",
+                options.report,
+                lambda path: self._report(model, result, path, status),
+                status,
             )
             status = status or (_NOT_WRITTEN if failed else 0)
             extra = {
@@ -269,7 +272,9 @@ class LearnJob:
             note(f"the model of the first {n_rows:,} rows is lost: neither --save nor "
                  "--checkpoint was given")  # fmt: skip
 
-    def _report(self, result: PrequentialResult, path: Path, status: int) -> None:
+    def _report(
+        self, model: StreamModel, result: PrequentialResult, path: Path, status: int
+    ) -> None:
         from onkel.evaluation.report import write_html
 
         options = self.options
@@ -281,4 +286,5 @@ class LearnJob:
             title=f"{self.algorithm} on {Path(options.source).name or options.source}",
             lead=f"{result.task}{what} · one pass over {result.n_rows:,} rows",
             notes=cut,
+            model=model,
         )

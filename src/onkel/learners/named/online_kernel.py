@@ -112,6 +112,12 @@ class _OnlineKernel(Seeded, OverMap):
         parts = self._new_map(d), rule, loss, epsilon, n_outputs
         return RestartingModel(*parts, representation) if self.restart else representation(*parts)
 
+    @property
+    def changes_(self) -> list[int]:
+        """Rows learned when a new model took over, as the stream had changed; the last 64 times."""
+        model = self.model_
+        return model.changed_at if isinstance(model, RestartingModel) else []
+
     def _make_second(self, d: int) -> Any:
         return self._make_model(d, LeastSquares(1.0, self.forgetting), Loss.SQUARED, 0.0, 1)
 
