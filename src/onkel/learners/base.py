@@ -118,7 +118,7 @@ class OnlineEstimator(BaseEstimator):
                 if row_error is None and X.shape[0] != len(y):
                     raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
                 weight, weight_error = weights(sample_weight, len(y), needed=whole)
-                error = first_error(row_error, error, weight_error)
+                error = first_error(row_error, error, weight_error, self._key_error(len(y), whole))
                 if error is not None and (whole or (reset and not error.row)):
                     raise error
                 if reset:
@@ -143,6 +143,10 @@ class OnlineEstimator(BaseEstimator):
         self, y: np.ndarray, weight: np.ndarray, classes: Any, error: DataError | None
     ) -> DataError | None:
         """The error of the first target, before that of ``error``, that the model cannot take."""
+        return None
+
+    def _key_error(self, n: int, whole: bool) -> DataError | None:
+        """The error of the first of n rows whose group cannot be known."""
         return None
 
     def _learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> Any:
