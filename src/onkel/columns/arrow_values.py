@@ -155,7 +155,7 @@ def _texts(values: Any, name: str) -> list[Any]:
         raise DataError(f"cannot be read as text: {error}", column=name) from None
 
 
-def target_values(array: Any, name: str) -> np.ndarray:
+def target_values(array: Any, name: str, what: str = "the target") -> np.ndarray:
     """The target as str, int64, float64 or bool; a missing one is an error naming the row."""
     t = array.type
     kind = kind_of(t)
@@ -165,12 +165,12 @@ def target_values(array: Any, name: str) -> np.ndarray:
         gone = (codes < 0) | np.isin(labels, _NULLS)[codes]
         values = labels[codes]
     elif kind is None:
-        raise DataError(f"the target is of type {t}; labels or numbers are expected", column=name)
+        raise DataError(f"{what} is of type {t}; labels or numbers are expected", column=name)
     elif pt.is_boolean(t) or pt.is_integer(t):
         gone = as_numpy(array.is_null())
         full = array if not array.null_count else array.fill_null(pa.scalar(0, pa.int8()).cast(t))
         if pt.is_uint64(t) and pc.max(full).as_py() > 2**63 - 1:
-            raise DataError("whole numbers over 2^63 as target; give them as text", column=name)
+            raise DataError("whole numbers over 2^63; give them as text", column=name)
         values = as_numpy(full)
         values = values.astype(bool if pt.is_boolean(t) else np.int64, copy=False)
     else:
@@ -178,16 +178,30 @@ def target_values(array: Any, name: str) -> np.ndarray:
         values = values.astype(np.float64, copy=False)
         gone = ~np.isfinite(values)
     if gone.any():
-        _bad_target(values, gone, name, array)
+        _bad_target(values, gone, name, array, what)
     return values
 
 
-def _bad_target(values: np.ndarray, gone: np.ndarray, name: str, array: Any) -> None:
+def moments(array: Any, name: str) -> np.ndarray:
+    """When rows came, in seconds: times, dates, or numbers of seconds."""
+    if kind_of(array.type) == "text":
+        text = shorten(array[0].as_py())
+        raise DataError(
+            f"{text} is no time; a time, a date or a number of seconds is expected",
+            row=0,
+            column=name,
+            value=array[0].as_py(),
+        )
+    # whole seconds stay whole: an hour is an hour
+    return np.round(target_values(array, name, "the time").astype(np.float64, copy=False), 6)
+
+
+def _bad_target(values: np.ndarray, gone: np.ndarray, name: str, array: Any, of: str) -> None:
     row = int(np.argmax(gone))
     value = array[row].as_py()
     what = "infinite" if values.dtype.kind == "f" and np.isinf(values[row]) else "missing"
     raise DataError(
-        f"the target is {what} ({shorten(value)}); every row needs one",
+        f"{of} is {what} ({shorten(value)}); every row needs one",
         row=row,
         column=name,
         value=value,

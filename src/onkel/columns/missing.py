@@ -30,10 +30,10 @@ def clean(pieces: Iterable[Any], policy: str, encoder: Encoder, first_row: int) 
         X, y, n = piece.X, piece.y, piece.n_rows
         good, failure = _check(X, y, piece.where, policy, encoder, row)
         if good < n:
-            X, y = X[:good], None if y is None else y[:good]
-        X, y = _repair(X, y, policy, encoder)
-        if X.shape[0]:
-            yield piece._replace(X=X, y=y)
+            piece = piece.before(good)
+        piece = _repaired(piece, policy, encoder)
+        if piece.n_rows:
+            yield piece
         if failure is not None:
             raise failure
         row += n
@@ -85,24 +85,25 @@ def _refusal(value: Any, column: str | int, where: str, row: int) -> DataError:
     return DataError(text, source=where, row=row, column=column, value=float(value))
 
 
-def _repair(X: Any, y: Any, policy: str, encoder: Encoder) -> tuple[Any, Any]:
+def _repaired(piece: Any, policy: str, encoder: Encoder) -> Any:
+    X = piece.X
     gone = np.isnan(_values(X)) if policy != "error" else None
     if policy == "mean":
-        return _filled(X, encoder), y
+        return piece._replace(X=_filled(X, encoder))
     if gone is None or not gone.any():
-        return X, y
+        return piece
     if policy == "zero":
         if isinstance(X, np.ndarray):
-            return np.where(gone, X.dtype.type(0), X), y
+            return piece._replace(X=np.where(gone, X.dtype.type(0), X))
         X = X.copy()
         X.data[gone] = 0
-        return X, y
+        return piece._replace(X=X)
     if isinstance(X, np.ndarray):
         keep = ~gone.any(axis=1)
     else:
         keep = np.ones(X.shape[0], dtype=bool)
         keep[np.searchsorted(X.indptr, np.flatnonzero(gone), side="right") - 1] = False
-    return X[keep], None if y is None else y[keep]
+    return piece.among(keep)
 
 
 def _filled(X: Any, encoder: Encoder) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_regressor
 
 from onkel.errors import DataError
+from onkel.learners.grouping import by_group
 from onkel.pipeline.statistics import is_fitted
 from onkel.streams import Block
 
@@ -45,7 +46,8 @@ class _Estimator:
             new = block.X.shape[1] - self.estimator.n_features_in_
             if 0 < new <= block.late:
                 self.estimator.add_columns(new)
-        predictions: np.ndarray = self.estimator.predict_then_learn(block.X, block.y)
+        groups = by_group(self.estimator, block.groups)
+        predictions: np.ndarray = self.estimator.predict_then_learn(block.X, block.y, **groups)
         return predictions
 
 

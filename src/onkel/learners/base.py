@@ -49,6 +49,8 @@ class OnlineEstimator(BaseEstimator):
     _task: ClassVar[str]
     _losses: ClassVar[tuple[str, ...]]
     _representation: ClassVar[str]
+    #: whether ``groups=`` may say which series rows belong to
+    takes_groups: ClassVar[bool] = False
     #: what the table of algorithms says of the learner
     _rows: ClassVar[tuple[Row, ...]] = ()
     # of learners that have no such parameter

@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 
 from onkel.errors import DataError
+from onkel.learners.base import OnlineEstimator
 
-__all__ = ["check_keys", "group_keys"]
+__all__ = ["by_group", "check_keys", "group_keys"]
 
 _KINDS = (str, int, float)
+
+
+def by_group(estimator: Any, groups: Any) -> dict[str, Any]:
+    """The argument ``groups`` for a learner that takes it; none for the others."""
+    takes = isinstance(estimator, OnlineEstimator) and estimator.takes_groups
+    return {"groups": groups} if takes and groups is not None else {}
 
 
 def group_keys(groups: Any) -> list[Any]:

@@ -29,6 +29,7 @@ class _Remembers:
         n_features_in_: int
         classes_: np.ndarray
         _task: str
+    takes_groups = True
     #: None without memory
     memory_: Remembering | None = None
     # groups of the rows that a call has still to learn or predict; None without groups

@@ -35,6 +35,8 @@ def open_stream(
     dtype: Any = "float32",
     fingerprint: bool | str = False,
     keep: Iterable[str] = (),
+    group: str | None = None,
+    time: str | None = None,
 ) -> Stream:
     """Open any source of rows as a stream of blocks, in bounded memory.
 
@@ -81,6 +83,12 @@ def open_stream(
         first ``skip_rows`` rows had been read: other rows are refused.
     keep : list of str
         Columns of a table to hand on as they are, by `Stream.kept`.
+    group : str, optional
+        Column of the series that each row belongs to: `Block.groups`. It is a feature, too, unless
+        excluded.
+    time : str, optional
+        Column of when each row came, times or seconds: `Block.times`. It is a feature, too, unless
+        excluded.
 
     Returns
     -------
@@ -109,7 +117,8 @@ def open_stream(
     names = features, as_names(exclude), as_names(categorical)
     more = extend and encoder is not None
     gaps = missing != "error"
-    choice = Choice(target, *names, n_hash, encoder, more, gaps, tuple(as_names(keep)))
+    beside = tuple(as_names(keep)), group, time
+    choice = Choice(target, *names, n_hash, encoder, more, gaps, *beside)
     wide = _float_type(dtype)
     opened, encoder, target = open_source(source, format, choice)
     return Stream(

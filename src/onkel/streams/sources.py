@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from onkel.columns.arrow_values import moments, target_values
 from onkel.columns.encoding import Encoder
 from onkel.columns.failures import missing_column, moved, shorten
 from onkel.errors import DataError
@@ -49,6 +48,8 @@ class Source:
     done = 0
     total: int | None = None
     names: list[str]
+    # The column that says which series a row belongs to.
+    group: str | None = None
     # Whether what was read last came from a pipe that has nothing more yet.
     waits = False
 
@@ -100,8 +101,10 @@ class TableSource(Source):
     gaps = False
     # Columns that are features unless something else is asked for; the others come late.
     announced: list[str]
-    # Columns to hand on beside the features, and those of the rows handed out.
+    # Columns to hand on beside the features.
     keep: tuple[str, ...] = ()
+    # The column that says when a row came.
+    time: str | None = None
     # Counts changes of what is read.
     version = 0
 
@@ -127,7 +130,8 @@ class TableSource(Source):
         self.wanted = dict.fromkeys(column.name for column in encoder.columns)
         if target is not None:
             self.wanted[target] = None
-        self.wanted |= dict.fromkeys(self.keep)
+        beside = (*self.keep, self.group, self.time)
+        self.wanted |= dict.fromkeys(name for name in beside if name is not None)
         # Columns that are features, the target, or left out.
         self.known = {*self.announced, *self.wanted, *left_out}
         self.version += 1
@@ -178,7 +182,7 @@ class TableSource(Source):
     def _encoded(self, part: Any, where: str, row: int) -> Iterator[Piece]:
         """The rows of a batch; the good ones before a bad one, then its error."""
         try:
-            piece = Piece(*self._arrays(part), where, self.encoder.n_late)
+            piece = self._piece(part, where)
             self._hand_on(part)
             yield piece
             return
@@ -187,12 +191,12 @@ class TableSource(Source):
         # Another column may fail in an earlier row: cut until what is before is good.
         while failure.row:
             try:
-                X, y = self._arrays(part.slice(0, failure.row))
+                piece = self._piece(part.slice(0, failure.row), where)
             except DataError as error:
                 failure = error
                 continue
             self._hand_on(part.slice(0, failure.row))
-            yield Piece(X, y, where, self.encoder.n_late)
+            yield piece
             break
         raise moved(failure, source=where, rows=row)
 
@@ -200,14 +204,23 @@ class TableSource(Source):
         if self.keep:
             self.kept.append(part.select(list(self.keep)))
 
-    def _arrays(self, part: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        from onkel.columns.arrow_values import target_values
-
+    def _piece(self, part: Any, where: str) -> Piece:
         X = self.encoder.encode(part, self.dtype, self.gaps)
-        if self.target is None:
-            return X, None
-        if self.target not in part.schema.names:
-            raise missing_column(self.target, part.schema.names, None)
-        y = target_values(part.column(self.target), self.target)
-        self.check_target(y.dtype.kind == "U", y[0].item(), self.target)
-        return X, y
+        y = groups = times = None
+        if self.target is not None:
+            y = target_values(_column(part, self.target), self.target)
+            self.check_target(y.dtype.kind == "U", y[0].item(), self.target)
+        if self.group is not None:
+            found = target_values(_column(part, self.group), self.group, "the group")
+            # texts in one piece and numbers in the next stay what they are
+            groups = found.astype(object)
+        if self.time is not None:
+            times = moments(_column(part, self.time), self.time)
+        return Piece(X, y, where, self.encoder.n_late, groups, times)
+
+
+def _column(part: Any, name: str) -> Any:
+    """A column that every row needs."""
+    if name not in part.schema.names:
+        raise missing_column(name, part.schema.names, None)
+    return part.column(name)
