@@ -37,8 +37,8 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     runs = max((len(r.values) for o in outcomes for r in o.runs.values()), default=1)
     seeds = f", mean ± standard deviation of {runs} seeds where something is random" * (runs > 1)
     parts = [
-        "Mistakes in percent, or root mean squared error; in brackets thousand rows a second of "
-        f"the processor. The first row is not scored{seeds}. Published: of the whole stream."
+        "Mistakes in percent, or root mean squared error; in brackets rows a second of "
+        f"processor time. The first row is not scored{seeds}. Published: of the whole stream."
     ]
     for name in ("default", "fast"):
         pairs = [(o.runs[name].mean, _better(o)) for o in outcomes if name in o.runs]
