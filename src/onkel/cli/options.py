@@ -126,11 +126,24 @@ CheckpointEvery = Annotated[
     int, _option(min=1, help="Rows between checkpoints.", panel=RUN, **_ROWS)
 ]
 Delay = Annotated[
-    int,
+    str,
     _option(
-        min=0, panel=RUN, **_ROWS,
-        help="A row's label is learned only after so many more rows have been predicted.",
+        panel=RUN, metavar="ROWS|TIME",
+        help="A row's label is learned only after so many more rows have been predicted, or, by "
+        "--time, so much later: 90s, 15min, 1h, 2d, 1w.",
     ),
+]  # fmt: skip
+Group = Annotated[
+    str | None,
+    _option(
+        help="Column of the series each row belongs to; learners with a memory have one for each.",
+        panel=READING, **_COLUMN,
+    ),
+]  # fmt: skip
+Time = Annotated[
+    str | None,
+    _option(help="Column of when each row came, for --delay: times or seconds.", panel=READING,
+            **_COLUMN),
 ]  # fmt: skip
 Resume = Annotated[bool, _option("--resume", help="Continue from --checkpoint.", panel=RUN)]
 Base = Annotated[

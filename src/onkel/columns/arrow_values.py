@@ -156,7 +156,9 @@ def _texts(values: Any, name: str) -> list[Any]:
         raise DataError(f"cannot be read as text: {error}", column=name) from None
 
 
-def target_values(array: Any, name: str) -> tuple[np.ndarray, np.ndarray | None]:
+def target_values(
+    array: Any, name: str, what: str = "the target"
+) -> tuple[np.ndarray, np.ndarray | None]:
     """The target as str, int64, float64 or bool; and where it is missing, if anywhere.
 
     An infinite one is an error naming the row.
@@ -169,12 +171,12 @@ def target_values(array: Any, name: str) -> tuple[np.ndarray, np.ndarray | None]
         gone = (codes < 0) | np.isin(labels, _NULLS)[codes]
         values = labels[codes]
     elif kind is None:
-        raise DataError(f"the target is of type {t}; labels or numbers are expected", column=name)
+        raise DataError(f"{what} is of type {t}; labels or numbers are expected", column=name)
     elif pt.is_boolean(t) or pt.is_integer(t):
         gone = as_numpy(array.is_null())
         full = array if not array.null_count else array.fill_null(pa.scalar(0, pa.int8()).cast(t))
         if pt.is_uint64(t) and pc.max(full).as_py() > 2**63 - 1:
-            raise DataError("whole numbers over 2^63 as target; give them as text", column=name)
+            raise DataError("whole numbers over 2^63; give them as text", column=name)
         values = as_numpy(full)
         values = values.astype(bool if pt.is_boolean(t) else np.int64, copy=False)
     else:
@@ -182,15 +184,38 @@ def target_values(array: Any, name: str) -> tuple[np.ndarray, np.ndarray | None]
         values = values.astype(np.float64, copy=False)
         gone = np.isnan(values)
         if np.isinf(values).any():
-            _refuse_infinite(values, name, array)
+            _refuse(values, np.isinf(values), name, array, what)
     return values, gone if gone.any() else None
 
 
-def _refuse_infinite(values: np.ndarray, name: str, array: Any) -> None:
-    row = int(np.argmax(np.isinf(values)))
+def moments(array: Any, name: str) -> np.ndarray:
+    """When rows came, in seconds: times, dates, or numbers of seconds."""
+    if kind_of(array.type) == "text":
+        text = shorten(array[0].as_py())
+        raise DataError(
+            f"{text} is no time; a time, a date or a number of seconds is expected",
+            row=0,
+            column=name,
+            value=array[0].as_py(),
+        )
+    # whole seconds stay whole: an hour is an hour
+    return np.round(needed_values(array, name, "the time").astype(np.float64, copy=False), 6)
+
+
+def needed_values(array: Any, name: str, what: str) -> np.ndarray:
+    """As `target_values`; a missing one is an error naming the row, too."""
+    values, gone = target_values(array, name, what)
+    if gone is not None:
+        _refuse(values, gone, name, array, what)
+    return values
+
+
+def _refuse(values: np.ndarray, bad: np.ndarray, name: str, array: Any, of: str) -> None:
+    row = int(np.argmax(bad))
+    what = "infinite" if values.dtype.kind == "f" and np.isinf(values[row]) else "missing"
     value = array[row].as_py()
     raise DataError(
-        f"the target is infinite ({shorten(value)}); it must be finite",
+        f"{of} is {what} ({shorten(value)}); every row needs one",
         row=row,
         column=name,
         value=value,

@@ -36,7 +36,8 @@ def as_names(names: Iterable[str]) -> list[str]:
 class Choice:
     """The columns a user asks for; the parameters are those of ``onkel.streams.open_stream``.
 
-    ``keep``: columns to hand on as they are.
+    ``keep``: columns to hand on as they are. ``group``, ``time``: the columns of the series a row
+    belongs to, and of when it came.
     """
 
     target: str | None
@@ -53,6 +54,8 @@ class Choice:
     dates: str | None = None
     resumes: bool = False
     keep: tuple[str, ...] = ()
+    group: str | None = None
+    time: str | None = None
 
     def __post_init__(self) -> None:
         #: kind of each column that is known beforehand
@@ -80,7 +83,7 @@ class Choice:
 
     def reads(self, name: str) -> bool:
         """Whether anybody wants a column; the values of others are not looked at."""
-        if name == self.known_target or name in self.keep:
+        if name in (self.known_target, self.group, self.time, *self.keep):
             return True
         return name not in self._unread and (self._only is None or name in self._only)
 

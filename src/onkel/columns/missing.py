@@ -29,10 +29,9 @@ def clean(
         good, failure = _check(piece, policy, encoder, row)
         if good < n:
             piece = piece.before(good)
-        piece = _labelled(piece, learn)
-        X, y = _repair(piece.X, piece.y, policy, encoder, learn)
-        if X.shape[0]:
-            yield piece._replace(X=X, y=y)
+        piece = _repaired(_labelled(piece, learn), policy, encoder, learn)
+        if piece.n_rows:
+            yield piece
         if failure is not None:
             raise failure
         row += n
@@ -43,7 +42,7 @@ def _labelled(piece: Any, learn: bool) -> Any:
     if gone is None:
         return piece
     if learn:
-        return piece._replace(X=piece.X[~gone], y=piece.y[~gone], unlabelled=None)
+        return piece.among(~gone)._replace(unlabelled=None)
     y = piece.y.astype(object if piece.y.dtype.kind in "Ub" else np.float64)
     y[gone] = None
     return piece._replace(y=y, unlabelled=None)
@@ -97,24 +96,25 @@ def _refusal(value: Any, column: str | int, where: str, row: int) -> DataError:
     return DataError(text, source=where, row=row, column=column, value=float(value))
 
 
-def _repair(X: Any, y: Any, policy: str, encoder: Encoder, learn: bool) -> tuple[Any, Any]:
+def _repaired(piece: Any, policy: str, encoder: Encoder, learn: bool) -> Any:
+    X = piece.X
     gone = np.isnan(_values(X)) if policy != "error" else None
     if policy in ("mean", "auto"):
-        return _filled(X, encoder, learn), y
+        return piece._replace(X=_filled(X, encoder, learn))
     if gone is None or not gone.any():
-        return X, y
+        return piece
     if policy == "zero":
         if isinstance(X, np.ndarray):
-            return np.where(gone, X.dtype.type(0), X), y
+            return piece._replace(X=np.where(gone, X.dtype.type(0), X))
         X = X.copy()
         X.data[gone] = 0
-        return X, y
+        return piece._replace(X=X)
     if isinstance(X, np.ndarray):
         keep = ~gone.any(axis=1)
     else:
         keep = np.ones(X.shape[0], dtype=bool)
         keep[np.searchsorted(X.indptr, np.flatnonzero(gone), side="right") - 1] = False
-    return X[keep], None if y is None else y[keep]
+    return piece.among(keep)
 
 
 def _filled(X: Any, encoder: Encoder, learn: bool) -> Any:

@@ -49,6 +49,8 @@ class OnlineEstimator(SavedLearner):
     _task: ClassVar[str]
     _losses: ClassVar[tuple[str, ...]]
     _representation: ClassVar[str]
+    #: whether ``groups=`` may say which series rows belong to
+    takes_groups: ClassVar[bool] = False
     #: what the table of algorithms says of the learner
     _rows: ClassVar[tuple[Row, ...]] = ()
     # of learners that have no such parameter
@@ -115,7 +117,7 @@ class OnlineEstimator(SavedLearner):
                 if row_error is None and X.shape[0] != len(y):
                     raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
                 weight, weight_error = weights(sample_weight, len(y), needed=whole)
-                error = first_error(row_error, error, weight_error)
+                error = first_error(row_error, error, weight_error, self._key_error(len(y), whole))
                 if error is not None and (whole or (reset and not error.row)):
                     raise error
                 if reset:
@@ -149,6 +151,10 @@ class OnlineEstimator(SavedLearner):
         self, y: np.ndarray, weight: np.ndarray, classes: Any, error: DataError | None
     ) -> DataError | None:
         """The error of the first target, before that of ``error``, that the model cannot take."""
+        return None
+
+    def _key_error(self, n: int, whole: bool) -> DataError | None:
+        """The error of the first of n rows whose group cannot be known."""
         return None
 
     def _learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> Any:

@@ -13,6 +13,7 @@ from onkel.columns.scaling import OnlineScaler
 from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
+from onkel.learners.grouping import by_group
 from onkel.learners.told import Told
 from onkel.model.lock import locked
 from onkel.persistence.registry import class_name, resolve
@@ -97,7 +98,8 @@ class BlockModel:
         Parameters
         ----------
         block : Block
-            With ``X`` (n, d), ``y`` (n,) in its own units or labels, ``start``.
+            With ``X`` (n, d), ``y`` (n,) in its own units or labels, ``start``; ``groups`` (n,)
+            where rows belong to several series.
         source : str, optional
             Where the rows come from, for errors; the source in ``settings`` if not given.
 
@@ -122,7 +124,7 @@ class BlockModel:
         if not len(y):
             return Told(y)
         try:
-            return self._learn_rows(X, y, block.late)
+            return self._learn_rows(X, y, block.late, block.groups)
         except DataError as error:
             where = source or self.settings.get("source")
             if isinstance(error.column, int) and self._statistics.widening is not None:
@@ -149,7 +151,7 @@ class BlockModel:
         return self.target_scaler.inverse_transform(predictions)
 
     @locked
-    def predict_next(self, X: Any, ahead: int = 0) -> np.ndarray:
+    def next_features(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
         """Predict the features of rows that come next, in order, without learning them.
 
         A learner with a memory also uses the labels learned so far; others predict as ever.
@@ -159,14 +161,17 @@ class BlockModel:
         X : ndarray or CSR matrix of shape (n, d)
             Unscaled features, as the encoder makes them.
         ahead : int, default=0
-            How many rows after the next one the first of X comes.
+            How many rows after the next one (of its group) the first of X comes.
+        groups : array of shape (n,), optional
+            The series that each row belongs to, if the model was learned by group.
 
         Returns
         -------
         ndarray of shape (n,)
             Labels, or values in the target's own units.
         """
-        predictions = self.estimator.predict_next(self._scaled(X), ahead)
+        more = by_group(self.estimator, groups)
+        predictions = self.estimator.predict_next(self._scaled(X), ahead, **more)
         if self.target_scaler is None:
             return np.asarray(predictions)
         return self.target_scaler.inverse_transform(predictions)
@@ -255,7 +260,7 @@ class BlockModel:
             if 0 < new <= late:
                 self.estimator.add_columns(new)
 
-    def _learn_rows(self, X: Any, y: np.ndarray, late: int) -> Told:
+    def _learn_rows(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
         """Learn rows up to the first bad one."""
         before = self._statistics.get_state()
         try:
@@ -264,11 +269,13 @@ class BlockModel:
             # The learner has seen nothing yet: give it the rows before the bad one.
             self._statistics.set_state(before, self.encoder)
             if error.row:
-                told = self._learn_rows(X[: error.row], y[: error.row], late)
+                head = None if groups is None else groups[: error.row]
+                told = self._learn_rows(X[: error.row], y[: error.row], late, head)
                 error.predictions, error.scores, error.classes = told
             raise
         try:
-            told = self.estimator.tell_then_learn(rows.X, rows.y)
+            more = by_group(self.estimator, groups)
+            told = self.estimator.tell_then_learn(rows.X, rows.y, **more)
         except DataError as error:
             # The learner stopped at that row; the running statistics must stop there, too.
             self._statistics.set_state(before, self.encoder)

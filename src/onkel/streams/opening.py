@@ -39,6 +39,8 @@ def open_stream(
     keep: Iterable[str] = (),
     decimal: str = ".",
     dates: str | None = None,
+    group: str | None = None,
+    time: str | None = None,
 ) -> Stream:
     """Open any source of rows as a stream of blocks, in bounded memory.
 
@@ -95,6 +97,12 @@ def open_stream(
         How times such as 2/3/2024 begin, where the first rows do not tell.
     keep : list of str
         Columns of a table to hand on as they are, by `Stream.kept`.
+    group : str, optional
+        Column of the series that each row belongs to: `Block.groups`. It is a feature, too, unless
+        excluded.
+    time : str, optional
+        Column of when each row came, times or seconds: `Block.times`. It is a feature, too, unless
+        excluded.
 
     Returns
     -------
@@ -124,7 +132,7 @@ def open_stream(
     more = extend and encoder is not None
     choice = Choice(
         target, *names, n_hash, max_categories, statistics, encoder, more, missing,
-        decimal, dates, skip_rows > 0, tuple(as_names(keep)),
+        decimal, dates, skip_rows > 0, tuple(as_names(keep)), group, time,
     )  # fmt: skip
     if decimal not in (".", ",") or dates not in (None, *DATES):
         raise ValueError(f"{decimal=} must be '.' or ',', and {dates=} one of {', '.join(DATES)}")

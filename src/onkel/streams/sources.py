@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.columns.arrow_values import moments, needed_values, target_values
 from onkel.columns.encoding import FIRST_ROWS, Encoder
 from onkel.columns.failures import missing_column, moved, shorten
 from onkel.errors import DataError
@@ -49,6 +50,8 @@ class Source:
     done = 0
     total: int | None = None
     names: list[str]
+    # The column that says which series a row belongs to.
+    group: str | None = None
     # Whether what was read last came from a pipe that has nothing more yet.
     waits = False
 
@@ -119,10 +122,12 @@ class TableSource(Source):
     learns = True
     # Columns that are features unless something else is asked for; the others come late.
     announced: list[str]
-    # Columns to hand on beside the features, and those of the rows handed out.
+    # Columns to hand on beside the features.
     keep: tuple[str, ...] = ()
     # Whether the rows come in batches of any size.
     cut_at_will = False
+    # The column that says when a row came.
+    time: str | None = None
     # Counts changes of what is read.
     version = 0
 
@@ -163,7 +168,8 @@ class TableSource(Source):
         self.wanted = dict.fromkeys(column.name for column in encoder.columns)
         if target is not None:
             self.wanted[target] = None
-        self.wanted |= dict.fromkeys(self.keep)
+        beside = (*self.keep, self.group, self.time)
+        self.wanted |= dict.fromkeys(name for name in beside if name is not None)
         # Columns that are features, the target, or left out.
         self.known = {*self.announced, *self.wanted, *left_out}
         self.version += 1
@@ -239,17 +245,27 @@ class TableSource(Source):
     def _piece(self, part: Any, where: str) -> Piece:
         # The target first: a row that is refused must not show its values to the encoder.
         y, unlabelled = (None, None) if self.target is None else self._targets(part)
+        groups = times = None
+        if self.group is not None:
+            found = needed_values(_column(part, self.group), self.group, "the group")
+            # texts in one piece and numbers in the next stay what they are
+            groups = found.astype(object)
+        if self.time is not None:
+            times = moments(_column(part, self.time), self.time)
         X = self.encoder.encode(part, self.dtype, missing=self.missing, learn=self.learns)
-        return Piece(X, y, where, self.encoder.n_late, unlabelled)
+        return Piece(X, y, where, self.encoder.n_late, groups, times, unlabelled)
 
     def _targets(self, part: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        from onkel.columns.arrow_values import target_values
-
         assert self.target is not None
-        if self.target not in part.schema.names:
-            raise missing_column(self.target, part.schema.names, None)
-        y, unlabelled = target_values(part.column(self.target), self.target)
+        y, unlabelled = target_values(_column(part, self.target), self.target)
         if unlabelled is None or not unlabelled.all():
             row = 0 if unlabelled is None else int(np.argmin(unlabelled))
             self.check_target(y.dtype.kind == "U", y[row].item(), self.target)
         return y, unlabelled
+
+
+def _column(part: Any, name: str) -> Any:
+    """A column that every row needs."""
+    if name not in part.schema.names:
+        raise missing_column(name, part.schema.names, None)
+    return part.column(name)

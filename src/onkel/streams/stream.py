@@ -61,6 +61,8 @@ class Stream:
         self.shuffle, self.random_state = shuffle, random_state
         self.skip_rows, self.dtype = skip_rows, np.dtype(dtype)
         self.source = source.name
+        #: the column of groups, if there is one
+        self.group = source.group
         self.n_rows = source.n_rows
         self.n_unlabelled = 0
         self._given = 0

@@ -48,6 +48,7 @@ def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
     own: dict[str, Any] = {
         "algorithm": kept.get("algorithm", type(model.estimator).__name__),
         "target": model.encoder.target,
+        "group": kept.get("group"),
         "task": model.task,
         "scaling": kept.get("scaling", model.scaling),
         "n_hash": model.encoder.n_hash,
@@ -68,6 +69,7 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
     asked = {
         "--algorithm": (options.algorithm, kept.get("algorithm"), None),
         "--target": (options.target, model.encoder.target, None),
+        "--group": (options.group, kept.get("group"), None),
         "--task": (options.task, model.task, "auto"),
         "--scaling": (options.scaling, kept.get("scaling"), "auto"),
         "--n-hash": (options.n_hash, model.encoder.n_hash, LearnOptions.n_hash),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from onkel.cli.interrupt import Interrupted, Interrupts
 from onkel.cli.learn.checkpoint import Checkpoint
 from onkel.cli.learn.continuing import continued, load_base
 from onkel.cli.learn.options import LearnOptions
-from onkel.cli.values import choose_task, make_estimator, parse_settings
+from onkel.cli.values import choose_task, make_estimator, parse_delay, parse_settings
 from onkel.cli.writers import check_outputs
 from onkel.errors import DataError
 from onkel.evaluation.details.telling import verdict
@@ -44,7 +45,12 @@ class LearnJob:
     def __init__(self, options: LearnOptions) -> None:
         from onkel.algorithms import DEFAULT
 
-        if options.delay and options.checkpoint:
+        self.delay = parse_delay(options.delay)
+        if isinstance(self.delay, timedelta) and options.time is None:
+            raise ValueError(
+                f"--delay {options.delay} needs the time of every row: name its column with --time"
+            )
+        if self.delay and options.checkpoint:
             raise DataError(
                 "--delay keeps rows that wait for their labels, which no checkpoint holds: leave "
                 "out --checkpoint"
@@ -152,7 +158,7 @@ class LearnJob:
             name=self.algorithm,
             settings=settings,
             began=began,
-            delay=self.options.delay,
+            delay=self.delay,
         )
 
     def _rows_left(self) -> int | None:

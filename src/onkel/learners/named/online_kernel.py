@@ -93,6 +93,10 @@ class _OnlineKernel(Seeded, OverMap):
         ":mod:`onkel.default.remembering`). ``predict`` is a function of each row alone. With "
         "``class_weight`` there is no memory.",
     )
+    max_groups: int = param(
+        default=100_000,
+        doc="Groups (``groups=``) that there is a memory of, those seen last: about 0.6 kB each.",
+    )
     dtype: str = "float64"
     random_state: Any = param(
         default=0, kind="int, RandomState or None", doc="Which rows the search holds out."
