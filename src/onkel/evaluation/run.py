@@ -24,6 +24,7 @@ from onkel.evaluation.result import CurveRow, PrequentialResult
 from onkel.learners.told import Told
 from onkel.pipeline import StreamModel
 from onkel.streams import Block
+from onkel.streams.blocks import rows_of
 
 _FIRST_TIMED = 256
 """Rows: checkpoints before share the time of the rows up to here."""
@@ -190,7 +191,7 @@ class PrequentialRun:
         marks = self._marks(self.n_rows, self.n_rows + n) if n else []
         ends = [at - self.n_rows for at in marks if at >= _FIRST_TIMED]
         for a, b in pairwise([0, *(end for end in ends if end < n), n]):
-            yield Block(block.X[a:b], np.asarray(block.y)[a:b], block.start + a, block.late)
+            yield rows_of(block, slice(a, b))._replace(start=block.start + a)
 
     def _step(self, block: Block) -> None:
         y = np.asarray(block.y)
@@ -261,10 +262,8 @@ class PrequentialRun:
         totals = self._totals
         n = len(y)
         losses = [metric.per_row(y, told.predictions) for metric in self.metrics]
-        missing = (
-            np.array(self._learner.missing[:n]) if isinstance(self._learner, Delayed) else None
-        )
-        self.details.add(y, told, losses[0], missing)
+        late = self._learner.missing[:n] if isinstance(self._learner, Delayed) else None
+        self.details.add(y, told, losses[0], late)
         values = [np.cumsum(loss) for loss in losses]
         before = totals.sums
         for at in self._marks(totals.n_rows, totals.n_rows + n):

@@ -7,6 +7,7 @@ Without a delay the first row counts as right, as it does for a learner.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,14 +48,14 @@ class Baselines:
         self._state = np.full(2, -1, dtype=np.int64)
         self._shift, self._total, self._n_known, self._last = 0.0, 0.0, 0, 0.0
 
-    def add(self, y: np.ndarray, missing: np.ndarray | None = None) -> np.ndarray:
+    def add(self, y: np.ndarray, missing: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         """Losses (n, 2) on the next labels: codes of classes from 0, or values in float64.
 
         ``missing`` (n,): how many labels had not come by each row; left out, none.
         """
         seen = np.concatenate([self._recent, y])
-        out = 0 if missing is None else missing
-        n_known = np.maximum.accumulate(len(self._recent) + np.arange(len(y)) - out)
+        late = np.zeros(len(y), dtype=np.int64) if missing is None else np.asarray(missing)
+        n_known = np.maximum.accumulate(len(self._recent) + np.arange(len(y)) - late)
         known = seen[: n_known[-1] if len(y) else 0]
         self._recent = seen[len(known) :]
         if self.task == "classification":

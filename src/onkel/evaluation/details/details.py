@@ -40,7 +40,7 @@ class Details:
         self._n_seen = 0
 
     def add(
-        self, y: np.ndarray, told: Told, losses: np.ndarray, missing: np.ndarray | None = None
+        self, y: np.ndarray, told: Told, losses: np.ndarray, missing: list[int] | None = None
     ) -> None:
         """The next targets (n,), what was told of them, and the losses (n,) that count.
 
