@@ -70,7 +70,7 @@ def test_a_report_of_one_run(tmp_path):
         classify(), tmp_path / "r.html", title="a <b> & c", lead="<i>lead", notes=["<script>"]
     )
     text = " ".join(found.words)
-    for part in ("a <b> & c", "<i>lead", "<script>", "mistakes", "Checkpoints", "Settings", "seed",
+    for part in ("a <b> & c", "<i>lead", "<script>", "mistakes", "Progress", "Settings", "seed",
                  "onkel 0", "numpy", "numba"):  # fmt: skip
         assert part in text
     assert all(link.startswith(("#", "xlink:")) for link in found.links)  # nothing from elsewhere

@@ -35,10 +35,10 @@ def _facts(model: Any) -> dict[str, Any]:
     """A model's description; a bare learner is described without columns."""
     from onkel.learners.base import OnlineEstimator
     from onkel.pipeline import StreamModel
-    from onkel.pipeline.describing import describe
+    from onkel.pipeline.describing import columns_with_importance, describe
 
     if isinstance(model, StreamModel):
-        return describe(model)
+        return describe(model) | {"columns": columns_with_importance(model)}
     if isinstance(model, OnlineEstimator):
         bare = describe(StreamModel(model, scaling="none", scale_target=False))
         return {name: bare[name] for name in bare if name not in ("scaling", "settings")}
@@ -76,12 +76,15 @@ def _show(found: dict[str, Any]) -> None:
     if not found.get("columns"):
         return
     columns = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("column", "kind", ""):
+    for title in ("column", "kind", "importance", ""):
         columns.add_column(title)
+    most = max(column["importance"] for column in found["columns"])
     for column in found["columns"]:
-        columns.add_row(
-            Text(column["name"]), column["kind"], "came in mid-stream" if column["late"] else ""
-        )
+        share = column["importance"]
+        bar = "█" * round(10 * share / most) if most else ""
+        late = "came in mid-stream" if column.get("late") else ""
+        kind = column.get("kind", "number")
+        columns.add_row(Text(column["name"]), kind, f"{100 * share:5.1f} % {bar}", late)
     console.print(columns)
 
 

@@ -25,7 +25,7 @@ def _option(*names: str, help: str, panel: str | None = None, **more: Any) -> An
 
 
 Formats = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "svmlight"]
-Policies = Literal["error", "zero", "mean", "skip"]
+Policies = Literal["auto", "error", "zero", "mean", "skip"]
 
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help=_LONG)]
 Model = Annotated[
@@ -40,9 +40,32 @@ Missing = Annotated[Policies, _option(help="What to do with missing values.", pa
 MissingAsLearned = Annotated[
     Policies | None, _option(help="As the model was learned if not given.", panel=READING)
 ]
-Hashed = Annotated[int, _option(min=1, help="Features a text column becomes.", panel=READING, **_N)]
+MaxCategories = Annotated[
+    int,
+    _option(
+        min=0, help="Values of a text column with a feature of their own.", panel=READING, **_N
+    ),
+]
+Hashed = Annotated[
+    int,
+    _option(min=1, help="Features other values share, without --statistics.", panel=READING, **_N),
+]
+Statistics = Annotated[
+    bool,
+    _option(
+        "--statistics/--no-statistics", panel=READING,
+        help="Also the mean target of each text value over the rows before.",
+    ),
+]  # fmt: skip
 Dtype = Annotated[
     Literal["float32", "float64"], _option(help="Precision of the features.", panel=READING)
+]
+Decimal = Annotated[
+    Literal[".", ","], _option(help="Decimal mark of numbers in text.", panel=READING)
+]
+Dates = Annotated[
+    Literal["dayfirst", "monthfirst"] | None,
+    _option(help="How times such as 2/3/2024 begin, where the rows do not tell.", panel=READING),
 ]
 Limit = Annotated[
     int | None, _option(min=1, help="Use the first so many rows only.", panel=READING, **_ROWS)
@@ -103,11 +126,24 @@ CheckpointEvery = Annotated[
     int, _option(min=1, help="Rows between checkpoints.", panel=RUN, **_ROWS)
 ]
 Delay = Annotated[
-    int,
+    str,
     _option(
-        min=0, panel=RUN, **_ROWS,
-        help="A row's label is learned only after so many more rows have been predicted.",
+        panel=RUN, metavar="ROWS|TIME",
+        help="A row's label is learned only after so many more rows have been predicted, or, by "
+        "--time, so much later: 90s, 15min, 1h, 2d, 1w.",
     ),
+]  # fmt: skip
+Group = Annotated[
+    str | None,
+    _option(
+        help="Column of the series each row belongs to; learners with a memory have one for each.",
+        panel=READING, **_COLUMN,
+    ),
+]  # fmt: skip
+Time = Annotated[
+    str | None,
+    _option(help="Column of when each row came, for --delay: times or seconds.", panel=READING,
+            **_COLUMN),
 ]  # fmt: skip
 Resume = Annotated[bool, _option("--resume", help="Continue from --checkpoint.", panel=RUN)]
 Base = Annotated[
@@ -160,8 +196,12 @@ class Reading:
     target: Target = None
     format: Format = None
     exclude: Exclude = None
-    missing: Missing = "error"
+    missing: Missing = "auto"
+    max_categories: MaxCategories = 64
+    statistics: Statistics = True
     n_hash: Hashed = 32
+    decimal: Decimal = "."
+    dates: Dates = None
     dtype: Dtype = "float32"
     limit: Limit = None
 
@@ -172,7 +212,11 @@ class Reading:
             "format": self.format,
             "exclude": list(self.exclude or ()),
             "missing": self.missing,
+            "max_categories": self.max_categories,
+            "statistics": self.statistics,
             "n_hash": self.n_hash,
+            "decimal": self.decimal,
+            "dates": self.dates,
             "dtype": self.dtype,
         }
 

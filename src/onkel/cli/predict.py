@@ -100,7 +100,7 @@ def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, An
     from onkel.pipeline.rows import extra_columns
     from onkel.streams import open_stream
 
-    as_learned = model.settings.get("missing", "error")
+    as_learned = model.settings.get("missing", "auto")
     stream = open_stream(
         options.source,
         format=options.format,

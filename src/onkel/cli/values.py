@@ -6,11 +6,12 @@ import ast
 import difflib
 import re
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
-__all__ = ["choose_task", "make_estimator", "parse_settings"]
+__all__ = ["choose_task", "make_estimator", "parse_delay", "parse_settings"]
 
 _MOST_CLASSES = 32
 """A column of whole numbers with more distinct values than this is taken for a quantity."""
@@ -60,6 +61,30 @@ def _parse_value(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
+
+
+_UNITS = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def parse_delay(text: str) -> int | timedelta:
+    """A number of rows, or a time such as 1h; ValueError for anything else.
+
+    Examples
+    --------
+    >>> parse_delay("24"), parse_delay("1.5h")
+    (24, datetime.timedelta(seconds=5400))
+    """
+    if text.isdecimal():
+        return int(text)
+    found = re.fullmatch(r"(\d+\.?\d*)\s*(s|min|h|d|w)", text.strip())
+    if found is None:
+        raise ValueError(
+            f"--delay {text}: must be a number of rows, or a time such as 90s, 15min, 1h, 2d or 1w"
+        )
+    try:
+        return timedelta(**{_UNITS[found[2]]: float(found[1])})
+    except OverflowError:
+        raise ValueError(f"--delay {text}: is longer than any time there is") from None
 
 
 def make_estimator(

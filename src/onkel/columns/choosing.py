@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from onkel.columns.arrow_values import kind_of, seconds
-from onkel.columns.encoding import Column, Encoder
+from onkel.columns.arrow_values import kind_of
+from onkel.columns.column import Column, Given
+from onkel.columns.encoding import FIRST_ROWS, LACKING, Encoder
 from onkel.columns.failures import missing_column
+from onkel.columns.reading import given, text_of
+from onkel.columns.written import number_form, time_form
 from onkel.errors import DataError
 
-__all__ = ["Choice", "as_names", "column_of"]
+__all__ = ["Choice", "as_names", "by_values", "column_of"]
+
+# A text column with more values than this in its first 100 rows has many: none gets a feature.
+_MANY = 50
+# Numbers are counted from the first where all are so many times farther from 0 than from each
+# other, and beyond what float32 counts to one by one.
+_FAR, _EXACT = 1000.0, 2.0**20
 
 
 def as_names(names: Iterable[str]) -> list[str]:
@@ -26,7 +36,8 @@ def as_names(names: Iterable[str]) -> list[str]:
 class Choice:
     """The columns a user asks for; the parameters are those of ``onkel.streams.open_stream``.
 
-    ``gaps``: whether a later file may lack a column. ``keep``: columns to hand on as they are.
+    ``keep``: columns to hand on as they are. ``group``, ``time``: the columns of the series a row
+    belongs to, and of when it came.
     """
 
     target: str | None
@@ -34,10 +45,17 @@ class Choice:
     exclude: list[str]
     categorical: list[str]
     n_hash: int
+    max_categories: int
+    statistics: bool
     encoder: Encoder | None
     extend: bool
-    gaps: bool
+    missing: str
+    decimal: str = "."
+    dates: str | None = None
+    resumes: bool = False
     keep: tuple[str, ...] = ()
+    group: str | None = None
+    time: str | None = None
 
     def __post_init__(self) -> None:
         #: kind of each column that is known beforehand
@@ -48,14 +66,24 @@ class Choice:
         self._unread = set(self.exclude)
         self._only = set(self.features) if isinstance(self.features, list) else None
         if self.encoder is not None:
-            self.kinds = dict(self.encoder.kinds)
+            self.kinds = self.encoder.stored
             self.known_target = self.encoder.target if self.target is None else self.target
             self._unread -= self.kinds.keys()
             self._only = None if self.extend else set(self.kinds)
 
+    @property
+    def gaps(self) -> bool:
+        """Whether a later file, or one to predict, may lack a column."""
+        return self.missing in LACKING
+
+    @property
+    def learns(self) -> bool:
+        """Whether the rows are there to learn from: what is new in them widens the encoder."""
+        return self.extend or self.resumes or self.encoder is None
+
     def reads(self, name: str) -> bool:
         """Whether anybody wants a column; the values of others are not looked at."""
-        if name == self.known_target or name in self.keep:
+        if name in (self.known_target, self.group, self.time, *self.keep):
             return True
         return name not in self._unread and (self._only is None or name in self._only)
 
@@ -91,8 +119,8 @@ class Choice:
                 source=source,
             )
         for column in encoder.columns:
-            if column.name not in present and not column.late:
-                raise missing_column(column.name, names, source)
+            if column.name not in present and not (column.late or self.gaps):
+                raise missing_column(column.name, names, source, gone=True)
         if self.extend:
             left = {*self.exclude, *encoder.kinds, target}
             encoder.extend(self._columns(first, [n for n in announced if n not in left], source))
@@ -111,14 +139,32 @@ class Choice:
                 "no feature columns are left once target and excluded columns are taken out",
                 source=source,
             )
-        return Encoder(columns, n_hash=self.n_hash, target=target)
+        encoder = Encoder(
+            columns,
+            n_hash=self.n_hash,
+            max_categories=self.max_categories,
+            statistics=self.statistics,
+            target=target,
+        )
+        rows = first.slice(0, FIRST_ROWS)
+        with suppress(DataError):
+            encoder.begin(encoder.read(rows), rows.num_rows)
+        return encoder
 
     def _columns(self, first: Any, names: list[str], source: str) -> list[Column]:
         text = set(self.categorical)
-        return [column_of(first, name, name in text, source) for name in names]
+        how = self.decimal, self.dates
+        return [column_of(first, name, name in text, source, *how) for name in names]
 
 
-def column_of(first: Any, name: str, categorical: bool, source: str) -> Column:
+def column_of(
+    first: Any,
+    name: str,
+    categorical: bool,
+    source: str,
+    decimal: str = ".",
+    dates: str | None = None,
+) -> Column:
     """A column by the values of the batch ``first``."""
     # A source may leave out what cannot be a feature.
     at = first.schema.get_field_index(name)
@@ -130,10 +176,48 @@ def column_of(first: Any, name: str, categorical: bool, source: str) -> Column:
             source=source,
             column=name,
         )
-    if categorical:
+    column = Column(name, "text" if categorical else kind)
+    try:
+        if column.kind == "text" and not categorical:
+            column = _written(text_of(first.column(at), name), name, decimal, dates)
+        return by_values(column, given(first.column(at).slice(0, FIRST_ROWS), column))
+    except ValueError as error:
+        if isinstance(error, DataError):
+            return column  # the bad row is told when it is read
+        raise DataError(str(error), source=source, column=name) from None
+
+
+def _written(text: Given, name: str, decimal: str, dates: str | None) -> Column:
+    """A column of text by what is written there: times, numbers, or categories.
+
+    Raises
+    ------
+    ValueError
+        Saying what cannot be told, and the option that tells it.
+    """
+    known = [text.known[k] for k in np.unique(text.values[text.values >= 0]).tolist()]
+    if not known:
         return Column(name, "text")
-    if kind != "time":
-        return Column(name, kind)
-    values = seconds(first.column(at), name)
-    known = values[np.isfinite(values)]
-    return Column(name, "time", float(known[0]) if len(known) else 0.0)
+    if form := time_form(known, dates):
+        return Column(name, "time", form=form)
+    if form := number_form(known, decimal):
+        return Column(name, "number", form=form)
+    return Column(name, "text")
+
+
+def by_values(column: Column, first: Given) -> Column:
+    """A column with what its first values tell."""
+    kind = column.kind
+    if kind == "text":
+        distinct = len(np.unique(first.values[first.values >= 0]))
+        return replace(column, form="many" if distinct > _MANY else "")
+    known = first.values[np.isfinite(first.values)]
+    if len(known) and (kind == "time" or (kind == "number" and _is_far(known))):
+        return replace(column, origin=float(known[0]))
+    return column
+
+
+def _is_far(values: np.ndarray) -> bool:
+    """Whether numbers are so far from 0 that float32 would lose what tells them apart."""
+    largest, spread = float(np.abs(values).max()), float(np.ptp(values))
+    return largest > _FAR * spread and largest > _EXACT

@@ -38,6 +38,7 @@ PATIENCE = 8192
 _COMPARED_BINS = 8
 _FEWEST_BINS = 2
 _BETTER = 4.0
+_CHANGES_KEPT = 64
 
 
 class RestartingModel:
@@ -73,8 +74,16 @@ class RestartingModel:
         #: bins of both since the challenger began: Σ difference, Σ difference²
         self.compared = np.zeros((0, 2))
         self.n_changes = 0
+        #: whole bins so far, and those after which the last changes came
+        self.n_bins = 0
+        self.changes: list[int] = []
         #: whether it was an alarm, and not a new column, that the challenger began at
         self.alarmed = False
+
+    @property
+    def changed_at(self) -> list[int]:
+        """Rows learned when a new model took over, the last 64 times."""
+        return [bins * BIN_ROWS for bins in self.changes]
 
     @property
     def map(self) -> FeatureMap:
@@ -173,6 +182,7 @@ class RestartingModel:
     def _close(self) -> bool:
         """End a bin: whether the challenger takes over."""
         losses, self.open_bin = self.open_bin, np.zeros((0, 2))
+        self.n_bins += 1
         self.history.add(losses[:, 0])
         if self.challenger is None:
             if self.history.risen():
@@ -205,6 +215,7 @@ class RestartingModel:
         self.current, self.challenger = challenger, None
         self.history = LossHistory()
         self.n_changes += 1
+        self.changes = [*self.changes, self.n_bins][-_CHANGES_KEPT:]
         challenger.map.postpone(False)
         challenger.refit()
 
@@ -245,6 +256,8 @@ class RestartingModel:
             "open_bin": self.open_bin,
             "compared": self.compared,
             "n_changes": self.n_changes,
+            "n_bins": self.n_bins,
+            "changes": np.array(self.changes, dtype=np.int64),
             "alarmed": self.alarmed,
         }
         if self.challenger is not None:
@@ -255,8 +268,10 @@ class RestartingModel:
         """Take the state of a model of the same map, rule and loss."""
         pairs = Array(shape=("bins", 2), low=-1e300, high=1e300)
         rows = Array(shape=("rows", 2), low=-1e300, high=1e300)
+        changes = Array(dtype=np.int64, shape=("changes",), low=1, high=2**58)
         fields = {"open_bin": rows, "compared": pairs, "n_changes": Whole(), "alarmed": Flag()}
-        sizes = check(state, fields)
+        sizes = check(state, fields | {"n_bins": Whole(), "changes": changes})
+        require(sizes["changes"] <= _CHANGES_KEPT, "changes: holds more than are kept")
         require(sizes["rows"] < BIN_ROWS, f"open_bin: holds {sizes['rows']} rows, a whole bin")
         with inside(state, "current") as current:
             self.current.set_state(current)
@@ -272,3 +287,4 @@ class RestartingModel:
         self.open_bin = np.array(state["open_bin"])
         self.compared = np.array(state["compared"])
         self.n_changes, self.alarmed = state["n_changes"], bool(state["alarmed"])
+        self.n_bins, self.changes = state["n_bins"], state["changes"].tolist()

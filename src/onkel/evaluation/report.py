@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from onkel._version import __version__
+from onkel.evaluation import pictures
+from onkel.evaluation.details.telling import score_lines
 from onkel.evaluation.figure import plot, to_svg
-from onkel.evaluation.metrics import metrics_of
+from onkel.evaluation.glance import sentences, tiles
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.summary import Summary, best, summarize
 from onkel.evaluation.text import bytes_text, count, duration, short
 from onkel.persistence.atomic import atomic_file
+from onkel.pipeline import StreamModel
+from onkel.pipeline.describing import columns_with_importance
 
 __all__ = ["write_html"]
 
@@ -31,6 +35,7 @@ def write_html(
     notes: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
     linear: Collection[str] = (),
+    model: StreamModel | None = None,
 ) -> None:
     """Write runs as a self-contained HTML page: table, curve, settings, versions.
 
@@ -50,6 +55,8 @@ def write_html(
         What is common to all runs, shown before the settings of the runs themselves.
     linear : collection of str, optional
         Names of runs to mark as linear in the table.
+    model : StreamModel, optional
+        The model of a single run: its columns, their importance and its changes are shown.
 
     Raises
     ------
@@ -75,33 +82,27 @@ def write_html(
         raise ValueError("a report needs at least one run")
     summaries = summarize(runs)
     alone = runs[0] if len(runs) == 1 else None
+    columns = [] if model is None else columns_with_importance(model)
+    changes = [] if model is None else model.changes_
+    drawn = {"curve": plot(runs)} if alone is None else _pictures(alone, columns, changes)
     pages = Environment(loader=PackageLoader("onkel.evaluation"), autoescape=True)
     page = pages.get_template("report.html.jinja").render(
         title=title,
         lead=lead,
         notes=notes,
-        tiles=alone and _tiles(alone),
+        tiles=alone and tiles(alone),
+        sentences=alone and sentences(alone, columns, changes),
         comparison=None if alone else _comparison(summaries, linear),
-        figure=Markup(to_svg(plot(runs))),
+        figures={name: Markup(to_svg(figure)) for name, figure in drawn.items()},
+        scores=alone and score_lines(alone.task, alone.details),
         bands=len(summaries) < len(runs),
-        checkpoints=alone and _checkpoints(alone),
+        columns=_columns(columns),
+        progress=alone and _progress(alone),
         settings=_settings(runs, settings or {}),
         versions=_versions(),
     )
     with atomic_file(Path(path)) as file:
         file.write(page.encode())
-
-
-def _tiles(run: PrequentialResult) -> list[tuple[str, str]]:
-    final = run.final
-    metrics = [metric for metric in metrics_of(run.task) if metric.lower_is_better]
-    return [
-        *((metric.format(final.metrics[metric.name]), metric.title) for metric in metrics),
-        (f"{run.n_rows:,}", "rows"),
-        (short(run.rows_per_second), "rows/s"),
-        (duration(final.seconds), "in all, with reading"),
-        (bytes_text(final.model_bytes), "model"),
-    ]
 
 
 def _comparison(summaries: Sequence[Summary], linear: Collection[str]) -> Table:
@@ -126,17 +127,60 @@ def _comparison(summaries: Sequence[Summary], linear: Collection[str]) -> Table:
     return {"head": head, "rows": rows, "note": f"{note}."}
 
 
-def _checkpoints(run: PrequentialResult) -> Table:
-    rows = [
-        _row(
-            f"{row.n_rows:,}", f"{row.loss:.5g}", f"{row.loss_since_last:.5g}",
-            run.metric.format(row.metrics[run.metric.name]), short(row.rows_per_second),
-            bytes_text(row.model_bytes),
-        )
-        for row in run.curve
-    ]  # fmt: skip
-    head = ("rows", "average loss", "since last", run.metric.title, "rows/s", "model")
-    return {"head": head, "rows": rows}
+def _progress(run: PrequentialResult) -> Table:
+    rows, seconds, learned = [], 0.0, 0
+    for row in run.curve:
+        # rows a second of the rows since the line before
+        spent, n = row.learn_seconds - seconds, row.n_rows - learned
+        seconds, learned = row.learn_seconds, row.n_rows
+        rows.append(
+            _row(
+                f"{row.n_rows:,}", run.metric.format(row.metrics[run.metric.name]),
+                run.metric.format(run.metric.finish(row.loss_since_last)),
+                short(n / spent if spent > 0 else float("nan")), bytes_text(row.model_bytes),
+            )
+        )  # fmt: skip
+    title = run.metric.title
+    return {"head": ("rows", f"{title} so far", "since the line above", "rows/s", "model"),
+            "rows": rows}  # fmt: skip
+
+
+def _columns(columns: Sequence[dict[str, Any]]) -> Table | None:
+    """The table of the columns: what each dict holds, under its keys."""
+    if not columns:
+        return None
+    keys = list(dict.fromkeys(key for column in columns for key in column))
+    rows = [_row(*(_cell(column.get(key)) for key in keys)) for column in columns]
+    return {"head": [key.replace("_", " ") for key in keys], "rows": rows}
+
+
+def _cell(value: Any) -> str:
+    if value is None or value is False:
+        return ""
+    if value is True:
+        return "yes"
+    return f"{100 * value:.1f} %" if isinstance(value, float) else str(value)
+
+
+def _pictures(
+    run: PrequentialResult, columns: Sequence[dict[str, Any]], changes: Sequence[int]
+) -> dict[str, Any]:
+    """SVG by name; those that there is nothing to draw for are left out."""
+    details, found = run.details, {}
+    if not details:
+        return {"curve": plot([run])}
+    found["curve"] = pictures.windows_picture(run.metric, details, changes)
+    shares = [column.get("importance", 0.0) for column in columns]
+    if any(shares):
+        names = [column["name"] for column in columns]
+        found["importance"] = pictures.importance_picture(names, shares)
+    if "confusion" in details:
+        found["confusion"] = pictures.confusion_picture(details["confusion"])
+    if details.get("calibration"):
+        found["calibration"] = pictures.calibration_picture(details["calibration"])
+    if "sample" in details:
+        found["residuals"] = pictures.residual_picture(details["sample"])
+    return found
 
 
 def _row(*cells: str, best: bool = False) -> dict[str, Any]:

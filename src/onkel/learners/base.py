@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar, Self
 
@@ -13,10 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from onkel.errors import DataError, DivergenceError
 from onkel.learners.checking import check_rows, column_names, first_error, new_columns, weights
 from onkel.learners.declaration import Row, declared, param
+from onkel.learners.importance import importances
 from onkel.learners.saved import SavedLearner, nbytes
 from onkel.learners.told import Told
 from onkel.losses import Loss, parse_loss
 from onkel.model.lock import locked
+from onkel.numerics.dense import as_dense
 from onkel.parameters import non_negative, one_of
 from onkel.rules import Rule
 
@@ -47,6 +49,8 @@ class OnlineEstimator(SavedLearner):
     _task: ClassVar[str]
     _losses: ClassVar[tuple[str, ...]]
     _representation: ClassVar[str]
+    #: whether ``groups=`` may say which series rows belong to
+    takes_groups: ClassVar[bool] = False
     #: what the table of algorithms says of the learner
     _rows: ClassVar[tuple[Row, ...]] = ()
     # of learners that have no such parameter
@@ -113,7 +117,7 @@ class OnlineEstimator(SavedLearner):
                 if row_error is None and X.shape[0] != len(y):
                     raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
                 weight, weight_error = weights(sample_weight, len(y), needed=whole)
-                error = first_error(row_error, error, weight_error)
+                error = first_error(row_error, error, weight_error, self._key_error(len(y), whole))
                 if error is not None and (whole or (reset and not error.row)):
                     raise error
                 if reset:
@@ -147,6 +151,10 @@ class OnlineEstimator(SavedLearner):
         self, y: np.ndarray, weight: np.ndarray, classes: Any, error: DataError | None
     ) -> DataError | None:
         """The error of the first target, before that of ``error``, that the model cannot take."""
+        return None
+
+    def _key_error(self, n: int, whole: bool) -> DataError | None:
+        """The error of the first of n rows whose group cannot be known."""
         return None
 
     def _learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> Any:
@@ -200,6 +208,23 @@ class OnlineEstimator(SavedLearner):
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+
+    @locked
+    def feature_importances(self, X: Any, groups: Sequence[np.ndarray] | None = None) -> np.ndarray:
+        """How much each feature moves the scores around the rows X (n, d); (d,), summing to 1.
+
+        The mean squared slope of f along the feature, in units of its standard deviation over X;
+        see :mod:`onkel.learners.importance`. Some hundred rows of the kind that will be predicted
+        are enough. Features that say the same share their importance between them. With ``groups``,
+        the numbers of the features of each column, that of each column.
+        """
+        X = as_dense(self._check_scoring(X))
+        return importances(self.model_.scores, X, groups)
+
+    @property
+    def changes_(self) -> list[int]:
+        """Rows learned when the learner began anew, as the stream had changed; most never do."""
+        return []
 
     # ---- columns that come in mid-stream ---------------------------------------------------------
 

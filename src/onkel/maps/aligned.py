@@ -21,7 +21,7 @@ from onkel.maps.label_sums import LabelSums
 from onkel.model.warmup import next_power_of_two
 from onkel.numerics.dense import as_dense
 from onkel.parameters import non_negative, one_of, whole
-from onkel.state import Array, Field, Flag, Number, inside
+from onkel.state import Array, Field, Flag, Number, inside, require
 
 SELECTIONS = ("largest", "sample")
 # rows before the first solution: with fewer, v is mostly chance
@@ -295,6 +295,8 @@ class AlignedFourier(SpectralFeatures):
         self._aligning = state["aligns"]
         with inside(state, "sums") as sums:
             self.sums_ = LabelSums.from_state(sums, len(self.candidates_.offsets))
+        due = not self._aligning or self.rows_to_solution() > 0
+        require(due, f"sums: hold {self.sums_.n_rows} rows, and n_align is {self.n_align}")
 
     # ---- scikit-learn --------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ class Past(NamedTuple):
     runs: np.ndarray
     periods: np.ndarray
     #: rows of all groups
-    seen: np.ndarray
+    total: np.ndarray
     #: Σ ⟨r_t, r_{t-1}⟩ and Σ ‖r_t‖² of f's residuals r
     fading: np.ndarray
 
@@ -82,7 +82,7 @@ def _of(past, slot, fresh, f):
         past.followed,
         past.runs,
         past.periods,
-        past.seen,
+        past.total,
         past.fading,
     )
     if fresh or own.rows[0] == 0:
@@ -90,7 +90,7 @@ def _of(past, slot, fresh, f):
         own.residual_levels[:] = 0.0
         for k in range(len(f)):
             # the first rows of all have no f to go by
-            own.levels[:, k] = min(max(f[k], 0.0), 1.0) if past.seen[0] >= _TRUSTED else 0.0
+            own.levels[:, k] = min(max(f[k], 0.0), 1.0) if past.total[0] >= _TRUSTED else 0.0
     return own
 
 
@@ -173,7 +173,7 @@ def _remember(past, U, code):
             past.residual_levels[i, k] += (1.0 - RATES[i]) * (r - past.residual_levels[i, k])
     past.codes[past.rows[0] % len(past.codes)] = code
     past.rows[0] += 1
-    past.seen[0] += 1
+    past.total[0] += 1
 
 
 @jit
@@ -272,7 +272,7 @@ def learn(F, codes, weight, slots, fresh, past, mixture, P, W, out):
             target[codes[t]] = 1.0
             learn_mixture(mixture, E, out[t, 0], target, weight[t])
             target[codes[t]] = 0.0
-            _learn_regressions(U, codes[t], weight[t], past.seen[0], E, P, W, work)
+            _learn_regressions(U, codes[t], weight[t], past.total[0], E, P, W, work)
         if weight[t] > 0.0:
             _remember(own, U, codes[t])
 

@@ -70,6 +70,11 @@ class ClassMemory:
         """K."""
         return int(self.past.before.shape[1])
 
+    @property
+    def n_rows(self) -> int:
+        """Rows so far."""
+        return int(self.past.total[0])
+
     # ---- learning ------------------------------------------------------------------------------
 
     def learn(
@@ -86,7 +91,7 @@ class ClassMemory:
         done = 0
         while done < len(F):
             before = learned[done - 1] if done else 0
-            until = rows_until_search(int(self.past.seen[0]))
+            until = rows_until_search(int(self.past.total[0]))
             end = int(np.searchsorted(learned, before + until)) + 1
             part = slice(done, min(end, len(F)))
             model = slots[part], fresh[part], self.past, self.mixture, self.P, self.W
@@ -111,7 +116,7 @@ class ClassMemory:
         """Look for the period in the classes that are remembered; groups have none."""
         if self.groups.slots:
             return
-        rows, codes = int(self.past.seen[0]), self.past.codes[1]
+        rows, codes = int(self.past.total[0]), self.past.codes[1]
         codes = codes[:rows] if rows < WINDOW else codes
         codes = np.roll(codes, -(rows % WINDOW)) if rows >= WINDOW else codes
         self.past.periods[:] = find_periods((codes[:, None] == np.unique(codes)).astype(float))

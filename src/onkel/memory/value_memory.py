@@ -21,8 +21,9 @@ from onkel.memory.checking import check_like
 from onkel.memory.experts import Mixture, new_mixture
 from onkel.memory.groups import GROUP_WINDOW, Groups, cut, grown, put_back
 from onkel.memory.linear import begin
+from onkel.memory.own_loops import Own, new_own
 from onkel.memory.period import N_PERIODS, WINDOW, find_periods
-from onkel.state import Array, check, inside, require
+from onkel.state import Array, Whole, check, inside, require
 
 # Rows from which there is a unit; until then f is the prediction.
 _FIRST_ROWS = 32
@@ -36,7 +37,8 @@ class ValueMemory:
     Rows are predicted in order: :meth:`learn` returns what was predicted before each row's label
     was known. Blocks don't matter, and a row of weight 0 is not remembered. With ``keys``, one a
     row, each group has a past of its own, of its last 32 rows, without a period; what follows from
-    a past is learned from all. The ``most`` groups seen last are kept.
+    a past is learned from all, and corrected for each (:mod:`onkel.memory.own_loops`). The
+    ``most`` groups seen last are kept.
     """
 
     #: columns of the past that a second model may learn from
@@ -64,6 +66,8 @@ class ValueMemory:
             np.zeros(1, np.int64),
             np.zeros(2),
         )
+        #: what sets a group apart
+        self.own = new_own(n if self.groups.slots else 0)
         self.mixture = new_mixture(loops.N_EXPERTS)
         shape = len(loops.SIZES), loops.N_FEATURES
         self.P, self.W = np.zeros((*shape, loops.N_FEATURES)), np.zeros(shape)
@@ -104,6 +108,8 @@ class ValueMemory:
         if not before and self.groups.slots:
             self._reset()
         self.past = grown(self.past, _OWN, self.groups.n_slots)
+        if self.groups.slots:
+            self.own = grown(self.own, Own._fields, self.groups.n_slots)
         return found
 
     @property
@@ -135,7 +141,7 @@ class ValueMemory:
         f, y, weight, slots, fresh = np.ascontiguousarray(rows.T)
         where = slots.astype(np.int64), fresh > 0.0
         centre, spread = self.unit
-        model = self.past, self.mixture, self.P, self.W
+        model = self.past, self.own, self.mixture, self.P, self.W
         loops.learn((f - centre) / spread, (y - centre) / spread, weight, *where, *model, out)
         self._in_units(out)
 
@@ -147,7 +153,7 @@ class ValueMemory:
             if self.begun and self.n_rows >= WINDOW:
                 self.kept = np.empty((0, 3))
         elif not self.groups.slots:
-            values, rows = self.past.values[1], int(self.past.seen[0])
+            values, rows = self.past.values[1], int(self.past.total[0])
             self.past.periods[:] = find_periods(np.roll(values, -(rows % WINDOW))[:, None])
 
     def _begin_anew(self, centre: float, spread: float) -> None:
@@ -170,7 +176,7 @@ class ValueMemory:
             return out
         centre, spread = self.unit
         slots = self.groups.find(keys, len(f))
-        loops.predict((f - centre) / spread, slots, self.past, self.mixture, self.W, out)
+        loops.predict((f - centre) / spread, slots, self.past, self.own, self.mixture, self.W, out)
         self._in_units(out)
         return out
 
@@ -199,7 +205,8 @@ class ValueMemory:
         state = {name: getattr(self, name) for name in ("kept", "unit", "P", "W")}
         state |= self.mixture._asdict()
         state = {name: value.copy() for name, value in state.items()}
-        state |= cut(self.past, _OWN, self.groups.n_slots)
+        n = self.groups.n_slots
+        state |= {**cut(self.past, _OWN, n), "own": cut(self.own, Own._fields, n)}
         return {"n_rows": self.n_rows, "groups": self.groups.get_state(), **state}
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -210,11 +217,14 @@ class ValueMemory:
         begun = self.get_state()
         del begun["kept"]
         check_like(state, begun, {"periods": (0, WINDOW)})
-        check(state, {"kept": Array(shape=("rows", 5))})
+        with inside(state, "own") as own:
+            check_like(own, begun["own"], {})
+        check(state, {"kept": Array(shape=("rows", 5)), "n_rows": Whole()})
         slots = state["kept"][:, 3]
         require(((slots >= 0) & (slots < self.groups.n_slots)).all(), "kept: names no group")
         for name in ("kept", "unit", "P", "W"):
             setattr(self, name, np.array(state[name]))
         self.n_rows = int(state["n_rows"])
         put_back(self.past, _OWN, state)
+        put_back(self.own, Own._fields, own)
         self.mixture = Mixture(*(np.array(state[name]) for name in Mixture._fields))

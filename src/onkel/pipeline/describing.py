@@ -5,12 +5,14 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from onkel.pipeline.statistics import is_fitted
 
 if TYPE_CHECKING:
     from onkel.pipeline.block_model import BlockModel
 
-__all__ = ["columns_of", "describe", "html_table"]
+__all__ = ["columns_of", "columns_with_importance", "describe", "html_table"]
 
 
 def describe(model: BlockModel) -> dict[str, Any]:
@@ -44,6 +46,24 @@ def columns_of(model: BlockModel) -> list[dict[str, Any]]:
         {"name": column.name, "kind": column.kind, "late": column.late}
         for column in model.encoder.columns
     ]
+
+
+def columns_with_importance(model: BlockModel) -> list[dict[str, Any]]:
+    """As `columns_of`, with the share that each column has in moving the predictions.
+
+    Of columns without names, the 20 with the largest shares.
+    """
+    shares = model.feature_importances_
+    columns = columns_of(model)
+    if columns:
+        found = zip(columns, shares.tolist(), strict=True)
+        return [{**column, "importance": share} for column, share in found]
+    most = np.argsort(-shares, kind="stable")[:20]
+    return [{"name": f"column {_number(model, j)}", "importance": float(shares[j])} for j in most]
+
+
+def _number(model: BlockModel, feature: int) -> Any:
+    return feature if model.encoder is None else model.encoder.column_of(int(feature))
 
 
 def html_table(title: str, rows: list[tuple[str, str]]) -> str:

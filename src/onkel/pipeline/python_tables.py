@@ -65,7 +65,7 @@ def table_by_position(data: Any, encoder: Encoder) -> Any:
 
 
 def _table(columns: dict[str, Any], encoder: Encoder | None) -> Any:
-    kinds = {} if encoder is None else encoder.kinds
+    kinds = {} if encoder is None else encoder.stored
     arrays = {name: _array(name, values, kinds.get(name)) for name, values in columns.items()}
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:

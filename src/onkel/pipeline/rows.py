@@ -26,8 +26,10 @@ def is_array(data: Any) -> bool:
     return isinstance(data, np.ndarray) or issparse(data)
 
 
-def open_to_predict(data: Any, encoder: Encoder, settings: dict[str, Any]) -> Stream:
-    """Rows to predict; the encoder stays as it is.
+def open_to_predict(
+    data: Any, encoder: Encoder, settings: dict[str, Any], by_group: bool = False
+) -> Stream:
+    """Rows to predict; the encoder stays as it is. ``by_group``: with the groups of the rows.
 
     Raises
     ------
@@ -36,7 +38,7 @@ def open_to_predict(data: Any, encoder: Encoder, settings: dict[str, Any]) -> St
     """
     from onkel.streams import open_stream
 
-    missing = settings.get("missing", "error")
+    missing = settings.get("missing", "auto")
     source = _source(data, encoder)
     stream = open_stream(
         source,
@@ -44,6 +46,7 @@ def open_to_predict(data: Any, encoder: Encoder, settings: dict[str, Any]) -> St
         missing="error" if missing == "skip" else missing,
         encoder=copy.deepcopy(encoder),
         dtype=_dtype(source, settings),
+        group=settings.get("group") if by_group else None,
     )
     extra = extra_columns(stream, encoder, settings)
     if extra:
@@ -62,6 +65,8 @@ def open_to_learn(
     encoder: Encoder | None,
     settings: dict[str, Any],
     target: str | None,
+    group: str | None = None,
+    time: str | None = None,
 ) -> Stream:
     """Rows to learn. New columns widen a copy of the encoder, ``Stream.encoder``."""
     from onkel.streams import open_stream
@@ -75,9 +80,13 @@ def open_to_learn(
             raise ValueError("the targets of a file are one of its columns: give target=, not y")
     source = _source(data, encoder)
     reading: dict[str, Any] = {
-        "missing": settings.get("missing", "error"),
+        "missing": settings.get("missing", "auto"),
         "dtype": _dtype(source, settings),
+        "group": group,
+        "time": time,
     }
+    if encoder is None:
+        reading["statistics"] = True
     if encoder is not None:
         reading |= {"encoder": copy.deepcopy(encoder), "extend": encoder.n_vector is None}
     if is_array(source):

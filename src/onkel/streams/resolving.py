@@ -61,7 +61,8 @@ def _no_columns(choice: Choice, labelled: bool) -> None:
     asked = [] if choice.target is None or labelled else ["target"]
     if choice.features is not None and not isinstance(choice.features, int):
         asked.append("features")
-    asked += [k for k in ("exclude", "categorical", "keep") if getattr(choice, k)]
+    named = ("exclude", "categorical", "keep", "group", "time")
+    asked += [k for k in named if getattr(choice, k)]
     if asked:
         raise DataError(
             f"{' and '.join(asked)} name columns, and arrays and rows of (x, y) have no such "
@@ -112,10 +113,11 @@ def _table(table: TableSource, choice: Choice) -> Opened:
     encoder, target = choice.resolve(
         table.first, table.names, table.announced, table.name, table.grows
     )
-    for name in choice.keep:
-        if name not in table.names:
+    for name in (*choice.keep, choice.group, choice.time):
+        if name is not None and name not in table.names:
             raise missing_column(name, table.names, table.name)
-    table.gaps, table.keep = choice.gaps, choice.keep
+    table.missing, table.keep, table.learns = choice.missing, choice.keep, choice.learns
+    table.group, table.time = choice.group, choice.time
     table.extends = choice.extend or (choice.encoder is None and choice.features is None)
     table.prepare(encoder, target, choice.exclude)
     return table, encoder, target
@@ -130,6 +132,7 @@ def _rows(source: Any, choice: Choice) -> Opened:
             "or an iterable of (x, y)"
         )
     rows = RowSource(source)
-    encoder = rows.encoder_for(choice.encoder, choice.n_hash)
+    encoder = rows.encoder_for(choice)
+    rows.missing = choice.missing
     rows.prepare(encoder)
     return rows, encoder, None

@@ -48,9 +48,12 @@ def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
     own: dict[str, Any] = {
         "algorithm": kept.get("algorithm", type(model.estimator).__name__),
         "target": model.encoder.target,
+        "group": kept.get("group"),
         "task": model.task,
         "scaling": kept.get("scaling", model.scaling),
         "n_hash": model.encoder.n_hash,
+        "max_categories": model.encoder.max_categories,
+        "statistics": model.encoder.statistics,
         "dtype": kept.get("dtype", LearnOptions.dtype),
         "seed": kept.get("seed", LearnOptions.seed),
         "exclude": list(dict.fromkeys(left_out)),
@@ -66,9 +69,16 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
     asked = {
         "--algorithm": (options.algorithm, kept.get("algorithm"), None),
         "--target": (options.target, model.encoder.target, None),
+        "--group": (options.group, kept.get("group"), None),
         "--task": (options.task, model.task, "auto"),
         "--scaling": (options.scaling, kept.get("scaling"), "auto"),
         "--n-hash": (options.n_hash, model.encoder.n_hash, LearnOptions.n_hash),
+        "--max-categories": (
+            options.max_categories,
+            model.encoder.max_categories,
+            LearnOptions.max_categories,
+        ),
+        "--statistics": (options.statistics, model.encoder.statistics, LearnOptions.statistics),
         "--dtype": (options.dtype, kept.get("dtype"), LearnOptions.dtype),
         "--seed": (options.seed, kept.get("seed"), LearnOptions.seed),
     }

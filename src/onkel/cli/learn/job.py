@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from onkel.cli.interrupt import Interrupted, Interrupts
 from onkel.cli.learn.checkpoint import Checkpoint
 from onkel.cli.learn.continuing import continued, load_base
 from onkel.cli.learn.options import LearnOptions
-from onkel.cli.values import choose_task, make_estimator, parse_settings
+from onkel.cli.values import choose_task, make_estimator, parse_delay, parse_settings
 from onkel.cli.writers import check_outputs
 from onkel.errors import DataError
 from onkel.evaluation.details.telling import verdict
@@ -44,7 +45,12 @@ class LearnJob:
     def __init__(self, options: LearnOptions) -> None:
         from onkel.algorithms import DEFAULT
 
-        if options.delay and options.checkpoint:
+        self.delay = parse_delay(options.delay)
+        if isinstance(self.delay, timedelta) and options.time is None:
+            raise ValueError(
+                f"--delay {options.delay} needs the time of every row: name its column with --time"
+            )
+        if self.delay and options.checkpoint:
             raise DataError(
                 "--delay keeps rows that wait for their labels, which no checkpoint holds: leave "
                 "out --checkpoint"
@@ -152,7 +158,7 @@ class LearnJob:
             name=self.algorithm,
             settings=settings,
             began=began,
-            delay=self.options.delay,
+            delay=self.delay,
         )
 
     def _rows_left(self) -> int | None:
@@ -217,13 +223,18 @@ class LearnJob:
         )
         if status:
             self._say_what_is_left(model.n_rows)
+        if stream.n_unlabelled:
+            note(f"{stream.n_unlabelled:,} rows without a target were skipped")
         late = [column.name for column in stream.encoder.columns if column.late]
         if late:
             note(f"came in mid-stream, and were learned from then on: {', '.join(late)}")
         if run.n_rows:
             result = run.result()
             failed |= not self._write(
-                "report", options.report, lambda path: self._report(result, path, status), status
+                "report",
+                options.report,
+                lambda path: self._report(model, result, path, status),
+                status,
             )
             status = status or (_NOT_WRITTEN if failed else 0)
             extra = {
@@ -267,7 +278,9 @@ class LearnJob:
             note(f"the model of the first {n_rows:,} rows is lost: neither --save nor "
                  "--checkpoint was given")  # fmt: skip
 
-    def _report(self, result: PrequentialResult, path: Path, status: int) -> None:
+    def _report(
+        self, model: StreamModel, result: PrequentialResult, path: Path, status: int
+    ) -> None:
         from onkel.evaluation.report import write_html
 
         options = self.options
@@ -279,4 +292,5 @@ class LearnJob:
             title=f"{self.algorithm} on {Path(options.source).name or options.source}",
             lead=f"{result.task}{what} · one pass over {result.n_rows:,} rows",
             notes=cut,
+            model=model,
         )

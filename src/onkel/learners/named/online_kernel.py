@@ -93,6 +93,10 @@ class _OnlineKernel(Seeded, OverMap):
         ":mod:`onkel.default.remembering`). ``predict`` is a function of each row alone. With "
         "``class_weight`` there is no memory.",
     )
+    max_groups: int = param(
+        default=100_000,
+        doc="Groups (``groups=``) that there is a memory of, those seen last: about 0.6 kB each.",
+    )
     dtype: str = "float64"
     random_state: Any = param(
         default=0, kind="int, RandomState or None", doc="Which rows the search holds out."
@@ -111,6 +115,12 @@ class _OnlineKernel(Seeded, OverMap):
         representation = CorrectedModel if corrected else ExplicitModel
         parts = self._new_map(d), rule, loss, epsilon, n_outputs
         return RestartingModel(*parts, representation) if self.restart else representation(*parts)
+
+    @property
+    def changes_(self) -> list[int]:
+        """Rows learned when a new model took over, as the stream had changed; the last 64 times."""
+        model = self.model_
+        return model.changed_at if isinstance(model, RestartingModel) else []
 
     def _make_second(self, d: int) -> Any:
         return self._make_model(d, LeastSquares(1.0, self.forgetting), Loss.SQUARED, 0.0, 1)

@@ -10,6 +10,7 @@ import pyarrow.csv as pacsv
 
 from onkel.columns.arrow_values import one_batch
 from onkel.columns.failures import first_failure, shorten
+from onkel.columns.gaps import GAPS
 from onkel.errors import DataError
 from onkel.streams.lines import Chunk, line_of
 
@@ -22,7 +23,7 @@ _WORDS = {
     pa.timestamp("us"): _TIME,
     pa.timestamp("ns"): _TIME,
 }
-NULLS = pacsv.ConvertOptions().null_values
+NULLS = sorted(GAPS)
 # Arrow takes 0x1F for the whole number 31.
 HEXADECIMAL = r"^\s*[+-]?0[xX]"
 
@@ -55,7 +56,7 @@ def read(data: bytes, layout: Layout, bad: list[Any] | None = None) -> pa.Table:
             invalid_row_handler=None if bad is None else on_bad_row,
         ),
         convert_options=pacsv.ConvertOptions(
-            column_types=layout.types, include_columns=layout.wanted
+            column_types=layout.types, include_columns=layout.wanted, null_values=NULLS
         ),
     )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from onkel.columns.encoding import LACKING
 from onkel.columns.failures import missing_column, moved
 from onkel.errors import DataError
 from onkel.streams.csv.parsing import Layout, read, rows_of
@@ -59,7 +60,7 @@ class CsvSource(TextSource):
 
     def _check_names(self, names: set[str], file: FileRef) -> None:
         """A later file needs the target, and columns unless their values may be missing."""
-        for column in () if self.gaps else self.encoder.columns:
+        for column in () if self.missing in LACKING else self.encoder.columns:
             if column.name not in names and not column.late:
                 raise missing_column(column.name, self._header.names, file.name, gone=True)
         if self.target is not None and self.target not in names:

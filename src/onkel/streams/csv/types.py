@@ -17,7 +17,6 @@ from onkel.streams.csv.parsing import HEXADECIMAL, NULLS, Layout, as_utf8, read
 __all__ = ["header_of", "infer_types"]
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_DECIMAL_COMMA = r"^[+-]?\d*,\d+$"
 _KINDS = {
     "number": pa.float64(),
     "flag": pa.bool_(),
@@ -88,14 +87,12 @@ def infer_types(
             if pc.any(pc.match_substring_regex(texts[name], HEXADECIMAL)).as_py():
                 table = table.set_column(layout.wanted.index(name), name, texts[name])
     return {
-        name: _type_of(name, column, kinds, name == target, layout.delimiter)
+        name: _type_of(name, column, kinds, name == target)
         for name, column in zip(layout.wanted, table.columns, strict=True)
     }
 
 
-def _type_of(
-    name: str, column: Any, kinds: dict[str, str], is_target: bool, delimiter: str
-) -> pa.DataType:
+def _type_of(name: str, column: Any, kinds: dict[str, str], is_target: bool) -> pa.DataType:
     t = column.type
     if pa.types.is_temporal(t) and kinds.get(name, "time") == "time":
         fine = pa.types.is_timestamp(t) and (t.unit == "ns" or t.tz is not None)
@@ -103,22 +100,16 @@ def _type_of(
     if name in kinds:
         return _KINDS.get(kinds[name], pa.timestamp("us"))
     if pa.types.is_string(t):
-        if delimiter != "," and _mostly_numbers(column, _DECIMAL_COMMA):
-            raise DataError(
-                "holds numbers with a decimal comma; a decimal point is expected (to take them "
-                "for categories, say so with categorical)",
-                column=name,
-            )
         return _KINDS["number" if _mostly_numbers(column) else "text"]
     if pa.types.is_integer(t) and is_target:
         return pa.int64()
     return _KINDS["flag" if pa.types.is_boolean(t) else "number"]
 
 
-def _mostly_numbers(column: Any, pattern: str = _NUMBER) -> bool:
+def _mostly_numbers(column: Any) -> bool:
     text = pc.utf8_trim_whitespace(column)
     filled = text.filter(pc.invert(pc.is_in(text, pa.array(NULLS))))
     if not len(filled):
         return False
-    hits = pc.sum(pc.match_substring_regex(filled, pattern)).as_py()
+    hits = pc.sum(pc.match_substring_regex(filled, _NUMBER)).as_py()
     return bool(hits >= 0.9 * len(filled))

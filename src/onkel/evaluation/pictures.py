@@ -1,0 +1,146 @@
+"""Pictures of one run: windows, importance, confusion, residuals, calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onkel.evaluation.metrics import Metric
+from onkel.evaluation.styles import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_BARS = 20
+_MOST_NUMBERED = 12
+_BLUE, _ORANGE, _GREY = COLOURS[0], COLOURS[1], "#8a9099"
+
+
+def windows_picture(metric: Metric, details: dict[str, Any], changes: Sequence[int]) -> Figure:
+    """The metric in windows and so far, the better baseline in windows, and marks of changes.
+
+    Parameters
+    ----------
+    metric : Metric
+        Main metric of the task.
+    details : dict
+        Of a `PrequentialResult`.
+    changes : sequence of int
+        Rows at which the learner began anew.
+    """
+    figure, axes = _axes((8.0, 3.8))
+    windows = details["windows"]
+    rows, loss = np.array(windows["rows"]), np.array(windows["loss"])
+    lengths = np.diff(rows, prepend=0)
+    so_far = np.cumsum(lengths * loss) / rows
+    place = list(details["baselines"]).index(details["baseline"])
+    baseline = np.array(windows["baselines"][place])
+    width = f"{windows['width']:,} rows"
+    axes.plot(rows, _finished(metric, baseline), color=_GREY, linewidth=1.2, linestyle=":",
+              label=f"{details['baseline']}, windows")  # fmt: skip
+    axes.plot(rows, _finished(metric, loss), color=_BLUE, linewidth=1.0, alpha=0.75,
+              label=f"windows of {width}")  # fmt: skip
+    axes.plot(rows, _finished(metric, so_far), color=_BLUE, linewidth=2.2, label="all rows so far")
+    for i, row in enumerate(changes):
+        axes.axvline(row, color=_ORANGE, linewidth=1.2, linestyle="--",
+                     label=None if i else "the stream changed")  # fmt: skip
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+    axes.set_xlim(0, max(1, rows[-1]))
+    # the first rows may be far off, and would flatten the rest
+    shown = np.concatenate([_finished(metric, v[len(v) // 50 :]) for v in (loss, baseline, so_far)])
+    axes.set_ylim(0, 1.08 * max(float(np.quantile(shown, 0.99)), 1e-12))
+    unit = "%" if metric.unit == "%" else "units of the target"
+    axes.set_xlabel("rows")
+    axes.set_ylabel(f"{metric.title} ({unit})")
+    figure.legend(loc="outside upper left", frameon=False, fontsize=9, ncols=4)
+    return figure
+
+
+def importance_picture(names: Sequence[str], shares: Sequence[float]) -> Figure:
+    """Bars of the columns that move the predictions most."""
+    order = np.argsort(-np.asarray(shares), kind="stable")[:_MOST_BARS]
+    figure, axes = _axes((8.0, 0.7 + 0.27 * len(order)))
+    told = [_cut(str(names[i])) for i in order]
+    values = 100 * np.asarray(shares)[order]
+    bars = axes.barh(range(len(order)), values, color=_BLUE, height=0.65)
+    axes.bar_label(bars, [f"{value:.1f} %" for value in values], padding=4, fontsize=9)
+    axes.set_yticks(range(len(order)), told)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.15 * max(float(values.max(initial=0.0)), 1e-9))
+    axes.xaxis.set_visible(False)
+    axes.spines["bottom"].set_visible(False)
+    axes.grid(visible=False)
+    return figure
+
+
+def confusion_picture(confusion: dict[str, Any]) -> Figure:
+    """True classes down, predicted ones across; shades are shares of a true class."""
+    labels, counts = confusion["labels"], np.array(confusion["rows"])
+    side = min(6.0, max(3.0, 1.6 + 0.55 * len(labels)))
+    figure, axes = _axes((side + 0.4, side))
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
+    axes.grid(visible=False)
+    ticks, told = range(len(labels)), [_cut(label, 12) for label in labels]
+    small = 9 if len(labels) <= _MOST_NUMBERED else 6
+    axes.set_xticks(ticks, told, rotation=0 if len(labels) < 5 else 90, fontsize=small)
+    axes.set_yticks(ticks, told, fontsize=small)
+    if len(labels) <= _MOST_NUMBERED:
+        for (i, j), count in np.ndenumerate(counts):
+            axes.text(j, i, f"{count:,}", ha="center", va="center", fontsize=8,
+                      color="white" if shares[i, j] > 0.55 else "#1b1f24")  # fmt: skip
+    axes.set_xlabel("predicted")
+    axes.set_ylabel("true")
+    return figure
+
+
+def residual_picture(sample: dict[str, Any]) -> Figure:
+    """Predictions over targets of rows drawn at random; on the line they are right."""
+    figure, axes = _axes((4.2, 3.8))
+    y, p = np.array(sample["target"]), np.array(sample["prediction"])
+    low, high = np.quantile(np.concatenate([y, p]), [0.005, 0.995])
+    margin = 0.04 * max(high - low, 1e-12)
+    axes.plot([low, high], [low, high], color=_GREY, linewidth=1.0)
+    axes.scatter(y, p, s=9, color=_BLUE, alpha=0.5, linewidths=0)
+    axes.set_xlim(low - margin, high + margin)
+    axes.set_ylim(low - margin, high + margin)
+    axes.set_xlabel("target")
+    axes.set_ylabel("predicted")
+    return figure
+
+
+def calibration_picture(bins: Sequence[dict[str, Any]]) -> Figure:
+    """How often the predicted class was right, over the probability that was told."""
+    figure, axes = _axes((4.2, 3.8))
+    told, came, rows = (np.array([b[key] for b in bins]) for key in ("told", "came", "rows"))
+    low = min(0.5, float(min(told.min(), came.min())))
+    axes.plot([low, 1], [low, 1], color=_GREY, linewidth=1.0)
+    axes.plot(told, came, color=_BLUE, linewidth=1.2)
+    axes.scatter(told, came, s=12 + 120 * rows / rows.max(), color=_BLUE, linewidths=0)
+    axes.set_xlabel("probability told")
+    axes.set_ylabel("share that was right")
+    return figure
+
+
+def _axes(size: tuple[float, float]) -> tuple[Figure, Any]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, dpi=150, layout="constrained")
+    axes = figure.add_subplot()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(labelsize=9)
+    return figure, axes
+
+
+def _finished(metric: Metric, losses: np.ndarray) -> np.ndarray:
+    return np.array([metric.finish(float(loss)) for loss in losses])
+
+
+def _cut(name: str, most: int = 28) -> str:
+    """A name that fits; matplotlib takes $ for mathematics."""
+    short = name if len(name) <= most else name[: most - 1] + "…"
+    return short.replace("$", r"\$")

@@ -1,0 +1,119 @@
+"""Reports: what they show of a run, and that a browser opens them without complaint."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from onkel import OnlineKernelClassifier
+from onkel.cli import app
+from onkel.evaluation import prequential, write_html
+from onkel.evaluation.glance import sentences, tiles
+from onkel.learners import PAClassifier, PARegressor
+from onkel.pipeline import StreamModel
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(3000, 3))
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Rows with an awkward name, a text, three classes and a number."""
+    frame = pd.DataFrame(X, columns=["wind", "fee in $", "<b>"])
+    frame["place"] = np.where(RNG.random(3000) < 0.5, "north", "south")
+    frame["label"] = np.digitize(X[:, 0] + 0.2 * RNG.normal(size=3000), [-0.5, 0.5])
+    frame["value"] = 50 * X[:, 0] + RNG.normal(size=3000)
+    path = tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def learn(source, target, report, *args):
+    other = {"label", "value"} - {target}
+    given = ["learn", source, "-t", target, "--exclude", *other, "--report", report, *args]
+    result = CliRunner().invoke(app, [str(arg) for arg in given])
+    assert result.exit_code == 0, result.stderr
+    return report.read_text(encoding="utf-8")
+
+
+def headings(page):
+    return re.findall(r"<h2>(.*?)</h2>", page)
+
+
+def test_a_report_of_classes(source, tmp_path):
+    args = ["-a", "fogd", "--set", "loss=logistic"]
+    page = learn(source, "label", tmp_path / "r.html", *args)
+    assert headings(page) == [
+        "Learning curve", "Score and baselines", "Confusion", "Calibration",
+        "What moves the predictions", "Columns", "Progress", "Settings",
+    ]  # fmt: skip
+    assert page.count("<svg") == 4
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page.replace('<div class="tile"><b>', "")
+    assert re.search(r"\d+ % of the mistakes of the baseline \(majority\) is gone", page)
+    assert "What moves the predictions most: wind" in page
+
+
+def test_a_report_of_values(source, tmp_path):
+    page = learn(source, "value", tmp_path / "r.html", "-a", "pa")
+    assert "Predicted and true" in headings(page)
+    assert "Confusion" not in headings(page)
+    assert "R²" in page
+
+
+def test_lines_of_progress_have_rows_a_second_of_their_own(source, tmp_path):
+    page = learn(source, "label", tmp_path / "r.html", "-a", "krls")
+    table = page[page.index("<h2>Progress</h2>") :]
+    lines = [re.findall(r"<td>(.*?)</td>", line) for line in re.findall(r"<tr>(.*?)</tr>", table)]
+    speeds = [cells[3] for cells in lines if len(cells) == 5]
+    assert len(set(speeds[-4:])) > 1
+
+
+def test_changes_are_marked(tmp_path):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(5000, 2))
+    y = (Z[:, 0] * Z[:, 1] > 0) ^ (np.arange(5000) >= 3000)
+    model = StreamModel(OnlineKernelClassifier(n_components=40, speed="fast", memory=False))
+    run = prequential(model, (Z, y))
+    (change,) = model.changes_
+    assert 3000 < change < 4000
+    write_html(run, tmp_path / "r.html", model=model)
+    assert f"began anew after row {change:,}" in (tmp_path / "r.html").read_text()
+
+
+def test_a_learner_below_its_baseline_is_said_to_be():
+    walk = np.cumsum(RNG.normal(size=3000))
+    run = prequential(PARegressor(), (X, walk), name="pa")
+    first, *_ = sentences(run, [], [])
+    assert first.startswith("pa is worse than its baseline, the last value: RMSE")
+    assert "baseline: last value" in [what for _, what in tiles(run)]
+
+
+def test_the_trend_tells_the_last_quarter():
+    y = np.where(np.arange(3000) < 2250, X[:, 0] > 0, X[:, 0] < 0)
+    told = " ".join(sentences(prequential(PAClassifier(), (X, y)), [], []))
+    assert re.search(r"Mistakes of the last quarter of the rows: .* %, more than in the", told)
+
+
+@pytest.mark.parametrize("target", ["label", "value"])
+def test_a_browser_opens_it_without_complaint(source, tmp_path, target):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        pytest.skip("no chromium here")
+    report = tmp_path / "r.html"
+    learn(source, target, report, "-a", "pa")
+    shot = tmp_path / "r.png"
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+         f"--user-data-dir={tmp_path}/profile", "--window-size=1000,2400",
+         f"--screenshot={shot}", report.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    assert "CONSOLE" not in done.stderr
+    assert shot.stat().st_size > 20_000

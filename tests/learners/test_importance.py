@@ -1,0 +1,137 @@
+"""Which columns move the predictions, against permutation importance."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from scipy.stats import spearmanr
+from sklearn.inspection import permutation_importance
+from typer.testing import CliRunner
+
+import onkel
+from onkel.algorithms import make
+from onkel.cli import app
+from onkel.pipeline import StreamModel
+from onkel.streams import Block
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(1500, 6)).astype(np.float32)
+# columns in the order of their weight; the last two say nothing
+WEIGHTS = np.array([1.0, 0.7, 0.45, 0.2, 0.0, 0.0])
+SIGNAL = np.sin(X) @ WEIGHTS
+SMALL = {"n_components": 80, "budget": 60, "n_candidates": 100, "random_state": 0}
+
+
+def small(name, task):
+    model = make(name, task)
+    known = model.get_params()
+    return model.set_params(**{k: v for k, v in SMALL.items() if k in known})
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [("fogd", "regression"), ("krls", "regression"), ("pa", "classification"),
+     ("projectron", "classification"), ("bogd", "classification"), ("bsgd-m", "classification"),
+     ("rrf", "classification"), ("okl", "regression")],
+)  # fmt: skip
+def test_it_ranks_columns_as_permutation_importance_does(name, task):
+    y = SIGNAL if task == "regression" else SIGNAL > 0
+    model = small(name, task).fit(X, y)
+    found = model.feature_importances(X[-200:])
+    assert found.sum() == pytest.approx(1.0)
+    assert found[:2].min() > found[4:].max()
+    permuted = permutation_importance(model, X, y, n_repeats=3, random_state=0).importances_mean
+    assert spearmanr(found, permuted).statistic > 0.75
+
+
+def test_it_is_that_of_the_gradient_where_f_is_linear():
+    y = X @ WEIGHTS
+    model = make("pa", "regression").fit(X, y)
+    scale = np.square(model.coef_[0, :6]) * X[-100:].var(axis=0)
+    np.testing.assert_allclose(model.feature_importances(X[-100:]), scale / scale.sum(), rtol=1e-2)
+    # and units do not matter
+    stretched = X * np.array([1, 100, 1, 1, 1, 1], dtype=np.float32)
+    found = StreamModel(make("krls", "regression")).partial_fit(stretched, y).feature_importances_
+    same = StreamModel(make("krls", "regression")).partial_fit(X, y).feature_importances_
+    np.testing.assert_allclose(found, same, atol=1e-3)
+
+
+def test_a_model_keeps_its_last_rows_whatever_the_blocks(tmp_path):
+    y = SIGNAL > 0
+    found = []
+    for size in (1, 50, 1500):
+        model = StreamModel(make("fogd", random_state=0, n_components=30))
+        for i in range(0, 1500, size):
+            model.learn(Block(X[i : i + size], y[i : i + size], i))
+        found.append(model.feature_importances_)
+        np.testing.assert_array_equal(model.get_state()["recent"]["X"], X[-128:])
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+    model.save(tmp_path / "m.onkel")
+    np.testing.assert_array_equal(
+        onkel.load(tmp_path / "m.onkel").feature_importances_, model.feature_importances_
+    )
+
+
+def test_rows_that_are_sparse_or_wide():
+    wide = csr_matrix(([1.0, 2.0, 1.0], ([0, 1, 2], [0, 5, 9_000])), shape=(3, 10_000))
+    model = StreamModel(make("pa"), scaling="none")
+    model.partial_fit(wide.astype(np.float32), np.array([0, 1, 0]))
+    found = model.feature_importances_
+    assert found.shape == (10_000,)
+    assert set(np.flatnonzero(found)) <= {0, 5, 9_000}
+    vast = csr_matrix(([1.0, 2.0], ([0, 1], [0, 199_999])), shape=(2, 200_000))
+    model = StreamModel(make("pa"), scaling="none")
+    model.partial_fit(vast.astype(np.float32), np.array([0, 1]))
+    assert model.get_state()["recent"]["X"].size == 0
+    assert not model.feature_importances_.any()
+
+
+def test_it_takes_a_fraction_of_the_learning_time():
+    y = SIGNAL > 0
+    model = StreamModel(make("krls"))
+    model.partial_fit(X[:500], y[:500])
+    _ = model.feature_importances_  # compiles
+    began = time.process_time()
+    for i in range(0, 1500, 500):
+        for _ in range(8):
+            model.learn(Block(X[i : i + 500], y[i : i + 500], 0))
+    learning = time.process_time() - began
+    began = time.process_time()
+    _ = model.feature_importances_
+    assert time.process_time() - began < 0.05 * learning
+
+
+def test_info_shows_it_by_column(tmp_path):
+    frame = pd.DataFrame(X[:, [0, 4]], columns=["strong", "idle"])
+    frame["place"] = np.where(X[:, 1] > 0, "north", "south")
+    frame["y"] = np.sin(X[:, 0]) + (X[:, 1] > 0)
+    source, saved = tmp_path / "rows.csv", tmp_path / "m.onkel"
+    frame.to_csv(source, index=False)
+    args = ["learn", source, "-t", "y", "-a", "krls", "--save", saved]
+    assert CliRunner().invoke(app, [str(a) for a in args]).exit_code == 0
+    shown = CliRunner().invoke(app, ["info", str(saved)])
+    assert "importance" in shown.stdout
+    assert "█" in shown.stdout
+    told = json.loads(CliRunner().invoke(app, ["info", str(saved), "--json"]).stdout)
+    share = {column["name"]: column["importance"] for column in told["columns"]}
+    assert sum(share.values()) == pytest.approx(1.0)
+    assert share["idle"] < 0.05 < min(share["strong"], share["place"])
+    # in Python by the same order
+    np.testing.assert_allclose(onkel.load(saved).feature_importances_, list(share.values()))
+
+
+def test_a_text_counts_by_its_values(tmp_path):
+    """Between the slots of a text there are no rows, and f may be anything there."""
+    place = RNG.choice(["north", "south", "east"], 1500)
+    y = 2 * X[:, 0] + 0.5 * (place == "north")
+    model = StreamModel(make("krls", "regression"))
+    model.partial_fit(pd.DataFrame({"place": place, "wind": X[:, 0]}), y)
+    text, number = model.feature_importances_
+    assert text == pytest.approx(0.25 * 2 / 9 / 4, rel=0.5)
+    assert number > 0.9
