@@ -36,7 +36,7 @@ def stream(task):
 
 def learner(name, task):
     model = make(name, task)
-    small = {"budget": 30, "n_components": 30, "n_warmup": 50, "random_state": 0}
+    small = {"budget": 30, "n_components": 30, "n_warmup": 50, "random_state": 0, "speed": "fast"}
     return model.set_params(**{k: v for k, v in small.items() if k in model.get_params()})
 
 
