@@ -221,7 +221,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         return _frame_of(dict(zip(self._labels, P.T, strict=True)), X)
 
     def _need_probabilities(self) -> None:
-        if not hasattr(self.estimator, "predict_proba"):
+        if self.estimator.probability_link is None:
             raise NotImplementedError(
                 f"probabilities need loss='logistic'; this is loss={self.estimator.loss!r}"
             )

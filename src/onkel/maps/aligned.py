@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from onkel.kernels import Kernel, make_kernel
-from onkel.maps.alignment import aligned_weights
+from onkel.maps.alignment import aligned_weights, drawn, largest, radius_of
 from onkel.maps.bandwidth import fit_gamma
 from onkel.maps.base import Change
 from onkel.maps.candidates import Candidates
 from onkel.maps.fourier import SpectralFeatures
-from onkel.maps.label_sums import LabelSums
+from onkel.maps.label_sums import LabelSums, indicators
 from onkel.model.warmup import next_power_of_two
 from onkel.numerics.dense import as_dense
 from onkel.parameters import non_negative, one_of, whole
@@ -233,7 +232,14 @@ class AlignedFourier(SpectralFeatures):
         candidates = self.candidates_
         v = self.sums_.squares(self.centered)
         before, weights_before = candidates.used, candidates.weights
-        candidates.use(*self._select(aligned_weights(v, self._radius(), self.power)))
+        rho = self.rho
+        if rho is None:
+            rho = radius_of(self.n_components, self.n_candidates, self.power)
+        q = aligned_weights(v, rho, self.power)
+        if self.selection == "largest":
+            candidates.use(*largest(q, self.n_components))
+        else:
+            candidates.use(*drawn(q, self.n_components, self.seed_))
         aligned = float(candidates.weights @ v[candidates.used])
         self.alignment_ = aligned / self.sums_.unit**2 if aligned else 0.0
         place = np.full(self.n_candidates, -1)
@@ -243,25 +249,6 @@ class AlignedFourier(SpectralFeatures):
         if self.n_align is not None and self.sums_.n_rows >= self.n_align:
             self._settle()
         return old, factor
-
-    def _radius(self) -> float:
-        if self.rho is not None:
-            return float(self.rho)
-        return float((self.n_candidates / self.n_components) ** (self.power - 1.0) - 1.0)
-
-    def _select(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The candidates used and their weights."""
-        D = self.n_components
-        if self.selection == "largest":
-            order = np.argsort(-q, kind="stable")[:D]
-            used = np.sort(order[q[order] > 0.0])
-            return used, q[used] / q[used].sum()
-        # the same numbers at every solution, so that draws change only as far as q does
-        u = np.random.default_rng([self.seed_, 1]).random(D)
-        edges = np.cumsum(q)
-        drawn = np.searchsorted(edges, u * edges[-1], side="right")
-        used, count = np.unique(drawn, return_counts=True)
-        return used, count / D
 
     def _settle(self) -> None:
         """Drop the candidates that are not used: the features stay."""
@@ -312,7 +299,7 @@ class AlignedFourier(SpectralFeatures):
         )
         self.start(X.shape[1], X.dtype)
         self.fit_first(as_dense(X))
-        targets = _targets(y)
+        targets = indicators(y)
         step = self.rows_at_once()
         for a in range(0, X.shape[0], step):
             part = slice(a, a + step)
@@ -332,13 +319,3 @@ class AlignedFourier(SpectralFeatures):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def _targets(y: np.ndarray) -> np.ndarray:
-    """Targets (n, K): a regression's own, ±1 for two classes, else indicators."""
-    if type_of_target(y).startswith("continuous"):
-        return np.asarray(y, dtype=np.float64)[:, None]
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) <= 2:
-        return (2.0 * codes - 1.0)[:, None]
-    return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
