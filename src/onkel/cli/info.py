@@ -57,11 +57,11 @@ def _score(model: Any, kept: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _show(found: dict[str, Any]) -> None:
-    from rich import box
     from rich.table import Table
     from rich.text import Text
 
     from onkel.cli.console import stdout
+    from onkel.cli.showing_columns import columns_table
 
     console = stdout()
     facts = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
@@ -72,14 +72,7 @@ def _show(found: dict[str, Any]) -> None:
     console.print(facts)
     if not found.get("columns"):
         return
-    columns = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("column", "kind", ""):
-        columns.add_column(title)
-    for column in found["columns"]:
-        columns.add_row(
-            Text(column["name"]), column["kind"], "came in mid-stream" if column["late"] else ""
-        )
-    console.print(columns)
+    console.print(columns_table(found["columns"], found["useless"]))
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from onkel.columns.column import Column, Given
 from onkel.columns.encoding import FIRST_ROWS, LACKING, Encoder
 from onkel.columns.failures import missing_column
 from onkel.columns.reading import given, text_of
+from onkel.columns.useless import why_useless
 from onkel.columns.written import number_form, time_form
 from onkel.errors import DataError
 
@@ -36,7 +37,7 @@ def as_names(names: Iterable[str]) -> list[str]:
 class Choice:
     """The columns a user asks for; the parameters are those of ``onkel.streams.open_stream``.
 
-    ``keep``: columns to hand on as they are.
+    ``asked``: columns to use in any case. ``keep``: columns to hand on as they are.
     """
 
     target: str | None
@@ -51,10 +52,14 @@ class Choice:
     missing: str
     decimal: str = "."
     dates: str | None = None
+    tidy: bool = False
+    asked: tuple[str, ...] = ()
     resumes: bool = False
     keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        #: why columns were left out, by their names
+        self.useless: dict[str, str] = {}
         #: kind of each column that is known beforehand
         self.kinds = dict.fromkeys(self.categorical, "text")
         #: the target as asked for, or as the saved encoder has it
@@ -105,7 +110,7 @@ class Choice:
         if encoder is None:
             # More columns may come; those left out may be among them.
             asked = [] if grows else self.exclude
-            for name in [*(self._only or ()), *asked, *self.categorical]:
+            for name in [*(self._only or ()), *asked, *self.categorical, *self.asked]:
                 if name not in present:
                     raise missing_column(name, names, source)
             return self._new(first, announced, target, source), target
@@ -131,6 +136,8 @@ class Choice:
         if isinstance(names, int):
             raise DataError("a table has named columns; features are their names", source=source)
         columns = self._columns(first, [n for n in names if n not in left], source)
+        if self.tidy and first.num_rows >= FIRST_ROWS:
+            columns = self._useful(first, columns)
         if not columns:
             raise DataError(
                 "no feature columns are left once target and excluded columns are taken out",
@@ -147,6 +154,19 @@ class Choice:
         with suppress(DataError):
             encoder.begin(encoder.read(rows), rows.num_rows)
         return encoder
+
+    def _useful(self, first: Any, columns: list[Column]) -> list[Column]:
+        """Without those that tell nothing about other rows, unless they were asked for."""
+        for column in columns:
+            with suppress(DataError):
+                array = first.column(first.schema.get_field_index(column.name))
+                why = why_useless(column, given(array, column))
+                if why is not None and column.name not in (*self.asked, *self.categorical):
+                    self.useless[column.name] = why
+        useful = [column for column in columns if column.name not in self.useless]
+        if not useful:
+            self.useless = {}
+        return useful or columns
 
     def _columns(self, first: Any, names: list[str], source: str) -> list[Column]:
         text = set(self.categorical)

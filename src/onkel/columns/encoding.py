@@ -176,6 +176,7 @@ class Encoder:
                 for part in self.layout.hashed_parts(k):
                     self.layout.add(k, part)
             self.layout.n_first = len(self.layout)
+            self.layout.gaps = [0] * len(self.columns)
 
     def extend(self, columns: Iterable[Column]) -> None:
         """Columns that come in mid-stream: their features follow those there are."""

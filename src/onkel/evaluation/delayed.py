@@ -50,7 +50,7 @@ class Delayed:
         y, told = np.asarray(block.y), []
         try:
             for t in range(len(y)):
-                row = Block(block.X[t : t + 1], y[t : t + 1], block.start + t, 0)
+                row = Block(block.X[t : t + 1], y[t : t + 1], block.start + t, block.late)
                 self._check_width(row)
                 told.append(self._predict(row))
                 self.waiting.append(row)
@@ -67,7 +67,8 @@ class Delayed:
             self.learner.learn(self.waiting.popleft())
 
     def _check_width(self, row: Block) -> None:
-        if self.waiting and self.waiting[-1].X.shape[1] != row.X.shape[1]:
+        grows = self.waiting and self.waiting[-1].X.shape[1] != row.X.shape[1]
+        if grows and not isinstance(self.model, StreamModel):
             raise DataError(
                 "a column came in mid-stream, which a run with a delay does not take", row=row.start
             )

@@ -39,6 +39,8 @@ def open_stream(
     keep: Iterable[str] = (),
     decimal: str = ".",
     dates: str | None = None,
+    tidy: bool = False,
+    keep_columns: Iterable[str] = (),
 ) -> Stream:
     """Open any source of rows as a stream of blocks, in bounded memory.
 
@@ -93,6 +95,12 @@ def open_stream(
         Decimal mark of numbers in text.
     dates : {"dayfirst", "monthfirst"}, optional
         How times such as 2/3/2024 begin, where the first rows do not tell.
+    tidy : bool, default=False
+        Whether columns of a new table that tell nothing about other rows are left out: those that
+        are constant, count the rows, are ids, or have a text of their own in nearly every row, by
+        the first rows. ``Stream.useless`` names them.
+    keep_columns : list of str
+        Columns that ``tidy`` keeps.
     keep : list of str
         Columns of a table to hand on as they are, by `Stream.kept`.
 
@@ -124,13 +132,13 @@ def open_stream(
     more = extend and encoder is not None
     choice = Choice(
         target, *names, n_hash, max_categories, statistics, encoder, more, missing,
-        decimal, dates, skip_rows > 0, tuple(as_names(keep)),
+        decimal, dates, tidy, tuple(as_names(keep_columns)), skip_rows > 0, tuple(as_names(keep)),
     )  # fmt: skip
     if decimal not in (".", ",") or dates not in (None, *DATES):
         raise ValueError(f"{decimal=} must be '.' or ',', and {dates=} one of {', '.join(DATES)}")
     wide = _float_type(dtype)
     opened, encoder, target = open_source(source, format, choice)
-    return Stream(
+    stream = Stream(
         opened,
         encoder,
         target=target,
@@ -143,6 +151,8 @@ def open_stream(
         dtype=wide,
         fingerprint=fingerprint,
     )
+    stream.useless = choice.useless
+    return stream
 
 
 def _float_type(dtype: Any) -> np.dtype:

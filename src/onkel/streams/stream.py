@@ -65,6 +65,8 @@ class Stream:
         self.n_unlabelled = 0
         self._given = 0
         self._tracked, self._expected = bool(fingerprint), fingerprint
+        #: why columns were left out, by their names
+        self.useless: dict[str, str] = {}
         self._before: Fingerprint | None = None
         self._last: Block | None = None
 
@@ -113,6 +115,7 @@ class Stream:
         if self.skip_rows and self.missing in ("mean", "auto"):
             # The skipped rows are read again: their means must not count twice.
             self.encoder.means = self.encoder.counts = None
+            self.encoder.layout.gaps = [0] * len(self.encoder.columns)
         source = self._counted(self._source.pieces(raw, self.dtype))
         pieces = clean(source, self.missing, self.encoder, raw, self._learns)
         if self.shuffle:
