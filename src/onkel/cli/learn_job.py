@@ -116,6 +116,7 @@ class LearnJob:
         if self.model is not None:
             exclude += self.model.settings.get("left_out", [])
         return self.options.open(
+            labels=self.options.task == "classification",
             exclude=exclude,
             shuffle=self.options.shuffle,
             random_state=self.options.seed,

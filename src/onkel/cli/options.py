@@ -69,6 +69,29 @@ Dtype = Annotated[
 Decimal = Annotated[
     Literal[".", ","], _option(help="Decimal mark of numbers in text.", panel=READING)
 ]
+Thousands = Annotated[
+    str | None,
+    _option(help="Mark between thousands, where the first rows have none.", metavar="MARK",
+            panel=READING),
+]  # fmt: skip
+Sep = Annotated[
+    str | None,
+    _option(help="What stands between fields; by the header if not given.", metavar="MARK",
+            panel=READING),
+]  # fmt: skip
+Encoding = Annotated[
+    str | None,
+    _option(help="Of a text file, such as latin-1; UTF-8 if not given.", metavar="NAME",
+            panel=READING),
+]  # fmt: skip
+Header = Annotated[
+    bool, _option("--header/--no-header", help="Whether a line names the columns.", panel=READING)
+]
+NaValues = Annotated[
+    list[str] | None,
+    _option(help="What stands for no value, beside ?, NA, - and the like: a,b. Repeatable.",
+            metavar="TEXT", panel=READING),
+]  # fmt: skip
 Dates = Annotated[
     Literal["dayfirst", "monthfirst"] | None,
     _option(help="How times such as 2/3/2024 begin, where the rows do not tell.", panel=READING),
@@ -202,6 +225,11 @@ class Reading:
     statistics: Statistics = True
     n_hash: Hashed = 32
     decimal: Decimal = "."
+    thousands: Thousands = None
+    sep: Sep = None
+    encoding: Encoding = None
+    header: Header = True
+    na_values: NaValues = None
     dates: Dates = None
     keep_columns: KeepColumns = None
     dtype: Dtype = "float32"
@@ -219,6 +247,11 @@ class Reading:
             "statistics": self.statistics,
             "n_hash": self.n_hash,
             "decimal": self.decimal,
+            "thousands": self.thousands,
+            "sep": self.sep,
+            "encoding": self.encoding,
+            "header": self.header,
+            "na_values": names_in(self.na_values),
             "dates": self.dates,
             "tidy": True,
             "keep_columns": names_in(self.keep_columns),

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
     from onkel.streams import Stream
 
-__all__ = ["extra_columns", "is_array", "left_out", "open_to_learn", "open_to_predict"]
+__all__ = [
+    "extra_columns",
+    "is_array",
+    "left_out",
+    "open_to_learn",
+    "open_to_predict",
+    "written_as",
+]
 
 
 def is_array(data: Any) -> bool:
@@ -44,6 +51,7 @@ def open_to_predict(data: Any, encoder: Encoder, settings: dict[str, Any]) -> St
         missing="error" if missing == "skip" else missing,
         encoder=copy.deepcopy(encoder),
         dtype=_dtype(source, settings),
+        **written_as(settings),
     )
     extra = extra_columns(stream, encoder, settings)
     if extra:
@@ -77,6 +85,7 @@ def open_to_learn(
     reading: dict[str, Any] = {
         "missing": settings.get("missing", "auto"),
         "dtype": _dtype(source, settings),
+        **written_as(settings),
     }
     if encoder is None:
         reading["statistics"] = True
@@ -160,3 +169,8 @@ def _source(data: Any, encoder: Encoder | None) -> Any:
     if encoder is None or encoder.n_vector is not None:
         return data if issparse(data) else np.asarray(data)
     return table_by_position(data, encoder)
+
+
+def written_as(settings: dict[str, Any]) -> dict[str, Any]:
+    """How files are written that a model with these settings learned from."""
+    return {name: settings[name] for name in ("sep", "encoding", "header") if name in settings}
