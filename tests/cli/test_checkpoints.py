@@ -175,7 +175,7 @@ def test_a_failed_run_replaces_no_model_and_no_report(rows, lines, tmp_path):
     outputs = ["--save", saved, "--report", report, "--missing", "error"]
     assert learn(rows, *outputs).exit_code == 0
     before = saved.read_bytes(), report.read_bytes()
-    write(rows, [*lines[:4], "1.5,,up", *lines[4:]])
+    write(rows, [*lines[:4], "1.5,inf,up", *lines[4:]])
     result = learn(rows, *outputs)
     assert result.exit_code == 2
     assert (saved.read_bytes(), report.read_bytes()) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -65,8 +66,8 @@ def as_numpy(array: Any) -> np.ndarray:
     return np.from_dlpack(array)
 
 
-def numbers(array: Any, name: str) -> np.ndarray:
-    """A numeric or boolean column as numbers; NaN where null."""
+def numbers(array: Any, name: str, na_values: Collection[str] = ()) -> np.ndarray:
+    """A numeric or boolean column as numbers; NaN where null, or one of ``na_values``."""
     t = array.type
     if pt.is_floating(t):
         return as_numpy(array)
@@ -80,16 +81,16 @@ def numbers(array: Any, name: str) -> np.ndarray:
     elif pt.is_decimal(t) or (pt.is_integer(t) and array.null_count):
         array = array.cast(pa.float64(), safe=False)
     elif _is_text(t):
-        array = _parsed(array, name)
+        array = _parsed(array, name, na_values)
     elif not pt.is_integer(t) and not pt.is_floating(t):
         raise DataError(f"is of type {t}; a number is expected", column=name)
     return as_numpy(array)
 
 
-def _parsed(array: Any, name: str) -> Any:
+def _parsed(array: Any, name: str, na_values: Collection[str]) -> Any:
     """Text where numbers are expected: every value must be one."""
     text = pc.utf8_trim_whitespace(array.cast(pa.string()))
-    text = pc.if_else(pc.is_in(text, pa.array(sorted(GAPS))), None, text)
+    text = pc.if_else(pc.is_in(text, pa.array([*GAPS, *na_values])), None, text)
     try:
         return text.cast(pa.float64())
     except pa.ArrowInvalid:

@@ -5,26 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from onkel.columns.arrow_values import kind_of
-from onkel.columns.column import Column, Given
+from onkel.columns.column import Column
 from onkel.columns.encoding import FIRST_ROWS, LACKING, Encoder
 from onkel.columns.failures import missing_column
-from onkel.columns.reading import given, text_of
-from onkel.columns.written import number_form, time_form
+from onkel.columns.guessing import Written, column_of, written_column
+from onkel.columns.reading import given
+from onkel.columns.useless import why_useless
 from onkel.errors import DataError
 
-__all__ = ["Choice", "as_names", "by_values", "column_of"]
-
-# A text column with more values than this in its first 100 rows has many: none gets a feature.
-_MANY = 50
-# Numbers are counted from the first where all are so many times farther from 0 than from each
-# other, and beyond what float32 counts to one by one.
-_FAR, _EXACT = 1000.0, 2.0**20
+__all__ = ["Choice", "as_names"]
 
 
 def as_names(names: Iterable[str]) -> list[str]:
@@ -36,8 +29,8 @@ def as_names(names: Iterable[str]) -> list[str]:
 class Choice:
     """The columns a user asks for; the parameters are those of ``onkel.streams.open_stream``.
 
-    ``keep``: columns to hand on as they are. ``group``, ``time``: the columns of the series a row
-    belongs to, and of when it came.
+    ``asked``: columns to use in any case. ``keep``: columns to hand on as they are. ``group``,
+    ``time``: the columns of the series a row belongs to, and of when it came.
     """
 
     target: str | None
@@ -50,14 +43,18 @@ class Choice:
     encoder: Encoder | None
     extend: bool
     missing: str
-    decimal: str = "."
-    dates: str | None = None
+    written: Written
+    labels: bool = False
+    tidy: bool = False
+    asked: tuple[str, ...] = ()
     resumes: bool = False
     keep: tuple[str, ...] = ()
     group: str | None = None
     time: str | None = None
 
     def __post_init__(self) -> None:
+        #: why columns were left out, by their names
+        self.useless: dict[str, str] = {}
         #: kind of each column that is known beforehand
         self.kinds = dict.fromkeys(self.categorical, "text")
         #: the target as asked for, or as the saved encoder has it
@@ -65,8 +62,12 @@ class Choice:
         # Values of columns that nobody wants are not looked at.
         self._unread = set(self.exclude)
         self._only = set(self.features) if isinstance(self.features, list) else None
+        if self.labels and self.target is not None:
+            self.kinds[self.target] = "text"
         if self.encoder is not None:
             self.kinds = self.encoder.stored
+            if self.encoder.target_form and self.encoder.target is not None:
+                self.kinds[self.encoder.target] = "text"
             self.known_target = self.encoder.target if self.target is None else self.target
             self._unread -= self.kinds.keys()
             self._only = None if self.extend else set(self.kinds)
@@ -108,7 +109,7 @@ class Choice:
         if encoder is None:
             # More columns may come; those left out may be among them.
             asked = [] if grows else self.exclude
-            for name in [*(self._only or ()), *asked, *self.categorical]:
+            for name in [*(self._only or ()), *asked, *self.categorical, *self.asked]:
                 if name not in present:
                     raise missing_column(name, names, source)
             return self._new(first, announced, target, source), target
@@ -134,6 +135,8 @@ class Choice:
         if isinstance(names, int):
             raise DataError("a table has named columns; features are their names", source=source)
         columns = self._columns(first, [n for n in names if n not in left], source)
+        if self.tidy and first.num_rows >= FIRST_ROWS:
+            columns = self._useful(first, columns)
         if not columns:
             raise DataError(
                 "no feature columns are left once target and excluded columns are taken out",
@@ -144,80 +147,43 @@ class Choice:
             n_hash=self.n_hash,
             max_categories=self.max_categories,
             statistics=self.statistics,
+            na_values=self.written.na_values,
             target=target,
+            target_form=self._target_form(first, target, source),
         )
         rows = first.slice(0, FIRST_ROWS)
         with suppress(DataError):
             encoder.begin(encoder.read(rows), rows.num_rows)
         return encoder
 
+    def _target_form(self, first: Any, target: str | None, source: str) -> str:
+        """How a target of text is to be read: as labels, or as numbers with marks in them."""
+        at = -1 if target is None else first.schema.get_field_index(target)
+        if self.labels:
+            return "text"
+        if at < 0 or kind_of(first.schema.field(at).type) != "text" or target in self.categorical:
+            return ""
+        try:
+            # labels that look like times are labels
+            how = self.written._replace(dates="dayfirst")
+            column = written_column(first.column(at), str(target), how)
+        except ValueError as error:
+            raise DataError(str(error), source=source, column=target) from None
+        return column.form if column.kind == "number" else ""
+
+    def _useful(self, first: Any, columns: list[Column]) -> list[Column]:
+        """Without those that tell nothing about other rows, unless they were asked for."""
+        for column in columns:
+            with suppress(DataError):
+                array = first.column(first.schema.get_field_index(column.name))
+                why = why_useless(column, given(array, column, self.written.na_values))
+                if why is not None and column.name not in (*self.asked, *self.categorical):
+                    self.useless[column.name] = why
+        useful = [column for column in columns if column.name not in self.useless]
+        if not useful:
+            self.useless = {}
+        return useful or columns
+
     def _columns(self, first: Any, names: list[str], source: str) -> list[Column]:
         text = set(self.categorical)
-        how = self.decimal, self.dates
-        return [column_of(first, name, name in text, source, *how) for name in names]
-
-
-def column_of(
-    first: Any,
-    name: str,
-    categorical: bool,
-    source: str,
-    decimal: str = ".",
-    dates: str | None = None,
-) -> Column:
-    """A column by the values of the batch ``first``."""
-    # A source may leave out what cannot be a feature.
-    at = first.schema.get_field_index(name)
-    t = "object or list" if at < 0 else first.schema.field(at).type
-    kind = None if at < 0 else kind_of(t)
-    if kind is None:
-        raise DataError(
-            f"is of type {t}, which cannot be a feature; leave it out with exclude",
-            source=source,
-            column=name,
-        )
-    column = Column(name, "text" if categorical else kind)
-    try:
-        if column.kind == "text" and not categorical:
-            column = _written(text_of(first.column(at), name), name, decimal, dates)
-        return by_values(column, given(first.column(at).slice(0, FIRST_ROWS), column))
-    except ValueError as error:
-        if isinstance(error, DataError):
-            return column  # the bad row is told when it is read
-        raise DataError(str(error), source=source, column=name) from None
-
-
-def _written(text: Given, name: str, decimal: str, dates: str | None) -> Column:
-    """A column of text by what is written there: times, numbers, or categories.
-
-    Raises
-    ------
-    ValueError
-        Saying what cannot be told, and the option that tells it.
-    """
-    known = [text.known[k] for k in np.unique(text.values[text.values >= 0]).tolist()]
-    if not known:
-        return Column(name, "text")
-    if form := time_form(known, dates):
-        return Column(name, "time", form=form)
-    if form := number_form(known, decimal):
-        return Column(name, "number", form=form)
-    return Column(name, "text")
-
-
-def by_values(column: Column, first: Given) -> Column:
-    """A column with what its first values tell."""
-    kind = column.kind
-    if kind == "text":
-        distinct = len(np.unique(first.values[first.values >= 0]))
-        return replace(column, form="many" if distinct > _MANY else "")
-    known = first.values[np.isfinite(first.values)]
-    if len(known) and (kind == "time" or (kind == "number" and _is_far(known))):
-        return replace(column, origin=float(known[0]))
-    return column
-
-
-def _is_far(values: np.ndarray) -> bool:
-    """Whether numbers are so far from 0 that float32 would lose what tells them apart."""
-    largest, spread = float(np.abs(values).max()), float(np.ptp(values))
-    return largest > _FAR * spread and largest > _EXACT
+        return [column_of(first, name, name in text, source, self.written) for name in names]

@@ -28,7 +28,9 @@ _FIELDS = {
     "n_hash": Whole(low=1, high=2**24),
     "max_categories": Whole(high=2**24),
     "statistics": Flag(),
+    "na_values": Listed(Text(), "na_values"),
     "target": Text(empty=True),
+    "target_form": Text(among=("", "point", "comma", "text")),
     "n_vector": Whole(high=2**31, empty=True),
     "zero_based": Flag(empty=True),
 }
@@ -62,8 +64,12 @@ class Encoder:
         Whether a text column also has a feature that holds the code of its value. A model puts the
         mean of the target in its place (`onkel.pipeline.StreamModel`); then values beyond
         ``max_categories`` have no other feature.
+    na_values : list of str
+        What stands for no value in text, beside the usual.
     target : str, optional
         Name of the target column.
+    target_form : {"", "point", "comma", "text"}, default=""
+        That the target is a number written as text, or text whatever it looks like.
     n_vector : int, optional
         Length of unnamed vectors; then ``columns`` is empty.
     zero_based : bool, optional
@@ -98,7 +104,9 @@ class Encoder:
         n_hash: int = 32,
         max_categories: int = 64,
         statistics: bool = False,
+        na_values: Iterable[str] = (),
         target: str | None = None,
+        target_form: str = "",
         n_vector: int | None = None,
         zero_based: bool | None = None,
     ) -> None:
@@ -109,7 +117,8 @@ class Encoder:
             )
         self.n_hash, self.max_categories = int(n_hash), int(max_categories)
         self.statistics = bool(statistics)
-        self.target = target
+        self.na_values = tuple(na_values)
+        self.target, self.target_form = target, target_form
         self.n_vector = None if n_vector is None else int(n_vector)
         self.zero_based = zero_based
         self.means: np.ndarray | None = None
@@ -176,6 +185,7 @@ class Encoder:
                 for part in self.layout.hashed_parts(k):
                     self.layout.add(k, part)
             self.layout.n_first = len(self.layout)
+            self.layout.gaps = [0] * len(self.columns)
 
     def extend(self, columns: Iterable[Column]) -> None:
         """Columns that come in mid-stream: their features follow those there are."""
@@ -246,7 +256,7 @@ class Encoder:
         found: list[Given | None] = []
         for column in self.columns:
             if column.name in place:
-                found.append(given(batch.column(place[column.name]), column))
+                found.append(given(batch.column(place[column.name]), column, self.na_values))
             elif column.late or missing in LACKING:
                 found.append(None)
             else:
@@ -272,6 +282,7 @@ class Encoder:
         return {
             "layout": self.layout.get_state(),
             **{name: vars(self)[name] for name in _FIELDS},
+            "na_values": list(self.na_values),
             "means": None if self.means is None else self.means.tolist(),
             "counts": None if self.counts is None else self.counts.tolist(),
         }

@@ -50,11 +50,17 @@ def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) ->
     new: list[tuple[int, int, int]] = []
     for k, one in enumerate(found):
         if one is not None:
+            layout.gaps[k] += _count_gaps(one, layout.columns[k].kind == "text")
             parts = _new_values if layout.columns[k].kind == "text" else _new_gap
             new += [(row, k, part) for row, part in parts(layout, k, one, indicate)]
     new.sort(key=lambda feature: feature[:2])
     for _, k, part in new:
         layout.add(k, part)
+
+
+def _count_gaps(one: Given, text: bool) -> int:
+    gone = one.values < 0 if text else np.isnan(one.values)
+    return int((gone if one.absent is None else gone & ~one.absent).sum())
 
 
 def _new_gap(layout: Layout, k: int, one: Given, indicate: bool) -> Iterator[tuple[int, int]]:

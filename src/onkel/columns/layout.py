@@ -20,6 +20,7 @@ _COLUMNS = {
     "late": Listed(Flag(), "columns"),
     "forms": Listed(Text(among=FORMS), "columns"),
     "hashes": Listed(Flag(), "columns"),
+    "gaps": Listed(Whole(), "columns"),
     "owners": Listed(Whole(), "features"),
     "parts": Listed(Whole(low=GAP, high=2**25), "features"),
     "n_first": Whole(),
@@ -40,6 +41,8 @@ class Layout:
     features : list of (int, int)
     categories : dict of int to Categories
         Of the text columns.
+    gaps : list of int
+        Rows so far in which each column was missing.
     n_first : int
         Features that were there at first; those behind them came in mid-stream.
     """
@@ -51,6 +54,7 @@ class Layout:
         self.columns: tuple[Column, ...] = ()
         self.features: list[tuple[int, int]] = []
         self.categories: dict[int, Categories] = {}
+        self.gaps: list[int] = []
         self._at: dict[tuple[int, int], int] = {}
         self.append(columns)
         self.n_first = len(self.features)
@@ -64,6 +68,7 @@ class Layout:
             if column.kind not in KINDS:
                 raise ValueError(f"column {column.name!r}: kind {column.kind!r} is none of {KINDS}")
             self.columns += (column,)
+            self.gaps.append(0)
             if column.kind == "text":
                 room = 0 if column.form == "many" else self.max_categories
                 n_hash = BUCKETS if self.statistics else self.n_hash
@@ -124,6 +129,7 @@ class Layout:
             "values": [[] if one is None else one.values for one in own],
             "owners": [owner for owner, _ in self.features],
             "parts": [part for _, part in self.features],
+            "gaps": list(self.gaps),
             "n_first": self.n_first,
         }
 
@@ -148,7 +154,7 @@ class Layout:
             require(part in layout._possible(k), f"parts: column {k} has no part {part}")
             layout.add(k, part)
         require(len(layout) == len(state["owners"]), "parts: holds one twice")
-        layout.n_first = state["n_first"]
+        layout.n_first, layout.gaps = state["n_first"], list(state["gaps"])
         layout._check_features(base)
         return layout
 

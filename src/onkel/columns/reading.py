@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from onkel.errors import DataError
 __all__ = ["given", "text_of"]
 
 
-def given(array: Any, column: Column) -> Given:
+def given(array: Any, column: Column, na_values: Collection[str] = ()) -> Given:
     """What stands in a column of a table.
 
     Raises
@@ -25,25 +26,25 @@ def given(array: Any, column: Column) -> Given:
         It cannot be read as the column's kind.
     """
     if column.kind == "text":
-        return text_of(array, column.name)
+        return text_of(array, column.name, na_values)
     if column.form and arrow_values.kind_of(array.type) == "text":
-        return _parsed(array, column)
+        return _parsed(array, column, na_values)
     if column.kind == "time":
         return Given(arrow_values.seconds(array, column.name))
-    return Given(arrow_values.numbers(array, column.name))
+    return Given(arrow_values.numbers(array, column.name, na_values))
 
 
-def text_of(array: Any, name: str) -> Given:
+def text_of(array: Any, name: str, na_values: Collection[str] = ()) -> Given:
     """Text without blanks around it; what stands for nothing is missing."""
     index, known = arrow_values.categories(array, name)
     values = [value.strip() for value in known]
-    gone = np.array([value in GAPS for value in values] + [True])
+    gone = np.array([value in GAPS or value in na_values for value in values] + [True])
     return Given(np.where(gone[index], -1, index), values)
 
 
-def _parsed(array: Any, column: Column) -> Given:
+def _parsed(array: Any, column: Column, na_values: Collection[str]) -> Given:
     """Numbers or times that are written as text."""
-    text = text_of(array, column.name)
+    text = text_of(array, column.name, na_values)
     parse = seconds_of if column.kind == "time" else numbers_of
     values = np.append(parse(text.known, column.form), np.nan)
     found = values[text.values]

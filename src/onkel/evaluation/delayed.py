@@ -62,8 +62,8 @@ class Delayed:
         self.missing = []
         try:
             for t in range(block.n_rows):
-                row = rows_of(block, slice(t, t + 1))._replace(start=block.start + t, late=0)
-                self._check(row)
+                row = rows_of(block, slice(t, t + 1))._replace(start=block.start + t)
+                self._check_width(row)
                 due = self._due(row)
                 self._learn_until(self.now)
                 self.missing.append(len(self.waiting))
@@ -105,8 +105,9 @@ class Delayed:
                 del self.ahead[group]
             self.learner.learn(row)
 
-    def _check(self, row: Block) -> None:
-        if self.waiting and self.waiting[0][2].X.shape[1] != row.X.shape[1]:
+    def _check_width(self, row: Block) -> None:
+        grows = self.waiting and self.waiting[0][2].X.shape[1] != row.X.shape[1]
+        if grows and not isinstance(self.model, StreamModel):
             raise DataError(
                 "a column came in mid-stream, which a run with a delay does not take", row=row.start
             )

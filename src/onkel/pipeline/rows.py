@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
     from onkel.streams import Stream
 
-__all__ = ["extra_columns", "is_array", "left_out", "open_to_learn", "open_to_predict"]
+__all__ = [
+    "extra_columns",
+    "is_array",
+    "left_out",
+    "open_to_learn",
+    "open_to_predict",
+    "written_as",
+]
 
 
 def is_array(data: Any) -> bool:
@@ -47,6 +54,7 @@ def open_to_predict(
         encoder=copy.deepcopy(encoder),
         dtype=_dtype(source, settings),
         group=settings.get("group") if by_group else None,
+        **written_as(settings),
     )
     extra = extra_columns(stream, encoder, settings)
     if extra:
@@ -84,6 +92,7 @@ def open_to_learn(
         "dtype": _dtype(source, settings),
         "group": group,
         "time": time,
+        **written_as(settings),
     }
     if encoder is None:
         reading["statistics"] = True
@@ -167,3 +176,8 @@ def _source(data: Any, encoder: Encoder | None) -> Any:
     if encoder is None or encoder.n_vector is not None:
         return data if issparse(data) else np.asarray(data)
     return table_by_position(data, encoder)
+
+
+def written_as(settings: dict[str, Any]) -> dict[str, Any]:
+    """How files are written that a model with these settings learned from."""
+    return {name: settings[name] for name in ("sep", "encoding", "header") if name in settings}

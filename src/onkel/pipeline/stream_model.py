@@ -11,7 +11,7 @@ import numpy as np
 from onkel import persistence
 from onkel.errors import DataError
 from onkel.pipeline.block_model import BlockModel
-from onkel.pipeline.describing import describe, html_table
+from onkel.pipeline.describing import columns_of, describe, html_table
 from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
 from onkel.pipeline.statistics import is_fitted
 from onkel.streams.blocks import concat
@@ -104,6 +104,10 @@ class StreamModel(BlockModel):
         """Labels of a classifier, in the order of its scores and probabilities."""
         labels: np.ndarray = self.estimator.classes_
         return labels
+
+    def describe_columns(self) -> list[dict[str, Any]]:
+        """Each input column: name, kind, categories, gaps so far, and what it became."""
+        return columns_of(self)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict rows without learning them.

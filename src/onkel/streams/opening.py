@@ -9,11 +9,16 @@ import numpy as np
 
 from onkel.columns.choosing import Choice, as_names
 from onkel.columns.encoding import POLICIES, Encoder
+from onkel.columns.guessing import Written
 from onkel.columns.written import DATES
+from onkel.streams.dialect import Dialect
 from onkel.streams.resolving import open_source
 from onkel.streams.stream import Stream
 
 __all__ = ["open_stream"]
+
+# With a decimal point, and with a decimal comma.
+_THOUSANDS = (",", " ", "'"), (".", " ", "'")
 
 
 def open_stream(
@@ -37,10 +42,18 @@ def open_stream(
     dtype: Any = "float32",
     fingerprint: bool | str = False,
     keep: Iterable[str] = (),
+    sep: str | None = None,
+    encoding: str | None = None,
+    header: bool = True,
+    na_values: Iterable[str] = (),
+    labels: bool = False,
+    thousands: str | None = None,
     decimal: str = ".",
     dates: str | None = None,
     group: str | None = None,
     time: str | None = None,
+    tidy: bool = False,
+    keep_columns: Iterable[str] = (),
 ) -> Stream:
     """Open any source of rows as a stream of blocks, in bounded memory.
 
@@ -91,10 +104,29 @@ def open_stream(
     fingerprint : bool or str, default=False
         Whether ``Stream.fingerprint`` can tell what was read. A text is what it told when the
         first ``skip_rows`` rows had been read: other rows are refused.
+    sep : str, optional
+        What stands between the fields of a CSV file; left out, its header tells.
+    encoding : str, optional
+        Of a text file, such as "latin-1"; UTF-8 by default.
+    header : bool, default=True
+        Whether the first line of a CSV file may name the columns; else they are c0, c1, ...
+    na_values : list of str
+        What stands for no value, beside the usual: nothing, "?", "NA", "-", "None", "NaN", ...
+    labels : bool, default=False
+        Whether the target is text, whatever it looks like: 1 and "one" are both labels then.
+    thousands : str, optional
+        That numbers may have this mark between thousands, though the first rows have none. Marks in
+        the first rows are found without it.
     decimal : {".", ","}, default="."
-        Decimal mark of numbers in text.
+        Decimal mark of numbers in text files.
     dates : {"dayfirst", "monthfirst"}, optional
         How times such as 2/3/2024 begin, where the first rows do not tell.
+    tidy : bool, default=False
+        Whether columns of a new table that tell nothing about other rows are left out: those that
+        are constant, count the rows, are ids, or have a text of their own in nearly every row, by
+        the first rows. ``Stream.useless`` names them.
+    keep_columns : list of str
+        Columns that ``tidy`` keeps.
     keep : list of str
         Columns of a table to hand on as they are, by `Stream.kept`.
     group : str, optional
@@ -130,15 +162,35 @@ def open_stream(
         features = as_names(features)
     names = features, as_names(exclude), as_names(categorical)
     more = extend and encoder is not None
+    dialect = Dialect(
+        sep, encoding, header, tuple(as_names(na_values)), bool(thousands) or decimal == ","
+    )
+    dialect.check()
     choice = Choice(
-        target, *names, n_hash, max_categories, statistics, encoder, more, missing,
-        decimal, dates, skip_rows > 0, tuple(as_names(keep)), group, time,
-    )  # fmt: skip
+        target,
+        *names,
+        n_hash,
+        max_categories,
+        statistics,
+        encoder,
+        more,
+        missing,
+        written=Written(decimal, dates, dialect.na_values),
+        labels=labels,
+        tidy=tidy,
+        asked=tuple(as_names(keep_columns)),
+        resumes=skip_rows > 0,
+        keep=tuple(as_names(keep)),
+        group=group,
+        time=time,
+    )
+    if thousands is not None and thousands not in _THOUSANDS[decimal == ","]:
+        raise ValueError(f"{thousands=} cannot stand between thousands where {decimal=}")
     if decimal not in (".", ",") or dates not in (None, *DATES):
         raise ValueError(f"{decimal=} must be '.' or ',', and {dates=} one of {', '.join(DATES)}")
     wide = _float_type(dtype)
-    opened, encoder, target = open_source(source, format, choice)
-    return Stream(
+    opened, encoder, target = open_source(source, format, choice, dialect)
+    stream = Stream(
         opened,
         encoder,
         target=target,
@@ -151,6 +203,8 @@ def open_stream(
         dtype=wide,
         fingerprint=fingerprint,
     )
+    stream.useless = choice.useless
+    return stream
 
 
 def _float_type(dtype: Any) -> np.dtype:

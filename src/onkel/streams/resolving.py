@@ -12,6 +12,7 @@ from onkel.columns.choosing import Choice
 from onkel.columns.encoding import Encoder
 from onkel.columns.failures import missing_column
 from onkel.errors import DataError
+from onkel.streams.dialect import Dialect
 from onkel.streams.files import FileRef, find_files, find_format
 from onkel.streams.sources import Source, TableSource
 
@@ -20,10 +21,10 @@ __all__ = ["open_source"]
 Opened = tuple[Source, Encoder, str | None]
 
 
-def open_source(source: Any, format: str | None, choice: Choice) -> Opened:
+def open_source(source: Any, format: str | None, choice: Choice, dialect: Dialect) -> Opened:
     """Source, encoder and target column of anything that :func:`open_stream` takes."""
     if _is_files(source):
-        return _files(find_files(source), format, choice)
+        return _files(find_files(source), format, choice, dialect)
     y = None
     if isinstance(source, tuple) and len(source) == 2:
         source, y = source
@@ -70,7 +71,7 @@ def _no_columns(choice: Choice, labelled: bool) -> None:
         )
 
 
-def _files(files: list[FileRef], format: str | None, choice: Choice) -> Opened:
+def _files(files: list[FileRef], format: str | None, choice: Choice, dialect: Dialect) -> Opened:
     kind = find_format(files, format)
     if kind == "svmlight":
         return _svmlight(files, choice)
@@ -88,12 +89,16 @@ def _files(files: list[FileRef], format: str | None, choice: Choice) -> Opened:
     if kind == "jsonl":
         from onkel.streams.jsonl import JsonlSource
 
-        return _table(JsonlSource(*options), choice)
+        return _table(JsonlSource(*options, dialect), choice)
     if kind not in ("csv", "tsv"):
         raise DataError(f"unknown format {kind!r}")
     from onkel.streams.csv.source import CsvSource
 
-    return _table(CsvSource(*options, "\t" if kind == "tsv" else None), choice)
+    if choice.encoder is not None:
+        dialect = dialect._replace(na_values=choice.encoder.na_values)
+    if kind == "tsv" and dialect.sep is None:
+        dialect = dialect._replace(sep="\t")
+    return _table(CsvSource(*options, dialect), choice)
 
 
 def _svmlight(files: list[FileRef], choice: Choice) -> Opened:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from onkel.columns.choosing import Choice, by_values
+from onkel.columns.choosing import Choice
 from onkel.columns.column import Column
 from onkel.columns.encoding import Encoder
 from onkel.columns.failures import moved, shorten
+from onkel.columns.guessing import by_values
 from onkel.errors import DataError
 from onkel.streams.arrays import as_target
 from onkel.streams.blocks import Piece

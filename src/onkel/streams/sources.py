@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.columns.arrow_values import moments, needed_values, target_values
+from onkel.columns.column import Column
 from onkel.columns.encoding import FIRST_ROWS, Encoder
 from onkel.columns.failures import missing_column, moved, shorten
 from onkel.errors import DataError
@@ -186,10 +187,11 @@ class TableSource(Source):
         if not self.extends or self.wanted is None or self.known.issuperset(batch.schema.names):
             return
         from onkel.columns.arrow_values import kind_of
-        from onkel.columns.choosing import column_of
+        from onkel.columns.guessing import Written, column_of
 
+        how = Written(na_values=self.encoder.na_values)
         new = [
-            column_of(batch, field.name, False, where)
+            column_of(batch, field.name, False, where, how)
             for field in batch.schema
             if self._is_new(field.name) and kind_of(field.type) is not None
         ]
@@ -256,8 +258,19 @@ class TableSource(Source):
         return Piece(X, y, where, self.encoder.n_late, groups, times, unlabelled)
 
     def _targets(self, part: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        import pyarrow as pa
+
+        from onkel.columns.reading import given
+
         assert self.target is not None
-        y, unlabelled = target_values(_column(part, self.target), self.target)
+        values = _column(part, self.target)
+        form = self.encoder.target_form
+        if form == "text":
+            values = values.cast(pa.string())
+        elif form:
+            column = Column(self.target, "number", form=form)
+            values = pa.array(given(values, column, self.encoder.na_values).values)
+        y, unlabelled = target_values(values, self.target)
         if unlabelled is None or not unlabelled.all():
             row = 0 if unlabelled is None else int(np.argmin(unlabelled))
             self.check_target(y.dtype.kind == "U", y[row].item(), self.target)

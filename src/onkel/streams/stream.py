@@ -67,6 +67,8 @@ class Stream:
         self.n_unlabelled = 0
         self._given = 0
         self._tracked, self._expected = bool(fingerprint), fingerprint
+        #: why columns were left out, by their names
+        self.useless: dict[str, str] = {}
         self._before: Fingerprint | None = None
         self._last: Block | None = None
 
@@ -112,9 +114,11 @@ class Stream:
         early = not (self.shuffle or self._tracked or isinstance(self._source, TableSource))
         early = early and self.missing in ("error", "zero")
         raw = self.skip_rows if early else 0
-        if self.skip_rows and self.missing in ("mean", "auto"):
-            # The skipped rows are read again: their means must not count twice.
-            self.encoder.means = self.encoder.counts = None
+        if self.skip_rows and not early:
+            # The skipped rows are read again: their gaps and means must not count twice.
+            self.encoder.layout.gaps = [0] * len(self.encoder.columns)
+            if self.missing in ("mean", "auto"):
+                self.encoder.means = self.encoder.counts = None
         source = self._counted(self._source.pieces(raw, self.dtype))
         pieces = clean(source, self.missing, self.encoder, raw, self._learns)
         if self.shuffle:

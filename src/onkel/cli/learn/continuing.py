@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onkel.cli.learn.options import LearnOptions
+from onkel.cli.options import names_in
 from onkel.cli.values import parse_settings
 from onkel.errors import ModelFileError
 from onkel.persistence import load_with_info
@@ -43,7 +44,7 @@ def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
     assert model.encoder is not None
     kept = model.settings
     _refuse_others(options, model)
-    left_out = [*kept.get("exclude", ()), *kept.get("left_out", ()), *(options.exclude or ())]
+    left_out = [*kept.get("exclude", ()), *kept.get("left_out", ()), *names_in(options.exclude)]
     held_missing = kept.get("missing", LearnOptions.missing)
     own: dict[str, Any] = {
         "algorithm": kept.get("algorithm", type(model.estimator).__name__),
@@ -89,7 +90,7 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
     for name, value in parse_settings(options.settings or ()).items():
         if params.get(name) != value:
             raise _contradiction(options, f"--set {name}", params.get(name), value)
-    twice = sorted(set(options.exclude or ()) & model.encoder.kinds.keys())
+    twice = sorted(set(names_in(options.exclude)) & model.encoder.kinds.keys())
     if twice:
         raise ValueError(
             f"--exclude {', '.join(twice)}: the model of --from {options.base} was learned with it"

@@ -15,6 +15,8 @@ from onkel.cli.interrupt import Interrupted, Interrupts
 from onkel.cli.learn.checkpoint import Checkpoint
 from onkel.cli.learn.continuing import continued, load_base
 from onkel.cli.learn.options import LearnOptions
+from onkel.cli.options import names_in
+from onkel.cli.showing_columns import show_columns
 from onkel.cli.values import choose_task, make_estimator, parse_delay, parse_settings
 from onkel.cli.writers import check_outputs
 from onkel.errors import DataError
@@ -23,12 +25,15 @@ from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun
+from onkel.evaluation.text import count
 from onkel.persistence import save
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
 
 __all__ = ["LearnJob"]
 
+# What a model knows of its first source, and keeps when another follows.
+_OF_MODEL = ("left_out", "useless")
 _NOT_WRITTEN, _BAD_INPUT, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143
 _STATUS = {
     0: "complete",
@@ -106,15 +111,20 @@ class LearnJob:
         if self.base is None:
             return None, {}
         model, info = self.base
-        left_out = model.settings.get("left_out", [])
-        model.settings = {**self.kept, "task": model.task, "left_out": left_out}
+        own = {name: model.settings[name] for name in _OF_MODEL if name in model.settings}
+        model.settings = {**self.kept, "task": model.task, **own}
         note(f"going on from {self.options.base} after {model.n_rows:,} rows")
         if "run" not in info:
             note("its score so far is not known: the score counts the rows from here on")
         return model, {name: info[name] for name in ("run",) if name in info}
 
     def _open(self, fingerprint: bool | str) -> Any:
+        exclude = names_in(self.options.exclude)
+        if self.model is not None:
+            exclude += self.model.settings.get("left_out", [])
         return self.options.open(
+            labels=self.options.task == "classification",
+            exclude=exclude,
             shuffle=self.options.shuffle,
             random_state=self.options.seed,
             encoder=None if self.model is None else self.model.encoder,
@@ -139,8 +149,15 @@ class LearnJob:
             make_estimator(self.algorithm, task, self.params, self.options.seed),
             scaling=self.options.scaling,
             encoder=stream.encoder,
-            settings={**self.kept, "task": task, "left_out": left_out(stream)},
+            settings={
+                **self.kept,
+                "task": task,
+                "left_out": left_out(stream),
+                "useless": stream.useless,
+            },
         )
+        if not self.options.as_json:
+            show_columns(model.describe_columns(), stream.useless)
         if self.options.task == "auto":
             other = "regression" if task == "classification" else "classification"
             numeric = first.y.dtype.kind in "iuf"
@@ -224,7 +241,7 @@ class LearnJob:
         if status:
             self._say_what_is_left(model.n_rows)
         if stream.n_unlabelled:
-            note(f"{stream.n_unlabelled:,} rows without a target were skipped")
+            note(f"skipped, as the target is missing: {count(stream.n_unlabelled, 'row')}")
         late = [column.name for column in stream.encoder.columns if column.late]
         if late:
             note(f"came in mid-stream, and were learned from then on: {', '.join(late)}")
