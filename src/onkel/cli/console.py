@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -19,10 +20,10 @@ __all__ = [
 
 
 def stdout() -> Console:
-    """Console for results."""
+    """Console for results; in a pipe, with room for a table."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
 def stderr() -> Console:

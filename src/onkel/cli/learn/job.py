@@ -14,7 +14,7 @@ from onkel.cli.interrupt import Interrupted, Interrupts
 from onkel.cli.learn.checkpoint import Checkpoint
 from onkel.cli.learn.continuing import continued, load_base
 from onkel.cli.learn.options import LearnOptions
-from onkel.cli.values import choose_task, make_estimator, parse_settings
+from onkel.cli.values import choose_task, parse_settings
 from onkel.cli.writers import check_outputs
 from onkel.errors import DataError
 from onkel.evaluation.details.telling import verdict
@@ -22,6 +22,7 @@ from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun
+from onkel.learners.making import make_estimator
 from onkel.persistence import save
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
