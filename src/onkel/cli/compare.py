@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from onkel.cli import options
-from onkel.cli.console import complain, note, print_json, say_if_cold, stderr, stdout
+from onkel.cli.console import complain, note, print_json, stderr, stdout
 from onkel.cli.options import MODEL, OUTPUT, RUN, takes
 
 _SHUFFLE_BUFFER = 100_000
@@ -88,7 +88,6 @@ def compare(options: CompareOptions) -> None:
     entries, added = _entries(options, task, rows)
     note(rows.reading)
     note(f"{_runs(options.runs)}, order: {rows.order}, the same for every learner")
-    say_if_cold()
     status = 0
     with Interrupts() as interrupts:
         contest = Contest(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onkel.cli.console import say_if_cold, stderr, stdout
+from onkel.cli.console import stderr, stdout
 
 if TYPE_CHECKING:
     from onkel.evaluation.comparison.contest import Contest
@@ -32,7 +32,6 @@ def demo(
 ) -> None:
     """Learn handwritten digits and a generated stream, and compare."""
     out.mkdir(parents=True, exist_ok=True)
-    say_if_cold()
     files = _digits(out, passes=passes, seed=seed)
     files += _generated(out, rows=rows, seed=seed)
     console = stdout()

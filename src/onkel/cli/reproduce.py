@@ -29,7 +29,6 @@ def default(
 
     Example: onkel reproduce default --json default.json
     """
-    from onkel.cli.console import say_if_cold
     from onkel.experiments import goal_tables, rivals
     from onkel.experiments.default import Outcome, about, measure
     from onkel.experiments.goals import find_goals
@@ -38,7 +37,6 @@ def default(
 
     goals = find_goals(data)
     record = Record(json_file, about())
-    say_if_cold()
     outcomes: list[Outcome] = []
     try:
         for _, outcome in work_on(

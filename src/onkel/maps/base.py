@@ -48,6 +48,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     """z(x): a finite feature vector for each row."""
 
     name: str
+    #: what a fit on first rows is called where it is told that one goes on
+    fits: ClassVar[str] = "fitting"
 
     # ---- what a model drives -------------------------------------------------------------------
 

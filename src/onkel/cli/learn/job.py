@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from onkel.cli.console import complain, note, say_if_cold, stderr
+from onkel.cli.console import complain, note, stderr
 from onkel.cli.interrupt import Interrupted, Interrupts
 from onkel.cli.learn.checkpoint import Checkpoint
 from onkel.cli.learn.continuing import continued, load_base
@@ -89,7 +89,6 @@ class LearnJob:
         run = self._new_run(model, began)
         if "run" in info:
             run.set_state(info["run"])
-        say_if_cold()
         rest = take(chain([first] if first is not None else [], blocks), self._rows_left())
         with Interrupts() as interrupts:
             status = self._learn(model, run, rest, stream, interrupts)
