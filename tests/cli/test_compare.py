@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 import onkel
 from onkel.algorithms import ALGORITHMS
 from onkel.cli import app
-from onkel.cli.contest import params_by_algorithm
-from onkel.cli.rows import generated_stream, permuted, read_all
+from onkel.cli.compare import params_by_learner
+from onkel.cli.rows import generated_stream
 from onkel.errors import DataError
+from onkel.evaluation.comparison.orders import permuted, read_all
 
 
 def run(*args):
@@ -113,7 +114,7 @@ def test_what_a_user_can_put_right(rows, args, message):
 
 def test_parameters_find_their_algorithms():
     given = {"n_components": 9, "fogd.gamma": 0.5}
-    params = params_by_algorithm(given, ["fogd", "pa"], "classification")
+    params = params_by_learner(given, ["fogd", "pa"], "classification")
     assert params == {"fogd": {"n_components": 9, "gamma": 0.5}, "pa": {}}
 
 
@@ -187,3 +188,110 @@ def test_a_learner_that_diverges_is_named(rows):
     assert result.exit_code == 2
     assert "error: fogd: row" in result.stderr
     assert "diverge" in result.stderr
+
+
+# ---- settings, rivals, orders, forms ---------------------------------------------------------
+
+
+def test_two_settings_of_one_algorithm_and_names_given_twice(rows):
+    found = compare(rows, "-t", "label", "--exclude", "gap", "--runs", 1, "--algorithms", "fogd",
+                    "-a", "fogd:n_components=20:gamma=1/2,pa", "--set", "fogd.learning_rate=0.1",
+                    "--set", "n_components=50")  # fmt: skip
+    settings = {r["name"]: r["settings"] for r in found["runs"]}
+    assert list(settings) == ["fogd", "fogd:n_components=20:gamma=1/2", "pa"]
+    one, two, _ = settings.values()
+    assert (one["n_components"], two["n_components"], two["gamma"]) == (50, 20, 0.5)
+    assert one["learning_rate"] == two["learning_rate"] == 0.1
+
+
+def test_rivals_of_other_libraries_see_the_same_rows(rows):
+    found = compare(rows, "-t", "label", "--exclude", "gap", "-a", "krls,pa", "--runs", 1,
+                    "--limit", 600,
+                    "--rival", "sklearn.linear_model:SGDClassifier:alpha=0.01",
+                    "--rival", "river.tree:HoeffdingTreeClassifier")  # fmt: skip
+    scores = {r["name"]: r for r in found["runs"]}
+    assert list(scores)[2:] == ["SGDClassifier:alpha=0.01", "HoeffdingTreeClassifier"]
+    assert {r["n_rows"] for r in scores.values()} == {600}
+    assert scores["krls"]["value"] < scores["SGDClassifier:alpha=0.01"]["value"] < 60
+    found = compare(rows, "-t", "gap", "--exclude", "label", "-a", "pa", "--runs", 1, "--limit",
+                    300, "--rival", "river.linear_model:LinearRegression")  # fmt: skip
+    assert found["runs"][1]["metric"] == "rmse"
+
+
+def test_the_order_of_the_stream(rows):
+    args = ["-t", "label", "--exclude", "gap", "-a", "pa", "--order", "stream", "--runs", 2]
+    found = compare(rows, *args)
+    assert found["order"] == "that of the stream"
+    values = {r["value"] for r in found["runs"]}
+    assert len(values) == 1
+    learned = json.loads(
+        run("learn", rows, "-t", "label", "--exclude", "gap", "-a", "pa", "--json").stdout
+    )
+    assert values == {learned["value"]}
+
+
+def test_forms_of_the_table_and_a_figure(rows, tmp_path):
+    args = ["compare", rows, "-t", "label", "--exclude", "gap", "-a", "fogd:n_components=30,pa"]
+    figure = tmp_path / "c.svg"
+    shown = run(*args, "--runs", 3, "--table", "markdown", "--figure", figure)
+    assert shown.exit_code == 0, shown.stderr
+    first, rule, fogd, pa = shown.stdout.splitlines()
+    assert first.startswith("| learner | mistakes ↓ | p |")
+    assert rule.startswith("| --- | ---: |")
+    assert " % * | best |" in fogd
+    assert " % |" in pa  # no star: a linear learner cannot do this
+    assert figure.read_text().lstrip().startswith("<?xml")
+    table = run(*args, "--runs", 2, "--table", "csv").stdout.splitlines()
+    assert table[0].startswith("learner,metric,mean,std,runs,n_rows")
+    assert [line.split(",")[0] for line in table[1:]] == ["fogd:n_components=30", "pa"]
+    latex = run(*args, "--runs", 2, "--table", "latex").stdout
+    assert "fogd:n\\_components=30" in latex
+    assert "$\\pm$" in latex
+    assert latex.count("\\\\") == 3
+
+
+def test_stars_survive_a_pipe(rows):
+    shown = run("compare", rows, "-t", "label", "--exclude", "gap", "-a", "krls,pa", "--runs", 3)
+    starred = [line for line in shown.stdout.splitlines() if " *" in line]
+    assert len(starred) == 1
+    assert "krls" in starred[0]
+    assert "Holm" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["-a", "fogd:n_component=3"], "did you mean 'n_components'"),
+        (["-a", "fogd:3:4"], "write settings as name=value after a colon"),
+        (["--rival", "nosuch.module:Thing"], "is it installed?"),
+        (["--rival", "sklearn.linear_model:Nothing"], "sklearn.linear_model has no Nothing"),
+        (["--rival", "sklearn.cluster:DBSCAN"], "partial_fit and predict, or River's"),
+        (["--figure", "c.txt"], "must end in .png, .svg or .pdf"),
+    ],
+)
+def test_what_is_wrong_with_a_rival_or_a_setting(rows, args, message):
+    result = run("compare", rows, "-t", "label", "--runs", 1, *args)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_ctrl_c_keeps_the_runs_that_are_finished(rows, monkeypatch):
+    import os
+    import signal
+
+    from onkel.evaluation.comparison.contest import Contest
+
+    of_one = Contest._run
+
+    def stopped(self, entry, model, blocks, progress):
+        if len(self.results) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return of_one(self, entry, model, blocks, progress)
+
+    monkeypatch.setattr(Contest, "_run", stopped)
+    result = run("compare", rows, "-t", "label", "--exclude", "gap", "-a", "fogd,pa", "--runs", 2)
+    assert result.exit_code == 130
+    assert "interrupted: 2 of 4 runs are finished" in result.stderr
+    assert "fogd" in result.stdout
+    assert "pa" not in result.stdout

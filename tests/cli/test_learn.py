@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from numba.core import event as numba_event
 from typer.testing import CliRunner
 
 import onkel
 from onkel.algorithms import DEFAULT
 from onkel.cli import app
+from onkel.numerics.jit import jit
 
 
 @pytest.fixture
@@ -286,11 +290,33 @@ def test_no_rows(tmp_path):
     assert "no rows" in result.stderr
 
 
-def test_a_cold_machine_is_told_that_it_compiles(rows, monkeypatch):
-    monkeypatch.setattr("onkel.explicit.cold.is_cold", lambda: True)
+def test_what_compiles_for_long_is_told_and_not_counted(rows, monkeypatch):
+    """A loop that takes its time to compile stands for a cold machine."""
+    from onkel.evaluation.run import PrequentialRun
+
+    def compile_for(seconds):
+        with numba_event.trigger_event("numba:compile", data={"dispatcher": jit(lambda: 0)}):
+            time.sleep(seconds)
+
+    of_one = PrequentialRun._step
+
+    def slow(self, block):
+        compile_for(1.4 if self.n_rows == 0 else 0.1)
+        of_one(self, block)
+
+    monkeypatch.setattr(PrequentialRun, "_step", slow)
     result = run("learn", rows, "-t", "label", "-a", "pa", "--json")
-    assert "compiling the engine for this machine (once)..." in result.stderr
-    assert json.loads(result.stdout)["n_rows"] == 6000
+    assert result.stderr.count("compiling <lambda> for this machine (kept for the") == 1
+    found = json.loads(result.stdout)
+    assert found["n_rows"] == 6000
+    assert found["startup_seconds"] > 1.4
+    assert found["seconds"] < 1.4 * 2
+
+
+def test_a_search_is_told_with_its_rows(rows, monkeypatch):
+    monkeypatch.setattr("onkel.evaluation.progress._LONG", 0.0)
+    result = run("learn", rows, "-t", "label", "-v", "--limit", 1100, "--set", "speed=fast")
+    assert re.search(r"searching landmarks and widths, .* to rows 1 to 512 took", result.stderr)
 
 
 def test_a_model_that_diverges_ends_with_status_2_and_finite_weights(tmp_path):

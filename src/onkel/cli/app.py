@@ -11,9 +11,10 @@ from typer.core import TyperGroup
 
 from onkel._version import __version__
 from onkel.cli import algorithms, compare, datasets, demo, info, predict, reproduce
-from onkel.cli.console import complain, fail, say_warnings
+from onkel.cli.console import Notes, complain, fail, say_warnings
 from onkel.cli.interrupt import Interrupted
 from onkel.cli.learn import verb as learn
+from onkel.numerics.notices import heard_by
 
 __all__ = ["app", "main"]
 
@@ -24,7 +25,8 @@ class _Verbs(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the verb; ``ONKEL_TRACEBACK=1`` shows where an error comes from."""
         try:
-            return super().invoke(ctx)
+            with heard_by(Notes()):
+                return super().invoke(ctx)
         except BrokenPipeError:
             raise
         except Interrupted as signal:

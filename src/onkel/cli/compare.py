@@ -1,4 +1,4 @@
-"""``onkel compare``: several algorithms over the same rows in the same orders."""
+"""``onkel compare``: several learners over the same rows in the same orders."""
 
 from __future__ import annotations
 
@@ -6,15 +6,46 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import typer
 
 from onkel.cli import options
-from onkel.cli.console import note, print_json, say_if_cold, stderr, stdout
-from onkel.cli.options import takes
-
-__all__ = ["CompareOptions", "compare"]
+from onkel.cli.console import complain, note, print_json, stderr, stdout
+from onkel.cli.options import MODEL, OUTPUT, RUN, takes
 
 _SHUFFLE_BUFFER = 100_000
+
+Learners = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--algorithms", "-a", metavar="NAMES", rich_help_panel=MODEL,
+        help="Names, separated by commas, each with settings if you like: "
+        "okl,fogd,fogd:n_components=100. Repeatable.",
+    ),
+]  # fmt: skip
+Rivals = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rival", metavar="MODULE:CLASS", rich_help_panel=MODEL,
+        help="A learner of another library with partial_fit, or River's: "
+        "sklearn.linear_model:SGDClassifier:alpha=0.001. Repeatable.",
+    ),
+]  # fmt: skip
+Order = Annotated[
+    Literal["shuffled", "stream"],
+    typer.Option(help="Of the rows; in that of the stream only seeds differ.", rich_help_panel=RUN),
+]
+TableForm = Annotated[
+    Literal["text", "markdown", "csv", "latex"],
+    typer.Option("--table", help="Form of the table on stdout.", rich_help_panel=OUTPUT),
+]
+Figure = Annotated[
+    Path | None,
+    typer.Option(help="Curves: PNG, SVG or PDF.", metavar="FILE", rich_help_panel=OUTPUT),
+]
+
+DEFAULT_LEARNERS = "okl,krls,fogd,nogd,rrf,pa"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,42 +54,60 @@ class CompareOptions(options.Learning):
 
     settings: options.SettingsOfSome = None
     seed: options.FirstSeed = 0
-    algorithms: options.Algorithms = "okl,krls,fogd,nogd,rrf,pa"
+    algorithms: Learners = None
+    rivals: Rivals = None
     runs: options.Runs = 5
+    order: Order = "shuffled"
     memory: options.Memory = 1000
+    table: TableForm = "text"
+    figure: Figure = None
     report: options.Report = None
     as_json: options.Json = False
 
 
 @takes(CompareOptions)
 def compare(options: CompareOptions) -> None:
-    """Compare algorithms: the same rows, in the same orders, each tested before it learns.
+    """Compare learners: the same rows, in the same orders, each tested before it learns.
 
-    There is always a linear learner among them, to see what a kernel gains.
+    There is always a linear learner among them, to see what a kernel gains. A star marks the best
+    and what is not significantly worse. Ctrl-C keeps the runs that are finished.
 
-    Example: onkel compare letter.parquet --target y --runs 5 --report letter.html
+    Example: onkel compare letter.parquet --target y -a okl,fogd:n_components=100 --runs 5
     """
-    from onkel.cli.contest import Contest, linear_names, params_by_algorithm
-    from onkel.cli.values import choose_task, parse_settings
+    from onkel.cli.interrupt import Interrupted, Interrupts
+    from onkel.cli.values import choose_task
     from onkel.cli.writers import check_outputs
+    from onkel.evaluation.comparison.contest import Contest
 
-    check_outputs(options.report, inputs=[options.source])
+    check_outputs(options.report, options.figure, inputs=[options.source])
+    _check_figure(options.figure)
     rows = _Rows(options)
-    names, added = _with_linear(options.algorithms.split(","), linear_names())
     task, reason = choose_task(rows.first_targets(), options.task)
     if options.task == "auto":
         note(f"{task}: {reason}")
-    params = params_by_algorithm(parse_settings(options.settings or ()), names, task)
-    contest = Contest(names, task, params, options.scaling, options.seed, rows.encoder)
+    entries, added = _entries(options, task, rows)
     note(rows.reading)
-    note(f"{_runs(options.runs)}, order: {rows.order}, the same for every algorithm")
-    say_if_cold()
-    results = contest.play(
-        rows.in_order, stderr(), runs=options.runs, total=rows.total, limit=options.limit
-    )
-    if options.report is not None:
-        _report(options, results, rows, task, [rows.reading, *added])
-    _show(options, results, rows, task)
+    note(f"{_runs(options.runs)}, order: {rows.order}, the same for every learner")
+    status = 0
+    with Interrupts() as interrupts:
+        contest = Contest(
+            entries, options.scaling, options.seed, rows.encoder, held=interrupts.held
+        )
+        try:
+            contest.play(
+                rows.in_order, stderr(), runs=options.runs, total=rows.total, limit=options.limit
+            )
+        except Interrupted as signal:
+            if not contest.results:
+                raise
+            n, wanted = len(contest.results), len(entries) * options.runs
+            complain(f"{signal.word}: {n} of {wanted} runs are finished, and shown")
+            status = signal.status
+    linear = {entry.name for entry in entries if entry.linear}
+    _write_files(options, contest.results, rows, task, linear, [rows.reading, *added])
+    _show(options, contest.results, rows, task, linear)
+    if status:
+        raise typer.Exit(status)
 
 
 @dataclass
@@ -70,7 +119,7 @@ class _Rows:
     held: tuple[Any, Any] | None = field(init=False)
 
     def __post_init__(self) -> None:
-        from onkel.cli.rows import read_all
+        from onkel.evaluation.comparison.orders import read_all
         from onkel.evaluation.text import count, duration
 
         began = time.perf_counter()
@@ -81,39 +130,98 @@ class _Rows:
             self.total: int | None = len(self.held[1])
             spent = duration(time.perf_counter() - began)
             self.reading = f"{count(self.total, 'row')} read once, in {spent}"
+            self.order = self.order if self.options.order == "shuffled" else "that of the stream"
             return
         if self.options.source == "-":
             raise ValueError("stdin can be read only once: raise --memory, or use a file")
         self.total = None
         self.reading = "reading is part of 'in all'"
-        self.order = f"a seeded shuffle buffer of {_SHUFFLE_BUFFER:,} rows"
+        self.order = (
+            f"a seeded shuffle buffer of {_SHUFFLE_BUFFER:,} rows"
+            if self.options.order == "shuffled"
+            else "that of the stream"
+        )
 
     def first_targets(self) -> Any:
         """Targets of the first block."""
         return self.held[1][:4096] if self.held else next(iter(self.options.open())).y
 
-    def in_order(self, seed: int) -> Iterable[Any]:
-        """Blocks in the order of a seed."""
-        from onkel.cli.rows import permuted
+    def classes(self) -> Any:
+        """All classes where the rows are held, else those of the first block."""
+        import numpy as np
 
+        return np.unique(self.held[1] if self.held else self.first_targets())
+
+    def in_order(self, seed: int) -> Iterable[Any]:
+        """Blocks in the order of a seed, or in that of the stream."""
+        from onkel.evaluation.comparison.orders import in_order, permuted
+
+        shuffled = self.options.order == "shuffled"
         if self.held is not None:
-            return permuted(*self.held, seed)
+            return permuted(*self.held, seed) if shuffled else in_order(*self.held)
         blocks: Iterable[Any] = self.options.open(
-            shuffle=_SHUFFLE_BUFFER, random_state=seed, encoder=self.encoder, extend=True
+            shuffle=_SHUFFLE_BUFFER if shuffled else 0,
+            random_state=seed,
+            encoder=self.encoder,
+            extend=True,
         )
         return blocks
 
 
-def _with_linear(names: Sequence[str], linear: set[str]) -> tuple[list[str], list[str]]:
-    """The names, with a linear learner's if there is none; and a note on that."""
+def _entries(options: CompareOptions, task: str, rows: _Rows) -> tuple[list[Any], list[str]]:
+    """Who takes part, with a linear learner if there is none; and a note on that."""
     from onkel.algorithms import LINEAR
+    from onkel.cli.values import parse_settings
+    from onkel.evaluation.comparison.entries import entry, is_rival, named, split_names
 
-    chosen = list(dict.fromkeys(name.strip() for name in names if name.strip()))
-    if linear & set(chosen):
-        return chosen, []
+    given = split_names(",".join(options.algorithms or [DEFAULT_LEARNERS]))
+    names = [name for name in given if not is_rival(name)]
+    rivals = [name for name in given if is_rival(name)] + list(options.rivals or ())
+    params = params_by_learner(parse_settings(options.settings or ()), names, task)
+    entries = [entry(name, task, params=params[name]) for name in names]
+    classes = rows.classes() if task == "classification" else None
+    entries += [entry(rival, task, classes=classes) for rival in rivals]
+    if any(one.linear for one in entries):
+        return named(entries), []
     added = f"{LINEAR} was added: every comparison has a linear learner"
     note(added)
-    return [*chosen, LINEAR], [added]
+    return named([*entries, entry(LINEAR, task)]), [added]
+
+
+def params_by_learner(
+    given: dict[str, Any], names: Sequence[str], task: str
+) -> dict[str, dict[str, Any]]:
+    """Parameters by learner: ``fogd.gamma`` goes to every fogd, ``gamma`` to all that have one.
+
+    Raises
+    ------
+    ValueError
+        If nobody takes a parameter.
+    """
+    from onkel.learners.making import close, make_estimator
+
+    algorithms = {name: name.split(":")[0] for name in names}
+    own = {name: make_estimator(a, task, {}) for name, a in algorithms.items()}
+    known = {name: estimator.get_params(deep=False) for name, estimator in own.items()}
+    params: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for key, value in given.items():
+        owner, dot, parameter = key.rpartition(".")
+        if dot and owner not in algorithms.values():
+            choices = list(dict.fromkeys(algorithms.values()))
+            raise ValueError(f"--set {key}: {owner!r} is not compared{close(owner, choices)}")
+        asked = [name for name in names if not dot or algorithms[name] == owner]
+        takers = [name for name in asked if parameter.split("__")[0] in known[name]]
+        if not takers:
+            choices = sorted({p for name in asked for p in known[name]})
+            raise ValueError(f"--set {key}: no such parameter{close(parameter, choices)}")
+        for taker in takers:
+            params[taker][parameter] = value
+    return params
+
+
+def _check_figure(path: Path | None) -> None:
+    if path is not None and path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise ValueError(f"--figure {path}: must end in .png, .svg or .pdf")
 
 
 def _runs(n: int) -> str:
@@ -122,10 +230,14 @@ def _runs(n: int) -> str:
     return count(n, "run")
 
 
-def _show(options: CompareOptions, results: Sequence[Any], rows: _Rows, task: str) -> None:
-    from onkel.cli.contest import linear_names
-    from onkel.cli.tables import comparison_table, summaries_json
+def _show(
+    options: CompareOptions, results: Sequence[Any], rows: _Rows, task: str, linear: set[str]
+) -> None:
+    from onkel.cli.tables import comparison_table
+    from onkel.evaluation.comparison.table import as_records, comparison, write_table
 
+    table = comparison(results, linear)
+    files = {"report": options.report, "figure": options.figure}
     if options.as_json:
         print_json(
             {
@@ -133,26 +245,37 @@ def _show(options: CompareOptions, results: Sequence[Any], rows: _Rows, task: st
                 "task": task,
                 "order": rows.order,
                 "reading": rows.reading,
-                "summary": summaries_json(results, linear_names()),
+                "summary": as_records(table, linear),
                 "runs": [result.to_dict() for result in results],
-                "report": options.report,
+                **files,
             }
         )
         return
-    stdout().print(comparison_table(results, linear_names()))
-    note(f"{results[0].n_rows:,} rows, {_runs(options.runs)}: mean ± standard deviation; bold: "
-         "best, or within its std")  # fmt: skip
-    if options.report is not None:
-        note(f"report: {options.report}")
+    if options.table == "text":
+        stdout().print(comparison_table(table))
+    else:
+        typer.echo(write_table(table, options.table), nl=False)
+    note(table.note)
+    for name, path in files.items():
+        if path is not None:
+            note(f"{name}: {path}")
 
 
-def _report(
-    options: CompareOptions, results: Sequence[Any], rows: _Rows, task: str, notes: list[str]
+def _write_files(
+    options: CompareOptions,
+    results: Sequence[Any],
+    rows: _Rows,
+    task: str,
+    linear: set[str],
+    notes: list[str],
 ) -> None:
-    from onkel.cli.contest import linear_names
+    from onkel.evaluation.figure import plot
     from onkel.evaluation.report import write_html
 
-    assert options.report is not None
+    if options.figure is not None:
+        plot(results, options.figure)
+    if options.report is None:
+        return
     target = f" · target {options.target}" if options.target else ""
     settings = {"source": options.source, **options.reading(), "scaling": options.scaling}
     write_html(
@@ -161,6 +284,6 @@ def _report(
         title=f"Comparison on {Path(options.source).name or options.source}",
         lead=f"{task}{target} · {_runs(options.runs)} · order: {rows.order}",
         notes=notes,
-        linear=linear_names(),
+        linear=linear,
         settings=settings | {"seed of the first run": options.seed},
     )

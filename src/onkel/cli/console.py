@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,17 +13,12 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = [
-    "complain", "fail", "note", "print_json", "say_if_cold", "say_warnings", "stderr", "stdout",
-    "watched",
-]  # fmt: skip
-
 
 def stdout() -> Console:
-    """Console for results."""
+    """Console for results; in a pipe, with room for a table."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
 def stderr() -> Console:
@@ -69,12 +65,16 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(finite(value), default=str))
 
 
-def say_if_cold() -> None:
-    """Say why the first run on a machine takes its time."""
-    from onkel.explicit.cold import is_cold
+class Notes:
+    """Remarks of long work as notes on stderr."""
 
-    if is_cold():
-        note("compiling the engine for this machine (once)...")
+    def say(self, text: str) -> bool:
+        """Say it."""
+        note(text)
+        return True
+
+    def busy(self, text: str | None) -> None:
+        """Progress lines show that, nothing else does."""
 
 
 def watched(blocks: Any, title: str, total: int | None) -> Iterator[Any]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onkel.cli.console import say_if_cold, stderr, stdout
+from onkel.cli.console import stderr, stdout
 
 if TYPE_CHECKING:
-    from onkel.cli.contest import Contest
+    from onkel.evaluation.comparison.contest import Contest
 
 __all__ = ["demo"]
 
@@ -32,7 +32,6 @@ def demo(
 ) -> None:
     """Learn handwritten digits and a generated stream, and compare."""
     out.mkdir(parents=True, exist_ok=True)
-    say_if_cold()
     files = _digits(out, passes=passes, seed=seed)
     files += _generated(out, rows=rows, seed=seed)
     console = stdout()
@@ -45,8 +44,7 @@ def _digits(out: Path, *, passes: int, seed: int) -> Files:
     """Scikit-learn's handwritten digits in shuffled passes."""
     from sklearn.datasets import load_digits
 
-    from onkel.cli.contest import Contest
-    from onkel.cli.rows import permuted
+    from onkel.evaluation.comparison.orders import permuted
 
     X, y = load_digits(return_X_y=True)
     X = X.astype("float32")
@@ -57,18 +55,24 @@ def _digits(out: Path, *, passes: int, seed: int) -> Files:
                 yield block._replace(start=i * len(y) + block.start)
 
     title = f"Handwritten digits, {passes} shuffled passes: 10 classes, 64 pixels"
-    contest = Contest(_ALL, "classification", {}, scaling="minmax", seed=seed)
+    contest = _contest(_ALL, seed, scaling="minmax")
     return _show("digits", title, contest, rows, passes * len(y), out)
 
 
 def _generated(out: Path, *, rows: int, seed: int) -> Files:
     """A generated stream with a border that no linear learner can follow."""
-    from onkel.cli.contest import Contest
     from onkel.cli.rows import generated_stream
 
     title = f"Generated stream, {rows:,} rows: 2 classes, 10 features, a nonlinear border"
-    contest = Contest(_FAST, "classification", {}, seed=seed)
+    contest = _contest(_FAST, seed)
     return _show("generated", title, contest, lambda s: generated_stream(rows, s), rows, out)
+
+
+def _contest(names: tuple[str, ...], seed: int, scaling: str = "auto") -> Contest:
+    from onkel.evaluation.comparison.contest import Contest
+    from onkel.evaluation.comparison.entries import entry
+
+    return Contest([entry(name, "classification") for name in names], scaling, seed)
 
 
 def _show(
@@ -79,21 +83,20 @@ def _show(
     total: int,
     out: Path,
 ) -> Files:
-    from onkel.cli.contest import linear_names
     from onkel.cli.tables import comparison_table
+    from onkel.evaluation.comparison.table import comparison
     from onkel.evaluation.figure import plot
     from onkel.evaluation.report import write_html
 
     console = stdout()
     console.print(f"\n[bold]{title}[/bold]")
     results = contest.play(rows, stderr(), runs=1, total=total)
-    console.print(comparison_table(results, linear_names()))
+    linear = {entry.name for entry in contest.entries if entry.linear}
+    console.print(comparison_table(comparison(results, linear)))
     winner = min(results, key=lambda r: r.value if r.metric.lower_is_better else -r.value).name
     model, report, curve = (out / f"{name}{end}" for end in (".onkel", ".html", ".png"))
     contest.models[winner].save(model)
     plot(results, curve, title=title)
     settings = {"scaling": contest.scaling, "seed": contest.seed}
-    write_html(
-        results, report, title=title, lead="onkel demo", settings=settings, linear=linear_names()
-    )
+    write_html(results, report, title=title, lead="onkel demo", settings=settings, linear=linear)
     return [(model, f"model ({winner})"), (report, "report"), (curve, "learning curves")]

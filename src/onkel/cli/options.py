@@ -124,10 +124,6 @@ Algorithm = Annotated[
     str | None,
     _option("--algorithm", "-a", metavar="NAME", help="See 'onkel algorithms'.", panel=MODEL),
 ]
-Algorithms = Annotated[
-    str,
-    _option("--algorithms", "-a", metavar="NAMES", help="Names, separated by commas.", panel=MODEL),
-]
 Settings = Annotated[
     list[str] | None,
     _option(

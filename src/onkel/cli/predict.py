@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from onkel.cli import options
-from onkel.cli.console import note, say_if_cold, watched
+from onkel.cli.console import note, watched
 from onkel.cli.options import takes
 
 __all__ = ["PredictOptions", "predict"]
@@ -50,7 +50,6 @@ def predict(options: PredictOptions) -> None:
         check_outputs(Path(options.out), inputs=[options.source, options.model])
     model = _load(options.model)
     _check(options, model)
-    say_if_cold()
     score = Score(model.task)
     rows = 0
     with open_writer(options.out) as write:

@@ -30,7 +30,6 @@ def default(
 
     Example: onkel reproduce default --json default.json
     """
-    from onkel.cli.console import say_if_cold
     from onkel.experiments import goal_tables, rivals
     from onkel.experiments.default import Outcome, about, measure
     from onkel.experiments.goals import find_goals
@@ -39,7 +38,6 @@ def default(
 
     goals = find_goals(data)
     record = Record(json_file, about())
-    say_if_cold()
     outcomes: list[Outcome] = []
     try:
         for _, outcome in work_on(
@@ -112,7 +110,6 @@ def streams(
 
     Example: onkel reproduce streams streams/ --rows 2000 --runs 1
     """
-    from onkel.cli.console import say_if_cold
     from onkel.experiments.records import Record
     from onkel.experiments.streams import table
     from onkel.experiments.streams.learners import find_learners
@@ -122,7 +119,6 @@ def streams(
 
     chosen, files = find_learners(learners), find_streams(folder, data)
     record = Record(json_file, about(rows))
-    say_if_cold()
     outcomes: list[Outcome] = []
     try:
         for _, outcome in work_on(

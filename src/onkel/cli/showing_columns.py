@@ -11,8 +11,9 @@ __all__ = ["columns_table", "show_columns"]
 # Of more columns than these, plain numbers are counted and not listed.
 _MOST = 40
 # What a column is of which nothing is told but its name.
-_PLAIN: dict[str, Any] = {"kind": "number", "written": "", "late": False, "categories": None, "gaps": 0,
-          "became": ""}  # fmt: skip
+_PLAIN: dict[str, Any] = {
+    "kind": "number", "written": "", "late": False, "categories": None, "gaps": 0, "became": ""
+}  # fmt: skip
 
 
 def show_columns(columns: list[dict[str, Any]], useless: dict[str, str]) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from onkel.cli.console import print_json, stdout
+from onkel.evaluation.comparison.table import Comparison
 from onkel.evaluation.details.telling import score_lines
 from onkel.evaluation.metrics import metrics_of
 from onkel.evaluation.result import PrequentialResult
-from onkel.evaluation.summary import best, summarize
 from onkel.evaluation.text import bytes_text, duration, short
-
-__all__ = ["comparison_table", "show_run", "summaries_json"]
 
 
 def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any]) -> None:
@@ -49,37 +46,14 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
     stdout().print(table)
 
 
-def comparison_table(results: Sequence[PrequentialResult], linear: set[str]) -> Any:
-    """Table of several learners, one line each; the best, and what is within its std, in bold."""
+def comparison_table(comparison: Comparison) -> Any:
+    """The table of several learners for a terminal; the best in bold as well."""
     from rich import box
     from rich.table import Table
 
-    summaries = summarize(results)
-    metric = summaries[0].metric
-    arrow = "↓" if metric.lower_is_better else "↑"
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("algorithm")
-    table.add_column(f"{metric.title} {arrow}", justify="right")
-    table.add_column("rows/s", justify="right")
-    table.add_column("learning", justify="right")
-    table.add_column("in all", justify="right")
-    table.add_column("model size", justify="right")
-    winners = best(summaries)
-    for s in summaries:
-        name = f"{s.name} (linear)" if s.name in linear else s.name
-        table.add_row(
-            name, s.score, short(s.rows_per_second), duration(s.learn_seconds),
-            duration(s.seconds), bytes_text(s.model_bytes),
-            style="bold" if s.name in winners else None,
-        )  # fmt: skip
+    for i, title in enumerate(comparison.head):
+        table.add_column(title, justify="right" if i else "left", no_wrap=i > 0)
+    for line in comparison.lines:
+        table.add_row(*line.cells, style="bold" if line.among_best else None)
     return table
-
-
-def summaries_json(results: Sequence[PrequentialResult], linear: set[str]) -> list[dict[str, Any]]:
-    """The same table for machines, one dict a learner."""
-    rows = []
-    for summary in summarize(results):
-        metric = summary.metric
-        of_metric = {"metric": metric.name, "lower_is_better": metric.lower_is_better}
-        rows.append(vars(summary) | of_metric | {"linear": summary.name in linear})
-    return rows

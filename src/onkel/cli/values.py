@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import ast
-import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
-__all__ = ["choose_task", "make_estimator", "parse_delay", "parse_settings"]
+from onkel.learners.making import parse_value
+
+__all__ = ["choose_task", "parse_delay", "parse_settings"]
 
 _MOST_CLASSES = 32
 """A column of whole numbers with more distinct values than this is taken for a quantity."""
-
-_WORDS = {"true": True, "false": False, "none": None}
 
 
 def parse_settings(given: Iterable[str]) -> dict[str, Any]:
@@ -47,20 +45,8 @@ def parse_settings(given: Iterable[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise ValueError(f"--set {text}: write it as name=value, such as gamma=0.1")
-        settings[name.strip()] = _parse_value(value.strip())
+        settings[name.strip()] = parse_value(value.strip())
     return settings
-
-
-def _parse_value(text: str) -> Any:
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    fraction = re.fullmatch(r"([-+.\deE]+)\s*/\s*([-+.\deE]+)", text)
-    try:
-        if fraction and float(fraction[2]):
-            return float(fraction[1]) / float(fraction[2])
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
 
 
 _UNITS = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -85,50 +71,6 @@ def parse_delay(text: str) -> int | timedelta:
         return timedelta(**{_UNITS[found[2]]: float(found[1])})
     except OverflowError:
         raise ValueError(f"--delay {text}: is longer than any time there is") from None
-
-
-def make_estimator(
-    algorithm: str, task: str, params: dict[str, Any], seed: int | None = None
-) -> Any:
-    """An estimator by the name of its algorithm, its parameters checked.
-
-    Parameters
-    ----------
-    algorithm : str
-        Name in `onkel.algorithms.ALGORITHMS`.
-    task : {"classification", "regression"}
-        Task.
-    params : dict
-        Parameters of the estimator.
-    seed : int, optional
-        For its ``random_state``, if it has one and it is not among the parameters.
-
-    Returns
-    -------
-    estimator
-        Not fitted.
-
-    Raises
-    ------
-    ValueError
-        If there is no such algorithm or parameter; the message names what is close.
-    """
-    from onkel.algorithms import make
-
-    known = make(algorithm, task=task).get_params(deep=False)
-    for name in params:
-        if name not in known:
-            raise ValueError(f"{algorithm} has no parameter {name!r}{close(name, sorted(known))}")
-    if "random_state" in known:
-        params = {"random_state": seed, **params}
-    return make(algorithm, task=task, **params)
-
-
-def close(word: str, choices: Sequence[str]) -> str:
-    """End of a sentence that names what could have been meant."""
-    near = difflib.get_close_matches(word, choices, n=1)
-    meant = f"; did you mean {near[0]!r}?" if near else "."
-    return f"{meant} There is: {', '.join(choices)}"
 
 
 def choose_task(y: np.ndarray, asked: str) -> tuple[str, str]:

@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from onkel.evaluation.result import CurveRow
-from onkel.evaluation.text import short
+from onkel.evaluation.text import duration, short
+from onkel.numerics import notices
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RunProgress"]
 
+_LONG = 1.0
+"""Seconds from which on what was done between rows is worth a line."""
 _REFRESH = 0.1
 """Seconds between two updates of the bar: telling it of every block would cost time."""
 
@@ -75,12 +78,16 @@ class RunProgress:
         self._task: Any = None
         self._headed = False
         self._shown = 0.0
+        self._doing, self._since = "", 0.0
 
     def __enter__(self) -> RunProgress:
         if self.show_bar:
             self._bar = _bar(self.console)
-            self._task = self._bar.add_task(self.title, total=self.total, error="", speed="")
+            self._task = self._bar.add_task(
+                self.title, total=self.total, error="", speed="", doing=""
+            )
             self._bar.start()
+        notices.begin(self)
         return self
 
     def __exit__(
@@ -89,8 +96,25 @@ class RunProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        notices.end(self)
         if self._bar is not None:
             self._bar.stop()
+
+    def say(self, text: str) -> bool:
+        """Print a remark above the bar, where there is a bar or a table."""
+        if self.show_bar or self.table:
+            self._line(text, "dim")
+        return self.show_bar or self.table
+
+    def busy(self, text: str | None) -> None:
+        """Show beside the bar what is being done; what took long gets a line of the table."""
+        if self._bar is not None:
+            self._bar.update(self._task, doing=f" · {text}" if text else "")
+        now = time.perf_counter()
+        if text is not None:
+            self._doing, self._since = text, now
+        elif self.table and now - self._since > _LONG:
+            self._line(f"{self._doing} took {duration(now - self._since)}", "dim")
 
     def block(self, run: PrequentialRun) -> None:
         """Move the bar.
@@ -149,7 +173,7 @@ def _bar(console: Console) -> Any:
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     return Progress(
-        TextColumn("[bold]{task.description}"),
+        TextColumn("[bold]{task.description}[/bold]{task.fields[doing]}"),
         BarColumn(bar_width=None),
         TextColumn("{task.completed:,.0f} rows"),
         TextColumn("[cyan]{task.fields[speed]}"),

@@ -11,12 +11,12 @@ from typing import Any
 
 from onkel._version import __version__
 from onkel.evaluation import pictures
+from onkel.evaluation.comparison.table import comparison
 from onkel.evaluation.details.telling import score_lines
 from onkel.evaluation.figure import plot, to_svg
 from onkel.evaluation.glance import sentences, tiles
 from onkel.evaluation.result import PrequentialResult
-from onkel.evaluation.summary import Summary, best, summarize
-from onkel.evaluation.text import bytes_text, count, duration, short
+from onkel.evaluation.text import bytes_text, short
 from onkel.persistence.atomic import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.describing import columns_with_importance
@@ -80,7 +80,6 @@ def write_html(
     runs = [results] if isinstance(results, PrequentialResult) else list(results)
     if not runs:
         raise ValueError("a report needs at least one run")
-    summaries = summarize(runs)
     alone = runs[0] if len(runs) == 1 else None
     columns = [] if model is None else columns_with_importance(model)
     changes = [] if model is None else model.changes_
@@ -92,10 +91,10 @@ def write_html(
         notes=notes,
         tiles=alone and tiles(alone),
         sentences=alone and sentences(alone, columns, changes),
-        comparison=None if alone else _comparison(summaries, linear),
+        comparison=None if alone else _comparison(runs, linear),
         figures={name: Markup(to_svg(figure)) for name, figure in drawn.items()},
         scores=alone and score_lines(alone.task, alone.details),
-        bands=len(summaries) < len(runs),
+        bands=len({run.name for run in runs}) < len(runs),
         columns=_columns(columns),
         progress=alone and _progress(alone),
         settings=_settings(runs, settings or {}),
@@ -105,26 +104,10 @@ def write_html(
         file.write(page.encode())
 
 
-def _comparison(summaries: Sequence[Summary], linear: Collection[str]) -> Table:
-    metric = summaries[0].metric
-    direction = "lower" if metric.lower_is_better else "higher"
-    winners = best(summaries)
-    rows = [
-        _row(
-            f"{s.name} (linear)" if s.name in linear else s.name, s.score,
-            short(s.rows_per_second), duration(s.learn_seconds), duration(s.seconds),
-            bytes_text(s.model_bytes), best=s.name in winners,
-        )
-        for s in summaries
-    ]  # fmt: skip
-    note = f"{count(summaries[0].runs, 'run')} of {count(summaries[0].n_rows, 'row')}"
-    if summaries[0].runs > 1:
-        note += ": mean ± standard deviation; speeds and times are medians"
-    if winners:
-        note += ". Marked: the best mean, and what lies within its standard deviation of it"
-    scored = f"{metric.title} ({direction} is better)"
-    head = ("algorithm", scored, "rows/s", "learning", "in all", "model")
-    return {"head": head, "rows": rows, "note": f"{note}."}
+def _comparison(runs: Sequence[PrequentialResult], linear: Collection[str]) -> Table:
+    table = comparison(runs, linear)
+    rows = [_row(*line.cells, best=line.among_best) for line in table.lines]
+    return {"head": table.head, "rows": rows, "note": f"{table.note}."}
 
 
 def _progress(run: PrequentialResult) -> Table:

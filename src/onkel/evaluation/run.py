@@ -22,6 +22,7 @@ from onkel.evaluation.learner import as_block, as_learner, link_of, tell_then_le
 from onkel.evaluation.metrics import metrics_of
 from onkel.evaluation.result import CurveRow, PrequentialResult
 from onkel.learners.told import Told
+from onkel.numerics.compiling import compile_seconds
 from onkel.pipeline import StreamModel
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
@@ -131,10 +132,16 @@ class PrequentialRun:
         self.settings = dict(settings or {}) | told
         self.progress = progress
         self.curve: list[CurveRow] = []
-        self.startup_seconds = 0.0
+        self._warm_seconds = 0.0
+        self._compiled = compile_seconds()
         self.details = Details(self.task, None if delay else link_of(model))
         self._totals = _Totals(sums=[0.0] * len(self.metrics))
         self._began = time.perf_counter() if began is None else began
+
+    @property
+    def startup_seconds(self) -> float:
+        """Time for loading and compiling, counted in no other."""
+        return self._warm_seconds + compile_seconds() - self._compiled
 
     @property
     def n_rows(self) -> int:
@@ -162,10 +169,10 @@ class PrequentialRun:
             Usually the first of the stream. A bad row in it is left for the run itself to meet.
         """
         block = as_block(block, 0)
-        began = time.perf_counter()
+        began = self._clock()
         with contextlib.suppress(DataError):
             copy.deepcopy(self._learner).learn(block)
-        self.startup_seconds += time.perf_counter() - began
+        self._warm_seconds += self._clock() - began
 
     def step(self, block: Any) -> None:
         """Predict and learn one block.
@@ -195,7 +202,7 @@ class PrequentialRun:
 
     def _step(self, block: Block) -> None:
         y = np.asarray(block.y)
-        began = time.perf_counter()
+        began = self._clock()
         try:
             told = tell_then_learn(self._learner, block)
         except DataError as error:
@@ -203,9 +210,14 @@ class PrequentialRun:
                 n = len(error.predictions)
                 scores = None if error.classes is None else error.scores
                 told = Told(error.predictions, scores, error.classes)
-                self._count(y[:n], told, time.perf_counter() - began)
+                self._count(y[:n], told, self._clock() - began)
             raise
-        self._count(y, told, time.perf_counter() - began)
+        self._count(y, told, self._clock() - began)
+
+    @staticmethod
+    def _clock() -> float:
+        """Seconds that go on while nothing compiles."""
+        return time.perf_counter() - compile_seconds()
 
     def finish(self) -> None:
         """Learn the rows whose labels were late; the curve stays as it is."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import count, product
+from itertools import product
 from typing import Any
+from zlib import crc32
 
 __all__ = ["COLOURS", "line_styles"]
 
@@ -17,21 +18,30 @@ COLOURS = (
 _MARKERS = "osD^vP*X<>"
 _LINES = ("-", "--", ":", "-.")
 _STYLES = [
-    {"color": colour, "linestyle": line, "marker": _MARKERS[(3 * i + j) % len(_MARKERS)]}
-    for (i, line), (j, colour) in product(enumerate(_LINES), enumerate(COLOURS))
+    {"color": colour, "linestyle": line, "marker": _MARKERS[(3 * i + j + k) % len(_MARKERS)]}
+    for k, (i, line), (j, colour) in product(
+        range(len(_MARKERS)), enumerate(_LINES), enumerate(COLOURS)
+    )
 ]
+_OF_ALGORITHMS = len(_LINES) * len(COLOURS)
+"""The first styles are those of the table's algorithms, the others those of other names."""
 
 
 def line_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Matplotlib's arguments for each name.
 
-    The style of an algorithm is that of its place in the table of algorithms, so that it is the
-    same in every figure. Other names take the first styles that are left.
+    The style of an algorithm is that of its place in the table of algorithms, and that of another
+    name follows from its letters: a learner looks the same in every figure. Where two would look
+    alike in one figure, the second takes the next style.
     """
     from onkel.algorithms import ALGORITHMS
 
     names = list(dict.fromkeys(names))
     places = {name: i for i, name in enumerate(ALGORITHMS) if name in names}
-    free = (i for i in count() if i not in places.values())
-    others = dict(zip((name for name in names if name not in places), free, strict=False))
-    return {name: _STYLES[(places | others)[name] % len(_STYLES)] for name in names}
+    for name in names:
+        if name not in places:
+            n = len(_STYLES) - _OF_ALGORITHMS
+            first = crc32(name.encode()) % n
+            tried = (_OF_ALGORITHMS + i % n for i in range(first, first + n))
+            places[name] = next(i for i in tried if i not in places.values())
+    return {name: _STYLES[places[name]] for name in names}

@@ -93,6 +93,11 @@ class ExplicitModel(Model):
         self.map.seed_ = value
 
     @property
+    def fits(self) -> str:
+        """What the map's fit is called."""
+        return self.map.fits
+
+    @property
     def ready(self) -> bool:
         """False before the first row of a map that is fitted on first rows."""
         return self.walk is not None

@@ -48,6 +48,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     name: str
     #: of maps that have no such parameter
     random_state = 0
+    #: what a fit on first rows is called where it is told that one goes on
+    fits: ClassVar[str] = "fitting"
 
     # ---- what a model drives -------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from onkel.losses import Loss
 from onkel.model.guard import Guard
 from onkel.model.warmup import Warmup
 from onkel.numerics.dense import as_dense
+from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places
 from onkel.rules.base import Rule, vector
@@ -39,6 +40,11 @@ class Model:
         state = np.array([0.0] * places.OWN_STATE + list(own))
         state[places.SCALE] = 1.0
         return state
+
+    @property
+    def fits(self) -> str:
+        """What a fit on first rows is called where it is told that one goes on."""
+        return "fitting"
 
     @property
     def ready(self) -> bool:
@@ -137,7 +143,7 @@ class Model:
             return
         first, labels, weights = self.warmup.rows()
         # of few rows, too: a search makes the last digits that threads differ by into more
-        with one_blas_thread():
+        with one_blas_thread(), working(f"{self.fits} to rows 1 to {self.warmup.count:,}"):
             self._fit_first(first, labels, weights)
             self._reset()
             self._walk(first, labels, weights, np.zeros((len(first), self.n_outputs)))

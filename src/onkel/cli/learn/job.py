@@ -10,14 +10,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from onkel.cli.console import complain, note, say_if_cold, stderr
+from onkel.cli.console import complain, note, stderr
 from onkel.cli.interrupt import Interrupted, Interrupts
 from onkel.cli.learn.checkpoint import Checkpoint
 from onkel.cli.learn.continuing import continued, load_base
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.options import names_in
 from onkel.cli.showing_columns import show_columns
-from onkel.cli.values import choose_task, make_estimator, parse_delay, parse_settings
+from onkel.cli.values import choose_task, parse_delay, parse_settings
 from onkel.cli.writers import check_outputs
 from onkel.errors import DataError
 from onkel.evaluation.details.telling import verdict
@@ -26,6 +26,7 @@ from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun
 from onkel.evaluation.text import count
+from onkel.learners.making import make_estimator
 from onkel.persistence import save
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
@@ -99,7 +100,6 @@ class LearnJob:
         run = self._new_run(model, began)
         if "run" in info:
             run.set_state(info["run"])
-        say_if_cold()
         rest = take(chain([first] if first is not None else [], blocks), self._rows_left())
         with Interrupts() as interrupts:
             status = self._learn(model, run, rest, stream, interrupts)

@@ -99,6 +99,7 @@ class LearnedLandmarks(FeatureMap):
     """
 
     name = "learned_landmarks"
+    fits = "searching landmarks and widths, fitted"
     n_components: int = 500
     n_warmup: int = 131_072
     search_steps: int = 24

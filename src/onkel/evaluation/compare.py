@@ -1,0 +1,158 @@
+"""``onkel.compare``: several learners over the same rows, from Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onkel.evaluation.comparison.contest import Contest
+from onkel.evaluation.comparison.entries import entry, named
+from onkel.evaluation.comparison.orders import in_order, permuted, read_all
+from onkel.evaluation.comparison.table import Comparison, comparison, write_table
+from onkel.evaluation.figure import plot
+from onkel.evaluation.prequential import blocks_of
+from onkel.evaluation.report import write_html
+from onkel.evaluation.result import PrequentialResult
+from onkel.pipeline.describing import html_table
+
+ORDERS = ("shuffled", "stream")
+
+
+@dataclass(repr=False)
+class ComparisonResult:
+    """What `compare` gives.
+
+    Attributes
+    ----------
+    results : list of PrequentialResult
+        Every run, learner by learner.
+    linear : set of str
+        Names of the learners that are linear in the inputs.
+    """
+
+    results: list[PrequentialResult]
+    linear: set[str]
+
+    @property
+    def table(self) -> Comparison:
+        """Titles, lines, and what the stars mean."""
+        return comparison(self.results, self.linear)
+
+    def __repr__(self) -> str:
+        return f"{self.to_markdown()}\n{self.table.note}"
+
+    def _repr_html_(self) -> str:
+        rows = [(line.cells[0], " · ".join(line.cells[1:])) for line in self.table.lines]
+        return html_table(" · ".join(self.table.head), rows)
+
+    def to_markdown(self) -> str:
+        """The table in Markdown."""
+        return write_table(self.table, "markdown")
+
+    def to_csv(self) -> str:
+        """The numbers of the table as CSV."""
+        return write_table(self.table, "csv")
+
+    def to_latex(self) -> str:
+        """The table as a LaTeX ``tabular`` (package booktabs)."""
+        return write_table(self.table, "latex")
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Draw the curves; ``path`` (PNG, SVG or PDF by its ending) is where to write them."""
+        return plot(self.results, path)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a report of one HTML page."""
+        write_html(self.results, path, title="Comparison", linear=self.linear)
+
+
+def compare(
+    learners: Sequence[Any] | Mapping[str, Any],
+    source: Any,
+    *,
+    target: str | None = None,
+    task: str = "classification",
+    runs: int = 5,
+    order: str = "shuffled",
+    seed: int = 0,
+    limit: int | None = None,
+    scaling: str = "auto",
+    progress: bool = False,
+) -> ComparisonResult:
+    """Compare learners: the same rows in the same orders, each row predicted before it is learned.
+
+    Parameters
+    ----------
+    learners : sequence, or mapping of str
+        Names of algorithms with settings ("fogd", "fogd:n_components=100"), estimators of onkel,
+        estimators of scikit-learn with ``partial_fit``, River's models, or their names
+        ("sklearn.linear_model:SGDClassifier"). Keys of a mapping are the names in the table.
+    source : (X, y), frame, path or stream
+        What `onkel.open_stream` opens. The rows are held in memory.
+    target : str, optional
+        Target column of a table.
+    task : {"classification", "regression"}, default="classification"
+        Which kind of learner a name stands for.
+    runs : int, default=5
+        Orders of the rows, at least 1. Run r has the seed ``seed + r``.
+    order : {"shuffled", "stream"}, default="shuffled"
+        In the order of the stream all runs see the same rows in the same order; only random
+        features differ.
+    seed : int, default=0
+    limit : int, optional
+        Use the first so many rows only.
+    scaling : str, default="auto"
+        Of the features, as `StreamModel` has it; rivals get standardised ones.
+    progress : bool, default=False
+        Show a bar on stderr.
+
+    Returns
+    -------
+    ComparisonResult
+        With ``to_markdown``, ``to_csv``, ``to_latex``, ``plot`` and ``report``. A star marks the
+        best and what is not significantly worse: paired t-test over the orders, Holm's correction.
+
+    Raises
+    ------
+    ValueError
+        If there is no such learner or order, or two have one name.
+    DataError
+        If a row is bad.
+
+    Examples
+    --------
+    >>> import onkel
+    >>> from sklearn.datasets import make_moons
+    >>> rows = make_moons(1000, noise=0.2, random_state=0)
+    >>> found = onkel.compare(["fogd:n_components=50", "pa"], rows, runs=3)
+    >>> [(line.summary.name, line.among_best) for line in found.table.lines]
+    [('fogd:n_components=50', True), ('pa', False)]
+    """
+    from rich.console import Console
+
+    if order not in ORDERS:
+        raise ValueError(f"order={order!r}: must be one of {', '.join(ORDERS)}")
+    if runs < 1:
+        raise ValueError(f"runs={runs}: must be at least 1")
+    rows = read_all(blocks_of(source, target), np.inf, limit)
+    assert rows is not None
+    X, y = rows
+    classes = np.unique(y) if task == "classification" else None
+    entries = named(
+        [entry(given, task, name=name, classes=classes) for name, given in learners.items()]
+        if isinstance(learners, Mapping)
+        else [entry(given, task, classes=classes) for given in learners]
+    )
+    contest = Contest(entries, scaling, seed)
+    console = Console(stderr=True) if progress else Console(quiet=True)
+    contest.play(
+        lambda s: permuted(X, y, s) if order == "shuffled" else in_order(X, y),
+        console,
+        runs=runs,
+        total=len(y),
+    )
+    return ComparisonResult(contest.results, {one.name for one in entries if one.linear})

@@ -1,0 +1,107 @@
+"""The runs of a comparison: every learner over every order of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from onkel.errors import DataError
+from onkel.evaluation.comparison.entries import Entry
+from onkel.evaluation.prequential import take
+from onkel.evaluation.progress import RunProgress
+from onkel.evaluation.result import PrequentialResult
+from onkel.evaluation.run import PrequentialRun
+from onkel.pipeline import StreamModel
+
+
+@dataclass
+class Contest:
+    """What is compared, and how every model is made.
+
+    Attributes
+    ----------
+    entries : sequence of Entry
+        Who takes part.
+    scaling : str
+        Of the features.
+    seed : int
+        Run r has the seed ``seed + r``: its order of rows, and its random features.
+    encoder : Encoder, optional
+        Kept in the models.
+    held : callable, optional
+        Gives a context in which no signal acts; each block is learned in one.
+    models : dict
+        The model of each learner's last run.
+    results : list of PrequentialResult
+        Runs that are finished, learner by learner.
+    """
+
+    entries: Sequence[Entry]
+    scaling: str = "auto"
+    seed: int = 0
+    encoder: Any = None
+    held: Callable[[], AbstractContextManager[None]] = nullcontext
+    models: dict[str, StreamModel] = field(default_factory=dict)
+    results: list[PrequentialResult] = field(default_factory=list)
+
+    def play(
+        self,
+        rows: Callable[[int], Iterable[Any]],
+        console: Any,
+        *,
+        runs: int,
+        total: int | None = None,
+        limit: int | None = None,
+    ) -> list[PrequentialResult]:
+        """Run every learner over every order of the rows; the results, learner by learner.
+
+        What is finished when an exception cuts it short is in ``results``.
+
+        Parameters
+        ----------
+        rows : callable
+            Seed of a run -> its blocks. Called anew for every learner: same seed, same blocks.
+        console : rich.console.Console or None
+            For the bar.
+        runs : int
+            Number of orders.
+        total, limit : int, optional
+            Rows of a run if known, and at most.
+        """
+        for entry in self.entries:
+            for r in range(runs):
+                title = entry.name if runs == 1 else f"{entry.name} {r + 1}/{runs}"
+                seed = self.seed + r
+                with RunProgress(console, title, total=total, table=False) as progress:
+                    model = self._model(entry, seed)
+                    try:
+                        result = self._run(entry, model, take(rows(seed), limit), progress)
+                    except DataError as error:
+                        raise DataError(f"{entry.name}: {error}") from error
+                    result.settings |= {"seed of the run": seed} if runs > 1 else {}
+                    self.results.append(result)
+                self.models[entry.name] = model
+        return self.results
+
+    def _run(
+        self, entry: Entry, model: StreamModel, blocks: Iterable[Any], progress: RunProgress
+    ) -> PrequentialResult:
+        settings = _parameters(model.estimator)
+        run = PrequentialRun(model, name=entry.name, settings=settings, progress=progress)
+        for i, block in enumerate(blocks):
+            with self.held():
+                if i == 0:
+                    run.warm_up(block)
+                run.step(block)
+        return run.result()
+
+    def _model(self, entry: Entry, seed: int) -> StreamModel:
+        return StreamModel(entry.make(seed), scaling=self.scaling, encoder=self.encoder)
+
+
+def _parameters(estimator: Any) -> dict[str, Any]:
+    """Parameters that are the same in all runs."""
+    params = estimator.get_params(deep=False)
+    return {name: value for name, value in params.items() if name != "random_state"}

@@ -1,0 +1,141 @@
+"""Who takes part in a comparison, from what people write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from sklearn.base import clone
+
+from onkel.algorithms import ALGORITHMS
+from onkel.evaluation.comparison.rivals import rival
+from onkel.learners.base import OnlineEstimator
+from onkel.learners.making import make_estimator, parse_value
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One learner of a comparison.
+
+    Attributes
+    ----------
+    name : str
+        In tables and legends.
+    make : callable
+        Seed of a run -> a new estimator.
+    algorithm : str
+        Its name in the table of algorithms; "" if it has none.
+    """
+
+    name: str
+    make: Callable[[int], Any]
+    algorithm: str = ""
+
+    @property
+    def linear(self) -> bool:
+        """True for learners linear in the inputs."""
+        return self.algorithm in ALGORITHMS and ALGORITHMS[self.algorithm].linear
+
+
+def entry(
+    given: Any,
+    task: str,
+    *,
+    name: str | None = None,
+    params: dict[str, Any] | None = None,
+    classes: Any = None,
+) -> Entry:
+    """A learner of a comparison.
+
+    Parameters
+    ----------
+    given : str, estimator or River model
+        A name with settings, such as "fogd:n_components=100:gamma=0.1"; a class of another library,
+        such as "sklearn.linear_model:SGDClassifier:alpha=0.001"; or the learner itself.
+    task : {"classification", "regression"}
+    name : str, optional
+        For tables; what was given, or the class's name.
+    params : dict, optional
+        Further parameters of a name; its own settings come first.
+    classes : array, optional
+        All classes there are, which scikit-learn's classifiers ask for.
+
+    Raises
+    ------
+    ValueError
+        If there is no such learner or parameter, or it does not learn row by row.
+    """
+    if isinstance(given, OnlineEstimator):
+        return Entry(name or type(given).__name__, lambda seed: _seeded(given, seed))
+    if not isinstance(given, str):
+        name = name or type(given).__name__
+        other = rival(given, task, name, classes)
+        return Entry(name, other.copied)
+    first, *rest = given.split(":")
+    if is_rival(given):
+        settings = _settings(given, rest[1:])
+        other = rival(_class(first, rest[0])(**settings), task, given, classes)
+        return Entry(name or ":".join(rest), other.copied)
+    settings = {**(params or {}), **_settings(given, rest)}
+    make_estimator(first, task, settings)  # says at once what is wrong
+    return Entry(name or given, lambda seed: make_estimator(first, task, settings, seed), first)
+
+
+def is_rival(given: str) -> bool:
+    """Whether a text names a class of another library: "module:Class", not "name:setting=value"."""
+    parts = given.split(":")
+    return len(parts) > 1 and "=" not in parts[1]
+
+
+def split_names(given: str) -> list[str]:
+    """The parts of "okl,fogd:n_components=100", each once."""
+    return list(dict.fromkeys(part.strip() for part in given.split(",") if part.strip()))
+
+
+def named(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries, refused where two have one name.
+
+    Raises
+    ------
+    ValueError
+        Naming the two.
+    """
+    found: dict[str, Entry] = {}
+    for one in entries:
+        if one.name in found:
+            raise ValueError(
+                f"two learners are called {one.name!r}; give each a name of its own, in a dict"
+            )
+        found[one.name] = one
+    return list(found.values())
+
+
+def _settings(given: str, parts: Iterable[str]) -> dict[str, Any]:
+    settings = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if not equals or not key.strip():
+            raise ValueError(
+                f"{given}: write settings as name=value after a colon, such as fogd:gamma=0.1"
+            )
+        settings[key.strip()] = parse_value(value.strip())
+    return settings
+
+
+def _class(module: str, name: str) -> Any:
+    try:
+        return vars(import_module(module))[name]
+    except ModuleNotFoundError as error:
+        raise ValueError(f"rival {module}:{name}: {error}; is it installed?") from None
+    except KeyError:
+        raise ValueError(f"rival {module}:{name}: {module} has no {name}") from None
+
+
+def _seeded(estimator: OnlineEstimator, seed: int) -> Any:
+    """A copy that has learned nothing; without a seed of its own it gets that of the run."""
+    new = clone(estimator)
+    if "random_state" in new.get_params(deep=False) and new.random_state is None:
+        new.set_params(random_state=seed)
+    return new

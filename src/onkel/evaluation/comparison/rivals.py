@@ -1,0 +1,135 @@
+"""Learners of other libraries as learners here: scikit-learn's with ``partial_fit``, River's.
+
+They take rows one by one, each predicted before it is learned, on the same scaled features.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from onkel.learners.told import Told
+from onkel.numerics.dense import as_dense
+
+
+@runtime_checkable
+class _Partial(Protocol):
+    """As scikit-learn's estimators that learn online."""
+
+    def partial_fit(self, X: Any, y: Any) -> Any: ...
+
+    def predict(self, X: Any) -> Any: ...
+
+
+@runtime_checkable
+class _OneByOne(Protocol):
+    """As River's models."""
+
+    def learn_one(self, x: Any, y: Any) -> Any: ...
+
+    def predict_one(self, x: Any) -> Any: ...
+
+
+class _Rival(BaseEstimator):
+    """A learner of another library, behind the interface of a `StreamModel`'s estimator."""
+
+    nbytes_ = 0
+    changes_: tuple[int, ...] = ()
+
+    def __init__(self, learner: Any, classes: Any = None) -> None:
+        self.learner = learner
+        self.classes = classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "n_rows_" in vars(self)
+
+    def tell_then_learn(self, X: Any, y: Any) -> Told:
+        """Predict each row, then learn it."""
+        X, y = as_dense(X), np.asarray(y)
+        if "n_rows_" not in vars(self):
+            self.n_rows_, self.n_features_in_ = 0, X.shape[1]
+        step = self._learn_one if isinstance(self.learner, _OneByOne) else self._learn_row
+        told = [step(X[t : t + 1], y[t]) for t in range(len(y))]
+        return Told(np.array(told, dtype=self._dtype(y)))
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the rows in their order, going on from what was learned."""
+        self.tell_then_learn(X, y)
+        return self
+
+    def predict_then_learn(self, X: Any, y: Any) -> np.ndarray:
+        """Predictions made before each row was learned."""
+        return self.tell_then_learn(X, y).predictions
+
+    def _dtype(self, y: np.ndarray) -> Any:
+        raise NotImplementedError
+
+    def _learn_row(self, X: np.ndarray, y: Any) -> Any:
+        """One row (1, d) of an estimator with ``partial_fit``; the first is predicted right."""
+        told = self.learner.predict(X)[0] if self.n_rows_ else y
+        first = {"classes": self.classes} if self.classes is not None and not self.n_rows_ else {}
+        self.learner.partial_fit(X, np.array([y]), **first)
+        self.n_rows_ += 1
+        return told
+
+    def _learn_one(self, X: np.ndarray, y: Any) -> Any:
+        """One row (1, d) of a River model; the first is predicted right."""
+        row = {f"x{j}": value for j, value in enumerate(X[0].tolist())}
+        label = y.item() if isinstance(y, np.generic) else y
+        told = self.learner.predict_one(row) if self.n_rows_ else label
+        self.learner.learn_one(row, label)
+        self.n_rows_ += 1
+        return told
+
+    def copied(self, seed: int) -> Self:
+        """A new one, its learner seeded where it has a seed."""
+        learner = copy.deepcopy(self.learner)
+        for name in ("random_state", "seed"):
+            if name in vars(learner):
+                setattr(learner, name, seed)
+        return type(self)(learner, self.classes)
+
+
+class RivalClassifier(ClassifierMixin, _Rival):
+    """A classifier of another library."""
+
+    def _dtype(self, y: np.ndarray) -> Any:
+        return object
+
+
+class RivalRegressor(RegressorMixin, _Rival):
+    """A regressor of another library."""
+
+    def _dtype(self, y: np.ndarray) -> Any:
+        return np.float64
+
+
+def rival(learner: Any, task: str, name: str, classes: Any = None) -> Any:
+    """A learner of another library as one of a comparison.
+
+    Parameters
+    ----------
+    learner : object
+        With ``partial_fit`` and ``predict``, or ``learn_one`` and ``predict_one``.
+    task : {"classification", "regression"}
+    name : str
+        For errors.
+    classes : array, optional
+        Of a classifier with ``partial_fit``: all classes there are.
+
+    Raises
+    ------
+    ValueError
+        If it learns in neither way.
+    """
+    if not isinstance(learner, _Partial | _OneByOne):
+        raise ValueError(
+            f"{name}: a rival needs partial_fit and predict, or River's learn_one and predict_one; "
+            f"{type(learner).__name__} has neither"
+        )
+    if task == "regression":
+        return RivalRegressor(learner)
+    return RivalClassifier(learner, classes)

@@ -1,0 +1,122 @@
+"""Learners from what people write: a name, parameters as text, parameters of components."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from onkel.budgets import make_budget
+from onkel.kernels import make_kernel
+from onkel.learners.open import (
+    ExplicitKernelClassifier,
+    ExplicitKernelRegressor,
+    SupportKernelClassifier,
+    SupportKernelRegressor,
+)
+from onkel.learners.table import ALGORITHMS, make
+from onkel.maps import make_map
+from onkel.rules import make_rule
+
+_WORDS = {"true": True, "false": False, "none": None}
+_COMPONENTS: dict[str, Any] = {
+    "kernel": make_kernel, "map": make_map, "rule": make_rule, "budget": make_budget,
+}  # fmt: skip
+#: compositions of one's own: of any map and rule, and of any kernel, rule and budget
+OPEN: dict[str, dict[str, Any]] = {
+    "explicit": {
+        "classification": ExplicitKernelClassifier, "regression": ExplicitKernelRegressor,
+    },
+    "support": {
+        "classification": SupportKernelClassifier, "regression": SupportKernelRegressor,
+    },
+}  # fmt: skip
+
+
+def parse_value(text: str) -> Any:
+    """A number, a fraction (1/128), true, false, none, a Python literal, else the text itself."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    fraction = re.fullmatch(r"([-+.\deE]+)\s*/\s*([-+.\deE]+)", text)
+    try:
+        if fraction and float(fraction[2]):
+            return float(fraction[1]) / float(fraction[2])
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def close(word: str, choices: Sequence[str]) -> str:
+    """End of a sentence that names what could have been meant."""
+    near = difflib.get_close_matches(word, choices, n=1)
+    meant = f"; did you mean {near[0]!r}?" if near else "."
+    return f"{meant} There is: {', '.join(choices)}"
+
+
+def make_estimator(
+    algorithm: str, task: str, params: dict[str, Any], seed: int | None = None
+) -> Any:
+    """An estimator by the name of its algorithm, its parameters checked.
+
+    Parameters
+    ----------
+    algorithm : str
+        Name in `onkel.algorithms.ALGORITHMS`, or "explicit" or "support" for a composition of your
+        own.
+    task : {"classification", "regression"}
+        Task.
+    params : dict
+        Parameters of the estimator, and of its components, such as ``rule__learning_rate``.
+    seed : int, optional
+        For its ``random_state``, if it has one and it is not among the parameters.
+
+    Returns
+    -------
+    estimator
+        Not fitted.
+
+    Raises
+    ------
+    ValueError
+        If there is no such algorithm or parameter; the message names what is close.
+    """
+    estimator = _new(algorithm, task)
+    known = estimator.get_params(deep=False)
+    for name in params:
+        if name.split("__")[0] not in known:
+            raise ValueError(f"{algorithm} has no parameter {name!r}{close(name, sorted(known))}")
+    if "random_state" in known:
+        params = {"random_state": seed, **params}
+    own = {name: value for name, value in params.items() if "__" not in name}
+    estimator.set_params(**own)
+    for name in params:
+        if "__" in name:
+            _set_component(algorithm, estimator, name, params[name])
+    return estimator
+
+
+def _new(algorithm: str, task: str) -> Any:
+    if algorithm in OPEN:
+        return OPEN[algorithm][task]()
+    if algorithm not in ALGORITHMS:
+        names = [*ALGORITHMS, *OPEN]
+        raise ValueError(f"there is no algorithm {algorithm!r}{close(algorithm, names)}")
+    return make(algorithm, task=task)
+
+
+def _set_component(algorithm: str, estimator: Any, name: str, value: Any) -> None:
+    """Set a parameter of a component, which may be given by its name so far."""
+    owner, _, of_component = name.partition("__")
+    held = estimator.get_params(deep=False)[owner]
+    if owner not in _COMPONENTS or isinstance(held, int | float):
+        raise ValueError(
+            f"{algorithm} has no parameter {name!r}: its {owner} is {held!r}, which has none"
+        )
+    component = _COMPONENTS[owner](held)
+    known = sorted(component.get_params())
+    if of_component not in known:
+        what = f"{of_component!r}{close(of_component, known)}" if known else "of its own"
+        raise ValueError(f"{name}: {owner} {held!r} has no parameter {what}")
+    estimator.set_params(**{owner: component.set_params(**{of_component: value})})

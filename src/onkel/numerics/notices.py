@@ -1,0 +1,63 @@
+"""What long work tells whoever watches: that something compiles, or which rows are searched.
+
+Nobody has to listen. The command line does, and the progress line while a run is on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Listener(Protocol):
+    """Who is told."""
+
+    def say(self, text: str) -> bool:
+        """Show a remark; False: not here, the listener before is asked."""
+
+    def busy(self, text: str | None) -> None:
+        """What is being done now; None: it is done."""
+
+
+_listeners: list[Listener] = []
+
+
+def begin(listener: Listener) -> None:
+    """From now on the listener is told first."""
+    _listeners.append(listener)
+
+
+def end(listener: Listener) -> None:
+    """The listener is told no more."""
+    _listeners.remove(listener)
+
+
+@contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """While active, the listener is told first."""
+    begin(listener)
+    try:
+        yield
+    finally:
+        end(listener)
+
+
+def say(text: str) -> None:
+    """Tell the last listener that shows it."""
+    for listener in reversed(_listeners):
+        if listener.say(text):
+            return
+
+
+@contextmanager
+def working(text: str) -> Iterator[None]:
+    """Work that takes its time, told while it goes on."""
+    told = list(_listeners)
+    for listener in told:
+        listener.busy(text)
+    try:
+        yield
+    finally:
+        for listener in told:
+            listener.busy(None)

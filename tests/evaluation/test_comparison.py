@@ -1,0 +1,95 @@
+"""Comparisons from Python, and the test behind the stars."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from river.tree import HoeffdingTreeRegressor
+from scipy.stats import ttest_rel
+from sklearn.linear_model import SGDClassifier
+
+import onkel
+from onkel.errors import DataError
+from onkel.evaluation.compare import compare
+from onkel.evaluation.comparison.testing import holm, p_values
+from onkel.evaluation.styles import line_styles
+from onkel.learners import FOGDClassifier, PAClassifier
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(800, 2))
+Y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+
+
+def test_learners_of_all_kinds():
+    found = compare(
+        {
+            "mine": FOGDClassifier(n_components=40),
+            "sgd": SGDClassifier(),
+            "named": "fogd",
+            "pa": "pa",
+        },
+        (X, Y),
+        runs=3,
+    )
+    assert [line.summary.name for line in found.table.lines] == ["mine", "sgd", "named", "pa"]
+    values = [[r.value for r in found.results if r.name == n] for n in ("mine", "sgd")]
+    assert len(set(values[0])) == 3
+    assert max(values[0]) < 30 < min(values[1])
+    # same rows, same orders: a learner alone has the same numbers
+    alone = compare([PAClassifier()], (X, Y), runs=3)
+    assert [r.value for r in alone.results] == [r.value for r in found.results if r.name == "pa"]
+    assert found.linear == {"pa"}
+    assert found.to_markdown() in repr(found)
+    assert "mine" in found._repr_html_()
+
+
+def test_a_regression_with_a_model_of_river(tmp_path):
+    y = 100 * X[:, 0] + 1e4
+    found = onkel.compare(
+        ["krls", HoeffdingTreeRegressor()], (X, y), task="regression", runs=1, order="stream"
+    )
+    krls, tree = found.results
+    assert krls.value < tree.value < np.inf
+    found.report(tmp_path / "r.html")
+    found.plot(tmp_path / "r.png")
+    assert (tmp_path / "r.png").stat().st_size > 1000
+
+
+def test_what_can_be_put_right():
+    with pytest.raises(ValueError, match="order='random'"):
+        compare(["pa"], (X, Y), order="random")
+    with pytest.raises(ValueError, match="two learners are called 'PAClassifier'"):
+        compare([PAClassifier(), PAClassifier()], (X, Y))
+    with pytest.raises(ValueError, match="did you mean 'fogd'"):
+        compare(["fgd"], (X, Y))
+    wild = {"wild": "fogd:learning_rate=1e6"}
+    with pytest.raises(DataError, match="wild: row"):
+        compare(wild, (X, 100 * X[:, 0]), task="regression", runs=1)
+
+
+def test_p_values_are_those_of_paired_tests_with_holm():
+    found = compare(["fogd:n_components=40", "fogd:n_components=30", "pa"], (X, Y), runs=4)
+    values = [
+        [r.value for r in found.results if r.name == line.summary.name]
+        for line in found.table.lines
+    ]
+    best = int(np.argmin([np.mean(v) for v in values]))
+    raw = sorted(ttest_rel(values[best], v).pvalue for i, v in enumerate(values) if i != best)
+    told = sorted(p_values(found.results).values())
+    assert told == pytest.approx([min(2 * raw[0], 1), max(2 * raw[0], raw[1]), 1.0])
+    assert not found.table.lines[2].among_best
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_a_name_looks_the_same_in_every_figure():
+    one = line_styles(["fogd:n_components=100", "pa", "mine"])
+    two = line_styles(["other", "mine", "fogd:n_components=100"])
+    assert one["mine"] == two["mine"]
+    assert one["fogd:n_components=100"] == two["fogd:n_components=100"]
+    many = line_styles([f"fogd:n_components={n}" for n in range(40)])
+    assert len({tuple(style.values()) for style in many.values()}) == 40
