@@ -95,7 +95,7 @@ class _OnlineKernel(Seeded, OverMap):
     )
     max_groups: int = param(
         default=100_000,
-        doc="Groups (``groups=``) that there is a memory of, those seen last: about 0.6 kB each.",
+        doc="Groups (``groups=``) that there is a memory of, those seen last: about 1 kB each.",
     )
     dtype: str = "float64"
     random_state: Any = param(
