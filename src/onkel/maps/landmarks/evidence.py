@@ -21,6 +21,7 @@ Source: Seeger, Williams & Lawrence 2003 (the projected process); Snelson & Ghah
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -28,14 +29,18 @@ from scipy.linalg import cho_solve
 from scipy.linalg.blas import get_blas_funcs
 
 from onkel.maps.landmarks.rational import KernelColumns, chain, kernel_columns, through_distances
+from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
 
 __all__ = [
+    "STEP_ROWS",
     "Gradient",
     "Landmarks",
     "Sums",
     "gradient",
+    "gradient_in_steps",
     "penalty_of",
+    "sums_in_steps",
     "sums_of",
 ]
 
@@ -43,8 +48,8 @@ __all__ = [
 JITTER = 1e-7
 # Rows whose derivatives are computed at once, so that they stay in the second-level cache.
 _PART_ROWS = 256
-# Rows summed in the precision of the features before the sum goes to float64.
-_SUMMED_ROWS = 2048
+#: rows of a step: they are summed in the precision of the features before the sum goes to float64
+STEP_ROWS = 2048
 # Share of its trace added to H: the rounding error of its sum.
 _ROUNDING = {"d": 1e-13, "f": 1e-9}
 
@@ -99,6 +104,13 @@ def penalty_of(S: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 def sums_of(at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Sums:
     """The sums of rows X (n, d), targets Y (n, C), √weights (n, 1); (0, 1) where all are 1."""
+    return finished(sums_in_steps(at, X, Y, root))
+
+
+def sums_in_steps(
+    at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray
+) -> Generator[None, None, Sums]:
+    """As :func:`sums_of`, a step for every :data:`STEP_ROWS` rows."""
     m, w, dtype = len(at.S), np.exp(at.log_width), X.dtype
     kernel = KernelColumns(at.S.astype(dtype), w.astype(dtype))
     (syrk,) = get_blas_funcs(("syrk",), dtype=dtype)
@@ -112,10 +124,16 @@ def sums_of(at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Su
             KY += Kw.T @ yw
             Ks.append(K)
         KK += of_some
+        yield
     return Sums(Ks, KK, KY, penalty_of(at.S, w))
 
 
-def gradient(
+def gradient(at: Landmarks, sums: Sums, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Gradient:
+    """The gradient of E at the landmarks of ``sums``, whose K₀ it overwrites; rows as there."""
+    return finished(gradient_in_steps(at, sums, X, Y, root))
+
+
+def gradient_in_steps(
     at: Landmarks,
     sums: Sums,
     X: np.ndarray,
@@ -123,8 +141,8 @@ def gradient(
     root: np.ndarray,
     every: int = 1,
     first: int = 0,
-) -> Gradient:
-    """The gradient of E at the landmarks of ``sums``, whose K₀ it overwrites; rows as there.
+) -> Generator[None, None, Gradient]:
+    """As :func:`gradient`, a step for every :data:`STEP_ROWS` rows.
 
     2 C K H⁻¹ takes most of the time. With ``every`` > 1 it is estimated from one part in ``every``
     of the rows: parts ``first``, ``first`` + ``every``, ...; rows must be in random order.
@@ -145,6 +163,8 @@ def gradient(
             G += (K if not root.size else K * root[part] ** 2) @ of_weights
         chain(G, K)
         _add(of_S, of_width, *through_distances(G, X[part], S, w))
+        if part.stop % STEP_ROWS == 0:
+            yield
     if w.ndim == 1:
         K0_inv = inverse_of_factor(cholesky_upper(np.asfortranarray(sums.K0)).astype(X.dtype))
         G = at.ridge / noise * (alpha @ alpha.T) + C * (at.ridge * H_inv - K0_inv)
@@ -173,8 +193,8 @@ def _noise(at: Landmarks, sums: Sums, alpha: np.ndarray, residuals: list[np.ndar
 
 def _groups(n: int) -> list[list[slice]]:
     """Parts of n rows, in groups that are summed in the precision of the features."""
-    starts = range(0, n, _SUMMED_ROWS)
-    ends = [min(start + _SUMMED_ROWS, n) for start in starts]
+    starts = range(0, n, STEP_ROWS)
+    ends = [min(start + STEP_ROWS, n) for start in starts]
     return [
         [slice(a, min(a + _PART_ROWS, end)) for a in range(start, end, _PART_ROWS)]
         for start, end in zip(starts, ends, strict=True)

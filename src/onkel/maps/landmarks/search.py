@@ -9,12 +9,21 @@ targets.
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.maps.landmarks.evidence import Gradient, Landmarks, Sums, gradient, sums_of
+from onkel.maps.landmarks.evidence import (
+    STEP_ROWS,
+    Gradient,
+    Landmarks,
+    Sums,
+    gradient_in_steps,
+    sums_in_steps,
+)
 from onkel.maps.landmarks.rational import kernel_columns
+from onkel.numerics.in_steps import in_shares
 
 __all__ = ["improve"]
 
@@ -38,7 +47,7 @@ _SIZES = ((0.06, 0.2), (0.045, 0.15))
 # landmark's are noisy.
 _DECAY, _OF_SQUARES, _SHARED = 0.8, 0.99, 0.5
 # Rows per landmark from which on widths of each landmark's own are tried.
-_OWN_FROM = 16
+_OWN_FROM = 14
 # There are more of them to find, in so many times as many steps.
 _OWN_STEPS = 2
 _OWN_RIDGE = 0.1
@@ -98,32 +107,50 @@ def improve(
     weight: np.ndarray,
     steps: int,
     rng: np.random.Generator,
-) -> Landmarks:
+) -> Generator[float, None, Landmarks]:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
     And twice as many for widths of the landmarks' own. The search begins at the best of ``starts``
-    and returns the point with the smallest squared error on the other fifth, which is held out.
+    and returns the point with the smallest squared error on the other fifth, which is held out. It
+    is a generator, which gives the share of the work that is done.
     """
     order = rng.permutation(len(X))[:_MOST_ROWS]
     held = min(int(len(order) * _HELD_OUT), _MOST_HELD_OUT)
     X, Y, weight = (A.astype(np.float32, copy=False) for A in (X, Y, weight))
     judge, learn = (_Rows(X[i], Y[i], weight[i]) for i in (order[:held], order[held:]))
-    at = min(starts, key=lambda s: _judged(s, sums_of(s, *learn.of_sums), judge)[1])
-    found, error = _climb(at, learn, judge, steps * (_OWN_STEPS if at.log_width.ndim == 2 else 1))
-    if found.log_width.ndim == 1 and len(X) >= _OWN_FROM * len(found.S):
+    tried = _OWN_FROM * len(starts[0].S) <= len(X)
+    evaluations = len(starts) + 2 * (steps + 1) + tried * 2 * (_OWN_STEPS * steps + 1)
+    most = evaluations * -(-len(learn.X) // STEP_ROWS)
+    return (yield from in_shares(_search(starts, learn, judge, steps, tried), most))
+
+
+def _search(
+    starts: list[Landmarks], learn: _Rows, judge: _Rows, steps: int, tried: bool
+) -> Generator[None, None, Landmarks]:
+    """The best point; with ``tried``, widths of the landmarks' own are."""
+    begun = []
+    for start in starts:
+        sums = yield from sums_in_steps(start, *learn.of_sums)
+        begun.append(_judged(start, sums, judge))
+    at, _ = min(begun, key=lambda pair: pair[1])
+    common = at.log_width.ndim == 1
+    found, error = yield from _climb(at, learn, judge, steps if common else _OWN_STEPS * steps)
+    if common and tried:
         own = Landmarks(found.S, np.tile(found.log_width, (len(found.S), 1)), math.log(_OWN_RIDGE))
-        own, own_error = _climb(own, learn, judge, _OWN_STEPS * steps)
+        own, own_error = yield from _climb(own, learn, judge, _OWN_STEPS * steps)
         if own_error < error:
             return own
     return found
 
 
-def _climb(at: Landmarks, learn: _Rows, judge: _Rows, steps: int) -> tuple[Landmarks, float]:
+def _climb(
+    at: Landmarks, learn: _Rows, judge: _Rows, steps: int
+) -> Generator[None, None, tuple[Landmarks, float]]:
     """The best point on the way, and its error on ``judge``."""
     best, best_error, best_step = at, np.inf, 0
     adam, size = _Adam(), 1.0
     for step in range(steps + 1):
-        sums = sums_of(at, *learn.of_sums)
+        sums = yield from sums_in_steps(at, *learn.of_sums)
         if step % _CHECK_EVERY == 0:
             at, error = _judged(at, sums, judge)
             if error < best_error:
@@ -134,7 +161,7 @@ def _climb(at: Landmarks, learn: _Rows, judge: _Rows, steps: int) -> tuple[Landm
         if step == steps:
             break
         every = _EVERY if len(learn.X) >= _ENOUGH_ROWS else 1
-        down = gradient(at, sums, *learn.of_sums, every, step % every)
+        down = yield from gradient_in_steps(at, sums, *learn.of_sums, every, step % every)
         at = adam.step(at, down, size * min(1.0, 2.0 * (1.0 - step / steps) + _LAST_SIZE))
     return best, best_error
 
