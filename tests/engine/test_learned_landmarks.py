@@ -157,7 +157,7 @@ def here_and_there(n):
 
 @pytest.mark.parametrize("own", [False, True])
 def test_search_never_returns_worse_than_it_started_from(own):
-    # below 14 rows a landmark widths stay common
+    # below 15 rows a landmark widths stay common
     X, Y, weight = here_and_there(600) if own else toy(350)
     starts = [ev.Landmarks(X[:30], np.full(4, np.log(w)), np.log(0.01)) for w in (0.05, 0.4)]
     rng = np.random.default_rng(0)

@@ -40,7 +40,7 @@ _FEW_STEPS, _STEPS = 8, 40
 # The penalty of the constant feature, as a share of λ: so small that targets need no centring.
 _CONSTANT = 1e-4
 # The share of the rows so far that a search sees: it is made while the others come.
-_SEEN = 0.9
+_SEEN = 31 / 32
 # Memory for the rows kept for the search, at most.
 _KEPT_BYTES = 64 << 20
 
@@ -170,7 +170,7 @@ class LearnedLandmarks(FeatureMap):
         finished(self.fit_in_steps(X, Y, weight, len(X)))
 
     def rows_of_fit(self, due: int) -> int:
-        """Of a search the first nine tenths: it is made while the others come."""
+        """Of a search all but a 32nd part: it is made while those come."""
         searched = self._searches(due) and self._due(due) and not self._late
         return int(due * _SEEN) if searched else due
 

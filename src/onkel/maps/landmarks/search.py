@@ -47,7 +47,7 @@ _SIZES = ((0.06, 0.2), (0.045, 0.15))
 # landmark's are noisy.
 _DECAY, _OF_SQUARES, _SHARED = 0.8, 0.99, 0.5
 # Rows per landmark from which on widths of each landmark's own are tried.
-_OWN_FROM = 14
+_OWN_FROM = 15
 # There are more of them to find, in so many times as many steps.
 _OWN_STEPS = 2
 _OWN_RIDGE = 0.1
