@@ -29,15 +29,6 @@ from scipy.linalg import cho_solve
 from onkel.maps.landmarks.rational import chain, kernel_columns, through_distances
 from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
 
-__all__ = [
-    "Gradient",
-    "Landmarks",
-    "Sums",
-    "gradient",
-    "penalty_of",
-    "sums_of",
-]
-
 #: added to the diagonal of κ(S, S): landmarks may coincide
 JITTER = 1e-7
 # Rows whose derivatives are computed at once, so that they stay in the second-level cache.

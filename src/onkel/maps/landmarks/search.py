@@ -16,8 +16,6 @@ import numpy as np
 from onkel.maps.landmarks.evidence import Gradient, Landmarks, Sums, gradient, sums_of
 from onkel.maps.landmarks.rational import kernel_columns
 
-__all__ = ["improve"]
-
 # A search looks at this many rows at most, drawn at random; a fifth of them are held out, up to a
 # limit.
 _MOST_ROWS = 65_536
