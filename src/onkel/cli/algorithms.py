@@ -6,8 +6,6 @@ from typing import Any
 
 from onkel.cli import options
 
-__all__ = ["algorithms"]
-
 
 def algorithms(
     as_json: options.Json = False,

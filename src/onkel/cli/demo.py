@@ -13,8 +13,6 @@ from onkel.cli.console import stderr, stdout
 if TYPE_CHECKING:
     from onkel.evaluation.comparison.contest import Contest
 
-__all__ = ["demo"]
-
 _FAST = ("fogd", "nogd", "rrf", "pa")
 # The default is shown where its thousands of rows a second are enough.
 _ALL = ("okl", *_FAST)

@@ -11,8 +11,6 @@ import numpy as np
 
 from onkel.learners.making import parse_value
 
-__all__ = ["choose_task", "parse_delay", "parse_settings"]
-
 _MOST_CLASSES = 32
 """A column of whole numbers with more distinct values than this is taken for a quantity."""
 

@@ -14,8 +14,6 @@ from onkel.columns.failures import first_failure, shorten
 from onkel.columns.gaps import GAPS
 from onkel.errors import DataError
 
-__all__ = ["categories", "kind_of", "numbers", "one_batch", "seconds", "target_values"]
-
 _UNIT = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 # What stands for "no value" in a text target (pyarrow's own list for numbers, in short).
 _NULLS = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan")

@@ -14,8 +14,6 @@ from onkel.columns.layout import Layout
 from onkel.errors import DataError
 from onkel.state import Flag, Listed, Number, Text, Whole, check, inside, require
 
-__all__ = ["FIRST_ROWS", "LACKING", "POLICIES", "Encoder"]
-
 FIRST_ROWS = 100
 """Rows that tell what a column is; a pipe gives so many before they are looked at."""
 

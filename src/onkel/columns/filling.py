@@ -12,8 +12,6 @@ from onkel.columns.column import CODE, GAP, TIME_PARTS, VALUE, Given
 from onkel.columns.layout import Layout
 from onkel.columns.times import time_features
 
-__all__ = ["fill"]
-
 
 def fill(
     layout: Layout,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["time_features"]
-
 _DAY = 86_400.0
 # 1970-01-01 was a Thursday; weeks begin on Monday.
 _MONDAY = 3.0

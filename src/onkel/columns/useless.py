@@ -8,8 +8,6 @@ import numpy as np
 
 from onkel.columns.column import Column, Given
 
-__all__ = ["why_useless"]
-
 # A share of rows with a text of their own that makes it a name.
 _UNIQUE = 0.95
 _ID = re.compile(r"(^|[\W_])(id|uuid|guid)$|[a-z](Id|ID)$", re.IGNORECASE)

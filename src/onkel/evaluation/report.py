@@ -21,8 +21,6 @@ from onkel.persistence.atomic import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.describing import columns_with_importance
 
-__all__ = ["write_html"]
-
 Table = dict[str, Any]
 
 

@@ -13,8 +13,6 @@ from onkel.columns.column import Column, Given
 from onkel.columns.failures import shorten
 from onkel.errors import DataError
 
-__all__ = ["DictRows"]
-
 _TIMES = (datetime.date, datetime.time, np.datetime64)
 _SPANS = (datetime.timedelta, np.timedelta64)
 

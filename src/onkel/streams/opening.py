@@ -15,8 +15,6 @@ from onkel.streams.dialect import Dialect
 from onkel.streams.resolving import open_source
 from onkel.streams.stream import Stream
 
-__all__ = ["open_stream"]
-
 # With a decimal point, and with a decimal comma.
 _THOUSANDS = (",", " ", "'"), (".", " ", "'")
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from onkel.errors import DataError
 
-__all__ = ["StreamFile", "find_streams"]
-
 # More distinct values than these are no classes.
 _MOST_CLASSES = 100
 

@@ -32,18 +32,6 @@ from onkel.maps.landmarks.rational import KernelColumns, chain, kernel_columns, 
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
 
-__all__ = [
-    "STEP_ROWS",
-    "Gradient",
-    "Landmarks",
-    "Sums",
-    "gradient",
-    "gradient_in_steps",
-    "penalty_of",
-    "sums_in_steps",
-    "sums_of",
-]
-
 #: added to the diagonal of κ(S, S): landmarks may coincide
 JITTER = 1e-7
 # Rows whose derivatives are computed at once, so that they stay in the second-level cache.

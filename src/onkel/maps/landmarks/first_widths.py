@@ -26,8 +26,6 @@ from scipy.optimize import minimize
 from onkel.maps.landmarks.rational import chain, kernel_columns, through_distances
 from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
 
-__all__ = ["first_widths", "objective", "prior_mean"]
-
 # Prior of log w, around the width that suits standardised rows, and of log λ.
 _COMMON_STD = 0.4
 _OWN_VARIANCE = 2.0

@@ -23,8 +23,6 @@ from onkel.numerics.in_steps import finished
 from onkel.parameters import non_negative, whole
 from onkel.state import Array, Field, Flag, Number
 
-__all__ = ["LearnedLandmarks"]
-
 # Widths are learned from so many of the first rows, which are all landmarks there; the search
 # begins at _ENOUGH_ROWS.
 _FEWEST_ROWS, _FEW_ROWS = 8, 512

@@ -9,8 +9,6 @@ import numpy as np
 
 from onkel.numerics.jit import jit
 
-__all__ = ["KernelColumns", "chain", "kernel_columns", "through_distances"]
-
 
 @jit
 def _rational(products, x2, s2):

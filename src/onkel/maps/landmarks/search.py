@@ -25,8 +25,6 @@ from onkel.maps.landmarks.evidence import (
 from onkel.maps.landmarks.rational import kernel_columns
 from onkel.numerics.in_steps import in_shares
 
-__all__ = ["improve"]
-
 # A search looks at this many rows at most, drawn at random; a fifth of them are held out, up to a
 # limit.
 _MOST_ROWS = 65_536

@@ -15,8 +15,6 @@ from onkel.errors import DataError
 from onkel.streams.csv.parsing import HEXADECIMAL, Layout, as_utf8, read
 from onkel.streams.dialect import Dialect
 
-__all__ = ["header_of", "infer_types"]
-
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _KINDS = {
     "number": pa.float64(),
