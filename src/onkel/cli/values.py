@@ -9,8 +9,6 @@ import numpy as np
 
 from onkel.learners.making import parse_value
 
-__all__ = ["choose_task", "parse_settings"]
-
 _MOST_CLASSES = 32
 """A column of whole numbers with more distinct values than this is taken for a quantity."""
 
@@ -45,6 +43,22 @@ def parse_settings(given: Iterable[str]) -> dict[str, Any]:
             raise ValueError(f"--set {text}: write it as name=value, such as gamma=0.1")
         settings[name.strip()] = parse_value(value.strip())
     return settings
+
+
+def with_features(params: dict[str, Any], features: int | None) -> dict[str, Any]:
+    """Settings with ``--features N``, which is n_components of the learner or of its map.
+
+    Raises
+    ------
+    ValueError
+        If the settings say the same differently.
+    """
+    if features is None:
+        return params
+    name = "map__n_components" if "map" in params else "n_components"
+    if params.get(name, features) != features:
+        raise ValueError(f"--features {features}: --set {name}={params[name]} says another number")
+    return {**params, name: features}
 
 
 def choose_task(y: np.ndarray, asked: str) -> tuple[str, str]:

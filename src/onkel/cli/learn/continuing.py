@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onkel.cli.learn.options import LearnOptions
-from onkel.cli.values import parse_settings
+from onkel.cli.values import parse_settings, with_features
 from onkel.errors import ModelFileError
 from onkel.persistence import load_with_info
 from onkel.pipeline import StreamModel
@@ -76,7 +76,8 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
         if wanted not in (unset, held):
             raise _contradiction(options, name, held, wanted)
     params = kept.get("params", {})
-    for name, value in parse_settings(options.settings or ()).items():
+    given = with_features(parse_settings(options.settings or ()), options.features)
+    for name, value in given.items():
         if params.get(name) != value:
             raise _contradiction(options, f"--set {name}", params.get(name), value)
     twice = sorted(set(options.exclude or ()) & model.encoder.kinds.keys())
