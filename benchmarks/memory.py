@@ -1,10 +1,16 @@
 """What memory of the target is worth on real streams in the order of time.
 
     python -m benchmarks.memory FOLDER [NAME ...]
+    python -m benchmarks.memory FOLDER [NAME ...] --shuffled 3
+    python -m benchmarks.memory --groups 100000
 
 FOLDER holds streams as Parquet files with a target column ``y``. Each is learned whole, row after
 row, by the default with ``speed="fast"``, without memory and with it, beside the last value (or
 class) again. RMSE, or mistakes in percent; every row counts, but the last value has no first one.
+
+``--shuffled N``: in N random orders, where the past says nothing: what memory costs there, in error
+and in processor time. ``--groups N``: two rows of each of N series, in random order; what a memory
+for each costs.
 """
 
 from __future__ import annotations
@@ -17,21 +23,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-
-# More distinct whole numbers than these are a regression.
-_MOST_CLASSES = 100
-
-
-def read(path: Path) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Rows (n, d), target (n,), and whether the target is a class."""
-    table = pq.read_table(path)
-    y = table["y"].to_numpy()
-    X = np.column_stack([table[name].to_numpy() for name in table.column_names if name != "y"])
-    whole = y.dtype.kind not in "f" or bool((y == np.round(y)).all())
-    return X.astype(np.float32), y, whole and len(np.unique(y)) <= _MOST_CLASSES
+from onkel.experiments.streams.reading import find_streams
 
 
 def error(predicted: np.ndarray, y: np.ndarray, classes: bool) -> float:
@@ -50,23 +44,63 @@ def learned(X: np.ndarray, y: np.ndarray, classes: bool, memory: str | bool) -> 
     return error(before, y, classes), len(y) / (time.process_time() - began)
 
 
+def shuffled(X: np.ndarray, y: np.ndarray, classes: bool, orders: int) -> tuple[str, ...]:
+    """Errors without and with memory, and by what percent memory adds to error and time."""
+    found = []
+    for seed in range(orders):
+        rows = np.random.default_rng(seed).permutation(len(y))
+        without, rate = learned(X[rows], y[rows], classes, memory=False)
+        value, slower = learned(X[rows], y[rows], classes, memory="auto")
+        found.append((without, value, 1.0 / rate, 1.0 / slower))
+    without, value, seconds, more = np.mean(found, axis=0)
+    added = f"{100 * (value / without - 1):+.2f} %", f"{100 * (more / seconds - 1):+.1f} %"
+    return f"{without:.4g}", f"{value:.4g}", *added
+
+
+def groups(n: int, rows: int) -> None:
+    """What a memory for each of n series costs, beside one memory for all."""
+    rng = np.random.default_rng(0)
+    key = np.concatenate([rng.permutation(n) for _ in range(-(-rows // n))])[:rows]
+    X, level = rng.normal(size=(rows, 5)), rng.normal(size=n)
+    y = np.sin(X[:, 0]) + level[key] + 0.3 * rng.normal(size=rows)
+    head("series", "rows", "memory", "RMSE", "seconds", "MB")
+    for told, more in (("none", None), ("one", {}), ("each", {"groups": key})):
+        model = OnlineKernelRegressor(speed="fast", memory=False if more is None else "auto")
+        began = time.process_time()
+        before = model.predict_then_learn(X, y, **(more or {}))
+        spent = f"{time.process_time() - began:.1f}"
+        size = f"{model.nbytes_ / 1e6:.1f}"
+        line(f"{n:,}", f"{rows:,}", told, f"{error(before, y, False):.4g}", spent, size)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--rows", type=int, default=None)
+    parser.add_argument("--shuffled", type=int, default=0, metavar="ORDERS")
+    parser.add_argument("--groups", type=int, default=0, metavar="SERIES")
     options = parser.parse_args()
     one_core()
-    head("stream", "rows", "last", "without memory", "rows/s", "with memory", "rows/s")
-    for path in sorted(options.folder.glob("*.parquet")):
-        if options.names and path.stem not in options.names:
+    if options.groups:
+        groups(options.groups, options.rows or 2 * options.groups)
+        return
+    if options.shuffled:
+        head("data", "rows", "without memory", "with memory", "error", "time")
+    else:
+        head("stream", "rows", "last", "without memory", "rows/s", "with memory", "rows/s")
+    for stream in find_streams(options.folder, options.names):
+        X, y, task = stream.read(options.rows)
+        classes = task == "classification"
+        if options.shuffled:
+            line(stream.name, f"{len(y):,}", *shuffled(X, y, classes, options.shuffled))
             continue
-        X, y, classes = read(path)
         without, rate = learned(X, y, classes, memory=False)
         value, slower = learned(X, y, classes, memory="auto")
         last = error(y[:-1], y[1:], classes)
         cells = [f"{v:.4g}" for v in (last, without, value)]
         rates = f"{rate:,.0f}", f"{slower:,.0f}"
-        line(path.stem, f"{len(y):,}", cells[0], cells[1], rates[0], cells[2], rates[1])
+        line(stream.name, f"{len(y):,}", cells[0], cells[1], rates[0], cells[2], rates[1])
 
 
 if __name__ == "__main__":

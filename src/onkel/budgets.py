@@ -1,14 +1,16 @@
 """The table of budgets: how a support set is kept finite."""
 
-from onkel import tables
-from onkel.support.budget import BIRTH, DIAGONAL, TARGET, Budget
+from onkel.support.budget import BIRTH as BIRTH
+from onkel.support.budget import DIAGONAL as DIAGONAL
+from onkel.support.budget import TARGET as TARGET
+from onkel.support.budget import Budget
 from onkel.support.exchange.bpa_nearest import BPANearest
 from onkel.support.exchange.bpa_projection import BPAProjection
 from onkel.support.exchange.smallest_projection import SmallestProjection
 from onkel.support.merging.budget import Merging
 from onkel.support.projection.budget import Projection
 from onkel.support.removal.bounded import BoundedRemoval
-from onkel.support.removal.by_slot import SlotBudget
+from onkel.support.removal.by_slot import SlotBudget as SlotBudget
 from onkel.support.removal.drop_nearest import DropNearest
 from onkel.support.removal.fixed_random import FixedRandom
 from onkel.support.removal.most_redundant import MostRedundantRemoval
@@ -20,38 +22,12 @@ from onkel.support.removal.shrink_oldest import ShrinkOldest
 from onkel.support.removal.smallest import SmallestRemoval
 from onkel.support.removal.stochastic import StochasticInsertion
 from onkel.support.transfer.budget import Transfer
+from onkel.tables import Table
 
-__all__ = [
-    "BIRTH",
-    "BUDGETS",
-    "DIAGONAL",
-    "TARGET",
-    "BPANearest",
-    "BPAProjection",
-    "BPASimple",
-    "BoundedRemoval",
-    "Budget",
-    "DropNearest",
-    "FixedRandom",
-    "Merging",
-    "MostRedundantRemoval",
-    "NoBudget",
-    "OldestRemoval",
-    "Projection",
-    "RandomRemoval",
-    "ShrinkOldest",
-    "SlotBudget",
-    "SmallestProjection",
-    "SmallestRemoval",
-    "StochasticInsertion",
-    "Transfer",
-    "make_budget",
-    "register",
-]
-
-BUDGETS: dict[str, type[Budget]] = {
-    budget.name: budget
-    for budget in (
+BUDGETS: Table[Budget] = Table(
+    "budget",
+    Budget,
+    (
         NoBudget,
         RandomRemoval,
         OldestRemoval,
@@ -69,19 +45,7 @@ BUDGETS: dict[str, type[Budget]] = {
         Projection,
         Merging,
         Transfer,
-    )
-}
-
-
-def make_budget(budget: str | Budget) -> Budget:
-    """A budget object from a name or an object."""
-    return tables.make("budget", budget, BUDGETS, Budget)
-
-
-def register(cls: type[Budget]) -> type[Budget]:
-    """Add a budget of your own under its ``name``; may be used as a decorator.
-
-    It can then be named wherever a budget can, and is saved and loaded with a model; register it
-    before loading. See docs/extending.md.
-    """
-    return tables.add(cls, BUDGETS, Budget)
+    ),
+)
+make_budget = BUDGETS.make
+register = BUDGETS.register

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["DataError", "DivergenceError", "MissingModelFileError", "ModelFileError"]
-
 
 class DataError(ValueError):
     """A row, a column or a file that cannot be learned from.

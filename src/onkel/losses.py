@@ -30,17 +30,6 @@ import numpy as np
 
 from onkel.numerics.jit import jit, jit_inline
 
-__all__ = [
-    "CLASSIFICATION",
-    "PROBABILISTIC",
-    "REGRESSION",
-    "Loss",
-    "evaluate",
-    "evaluate_by_margin",
-    "parse_loss",
-    "sigmoid",
-]
-
 
 class Loss(IntEnum):
     """The losses by number, as the compiled loops know them."""

@@ -19,6 +19,7 @@ from onkel.maps import RegeneratedFeatures as RegeneratedFeatures
 from onkel.maps import ReparameterizedFeatures as ReparameterizedFeatures
 from onkel.persistence import load as load
 from onkel.persistence import save as save
+from onkel.pipeline import LateLabels as LateLabels
 from onkel.pipeline import StreamModel as StreamModel
 from onkel.streams import OnlineScaler as OnlineScaler
 from onkel.streams import open_stream as open_stream

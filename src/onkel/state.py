@@ -17,19 +17,6 @@ import numpy as np
 
 from onkel.errors import ModelFileError
 
-__all__ = [
-    "Array",
-    "Field",
-    "Flag",
-    "Listed",
-    "Number",
-    "Text",
-    "Whole",
-    "check",
-    "inside",
-    "require",
-]
-
 Sizes = dict[str, int]
 
 

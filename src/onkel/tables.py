@@ -4,44 +4,50 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["add", "listed", "make"]
-
-Component = TypeVar("Component")
+T = TypeVar("T")
 
 
-def make(
-    what: str, value: str | Component, table: dict[str, type[Component]], base: type[Component]
-) -> Component:
-    """``value`` itself where it is a ``base``, or the class of that name with its defaults."""
-    if isinstance(value, base):
-        return value
-    if not isinstance(value, str) or value not in table:
-        close = difflib.get_close_matches(str(value), table, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"{what}={value!r} is not one of {', '.join(map(repr, table))}{hint}")
-    return table[value]()
+class Table(dict[str, type[T]]):
+    """Classes of one base by their ``name``; ``what`` is the parameter that takes them."""
 
+    def __init__(self, what: str, base: type[T], classes: Iterable[Any]) -> None:
+        super().__init__((cls.name, cls) for cls in classes)
+        self.what, self.base = what, base
 
-def add(
-    cls: type[Component], table: dict[str, type[Component]], base: type[Component]
-) -> type[Component]:
-    """Enter a class under its ``name``; one defined anew, as in a notebook, replaces itself."""
-    if not (isinstance(cls, type) and issubclass(cls, base)):
-        raise TypeError(f"{cls!r} is not a subclass of {base.__name__}")
-    name = vars(cls).get("name")
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"{cls.__name__} needs a class attribute `name`, a string")
-    for known, other in table.items():
-        same = (other.__module__, other.__qualname__) == (cls.__module__, cls.__qualname__)
-        if not same and (known == name or other.__name__ == cls.__name__):
-            raise ValueError(
-                f"{cls.__name__} with name={name!r} clashes with {other.__name__} with "
-                f"name={known!r}, which is there already: names and classes must differ"
-            )
-    table[name] = cls
-    return cls
+    def make(self, value: str | T) -> T:
+        """``value`` itself where it is an object, or the class of that name with its defaults."""
+        if isinstance(value, self.base):
+            return value
+        if not isinstance(value, str) or value not in self:
+            close = difflib.get_close_matches(str(value), self, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            names = ", ".join(map(repr, self))
+            raise ValueError(f"{self.what}={value!r} is not one of {names}{hint}")
+        return self[value]()
+
+    def register(self, cls: type[T]) -> type[T]:
+        """Add a class of your own under its ``name``; may be used as a decorator.
+
+        It can then be named wherever one of the table can, and is saved and loaded with a model;
+        register it before loading. One defined anew, as in a notebook, replaces itself. See
+        docs/extending.md.
+        """
+        if not (isinstance(cls, type) and issubclass(cls, self.base)):
+            raise TypeError(f"{cls!r} is not a subclass of {self.base.__name__}")
+        name = vars(cls).get("name")
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"{cls.__name__} needs a class attribute `name`, a string")
+        for known, other in self.items():
+            same = (other.__module__, other.__qualname__) == (cls.__module__, cls.__qualname__)
+            if not same and (known == name or other.__name__ == cls.__name__):
+                raise ValueError(
+                    f"{cls.__name__} with name={name!r} clashes with {other.__name__} with "
+                    f"name={known!r}, which is there already: names and classes must differ"
+                )
+        self[name] = cls
+        return cls
 
 
 def listed(names: Iterable[str]) -> str:

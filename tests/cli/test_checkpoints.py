@@ -172,10 +172,10 @@ def test_a_checkpoint_is_tried_again(rows, tmp_path, full_disk):
 
 def test_a_failed_run_replaces_no_model_and_no_report(rows, lines, tmp_path):
     saved, report = tmp_path / "m.onkel", tmp_path / "r.html"
-    outputs = ["--save", saved, "--report", report]
+    outputs = ["--save", saved, "--report", report, "--missing", "error"]
     assert learn(rows, *outputs).exit_code == 0
     before = saved.read_bytes(), report.read_bytes()
-    write(rows, [*lines[:4], "1.5,,up", *lines[4:]])
+    write(rows, [*lines[:4], "1.5,inf,up", *lines[4:]])
     result = learn(rows, *outputs)
     assert result.exit_code == 2
     assert (saved.read_bytes(), report.read_bytes()) == before

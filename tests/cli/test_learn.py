@@ -155,7 +155,7 @@ def test_a_resumed_run_ends_as_an_unbroken_one(rows, tmp_path, shuffle):
     assert onkel.load(tmp_path / "c.onkel").n_rows == 6000
 
 
-@pytest.mark.parametrize("missing", ["zero", "mean", "skip"])
+@pytest.mark.parametrize("missing", ["auto", "zero", "mean", "skip"])
 def test_resuming_where_values_are_missing(rows, tmp_path, missing):
     lines = rows.read_text().splitlines()
     for i in range(5, 6000, 7):
@@ -173,7 +173,7 @@ def test_resuming_where_values_are_missing(rows, tmp_path, missing):
 def test_a_bad_row_can_be_put_right_and_the_run_resumed(rows, tmp_path):
     good = rows.read_text()
     lines = good.splitlines()
-    lines[5001] = "1.0,,north,late,0.5"
+    lines[5001] = "1.0,inf,north,late,0.5"
     rows.write_text("\n".join(lines) + "\n")
     args = [rows, "-t", "label", "-a", "pa", "--checkpoint", tmp_path / "c.onkel"]
     assert run("learn", *args).exit_code == 2
@@ -188,7 +188,7 @@ def test_a_bad_first_row_leaves_older_files_alone(rows, tmp_path):
     save = tmp_path / "m.onkel"
     learn_json(rows, "-t", "label", "-a", "pa", "--save", save)
     before = save.read_bytes()
-    rows.write_text("a,b,label\n1.5,,late\n2.5,0.5,early\n")
+    rows.write_text("a,b,label\n1.5,inf,late\n2.5,0.5,early\n")
     result = run("learn", rows, "-t", "label", "-a", "pa", "--save", save)
     assert result.exit_code == 2
     assert "row 0, column 'b'" in result.stderr
@@ -223,7 +223,7 @@ def test_resume_refuses_other_settings(rows, tmp_path):
 
 def test_a_bad_row_in_mid_file_saves_what_was_learned(rows, tmp_path):
     lines = rows.read_text().splitlines()
-    lines[5001] = "1.0,,north,late,0.5"  # the 5 000th row, counted from 0
+    lines[5001] = "1.0,inf,north,late,0.5"  # the 5 000th row, counted from 0
     rows.write_text("\n".join(lines) + "\n")
     save = tmp_path / "m.onkel"
     result = run("learn", rows, "-t", "label", "-a", "pa", "--save", save)

@@ -116,7 +116,7 @@ def test_stdout_and_stdin(folder):
         (["none.onkel", "new.csv", "-o", "p.csv"], "no such file"),
         (["cls.onkel", "none.csv", "-o", "p.csv"], "none.csv"),
         (["cls.onkel", "few.csv", "-o", "p.csv"], "'b'"),
-        (["cls.onkel", "bad.csv", "-o", "p.csv"], "row 7"),
+        (["cls.onkel", "bad.csv", "-o", "p.csv", "--missing", "error"], "row 7"),
     ],
 )
 def test_what_a_user_can_put_right(folder, monkeypatch, args, message):

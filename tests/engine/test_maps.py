@@ -98,7 +98,7 @@ def test_nystroem_survives_repeated_landmarks():
         (AlignedFourier(30, 20), "n_candidates=20 must be at least n_components=30"),
         (AlignedFourier(rho=-1.0), "rho=-1.0 must be a number of at least 0"),
         (AlignedFourier(power=1.0), "power=1.0 must be a number above 1"),
-        (AlignedFourier(selection="all"), "selection='all' must be 'largest' or 'sample'"),
+        (AlignedFourier(selection="all"), "selection='all' is not one of 'largest', 'sample'"),
         (AlignedFourier(n_align=0), "n_align=0 must be a whole number of at least 1"),
         (AlignedFourier(kernel="linear"), "kernel='linear' has no spectrum"),
         (ReparameterizedFeatures(law="cauchy"), "law='cauchy' is not one of 'gaussian'"),

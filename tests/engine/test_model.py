@@ -14,8 +14,8 @@ from onkel.maps import (
     ReparameterizedFeatures,
 )
 from onkel.maps.reparameterized import LAWS
-from onkel.model import judging
 from onkel.rules import AdaGrad, Gradient, PassiveAggressive, Pegasos, ProjectedGradient
+from onkel.rules import base as places
 from onkel.rules.base import RADIUS
 
 
@@ -43,7 +43,7 @@ def test_norm_recursion_is_the_norm_and_stays_in_the_ball(rule, n_outputs):
     for t in range(150):
         model.learn(X[t : t + 1], y[t : t + 1], w[:1])
         squared = (model.coef**2).sum()
-        assert model.weights.state[judging.SQUARED_NORM] == pytest.approx(
+        assert model.weights.state[places.SQUARED_NORM] == pytest.approx(
             squared, rel=1e-9, abs=1e-12
         )
         assert squared <= radius**2 * (1 + 1e-12)
@@ -58,7 +58,7 @@ def test_norm_recursion_over_a_growing_support_set():
     assert model.map.grows
     assert len(S) > 5
     squared = (model.coef @ model.map.kernel_rows(S, S) @ model.coef.T).item()
-    assert model.weights.state[judging.SQUARED_NORM] == pytest.approx(squared)
+    assert model.weights.state[places.SQUARED_NORM] == pytest.approx(squared)
 
 
 @pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])
@@ -102,7 +102,7 @@ def test_spectra_move_along_the_gradient(loss, n_outputs, law):
         )
         model = model_of(feature_map, Gradient(0.25), loss, n_outputs)
         model.weights.W[:] = rng.standard_normal(model.weights.W.shape)
-        model.weights.state[judging.SCALE] = 0.5
+        model.weights.state[places.SCALE] = 0.5
         for name in MOVING:
             values = getattr(feature_map, name)
             values += 0.3 * rng.standard_normal(values.shape)
@@ -177,7 +177,7 @@ def test_scale_is_folded_before_it_vanishes():
         move = label * (label * (expected @ z) < 1)
         expected = 0.5 * expected + 0.5 * move * z
     model.learn(X, y, w)
-    assert model.weights.state[judging.SCALE] >= 1e-6
+    assert model.weights.state[places.SCALE] >= 1e-6
     np.testing.assert_allclose(model.coef[0], expected, rtol=1e-9)
 
 

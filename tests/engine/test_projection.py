@@ -12,7 +12,7 @@ import pytest
 from onkel import budgets, rules
 from onkel.kernels import Cauchy, Gaussian, Linear, Polynomial
 from onkel.losses import Loss
-from onkel.model import judging
+from onkel.rules import base as places
 from onkel.rules.base import RADIUS
 from onkel.support.exchange import model as exchange_model
 from onkel.support.exchange.inverse import look_ahead
@@ -165,7 +165,7 @@ def test_other_rules_and_their_norm(budget, rule):
     np.testing.assert_allclose(learn(parts, X, y, range(N + 1)), P, rtol=1e-6, atol=1e-7)
     if whole.track:
         norm = np.sum((whole.coef @ gram(whole.support)) * whole.coef)
-        assert whole.state[judging.SQUARED_NORM] == pytest.approx(norm, rel=1e-5)
+        assert whole.state[places.SQUARED_NORM] == pytest.approx(norm, rel=1e-5)
         assert norm <= whole.par[RADIUS] ** 2 * (1 + 1e-6)
 
 

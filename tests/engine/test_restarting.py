@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+from functools import cache
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -51,12 +55,27 @@ def test_a_stream_that_stays_is_left_alone():
     assert model.model_.challenger is None
 
 
+STOPS = (2400, 2600, 2700, 3300)
+
+
+@cache
+def in_one_go(speed):
+    """Predictions before learning of a stream with a change, and the models at STOPS, copied."""
+    X, y = changing(4000, 2500)
+    model = OnlineKernelClassifier(n_components=40, speed=speed)
+    predicted, models = [], {}
+    for a, b in pairwise((0, *STOPS, 4000)):
+        predicted.append(model.predict_then_learn(X[a:b], y[a:b]))
+        models[b] = copy.deepcopy(model)
+    return np.concatenate(predicted), models
+
+
 @pytest.mark.parametrize(("block", "speed"), [
     (1, "fast"), (50, "fast"), (777, "fast"), (6000, "fast"), (50, "balanced"), (777, "balanced"),
 ])  # fmt: skip
 def test_blocks_do_not_matter_across_a_change(block, speed):
     X, y = changing(4000, 2500)
-    expected = OnlineKernelClassifier(n_components=40, speed=speed).predict_then_learn(X, y)
+    expected, _ = in_one_go(speed)
     model = OnlineKernelClassifier(n_components=40, speed=speed)
     got = [model.predict_then_learn(X[a : a + block], y[a : a + block])
            for a in range(0, 4000, block)]  # fmt: skip
@@ -65,11 +84,11 @@ def test_blocks_do_not_matter_across_a_change(block, speed):
     assert np.mean(np.concatenate(got) != expected) < 1e-3
 
 
-@pytest.mark.parametrize("stop", [2400, 2600, 2700, 3300])
+@pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize("speed", ["fast", "balanced"])
 def test_a_saved_model_goes_on_before_during_and_after_a_change(stop, speed):
     X, y = changing(4000, 2500)
-    model = OnlineKernelClassifier(n_components=40, speed=speed).partial_fit(X[:stop], y[:stop])
+    model = copy.deepcopy(in_one_go(speed)[1][stop])
     assert (model.model_.challenger is not None) == (stop == 2600)
     assert model.model_.n_changes == (stop > 2600)
     twin = OnlineKernelClassifier.from_state(model.get_state())

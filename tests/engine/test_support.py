@@ -14,8 +14,8 @@ from onkel.explicit.model import ExplicitModel
 from onkel.kernels import Gaussian, Linear
 from onkel.losses import Loss
 from onkel.maps import IdentityFeatures
-from onkel.model import judging
 from onkel.numerics.random import new_state
+from onkel.rules import base as places
 from onkel.support.families import model_of as model_class
 
 _spec = importlib.util.spec_from_file_location(
@@ -214,7 +214,7 @@ def test_norm_recursion_is_the_norm(name):
         model.learn(X[t : t + 1], y[t : t + 1], np.ones(1))
         gram = Gaussian().gram(model.support, model.support, GAMMA)
         squared = np.trace(model.coef @ gram @ model.coef.T)
-        assert model.state[judging.SQUARED_NORM] == pytest.approx(squared, rel=1e-9, abs=1e-12)
+        assert model.state[places.SQUARED_NORM] == pytest.approx(squared, rel=1e-9, abs=1e-12)
         assert squared <= rule.radius**2 * (1 + 1e-9)
 
 
@@ -227,7 +227,7 @@ def test_kept_kernel_matrix_and_outputs_equal_fresh_ones(name):
     gram = Gaussian().gram(model.support, model.support, GAMMA)
     np.testing.assert_allclose(model._used("gram"), gram, atol=1e-12)
     if "redundant" in name:
-        scale = model.state[judging.SCALE]
+        scale = model.state[places.SCALE]
         np.testing.assert_allclose(scale * model._used("outputs"), model.coef @ gram, atol=1e-9)
 
 
@@ -295,7 +295,7 @@ def test_growth_factors_are_multiplied_out():
     budget = budgets.BoundedRemoval(2, max_weight=2.0)
     model = model_of(budget, OGD, "hinge")
     model.learn(X, y, np.ones(400))
-    assert 1e-6 <= model.state[judging.SCALE] <= 1e6
+    assert 1e-6 <= model.state[places.SCALE] <= 1e6
     assert np.abs(model.coef).max() <= 2.0 * 2.0 * 0.4
 
 
@@ -309,7 +309,7 @@ def test_growth_factors_are_multiplied_out():
         (budgets.BoundedRemoval(5, bound="some"), OGD, "bound='some' is not one of 'each'"),
         (budgets.BoundedRemoval(5, max_weight=0), OGD, "max_weight=0 must be a positive"),
         (budgets.ShrinkOldest(5, "gready"), PERCEPTRON, "variant='gready' is not one of"),
-        (budgets.StochasticInsertion(1.0), OGD, "thinning=1.0 must be a number between 0 and 1"),
+        (budgets.StochasticInsertion(1.0), OGD, "thinning=1.0 must be above 0 and below 1"),
         (budgets.ShrinkOldest(5), OGD, "the perceptron's count of mistakes"),
         (budgets.BPASimple(5), OGD, "solves the passive-aggressive problem"),
         (budgets.BoundedRemoval(5), PERCEPTRON, "counted in gradient steps"),

@@ -15,7 +15,7 @@ from onkel.support.exchange.bpa_projection import BPAProjection
 from onkel.support.families import model_of
 from onkel.support.slots import SIZE
 
-N = 2500
+N = 1200
 LEARNERS = [name for name, row in ALGORITHMS.items() if row.representation == "support set"]
 
 

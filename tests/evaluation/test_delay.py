@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 
 from onkel import make
+from onkel.errors import DataError
 from onkel.evaluation import prequential
 from onkel.pipeline import StreamModel
 from onkel.streams import open_stream
@@ -53,6 +56,60 @@ def test_delay_is_the_naive_loop(task, algorithm, delay):
     assert result.settings["delay"] == delay
     # all labels have come by the end
     assert model.n_rows_ == N
+
+
+def _naive_by_time(model, X, y, times, delay, groups):
+    """What was predicted of each row when the labels of rows at least so much older had come."""
+    told, due, now = [], {}, -np.inf
+    for t in range(len(y)):
+        now = max(now, times[t])
+        for s in sorted((s for s in due if due[s] <= now), key=lambda s: (due[s], s)):
+            model.partial_fit(X[s : s + 1], y[s : s + 1], groups=groups[s : s + 1])
+            del due[s]
+        if model.__sklearn_is_fitted__():
+            ahead = sum(groups[s] == groups[t] for s in due)
+            told.append(model.predict_next(X[t : t + 1], ahead, groups=groups[t : t + 1])[0])
+        else:
+            told.append(0.0)
+        due[t] = times[t] + delay
+    return told
+
+
+@pytest.mark.parametrize("delay", [30, 400])
+def test_delay_by_time_is_the_naive_loop_with_groups(delay):
+    X, y = _rows("regression")
+    rng = np.random.default_rng(1)
+    # rows come in bursts, and some of them out of order
+    times = np.cumsum(rng.exponential(20.0, N)).round() + 50.0 * (rng.uniform(size=N) < 0.1)
+    groups = np.array(["a", "b", "c"])[rng.integers(0, 3, N)]
+    params = {"n_components": 20, "speed": "fast"}
+    told = _naive_by_time(make("okl", "regression", **params), X, y, times, delay, groups)
+    model = make("okl", "regression", **params)
+    blocks = [(X[:7], y[:7]), (X[7:200], y[7:200]), (X[200:], y[200:])]
+    late = timedelta(seconds=delay)
+    beside = {"time": times, "group": groups}
+    result = prequential(model, blocks, delay=late, warm_up=False, **beside)
+    assert result.value == pytest.approx(np.sqrt(np.mean((np.array(told) - y) ** 2)), rel=1e-12)
+    assert model.n_rows_ == N
+    # as moments, too
+    when = np.datetime64("2020-01-01") + times.astype("timedelta64[s]")
+    beside["time"] = when
+    model = make("okl", "regression", **params)
+    again = prequential(model, (X, y), delay=late, warm_up=False, **beside)
+    assert again.value == pytest.approx(result.value, rel=1e-12)
+
+
+def test_a_delay_by_time_needs_times():
+    X, y = _rows("regression")
+    model = make("okl", "regression", n_components=20, speed="fast")
+    with pytest.raises(DataError, match="a delay by time needs the time of every row"):
+        prequential(model, (X, y), delay=timedelta(hours=1), warm_up=False)
+    with pytest.raises(DataError, match="times has 3 values; every row needs one"):
+        prequential(model, (X, y), delay=timedelta(hours=1), time=[1, 2, 3], warm_up=False)
+    with pytest.raises(DataError, match="the time is missing"):
+        prequential(model, (X, y), delay=timedelta(hours=1), time=[np.nan] * N, warm_up=False)
+    with pytest.raises(ValueError, match="group= names a column"):
+        prequential(model, [(X, y)], group="site")
 
 
 def test_a_late_label_costs():

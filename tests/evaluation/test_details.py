@@ -78,9 +78,12 @@ def naive_baselines(y, start, delay=0):
 def test_baselines_are_those_of_a_loop(delay, size):
     codes = np.random.default_rng(1).integers(0, 4, 64)
     values = np.random.default_rng(2).normal(1e6, 1, 64)
-    by_class, by_value = Baselines("classification", delay), Baselines("regression", delay)
-    wrong = np.concatenate([by_class.add(codes[i : i + size]) for i in range(0, 64, size)])
-    square = np.concatenate([by_value.add(values[i : i + size]) for i in range(0, 64, size)])
+    by_class, by_value = Baselines("classification"), Baselines("regression")
+    parts = [slice(i, i + size) for i in range(0, 64, size)]
+    missing = [np.arange(64)[part].clip(max=delay) if delay else None for part in parts]
+    pairs = list(zip(parts, missing, strict=True))
+    wrong = np.concatenate([by_class.add(codes[part], late) for part, late in pairs])
+    square = np.concatenate([by_value.add(values[part], late) for part, late in pairs])
     told = naive_baselines(codes, -1, delay)
     np.testing.assert_array_equal(
         wrong, [[p != y for p in row] for row, y in zip(told, codes, strict=True)]

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 SECONDS = float(os.environ.get("ONKEL_FUZZ_SECONDS", "6"))
+#: seconds that compiling may add on a fresh machine; a script watches its own seeds for hanging
+COMPILING = 3000
 
 
 @pytest.fixture
@@ -19,7 +21,7 @@ def fuzz():
     def run(script, *arguments, seconds):
         command = [sys.executable, str(Path(__file__).parent / script), *map(str, arguments)]
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=seconds + 600, check=False
+            command, capture_output=True, text=True, timeout=seconds + COMPILING, check=False
         )
         lines = done.stdout.splitlines()
         last = lines[-1] if lines else "nothing printed"

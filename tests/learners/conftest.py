@@ -14,7 +14,6 @@ from onkel.learners import (
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
     OnlineClassifier,
-    OnlineEstimator,
     OnlineRegressor,
     SupportKernelClassifier,
     SupportKernelRegressor,
@@ -149,7 +148,8 @@ def shared_path(cls):
     kind = OnlineClassifier if issubclass(cls, OnlineClassifier) else OnlineRegressor
     names = sorted(
         name
-        for base in (OnlineEstimator, kind)
+        for base in kind.__mro__
+        if base.__module__.startswith("onkel.")
         for name, value in vars(base).items()
         if hasattr(value, "__get__") and not name.startswith("_make")
     )

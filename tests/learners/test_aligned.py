@@ -16,7 +16,7 @@ from onkel.learners import (
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
 )
-from onkel.maps.alignment import aligned_weights
+from onkel.maps.alignment import aligned_weights, drawn
 
 N, M, D, ALIGN = 40, 15, 4, 150
 FEW = {"n_components": M, "n_candidates": N, "gamma": 0.4, "random_state": 0}
@@ -87,16 +87,11 @@ def test_the_kernel_of_all_candidates_is_the_best_of_the_ball():
 
 
 def test_draws_follow_the_weights():
-    """Drawn features have the kernel Σ q φφ' on average over seeds of the same candidates."""
-    X, _ = rows("binary", 200)
-    feature_map = maps.AlignedFourier(30, N, gamma=0.4, selection="sample", random_state=0)
-    feature_map.start(D, "float64")
-    feature_map.fit_first(X)
+    """Drawn features have the kernel Σ q φφ' on average over seeds."""
     q = aligned_weights(np.random.default_rng(0).chisquare(1, N), 2.0)
     total, draws = np.zeros(N), 3000
     for seed in range(draws):
-        feature_map.seed_ = seed
-        used, weights = feature_map._select(q)
+        used, weights = drawn(q, 30, seed)
         assert weights.sum() == pytest.approx(1.0)
         total[used] += weights
     deviation = np.sqrt(q * (1 - q) / (30 * draws))

@@ -15,7 +15,7 @@ from onkel import learners, maps
 
 ABSTRACT = ("OnlineEstimator", "OnlineClassifier", "OnlineRegressor")
 ESTIMATORS = [getattr(learners, name) for name in learners.__all__ if name not in ABSTRACT]
-SMALL = {"n_components": 20, "random_state": 0}
+SMALL = {"n_components": 20, "random_state": 0, "speed": "fast"}
 
 WEIGHTS = (
     "learning is by rows in order: a step of weight 2 is one step from one prediction, two rows "

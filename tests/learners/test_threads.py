@@ -55,6 +55,50 @@ def test_a_class_comes_while_another_thread_predicts(name):
     assert np.array_equal(model.decision_function(X), alone.decision_function(X))
 
 
+@pytest.mark.compiled
+def test_river_predicts_while_another_thread_learns():
+    from onkel.compat.river import RiverClassifier
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = np.digitize(X[:, 0], [-0.6, 0.6])
+    y[:1000] = y[:1000].clip(max=1)
+    rows = [dict(enumerate(row)) for row in X.tolist()]
+
+    def learned(model, readers=()):
+        model.learn_one(rows[0], y[0])
+        for reader in readers:
+            reader.start()
+        for x, label in zip(rows[1:], y[1:], strict=True):
+            model.learn_one(x, label)
+        return [model.predict_proba_one(x)[0] for x in rows[:50]]
+
+    def make_one():
+        return RiverClassifier(make("fogd", gamma=0.5, loss="logistic", random_state=0))
+
+    model, failures, stop = make_one(), [], threading.Event()
+
+    def predict():
+        while not stop.is_set():
+            try:
+                for x in rows[:50]:
+                    assert model.predict_one(x) in (0, 1, 2)
+                    assert abs(sum(model.predict_proba_one(x).values()) - 1.0) < 1e-6
+            except BaseException as error:  # told by the other thread
+                failures.append(error)
+                return
+
+    readers = [threading.Thread(target=predict) for _ in range(2)]
+    try:
+        scores = learned(model, readers)
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join()
+    assert failures == []
+    assert scores == learned(make_one())
+
+
 def test_copies_have_a_lock_of_their_own():
     X = np.random.default_rng(0).normal(size=(50, 2))
     model = make("fogd", gamma=0.5, random_state=0).partial_fit(X, X[:, 0] > 0)

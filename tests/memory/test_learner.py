@@ -87,13 +87,20 @@ def test_the_second_model_starts_where_memory_helps_and_nowhere_else():
     assert _model("values").fit(*_rows("values", shuffled=True)).memory_.second is None
 
 
-def test_far_ahead_is_the_timeless_prediction():
-    X, y = _rows("values")
-    model = _model("values").fit(X, y)
-    ahead = model.predict_next(X, ahead=100_000)
-    np.testing.assert_allclose(ahead, model.predict(X), atol=1e-6)
-    one_by_one = [model.predict_next(X[t : t + 1], ahead=t)[0] for t in range(5)]
-    np.testing.assert_allclose(one_by_one, model.predict_next(X[:5]), rtol=1e-9)
+@kinds
+def test_far_ahead_is_the_timeless_prediction(kind):
+    X, y = _rows(kind)
+    model = _model(kind).fit(X, y)
+    more = {} if kind == "values" else {"return_scores": True}
+    timeless = _scores(model, X)
+    ahead = model.predict_next(X, ahead=100_000, **more)
+    np.testing.assert_allclose(ahead, timeless, atol=1e-6)
+    # of many rows each counts as farther ahead than the one before
+    joint = model.predict_next(X, **more)
+    one_by_one = [model.predict_next(X[t : t + 1], ahead=t, **more)[0] for t in range(5)]
+    np.testing.assert_allclose(one_by_one, joint[:5], rtol=1e-9)
+    np.testing.assert_allclose(joint[-100:], timeless[-100:], atol=1e-3)
+    assert np.abs(joint[0] - timeless[0]).max() > 0.01
 
 
 def test_a_column_more_is_taken():

@@ -53,14 +53,22 @@ def _cuts(n, size):
     return [(a, min(a + size, n)) for a in range(0, n, size)]
 
 
+def _assert_same(state, expected):
+    assert state.keys() == expected.keys()
+    for name, value in expected.items():
+        if isinstance(value, dict):
+            _assert_same(state[name], value)
+        else:
+            np.testing.assert_array_equal(state[name], value, err_msg=name)
+
+
 @pytest.mark.parametrize("size", [1, 7, 64])
 def test_blocks_do_not_matter(made, size):
     make, rows = made[0], made[1]()
     whole, parts = make(), make()
     expected = whole.learn(*rows)
     np.testing.assert_array_equal(_in_blocks(parts, rows, _cuts(N, size)), expected)
-    for name, value in whole.get_state().items():
-        np.testing.assert_array_equal(parts.get_state()[name], value, err_msg=name)
+    _assert_same(parts.get_state(), whole.get_state())
 
 
 @settings(max_examples=10, deadline=None)
@@ -98,8 +106,7 @@ def test_predict_is_what_learn_predicts_and_changes_nothing(made):
         row = slice(t, t + 1)
         before = memory.get_state()
         told = memory.predict(f[row])
-        for name, value in memory.get_state().items():
-            np.testing.assert_array_equal(value, before[name])
+        _assert_same(memory.get_state(), before)
         np.testing.assert_array_equal(memory.learn(f[row], y[row], weight[row]), told)
         memory.learn(*(r[t + 1 : t + 50] for r in (f, y, weight)))
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from onkel.columns.hashing import slots
 from onkel.errors import DataError
+from onkel.numerics.dense import with_zero_columns
 from onkel.streams import Column, Encoder, lines, open_stream
 
 ROWS = 150
@@ -34,7 +35,8 @@ def make(holes):
 
 def read(stream):
     blocks = list(stream)
-    X = np.concatenate([b.X for b in blocks])
+    d = blocks[-1].X.shape[1]
+    X = np.concatenate([with_zero_columns(b.X, d - b.X.shape[1]) for b in blocks])
     return X, np.concatenate([b.y for b in blocks]), [b.n_rows for b in blocks]
 
 
@@ -152,4 +154,4 @@ def test_encoder_refuses():
     with pytest.raises(DataError, match=r"column 'w'.*time or date is expected"):
         encoder.encode(pa.RecordBatch.from_pydict({"a": ["1", "2"], "w": [1, 2]}))
     assert encoder.column_of(1) == "w"
-    assert "2 features" in repr(encoder)
+    assert "8 features" in repr(encoder)

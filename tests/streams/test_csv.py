@@ -36,9 +36,9 @@ def test_types(tmp_path, collect):
     assert X[:, 0].tolist() == [1, 2.5]
     assert X[:, 1].tolist() == [1, 0]
     assert X[:, 2].tolist() == [0, 86400]
-    assert X[:, 3:].sum(axis=1).tolist() == [1, 1]
+    assert X[:, 9:].tolist() == [[1, 0], [0, 1]]
     assert y.tolist() == ["u", "v"]
-    assert stream.encoder.feature_names[:4] == ["a", "ok", "when", "city#0"]
+    assert stream.encoder.feature_names[-3:] == ["when#year_cos", "city=Oslo", "city=Rome"]
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -101,13 +101,17 @@ def test_missing_and_infinite(tmp_path, collect):
 
 @pytest.mark.parametrize("gap", ["", "NA", "nan"])
 def test_missing_target(tmp_path, collect, gap):
-    f = write(tmp_path / "a.csv", f"a,y\n1,0\n1,{gap}\n")
-    for missing in ("error", "zero", "skip"):
-        X, _, error, _ = collect(open_stream(f, target="y", missing=missing))
-        assert (error.source, error.row, error.column, len(X)) == (f, 1, "y", 1)
-    f = write(tmp_path / "b.csv", f"a,y\n1,u\n1,{gap}\n")
-    _, _, error, _ = collect(open_stream(f, target="y"))
-    assert (error.row, error.column) == (1, "y")
+    for label in ("0", "u"):
+        f = write(tmp_path / "a.csv", f"a,y\n1,{label}\n2,{gap}\n3,{label}\n")
+        for missing in ("auto", "error", "zero", "skip"):
+            stream = open_stream(f, target="y", missing=missing)
+            X, y, error, _ = collect(stream)
+            assert (X[:, 0].tolist(), y.astype(str).tolist(), error) == ([1, 3], [label] * 2, None)
+            assert stream.n_unlabelled == 1
+        # to be predicted, the row stays
+        X, y, _, _ = collect(open_stream(f, encoder=stream.encoder))
+        assert len(X) == 3
+        assert y[1] is None or np.isnan(y[1])
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,9 @@ def test_features_and_exclude(table, collect):
     np.testing.assert_array_equal(collect(stream)[0][:, 0], table["b"].to_numpy())
     stream = open_stream(table, target="y", exclude=["c", "t"])
     assert stream.encoder.feature_names == ["a", "b", "f"]
-    stream = open_stream(table, target="y", features=["b"], categorical=["b"], n_hash=4)
+    stream = open_stream(
+        table, target="y", features=["b"], categorical=["b"], n_hash=4, max_categories=0
+    )
     assert stream.encoder.n_features == 4
     assert (collect(stream)[0].sum(axis=1) == 1).all()
 
@@ -204,8 +206,8 @@ def test_frame_and_labels(table, collect):
 def test_pandas_traps(collect):
     frame = pd.DataFrame({"a": [1.0, np.nan], 3: ["u", None], "y": ["p", "q"]})
     stream = open_stream(frame, target="y", missing="zero", n_hash=2)
-    assert stream.encoder.feature_names == ["a", "3#0", "3#1"]
-    assert collect(stream)[0][1].tolist() == [0, 0, 0]
+    assert stream.encoder.feature_names == ["a", "3=u"]
+    assert collect(stream)[0][1].tolist() == [0, 0]
     with pytest.raises(DataError, match="cannot be read"):
         open_stream(pd.DataFrame({"a": [1, "x", object()]}))
 
@@ -228,7 +230,6 @@ def test_jsonl_errors(tmp_path, collect):
         '{"a": 1, ': None,
         "[1, 2]": None,
         '{"s": "t", "y": 1}': "a",
-        '{"a": 1, "s": "t"}': "y",
         '{"a": [1], "s": "t", "y": 1}': "a",
     }
     for bad, column in bads.items():
@@ -296,8 +297,7 @@ def test_awkward_tables(collect):
     assert (error.column, "text" in str(error)) == ("b", True)
     assert collect(open_stream(table, features=["b"], target="u", missing="zero"))[2] is not None
     with_null = pa.table({"x": [1, 2], "y": pa.array([True, None])})
-    error = collect(open_stream(with_null, target="y"))[2]
-    assert (error.row, error.column) == (1, "y")
+    assert collect(open_stream(with_null, target="y"))[1].tolist() == [True]
 
 
 def test_a_query_of_polars_is_read_in_parts_and_again(table, collect):
@@ -315,12 +315,12 @@ def test_times_in_json_are_times_whatever_their_fraction(end, tmp_path, collect)
     path.write_text("\n".join(lines))
     X, _, error, _ = collect(open_stream(str(path), target="y"))
     assert error is None
-    assert np.allclose(X, np.arange(9.0)[:, None])
+    assert np.allclose(X[:, 0], np.arange(9.0))
     # a bad row does not turn them into text, nor them into what is wrong with it
     path.write_text("\n".join([*lines, '{"t": 3, "y": 0}']))
     X, _, error, _ = collect(open_stream(str(path), target="y"))
     assert (error.row, error.column) == (9, "t")
-    assert np.allclose(X, np.arange(9.0)[:, None])
+    assert np.allclose(X[:, 0], np.arange(9.0))
 
 
 def test_a_query_that_fails_midway_is_an_error_with_its_row(collect):

@@ -60,11 +60,11 @@ def _score(model: Any, kept: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _show(found: dict[str, Any]) -> None:
-    from rich import box
     from rich.table import Table
     from rich.text import Text
 
     from onkel.cli.console import stdout
+    from onkel.cli.showing_columns import columns_table
 
     console = stdout()
     facts = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
@@ -75,17 +75,7 @@ def _show(found: dict[str, Any]) -> None:
     console.print(facts)
     if not found.get("columns"):
         return
-    columns = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("column", "kind", "importance", ""):
-        columns.add_column(title)
-    most = max(column["importance"] for column in found["columns"])
-    for column in found["columns"]:
-        share = column["importance"]
-        bar = "█" * round(10 * share / most) if most else ""
-        late = "came in mid-stream" if column.get("late") else ""
-        kind = column.get("kind", "number")
-        columns.add_row(Text(column["name"]), kind, f"{100 * share:5.1f} % {bar}", late)
-    console.print(columns)
+    console.print(columns_table(found["columns"], found.get("useless", {})))
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:

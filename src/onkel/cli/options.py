@@ -32,7 +32,7 @@ def names(incomplete: str) -> list[str]:
 
 
 Formats = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "svmlight"]
-Policies = Literal["error", "zero", "mean", "skip"]
+Policies = Literal["auto", "error", "zero", "mean", "skip"]
 
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help=_LONG)]
 Model = Annotated[
@@ -41,16 +41,75 @@ Model = Annotated[
 Target = Annotated[str | None, _option("--target", "-t", help="Column to learn.", **_COLUMN)]
 Format = Annotated[Formats | None, _option(help="By extension if not given.", panel=READING)]
 Exclude = Annotated[
-    list[str] | None, _option(help="Column to leave out. Repeatable.", panel=READING, **_COLUMN)
+    list[str] | None,
+    _option(help="Column to leave out: a,b. Repeatable.", panel=READING, **_COLUMN),
 ]
+Categorical = Annotated[
+    list[str] | None,
+    _option(help="Column of categories, though it holds numbers or times: a,b. Repeatable.",
+            panel=READING, **_COLUMN),
+]  # fmt: skip
 Missing = Annotated[Policies, _option(help="What to do with missing values.", panel=READING)]
 MissingAsLearned = Annotated[
     Policies | None, _option(help="As the model was learned if not given.", panel=READING)
 ]
-Hashed = Annotated[int, _option(min=1, help="Features a text column becomes.", panel=READING, **_N)]
+MaxCategories = Annotated[
+    int,
+    _option(
+        min=0, help="Values of a text column with a feature of their own.", panel=READING, **_N
+    ),
+]
+Hashed = Annotated[
+    int,
+    _option(min=1, help="Features other values share, without --statistics.", panel=READING, **_N),
+]
+Statistics = Annotated[
+    bool,
+    _option(
+        "--statistics/--no-statistics", panel=READING,
+        help="Also the mean target of each text value over the rows before.",
+    ),
+]  # fmt: skip
 Dtype = Annotated[
     Literal["float32", "float64"], _option(help="Precision of the features.", panel=READING)
 ]
+Decimal = Annotated[
+    Literal[".", ","], _option(help="Decimal mark of numbers in text.", panel=READING)
+]
+Thousands = Annotated[
+    str | None,
+    _option(help="Mark between thousands, where the first rows have none.", metavar="MARK",
+            panel=READING),
+]  # fmt: skip
+Sep = Annotated[
+    str | None,
+    _option(help="What stands between fields; by the header if not given.", metavar="MARK",
+            panel=READING),
+]  # fmt: skip
+Encoding = Annotated[
+    str | None,
+    _option(help="Of a text file, such as latin-1; UTF-8 if not given.", metavar="NAME",
+            panel=READING),
+]  # fmt: skip
+Header = Annotated[
+    bool, _option("--header/--no-header", help="Whether a line names the columns.", panel=READING)
+]
+NaValues = Annotated[
+    list[str] | None,
+    _option(help="What stands for no value, beside ?, NA, - and the like: a,b. Repeatable.",
+            metavar="TEXT", panel=READING),
+]  # fmt: skip
+Dates = Annotated[
+    Literal["dayfirst", "monthfirst"] | None,
+    _option(help="How times such as 2/3/2024 begin, where the rows do not tell.", panel=READING),
+]
+KeepColumns = Annotated[
+    list[str] | None,
+    _option(
+        help="Column to use though it looks like an id or a constant: a,b. Repeatable.",
+        panel=READING, **_COLUMN,
+    ),
+]  # fmt: skip
 Limit = Annotated[
     int | None, _option(min=1, help="Use the first so many rows only.", panel=READING, **_ROWS)
 ]
@@ -116,11 +175,24 @@ CheckpointEvery = Annotated[
     int, _option(min=1, help="Rows between checkpoints.", panel=RUN, **_ROWS)
 ]
 Delay = Annotated[
-    int,
+    str,
     _option(
-        min=0, panel=RUN, **_ROWS,
-        help="A row's label is learned only after so many more rows have been predicted.",
+        panel=RUN, metavar="ROWS|TIME",
+        help="A row's label is learned only after so many more rows have been predicted, or, by "
+        "--time, so much later: 90s, 15min, 1h, 2d, 1w.",
     ),
+]  # fmt: skip
+Group = Annotated[
+    str | None,
+    _option(
+        help="Column of the series each row belongs to; learners with a memory have one for each.",
+        panel=READING, **_COLUMN,
+    ),
+]  # fmt: skip
+Time = Annotated[
+    str | None,
+    _option(help="Column of when each row came, for --delay: times or seconds.", panel=READING,
+            **_COLUMN),
 ]  # fmt: skip
 Resume = Annotated[bool, _option("--resume", help="Continue from --checkpoint.", panel=RUN)]
 Base = Annotated[
@@ -173,8 +245,19 @@ class Reading:
     target: Target = None
     format: Format = None
     exclude: Exclude = None
-    missing: Missing = "error"
+    categorical: Categorical = None
+    missing: Missing = "auto"
+    max_categories: MaxCategories = 64
+    statistics: Statistics = True
     n_hash: Hashed = 32
+    decimal: Decimal = "."
+    thousands: Thousands = None
+    sep: Sep = None
+    encoding: Encoding = None
+    header: Header = True
+    na_values: NaValues = None
+    dates: Dates = None
+    keep_columns: KeepColumns = None
     dtype: Dtype = "float32"
     limit: Limit = None
 
@@ -183,9 +266,21 @@ class Reading:
         return {
             "target": self.target,
             "format": self.format,
-            "exclude": list(self.exclude or ()),
+            "exclude": names_in(self.exclude),
+            "categorical": names_in(self.categorical),
             "missing": self.missing,
+            "max_categories": self.max_categories,
+            "statistics": self.statistics,
             "n_hash": self.n_hash,
+            "decimal": self.decimal,
+            "thousands": self.thousands,
+            "sep": self.sep,
+            "encoding": self.encoding,
+            "header": self.header,
+            "na_values": names_in(self.na_values),
+            "dates": self.dates,
+            "tidy": True,
+            "keep_columns": names_in(self.keep_columns),
             "dtype": self.dtype,
         }
 
@@ -193,7 +288,7 @@ class Reading:
         """The source as a stream."""
         from onkel.streams import open_stream
 
-        return open_stream(self.source, **self.reading(), **more)
+        return open_stream(self.source, **{**self.reading(), **more})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,6 +299,12 @@ class Learning(Reading):
     settings: Settings = None
     scaling: Scaling = "auto"
     seed: Seed = 0
+
+
+def names_in(given: list[str] | None) -> list[str]:
+    """Names given one by one, or several with commas between them."""
+    parts = (name.strip() for text in given or () for name in text.split(","))
+    return [name for name in parts if name]
 
 
 Options = TypeVar("Options")

@@ -26,6 +26,13 @@ class PredictOptions:
     proba: options.Proba = False
     scores: options.Scores = False
     keep: options.Keep = None
+    sep: options.Sep = None
+    encoding: options.Encoding = None
+
+    def written(self) -> dict[str, Any]:
+        """How the file is written, where that is said here."""
+        said = {"sep": self.sep, "encoding": self.encoding}
+        return {name: value for name, value in said.items() if value is not None}
 
 
 @takes(PredictOptions)
@@ -96,10 +103,10 @@ def _names(given: str | None) -> list[str]:
 
 def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, Any], Any]]:
     """Predictions and what was asked for beside them, and the targets if any; block by block."""
-    from onkel.pipeline.rows import extra_columns
+    from onkel.pipeline.rows import extra_columns, written_as
     from onkel.streams import open_stream
 
-    as_learned = model.settings.get("missing", "error")
+    as_learned = model.settings.get("missing", "auto")
     stream = open_stream(
         options.source,
         format=options.format,
@@ -108,6 +115,7 @@ def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, An
         encoder=model.encoder,
         dtype=model.settings.get("dtype", "float32"),
         keep=_names(options.keep),
+        **(written_as(model.settings) | options.written()),
     )
     extra = extra_columns(stream, model.encoder, model.settings)
     extra = [name for name in extra if name not in _names(options.keep)]

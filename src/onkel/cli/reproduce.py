@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -82,6 +83,56 @@ def rivals(
         typer.echo(goal_tables.rivals_markdown(goals, found))
     else:
         _wide().print(goal_tables.rivals_table(goals, found))
+
+
+@app.command()
+def streams(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Parquet files with a target column y.")
+    ],
+    data: options.Data = None,
+    learners: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="default, fast, rrf, krls, last, arf, arf-lags, amf, amf-lags; separated by "
+            "commas. River's forests (arf, amf) are slow.",
+        ),
+    ] = None,
+    rows: options.Limit = None,
+    runs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Seeds where something is random.")
+    ] = 5,
+    json_file: options.ResultFile = None,
+    as_markdown: options.Markdown = False,
+) -> None:
+    """Streams in the order of time: the default, its rivals and River's forests on the same rows.
+
+    Example: onkel reproduce streams streams/ --rows 2000 --runs 1
+    """
+    from onkel.experiments.records import Record
+    from onkel.experiments.streams import table
+    from onkel.experiments.streams.learners import find_learners
+    from onkel.experiments.streams.measuring import Outcome, about, measure
+    from onkel.experiments.streams.reading import find_streams
+    from onkel.experiments.watching import work_on
+
+    chosen, files = find_learners(learners), find_streams(folder, data)
+    record = Record(json_file, about(rows))
+    outcomes: list[Outcome] = []
+    try:
+        for _, outcome in work_on(
+            files,
+            lambda stream: stream.name,
+            lambda stream, said: measure(stream, chosen, record, runs, rows, said),
+        ):
+            outcomes.append(outcome)
+    finally:
+        if outcomes and as_markdown:
+            typer.echo(table.markdown(outcomes, chosen))
+        elif outcomes:
+            _wide().print(table.terminal_table(outcomes, chosen))
+            _wide().print(table.summary(outcomes), style="dim")
 
 
 def _name(goal: Any) -> str:

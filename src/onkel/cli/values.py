@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -43,6 +45,30 @@ def parse_settings(given: Iterable[str]) -> dict[str, Any]:
             raise ValueError(f"--set {text}: write it as name=value, such as gamma=0.1")
         settings[name.strip()] = parse_value(value.strip())
     return settings
+
+
+_UNITS = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def parse_delay(text: str) -> int | timedelta:
+    """A number of rows, or a time such as 1h; ValueError for anything else.
+
+    Examples
+    --------
+    >>> parse_delay("24"), parse_delay("1.5h")
+    (24, datetime.timedelta(seconds=5400))
+    """
+    if text.isdecimal():
+        return int(text)
+    found = re.fullmatch(r"(\d+\.?\d*)\s*(s|min|h|d|w)", text.strip())
+    if found is None:
+        raise ValueError(
+            f"--delay {text}: must be a number of rows, or a time such as 90s, 15min, 1h, 2d or 1w"
+        )
+    try:
+        return timedelta(**{_UNITS[found[2]]: float(found[1])})
+    except OverflowError:
+        raise ValueError(f"--delay {text}: is longer than any time there is") from None
 
 
 def with_features(params: dict[str, Any], features: int | None) -> dict[str, Any]:

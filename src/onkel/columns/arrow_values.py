@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from onkel.columns.failures import first_failure, shorten
+from onkel.columns.gaps import GAPS
 from onkel.errors import DataError
 
 __all__ = ["categories", "kind_of", "numbers", "one_batch", "seconds", "target_values"]
@@ -64,8 +66,8 @@ def as_numpy(array: Any) -> np.ndarray:
     return np.from_dlpack(array)
 
 
-def numbers(array: Any, name: str) -> np.ndarray:
-    """A numeric or boolean column as numbers; NaN where null."""
+def numbers(array: Any, name: str, na_values: Collection[str] = ()) -> np.ndarray:
+    """A numeric or boolean column as numbers; NaN where null, or one of ``na_values``."""
     t = array.type
     if pt.is_floating(t):
         return as_numpy(array)
@@ -79,16 +81,16 @@ def numbers(array: Any, name: str) -> np.ndarray:
     elif pt.is_decimal(t) or (pt.is_integer(t) and array.null_count):
         array = array.cast(pa.float64(), safe=False)
     elif _is_text(t):
-        array = _parsed(array, name)
+        array = _parsed(array, name, na_values)
     elif not pt.is_integer(t) and not pt.is_floating(t):
         raise DataError(f"is of type {t}; a number is expected", column=name)
     return as_numpy(array)
 
 
-def _parsed(array: Any, name: str) -> Any:
+def _parsed(array: Any, name: str, na_values: Collection[str]) -> Any:
     """Text where numbers are expected: every value must be one."""
     text = pc.utf8_trim_whitespace(array.cast(pa.string()))
-    text = pc.if_else(pc.equal(text, ""), None, text)
+    text = pc.if_else(pc.is_in(text, pa.array([*GAPS, *na_values])), None, text)
     try:
         return text.cast(pa.float64())
     except pa.ArrowInvalid:
@@ -155,8 +157,13 @@ def _texts(values: Any, name: str) -> list[Any]:
         raise DataError(f"cannot be read as text: {error}", column=name) from None
 
 
-def target_values(array: Any, name: str) -> np.ndarray:
-    """The target as str, int64, float64 or bool; a missing one is an error naming the row."""
+def target_values(
+    array: Any, name: str, what: str = "the target"
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The target as str, int64, float64 or bool; and where it is missing, if anywhere.
+
+    An infinite one is an error naming the row.
+    """
     t = array.type
     kind = kind_of(t)
     if kind == "text":
@@ -165,29 +172,51 @@ def target_values(array: Any, name: str) -> np.ndarray:
         gone = (codes < 0) | np.isin(labels, _NULLS)[codes]
         values = labels[codes]
     elif kind is None:
-        raise DataError(f"the target is of type {t}; labels or numbers are expected", column=name)
+        raise DataError(f"{what} is of type {t}; labels or numbers are expected", column=name)
     elif pt.is_boolean(t) or pt.is_integer(t):
         gone = as_numpy(array.is_null())
         full = array if not array.null_count else array.fill_null(pa.scalar(0, pa.int8()).cast(t))
         if pt.is_uint64(t) and pc.max(full).as_py() > 2**63 - 1:
-            raise DataError("whole numbers over 2^63 as target; give them as text", column=name)
+            raise DataError("whole numbers over 2^63; give them as text", column=name)
         values = as_numpy(full)
         values = values.astype(bool if pt.is_boolean(t) else np.int64, copy=False)
     else:
         values = (numbers if kind == "number" else seconds)(array, name)
         values = values.astype(np.float64, copy=False)
-        gone = ~np.isfinite(values)
-    if gone.any():
-        _bad_target(values, gone, name, array)
+        gone = np.isnan(values)
+        if np.isinf(values).any():
+            _refuse(values, np.isinf(values), name, array, what)
+    return values, gone if gone.any() else None
+
+
+def moments(array: Any, name: str) -> np.ndarray:
+    """When rows came, in seconds: times, dates, or numbers of seconds."""
+    if kind_of(array.type) == "text":
+        text = shorten(array[0].as_py())
+        raise DataError(
+            f"{text} is no time; a time, a date or a number of seconds is expected",
+            row=0,
+            column=name,
+            value=array[0].as_py(),
+        )
+    # whole seconds stay whole: an hour is an hour
+    return np.round(needed_values(array, name, "the time").astype(np.float64, copy=False), 6)
+
+
+def needed_values(array: Any, name: str, what: str) -> np.ndarray:
+    """As `target_values`; a missing one is an error naming the row, too."""
+    values, gone = target_values(array, name, what)
+    if gone is not None:
+        _refuse(values, gone, name, array, what)
     return values
 
 
-def _bad_target(values: np.ndarray, gone: np.ndarray, name: str, array: Any) -> None:
-    row = int(np.argmax(gone))
-    value = array[row].as_py()
+def _refuse(values: np.ndarray, bad: np.ndarray, name: str, array: Any, of: str) -> None:
+    row = int(np.argmax(bad))
     what = "infinite" if values.dtype.kind == "f" and np.isinf(values[row]) else "missing"
+    value = array[row].as_py()
     raise DataError(
-        f"the target is {what} ({shorten(value)}); every row needs one",
+        f"{of} is {what} ({shorten(value)}); every row needs one",
         row=row,
         column=name,
         value=value,

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from onkel.columns.arrow_values import kind_of, seconds
-from onkel.columns.encoding import Column, Encoder
+from onkel.columns.arrow_values import kind_of
+from onkel.columns.column import Column
+from onkel.columns.encoding import FIRST_ROWS, LACKING, Encoder
 from onkel.columns.failures import missing_column
+from onkel.columns.guessing import Written, column_of, written_column
+from onkel.columns.reading import given
+from onkel.columns.useless import why_useless
 from onkel.errors import DataError
 
-__all__ = ["Choice", "as_names", "column_of"]
+__all__ = ["Choice", "as_names"]
 
 
 def as_names(names: Iterable[str]) -> list[str]:
@@ -26,7 +29,8 @@ def as_names(names: Iterable[str]) -> list[str]:
 class Choice:
     """The columns a user asks for; the parameters are those of ``onkel.streams.open_stream``.
 
-    ``gaps``: whether a later file may lack a column. ``keep``: columns to hand on as they are.
+    ``asked``: columns to use in any case. ``keep``: columns to hand on as they are. ``group``,
+    ``time``: the columns of the series a row belongs to, and of when it came.
     """
 
     target: str | None
@@ -34,12 +38,23 @@ class Choice:
     exclude: list[str]
     categorical: list[str]
     n_hash: int
+    max_categories: int
+    statistics: bool
     encoder: Encoder | None
     extend: bool
-    gaps: bool
+    missing: str
+    written: Written
+    labels: bool = False
+    tidy: bool = False
+    asked: tuple[str, ...] = ()
+    resumes: bool = False
     keep: tuple[str, ...] = ()
+    group: str | None = None
+    time: str | None = None
 
     def __post_init__(self) -> None:
+        #: why columns were left out, by their names
+        self.useless: dict[str, str] = {}
         #: kind of each column that is known beforehand
         self.kinds = dict.fromkeys(self.categorical, "text")
         #: the target as asked for, or as the saved encoder has it
@@ -47,15 +62,29 @@ class Choice:
         # Values of columns that nobody wants are not looked at.
         self._unread = set(self.exclude)
         self._only = set(self.features) if isinstance(self.features, list) else None
+        if self.labels and self.target is not None:
+            self.kinds[self.target] = "text"
         if self.encoder is not None:
-            self.kinds = dict(self.encoder.kinds)
+            self.kinds = self.encoder.stored
+            if self.encoder.target_form and self.encoder.target is not None:
+                self.kinds[self.encoder.target] = "text"
             self.known_target = self.encoder.target if self.target is None else self.target
             self._unread -= self.kinds.keys()
             self._only = None if self.extend else set(self.kinds)
 
+    @property
+    def gaps(self) -> bool:
+        """Whether a later file, or one to predict, may lack a column."""
+        return self.missing in LACKING
+
+    @property
+    def learns(self) -> bool:
+        """Whether the rows are there to learn from: what is new in them widens the encoder."""
+        return self.extend or self.resumes or self.encoder is None
+
     def reads(self, name: str) -> bool:
         """Whether anybody wants a column; the values of others are not looked at."""
-        if name == self.known_target or name in self.keep:
+        if name in (self.known_target, self.group, self.time, *self.keep):
             return True
         return name not in self._unread and (self._only is None or name in self._only)
 
@@ -80,7 +109,7 @@ class Choice:
         if encoder is None:
             # More columns may come; those left out may be among them.
             asked = [] if grows else self.exclude
-            for name in [*(self._only or ()), *asked, *self.categorical]:
+            for name in [*(self._only or ()), *asked, *self.categorical, *self.asked]:
                 if name not in present:
                     raise missing_column(name, names, source)
             return self._new(first, announced, target, source), target
@@ -91,8 +120,8 @@ class Choice:
                 source=source,
             )
         for column in encoder.columns:
-            if column.name not in present and not column.late:
-                raise missing_column(column.name, names, source)
+            if column.name not in present and not (column.late or self.gaps):
+                raise missing_column(column.name, names, source, gone=True)
         if self.extend:
             left = {*self.exclude, *encoder.kinds, target}
             encoder.extend(self._columns(first, [n for n in announced if n not in left], source))
@@ -106,34 +135,55 @@ class Choice:
         if isinstance(names, int):
             raise DataError("a table has named columns; features are their names", source=source)
         columns = self._columns(first, [n for n in names if n not in left], source)
+        if self.tidy and first.num_rows >= FIRST_ROWS:
+            columns = self._useful(first, columns)
         if not columns:
             raise DataError(
                 "no feature columns are left once target and excluded columns are taken out",
                 source=source,
             )
-        return Encoder(columns, n_hash=self.n_hash, target=target)
+        encoder = Encoder(
+            columns,
+            n_hash=self.n_hash,
+            max_categories=self.max_categories,
+            statistics=self.statistics,
+            na_values=self.written.na_values,
+            target=target,
+            target_form=self._target_form(first, target, source),
+        )
+        rows = first.slice(0, FIRST_ROWS)
+        with suppress(DataError):
+            encoder.begin(encoder.read(rows), rows.num_rows)
+        return encoder
+
+    def _target_form(self, first: Any, target: str | None, source: str) -> str:
+        """How a target of text is to be read: as labels, or as numbers with marks in them."""
+        at = -1 if target is None else first.schema.get_field_index(target)
+        if self.labels:
+            return "text"
+        if at < 0 or kind_of(first.schema.field(at).type) != "text" or target in self.categorical:
+            return ""
+        try:
+            # labels that look like times are labels
+            how = self.written._replace(dates="dayfirst")
+            column = written_column(first.column(at), str(target), how)
+        except ValueError as error:
+            raise DataError(str(error), source=source, column=target) from None
+        return column.form if column.kind == "number" else ""
+
+    def _useful(self, first: Any, columns: list[Column]) -> list[Column]:
+        """Without those that tell nothing about other rows, unless they were asked for."""
+        for column in columns:
+            with suppress(DataError):
+                array = first.column(first.schema.get_field_index(column.name))
+                why = why_useless(column, given(array, column, self.written.na_values))
+                if why is not None and column.name not in (*self.asked, *self.categorical):
+                    self.useless[column.name] = why
+        useful = [column for column in columns if column.name not in self.useless]
+        if not useful:
+            self.useless = {}
+        return useful or columns
 
     def _columns(self, first: Any, names: list[str], source: str) -> list[Column]:
         text = set(self.categorical)
-        return [column_of(first, name, name in text, source) for name in names]
-
-
-def column_of(first: Any, name: str, categorical: bool, source: str) -> Column:
-    """A column by the values of the batch ``first``."""
-    # A source may leave out what cannot be a feature.
-    at = first.schema.get_field_index(name)
-    t = "object or list" if at < 0 else first.schema.field(at).type
-    kind = None if at < 0 else kind_of(t)
-    if kind is None:
-        raise DataError(
-            f"is of type {t}, which cannot be a feature; leave it out with exclude",
-            source=source,
-            column=name,
-        )
-    if categorical:
-        return Column(name, "text")
-    if kind != "time":
-        return Column(name, kind)
-    values = seconds(first.column(at), name)
-    known = values[np.isfinite(values)]
-    return Column(name, "time", float(known[0]) if len(known) else 0.0)
+        return [column_of(first, name, name in text, source, self.written) for name in names]

@@ -2,61 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from onkel.columns.column import CODE, Column, Given
 from onkel.columns.failures import missing_column
-from onkel.columns.hashing import fill_slots
+from onkel.columns.layout import Layout
 from onkel.errors import DataError
-from onkel.state import Flag, Listed, Number, Text, Whole, check
+from onkel.state import Flag, Listed, Number, Text, Whole, check, inside, require
 
-__all__ = ["Column", "Encoder"]
+__all__ = ["FIRST_ROWS", "LACKING", "POLICIES", "Encoder"]
 
-KINDS = ("number", "flag", "time", "text")
+FIRST_ROWS = 100
+"""Rows that tell what a column is; a pipe gives so many before they are looked at."""
 
+POLICIES = ("auto", "error", "zero", "mean", "skip")
+"""What may become of missing values."""
+LACKING = ("zero", "mean", "skip")
+"""Policies by which a table may lack a column: all its values are missing."""
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One input column: its name, its kind, and for times the second that counts as 0.
-
-    ``late``: it came in mid-stream, after all that were there; it may be missing in a table.
-    """
-
-    name: str
-    kind: str
-    origin: float = 0.0
-    late: bool = False
-
-
-# What a saved encoder holds.
 _FIELDS = {
-    "names": Listed(Text(), "columns"),
-    "kinds": Listed(Text(among=KINDS), "columns"),
-    "origins": Listed(Number(), "columns"),
-    "late": Listed(Flag(), "columns"),
     "n_hash": Whole(low=1, high=2**24),
+    "max_categories": Whole(high=2**24),
+    "statistics": Flag(),
+    "na_values": Listed(Text(), "na_values"),
     "target": Text(empty=True),
+    "target_form": Text(among=("", "point", "comma", "text")),
     "n_vector": Whole(high=2**31, empty=True),
     "zero_based": Flag(empty=True),
-    "means": Listed(Number(), empty=True),
-    "counts": Listed(Number(low=0.0), empty=True),
 }
-
-
-def _width(column: Column, n_hash: int) -> int:
-    return n_hash if column.kind == "text" else 1
+_MEANS = {
+    "means": Listed(Number(), "filled", empty=True),
+    "counts": Listed(Number(low=0.0), "filled", empty=True),
+}
 
 
 class Encoder:
     """Columns of a table as float features; saved with the model. New ones are put at the end.
 
-    A number or boolean is one feature. A timestamp, date or time is one feature: seconds since
-    the first value of the stream (``Column.origin``), so that float32 keeps the seconds. Text and
-    categories are ``n_hash`` features, one of them 1: the slot is a stable hash of the value and
-    the column's name. NaN marks what is missing; a missing text value is NaN in all its slots.
+    A number or boolean is one feature; a number far from 0 is counted from its first value
+    (``Column.origin``), so that float32 keeps it. A timestamp, date or time is seven: seconds since
+    the first value of the stream, and sine and cosine of the hour, the weekday and the day of the
+    year. Text is a feature for each value, 1 where it stands, in the order in which the values come
+    first, up to ``max_categories``; all others share ``n_hash`` features by a stable hash. NaN
+    marks what is missing.
 
     An encoder without columns (``n_vector`` given) stands for unnamed vectors: arrays, svmlight.
 
@@ -65,9 +57,19 @@ class Encoder:
     columns : sequence of Column
         In the order of the features.
     n_hash : int, default=32
-        Features for each text column, > 0.
+        Features that the values of a text column beyond ``max_categories`` share, > 0.
+    max_categories : int, default=64
+        Values of a text column that have a feature of their own.
+    statistics : bool, default=False
+        Whether a text column also has a feature that holds the code of its value. A model puts the
+        mean of the target in its place (`onkel.pipeline.StreamModel`); then values beyond
+        ``max_categories`` have no other feature.
+    na_values : list of str
+        What stands for no value in text, beside the usual.
     target : str, optional
         Name of the target column.
+    target_form : {"", "point", "comma", "text"}, default=""
+        That the target is a number written as text, or text whatever it looks like.
     n_vector : int, optional
         Length of unnamed vectors; then ``columns`` is empty.
     zero_based : bool, optional
@@ -76,7 +78,8 @@ class Encoder:
     Attributes
     ----------
     feature_names : list of str
-        ``name`` for a number, ``name#slot`` for text, ``x0``, ``x1``, ... for vectors.
+        ``name`` for a number, ``name=value`` or ``name#slot`` for text, ``x0``, ``x1``, ... for
+        vectors.
     n_features : int
     means, counts : ndarray of shape (n_features,) or None
         Running means for ``missing="mean"`` and the number of values in them.
@@ -85,12 +88,13 @@ class Encoder:
     --------
     >>> import pyarrow as pa
     >>> from onkel.streams import Column, Encoder
-    >>> encoder = Encoder([Column("age", "number"), Column("city", "text")], n_hash=4)
+    >>> encoder = Encoder([Column("age", "number"), Column("city", "text")])
     >>> batch = pa.RecordBatch.from_pydict({"city": ["Oslo", "Rome"], "age": [3, 4]})
-    >>> encoder.encode(batch)[:, 0]
-    array([3., 4.], dtype=float32)
+    >>> encoder.encode(batch)
+    array([[3., 1., 0.],
+           [4., 0., 1.]], dtype=float32)
     >>> encoder.feature_names
-    ['age', 'city#0', 'city#1', 'city#2', 'city#3']
+    ['age', 'city=Oslo', 'city=Rome']
     """
 
     def __init__(
@@ -98,22 +102,33 @@ class Encoder:
         columns: Iterable[Column] = (),
         *,
         n_hash: int = 32,
+        max_categories: int = 64,
+        statistics: bool = False,
+        na_values: Iterable[str] = (),
         target: str | None = None,
+        target_form: str = "",
         n_vector: int | None = None,
         zero_based: bool | None = None,
     ) -> None:
-        self.columns = tuple(columns)
-        if n_hash < 1:
-            raise ValueError(f"n_hash must be at least 1, got {n_hash}")
-        for column in self.columns:
-            if column.kind not in KINDS:
-                raise ValueError(f"column {column.name!r}: kind {column.kind!r} is none of {KINDS}")
-        self.n_hash = int(n_hash)
-        self.target = target
+        if n_hash < 1 or max_categories < 0:
+            raise ValueError(
+                f"n_hash must be at least 1, got {n_hash}, and max_categories at least 0, got "
+                f"{max_categories}"
+            )
+        self.n_hash, self.max_categories = int(n_hash), int(max_categories)
+        self.statistics = bool(statistics)
+        self.na_values = tuple(na_values)
+        self.target, self.target_form = target, target_form
         self.n_vector = None if n_vector is None else int(n_vector)
         self.zero_based = zero_based
         self.means: np.ndarray | None = None
         self.counts: np.ndarray | None = None
+        self.layout = Layout(columns, self.n_hash, self.max_categories, self.statistics)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The input columns."""
+        return self.layout.columns
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -121,53 +136,98 @@ class Encoder:
         return {c.name: c.kind for c in self.columns}
 
     @property
+    def stored(self) -> dict[str, str]:
+        """Kind of the values of each input column as they stand in a table."""
+        return {c.name: c.stored for c in self.columns}
+
+    @property
     def n_features(self) -> int:
         """Number of features."""
-        if self.n_vector is not None:
-            return self.n_vector
-        return sum(_width(c, self.n_hash) for c in self.columns)
+        return len(self.layout) if self.n_vector is None else self.n_vector
 
     @property
     def feature_names(self) -> list[str]:
         """A name for each feature."""
         if self.n_vector is not None:
             return [f"x{j}" for j in range(self.n_vector)]
-        ends = {"text": [f"#{k}" for k in range(self.n_hash)]}
-        return [c.name + end for c in self.columns for end in ends.get(c.kind, [""])]
+        return [self.layout.name(j) for j in range(len(self.layout))]
 
     @property
     def n_late(self) -> int:
-        """Number of features, the last ones, whose columns came in mid-stream."""
-        return sum(_width(c, self.n_hash) for c in self.columns if c.late)
+        """Number of features, the last ones, that came in mid-stream."""
+        return len(self.layout) - self.layout.n_first
+
+    @property
+    def codes(self) -> dict[int, int]:
+        """The features that hold codes, and the number of codes of each."""
+        if not self.statistics:
+            return {}
+        text = self.layout.categories.items()
+        return {self.layout.get(k, CODE): own.room + 1 + own.n_hash for k, own in text}
+
+    @property
+    def hashed(self) -> list[str]:
+        """Text columns some of whose values share features, or a statistic."""
+        text = self.layout.categories.items()
+        return [self.columns[k].name for k, own in text if own.hashes]
+
+    def begin(self, found: Sequence[Given | None], n: int) -> None:
+        """Take the values of the first rows: their features don't come in mid-stream.
+
+        Where there are statistics, a text column has a feature before its first value, and the
+        features of values come when they come.
+        """
+        if not self.statistics and self.n_vector is None:
+            self.features(found, n, missing="zero")
+            for k, own in self.layout.categories.items():
+                # without any value so far there would be no feature
+                own.hashes |= not own.codes
+                for part in self.layout.hashed_parts(k):
+                    self.layout.add(k, part)
+            self.layout.n_first = len(self.layout)
+            self.layout.gaps = [0] * len(self.columns)
 
     def extend(self, columns: Iterable[Column]) -> None:
         """Columns that come in mid-stream: their features follow those there are."""
-        new = tuple(replace(column, late=True) for column in columns)
-        self.columns += new
-        if self.means is not None and self.counts is not None:
-            more = (0, sum(_width(c, self.n_hash) for c in new))
+        self.layout.append(replace(column, late=True) for column in columns)
+
+    def widened_means(self) -> tuple[np.ndarray, np.ndarray]:
+        """Running means and counts, with zeros for features that have none yet; in place."""
+        if self.means is None or self.counts is None:
+            self.means, self.counts = np.zeros(0), np.zeros(0)
+        more = (0, self.n_features - len(self.means))
+        if more[1]:
             self.means, self.counts = np.pad(self.means, more), np.pad(self.counts, more)
+        return self.means, self.counts
 
     def column_of(self, feature: int) -> str | int:
         """Name of the input column (number, for vectors) that a feature comes from."""
         if self.n_vector is not None:
             # svmlight files may count from 1
             return feature + (self.zero_based is False)
-        for column in self.columns:
-            feature -= _width(column, self.n_hash)
-            if feature < 0:
-                return column.name
-        raise IndexError("no such feature")
+        return self.columns[self.layout.features[feature][0]].name
 
-    def encode(self, batch: Any, dtype: Any = "float32", gaps: bool = False) -> np.ndarray:
+    def encode(
+        self,
+        batch: Any,
+        dtype: Any = "float32",
+        *,
+        missing: str = "error",
+        learn: bool = True,
+    ) -> np.ndarray:
         """Features of a batch whose columns come in any order.
 
         Parameters
         ----------
         batch : pyarrow.RecordBatch
         dtype : {"float32", "float64"}, default="float32"
-        gaps : bool, default=False
-            Whether a column may be missing altogether: each of its values is missing then.
+        missing : {"error", "auto", "zero", "mean", "skip"}, default="error"
+            What becomes of missing values, as `onkel.streams.open_stream` has it. With "auto" they
+            have a feature of their own: for text it is a category, for numbers and times it stands
+            beside the NaN, 1 where the value is missing. With "zero" and "mean" text that is
+            missing is 0 in all features.
+        learn : bool, default=True
+            Whether values that are new get features. Without it they are 0 in all of them.
 
         Returns
         -------
@@ -184,50 +244,45 @@ class Encoder:
                 f"the model was learned from vectors of {self.n_vector} unnamed features; "
                 "give an array of that width, not a table"
             )
-        from onkel.columns import arrow_values as values
+        found = self.read(batch, missing)
+        return self.features(found, batch.num_rows, dtype, missing=missing, learn=learn)
+
+    def read(self, batch: Any, missing: str = "error") -> list[Given | None]:
+        """The values of each column of a batch, None for a column that is not there."""
+        from onkel.columns.reading import given
 
         names = batch.schema.names
         place = {name: k for k, name in enumerate(names)}
-        X = np.empty((batch.num_rows, self.n_features), dtype=dtype)
-        at = 0
-        # A float64 too large for float32 becomes inf here, and is refused as such later.
-        with np.errstate(over="ignore"):
-            for column in self.columns:
-                width = _width(column, self.n_hash)
-                if column.name in place:
-                    array, out = batch.column(place[column.name]), X[:, at : at + width]
-                    if column.kind == "text":
-                        codes, known = values.categories(array, column.name)
-                        fill_slots(out, codes, known, column.name)
-                    elif column.kind == "time":
-                        out[:, 0] = values.seconds(array, column.name) - column.origin
-                    else:
-                        out[:, 0] = values.numbers(array, column.name)
-                elif column.late or gaps:
-                    X[:, at : at + width] = np.nan
-                else:
-                    raise missing_column(column.name, names, None, gone=True)
-                at += width
-        return self.without_gaps(X)
+        found: list[Given | None] = []
+        for column in self.columns:
+            if column.name in place:
+                found.append(given(batch.column(place[column.name]), column, self.na_values))
+            elif column.late or missing in LACKING:
+                found.append(None)
+            else:
+                raise missing_column(column.name, names, None, gone=True)
+        return found
 
-    def without_gaps(self, X: np.ndarray) -> np.ndarray:
-        """X with 0 for what is missing in late columns: a row without a value lacks the column."""
-        if self.n_late:
-            late = X[:, -self.n_late :]
-            late[np.isnan(late)] = 0.0
-        return X
+    def features(
+        self,
+        found: Sequence[Given | None],
+        n: int,
+        dtype: Any = "float32",
+        *,
+        missing: str = "error",
+        learn: bool = True,
+    ) -> np.ndarray:
+        """Features (n, n_features) of the values of each column; None: a column is not there."""
+        from onkel.columns.filling import fill
+
+        return fill(self.layout, found, n, dtype, missing=missing, learn=learn)
 
     def get_state(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
         return {
-            "names": [c.name for c in self.columns],
-            "kinds": [c.kind for c in self.columns],
-            "origins": [float(c.origin) for c in self.columns],
-            "late": [c.late for c in self.columns],
-            "n_hash": self.n_hash,
-            "target": self.target,
-            "n_vector": self.n_vector,
-            "zero_based": self.zero_based,
+            "layout": self.layout.get_state(),
+            **{name: vars(self)[name] for name in _FIELDS},
+            "na_values": list(self.na_values),
             "means": None if self.means is None else self.means.tolist(),
             "counts": None if self.counts is None else self.counts.tolist(),
         }
@@ -235,13 +290,16 @@ class Encoder:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Encoder:
         """The encoder whose ``get_state`` gave ``state``."""
-        check(state, _FIELDS)
-        columns = map(Column, state["names"], state["kinds"], state["origins"], state["late"])
-        options = {k: state[k] for k in ("n_hash", "target", "n_vector", "zero_based")}
-        encoder = cls(columns, **options)
+        sizes = check(state, _FIELDS | _MEANS)
+        encoder = cls(**{name: state[name] for name in _FIELDS})
+        with inside(state, "layout") as layout:
+            options = encoder.n_hash, encoder.max_categories, encoder.statistics
+            encoder.layout = Layout.from_state(layout, *options)
+        require((state["means"] is None) == (state["counts"] is None), "means: go with counts")
         if state["means"] is not None:
-            many = Listed(Number(low=0.0), encoder.n_features)
-            check(state, {"means": Listed(Number(), encoder.n_features), "counts": many})
+            # features that came later have none yet
+            most = encoder.n_features
+            require(sizes["filled"] <= most, f"means: has more entries than the {most} features")
             encoder.means = np.array(state["means"], dtype=np.float64)
             encoder.counts = np.array(state["counts"], dtype=np.float64)
         return encoder

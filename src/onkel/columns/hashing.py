@@ -7,7 +7,7 @@ from zlib import crc32
 
 import numpy as np
 
-__all__ = ["fill_slots", "slots"]
+__all__ = ["slots"]
 
 
 def slots(values: Sequence[str], column: str, n_hash: int) -> np.ndarray:
@@ -38,17 +38,3 @@ def slots(values: Sequence[str], column: str, n_hash: int) -> np.ndarray:
     h *= np.uint32(0xC2B2AE35)
     h ^= h >> np.uint32(16)
     return (h % np.uint32(n_hash)).astype(np.int64)
-
-
-def fill_slots(out: np.ndarray, codes: np.ndarray, known: Sequence[str], column: str) -> None:
-    """One 1 in each row of ``out``, of shape (n, n_hash); NaN in all slots of a missing value.
-
-    ``codes`` number the values in ``known``; -1 is missing. An empty text is no value, as an empty
-    field of a CSV file is none.
-    """
-    out[:] = 0
-    if len(known):
-        place = np.append(slots(known, column, out.shape[1]), 0)
-        out[np.arange(len(codes)), place[codes]] = 1
-    gone = np.array([v == "" for v in known] + [True])
-    out[gone[codes]] = np.nan

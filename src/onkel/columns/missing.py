@@ -10,43 +10,51 @@ import numpy as np
 from onkel.columns.encoding import Encoder
 from onkel.errors import DataError
 
-__all__ = ["POLICIES", "clean"]
-
-POLICIES = ("error", "zero", "mean", "skip")
+__all__ = ["clean"]
 
 
-def clean(pieces: Iterable[Any], policy: str, encoder: Encoder, first_row: int) -> Iterator[Any]:
+def clean(
+    pieces: Iterable[Any], policy: str, encoder: Encoder, first_row: int, learn: bool = True
+) -> Iterator[Any]:
     """Pieces (``onkel.streams.blocks.Piece``) without NaN or inf.
 
-    Infinite values are always an error. ``"mean"`` fills with the running mean of the column over
-    the rows before (kept in the encoder, so a saved model fills a new file with what it learned).
-    ``"skip"`` drops the row.
+    Infinite values are always an error. ``"mean"`` and ``"auto"`` fill with the running mean of the
+    column over the rows before (kept in the encoder, so a saved model fills a new file with what it
+    learned; without ``learn`` it stays as it is). ``"skip"`` drops the row. Rows without a target
+    are dropped, too, where they are to be learned; else their target is NaN or None.
     """
     row = first_row
-    if policy == "mean" and encoder.means is None:
-        encoder.means = np.zeros(encoder.n_features)
-        encoder.counts = np.zeros(encoder.n_features)
     for piece in pieces:
-        X, y, n = piece.X, piece.y, piece.n_rows
-        good, failure = _check(X, y, piece.where, policy, encoder, row)
+        n = piece.n_rows
+        good, failure = _check(piece, policy, encoder, row)
         if good < n:
-            X, y = X[:good], None if y is None else y[:good]
-        X, y = _repair(X, y, policy, encoder)
-        if X.shape[0]:
-            yield piece._replace(X=X, y=y)
+            piece = piece.before(good)
+        piece = _repaired(_labelled(piece, learn), policy, encoder, learn)
+        if piece.n_rows:
+            yield piece
         if failure is not None:
             raise failure
         row += n
+
+
+def _labelled(piece: Any, learn: bool) -> Any:
+    gone = piece.unlabelled
+    if gone is None:
+        return piece
+    if learn:
+        return piece.among(~gone)._replace(unlabelled=None)
+    y = piece.y.astype(object if piece.y.dtype.kind in "Ub" else np.float64)
+    y[gone] = None
+    return piece._replace(y=y, unlabelled=None)
 
 
 def _values(X: Any) -> np.ndarray:
     return X if isinstance(X, np.ndarray) else X.data
 
 
-def _check(
-    X: Any, y: Any, where: str, policy: str, encoder: Encoder, row: int
-) -> tuple[int, DataError | None]:
+def _check(piece: Any, policy: str, encoder: Encoder, row: int) -> tuple[int, DataError | None]:
     """Number of rows before the first bad one, and what is wrong with that."""
+    X, y, where = piece.X, piece.y, piece.where
     good, failure = X.shape[0], None
     finite = np.isfinite(_values(X))
     if not finite.all():
@@ -55,8 +63,11 @@ def _check(
             k = int(np.argmax(bad))
             good, j = _position(X, k)
             failure = _refusal(_values(X).flat[k], encoder.column_of(j), where, row + good)
-    if y is not None and y.dtype.kind == "f" and not np.isfinite(y[:good]).all():
-        good = int(np.argmin(np.isfinite(y)))
+    fine = np.ones(0) if y is None or y.dtype.kind != "f" else np.isfinite(y)
+    if piece.unlabelled is not None and len(fine):
+        fine |= piece.unlabelled
+    if not fine[:good].all():
+        good = int(np.argmin(fine))
         failure = DataError(
             f"the target is {y[good]}; every row needs a finite one",
             source=where,
@@ -85,32 +96,40 @@ def _refusal(value: Any, column: str | int, where: str, row: int) -> DataError:
     return DataError(text, source=where, row=row, column=column, value=float(value))
 
 
-def _repair(X: Any, y: Any, policy: str, encoder: Encoder) -> tuple[Any, Any]:
+def _repaired(piece: Any, policy: str, encoder: Encoder, learn: bool) -> Any:
+    X = piece.X
     gone = np.isnan(_values(X)) if policy != "error" else None
-    if policy == "mean":
-        return _filled(X, encoder), y
+    if policy in ("mean", "auto"):
+        return piece._replace(X=_filled(X, encoder, learn))
     if gone is None or not gone.any():
-        return X, y
+        return piece
     if policy == "zero":
         if isinstance(X, np.ndarray):
-            return np.where(gone, X.dtype.type(0), X), y
+            return piece._replace(X=np.where(gone, X.dtype.type(0), X))
         X = X.copy()
         X.data[gone] = 0
-        return X, y
+        return piece._replace(X=X)
     if isinstance(X, np.ndarray):
         keep = ~gone.any(axis=1)
     else:
         keep = np.ones(X.shape[0], dtype=bool)
         keep[np.searchsorted(X.indptr, np.flatnonzero(gone), side="right") - 1] = False
-    return X[keep], None if y is None else y[keep]
+    return piece.among(keep)
 
 
-def _filled(X: Any, encoder: Encoder) -> Any:
+def _filled(X: Any, encoder: Encoder, learn: bool) -> Any:
     from onkel.columns.running import fill_means, fill_means_sparse
 
+    means, counts = encoder.widened_means()
     X = X.copy()
-    if isinstance(X, np.ndarray):
-        fill_means(X, encoder.means, encoder.counts)
+    dense = isinstance(X, np.ndarray)
+    if learn and dense:
+        fill_means(X, means, counts)
+    elif learn:
+        fill_means_sparse(X.indptr, X.indices, X.data, means, counts)
+    elif dense:
+        np.copyto(X, means[: X.shape[1]], where=np.isnan(X), casting="same_kind")
     else:
-        fill_means_sparse(X.indptr, X.indices, X.data, encoder.means, encoder.counts)
+        gone = np.isnan(X.data)
+        X.data[gone] = means[X.indices[gone]]
     return X

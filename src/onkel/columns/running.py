@@ -8,9 +8,11 @@ from numba import njit
 __all__ = [
     "fill_means",
     "fill_means_sparse",
+    "means_of_codes",
     "minmax_late",
     "minmax_rows",
     "minmax_sparse",
+    "running_means",
     "standard_late",
     "standard_rows",
     "standard_sparse",
@@ -28,6 +30,37 @@ def fill_means(X, means, counts):
             else:
                 counts[j] += 1
                 means[j] += (x - means[j]) / counts[j]
+
+
+@njit(cache=True, nogil=True)
+def means_of_codes(codes, Y, before, counts, sums, smoothing, out, learn):
+    """How far the mean target of each row's code is from that of all rows, by the rows before.
+
+    ``before`` (n, J) are the means of all rows before each; a code has its own weight and that of
+    ``smoothing`` such rows. 0 for code 0, and for a code without rows.
+    """
+    for t in range(len(codes)):
+        c = codes[t]
+        if c == 0:
+            continue
+        for j in range(Y.shape[1]):
+            away = sums[c, j] - counts[c] * before[t, j]
+            out[t, j] = away / (counts[c] + smoothing)
+        if learn:
+            counts[c] += 1.0
+            for j in range(Y.shape[1]):
+                sums[c, j] += Y[t, j]
+
+
+@njit(cache=True, nogil=True)
+def running_means(Y, total, n, before):
+    """The mean of all rows before each row of Y (n, J), 0 before the first; adds Y to ``total``."""
+    for t in range(len(Y)):
+        for j in range(Y.shape[1]):
+            before[t, j] = total[j] / n if n > 0.0 else 0.0
+            total[j] += Y[t, j]
+        n += 1.0
+    return n
 
 
 @njit(cache=True, nogil=True)

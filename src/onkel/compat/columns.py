@@ -12,8 +12,6 @@ import numpy as np
 
 from onkel.errors import DataError
 
-__all__ = ["Columns"]
-
 Row = dict[Any, Any]
 
 

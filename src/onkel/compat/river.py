@@ -15,17 +15,20 @@ from sklearn.base import clone
 from onkel.compat.columns import Columns, Row
 from onkel.errors import DataError
 from onkel.learners import FOGDClassifier, FOGDRegressor, OnlineClassifier, OnlineRegressor
+from onkel.model.lock import locked
 
 try:
     from river import base
 except ImportError as error:
     raise ImportError("onkel.compat.river needs River: pip install onkel[river]") from error
 
-__all__ = ["RiverClassifier", "RiverRegressor"]
-
 
 class _OverEstimator:
-    """What both wrappers share: columns, and frames in and out."""
+    """What both wrappers share: columns, and frames in and out.
+
+    The calls hold a lock: they share the buffer that rows are read into, and a thread that
+    predicts sees the model before a row or after it.
+    """
 
     _takes: Any
 
@@ -163,6 +166,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         self._labels: list[Any] = self.model.classes_.tolist() if self._started else []
         self._codes = {label: code for code, label in enumerate(self._labels)}
 
+    @locked
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
         """Learn one row; ``w`` ≥ 0 is its weight."""
         row = self._row(x)
@@ -173,6 +177,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         else:
             self.model._learn_row(row, code, w)
 
+    @locked
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """The label of one row; None before the first was learned."""
         labels = self._labels
@@ -183,6 +188,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
             return labels[int(scores[0] >= 0.0)]
         return labels[scores.argmax()]
 
+    @locked
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """Probability of each class seen so far; none before the first row (see the notes)."""
         if not self._labels:
@@ -191,6 +197,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         p = self.model._probabilities(scores[None])[0]
         return dict(zip(self._labels, p.tolist(), strict=True))
 
+    @locked
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn the rows of a frame in order, as :meth:`learn_one` would."""
         try:
@@ -198,12 +205,14 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         finally:
             self._see_classes()
 
+    @locked
     def predict_many(self, X: Any) -> Any:
         """Labels of the rows of a frame, as a series."""
         if not self._labels:
             return _series([None] * len(X), X)
         return _series(self._scored(X, self.model.predict), X)
 
+    @locked
     def predict_proba_many(self, X: Any) -> Any:
         """Probabilities of the rows of a frame, a column a class (see the notes)."""
         if not self._labels:
@@ -250,6 +259,7 @@ class RiverRegressor(_OverEstimator, base.MiniBatchRegressor):
 
     _takes = OnlineRegressor
 
+    @locked
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
         """Learn one row; ``w`` ≥ 0 is its weight."""
         row = self._row(x)
@@ -258,16 +268,19 @@ class RiverRegressor(_OverEstimator, base.MiniBatchRegressor):
         else:
             self.model._learn_row(row, y, w)
 
+    @locked
     def predict_one(self, x: Row, **kwargs: Any) -> float:
         """The value of one row; 0 before the first was learned."""
         if not self._started:
             return 0.0
         return float(self.model._next_row(self._columns.read(x, learning=False))[0])
 
+    @locked
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn the rows of a frame in order, as :meth:`learn_one` would."""
         self._learn_frame(X, y)
 
+    @locked
     def predict_many(self, X: Any) -> Any:
         """Values of the rows of a frame, as a series."""
         if not self._started:

@@ -8,8 +8,6 @@ import numpy as np
 
 from onkel.streams import Block
 
-__all__ = ["DRIFTS", "concept", "drift_stream"]
-
 #: ways to change
 DRIFTS = ("none", "abrupt", "gradual", "recurring")
 

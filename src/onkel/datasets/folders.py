@@ -7,8 +7,6 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-__all__ = ["folders"]
-
 
 def folders() -> tuple[Path, ...]:
     """Folders looked through for data sets, first the one that :func:`fetch` writes to."""

@@ -12,8 +12,6 @@ from onkel.datasets.registry import Entry, info
 from onkel.datasets.store import path
 from onkel.errors import DataError
 
-__all__ = ["Dataset", "load"]
-
 _SCALINGS = ("none", "minmax", "unit", "symmetric")
 _ORDERS = ("file", "time")
 _SUBSETS = ("all", "train", "test")

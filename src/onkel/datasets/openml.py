@@ -13,8 +13,7 @@ from onkel.datasets.folders import folders
 from onkel.datasets.registry import Entry, info
 from onkel.datasets.store import missing
 from onkel.errors import DataError
-
-__all__ = ["fetch"]
+from onkel.numerics.dense import as_dense
 
 
 def fetch(name: str, *, force: bool = False) -> Path:
@@ -69,7 +68,7 @@ def _download(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
             f"data set {entry.name!r}: OpenML can't be reached ({error}); with no network, take it "
             f"from {entry.source} and put it into {folders()[0]} as Parquet"
         ) from error
-    X = got.data.toarray() if hasattr(got.data, "toarray") else np.asarray(got.data)
+    X = as_dense(got.data)
     keep = [j for j, c in enumerate(got.feature_names) if c not in entry.openml.drop]
     X = np.asarray(X[:, keep], dtype=np.float64)
     if X.shape != (entry.n_rows, entry.n_features):

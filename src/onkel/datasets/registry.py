@@ -9,8 +9,6 @@ from typing import Any
 
 from onkel.datasets.folders import folders
 
-__all__ = ["DATASETS", "Entry", "OpenML", "info"]
-
 
 @dataclass(frozen=True)
 class OpenML:

@@ -7,8 +7,6 @@ from pathlib import Path
 from onkel.datasets.folders import folders
 from onkel.datasets.registry import DATASETS, Entry, info
 
-__all__ = ["available", "missing", "path"]
-
 
 def available() -> list[Entry]:
     """All data sets, on this machine or not; see ``entry.local``.

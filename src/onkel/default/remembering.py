@@ -9,6 +9,7 @@ the past says nothing, it is the model alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -35,13 +36,19 @@ class Remembering:
         None for targets that are numbers.
     log_odds : bool
         Whether the model's scores of classes are log-odds.
+    most : int
+        Groups that are remembered, those seen last.
     """
 
     def __init__(
-        self, second: Callable[[int], Any], n_classes: int | None, log_odds: bool = False
+        self,
+        second: Callable[[int], Any],
+        n_classes: int | None,
+        log_odds: bool = False,
+        most: int = 1,
     ) -> None:
         self.make_second, self.log_odds = second, log_odds
-        self.memory: Any = ValueMemory() if n_classes is None else ClassMemory(n_classes)
+        self.memory: Any = ValueMemory(most) if n_classes is None else ClassMemory(n_classes, most)
         self.gain = Gain()
         self.second: Any = None
         #: columns of a row when the second model began
@@ -55,22 +62,36 @@ class Remembering:
         return isinstance(self.memory, ClassMemory)
 
     @property
+    def grouped(self) -> bool | None:
+        """Whether rows have been learned by group; None before the first."""
+        return bool(self.memory.groups.slots) if self.memory.n_rows else None
+
+    @property
     def _one_output(self) -> bool:
         """Numbers, or two classes: a second model can learn what is left over."""
         return not self._classes or self.memory.n_classes == 2
 
     # ---- learning ------------------------------------------------------------------------------
 
-    def learn(self, X: Any, P: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def learn(
+        self,
+        X: Any,
+        P: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray,
+        keys: list[Any] | None = None,
+    ) -> np.ndarray:
         """Learn rows X in order: the model's scores P (n, K) before each; values or class codes y.
 
+        ``keys``: the group of each row. Groups have pasts of their own and share all else.
         Returns the scores (n, K) with memory before each row's label was known.
         """
         F, out, done = self._inputs(P), [np.empty(self._inputs(P[:0]).shape)], 0
         while done < len(y):
             end = self._until_test(weight, done)
             part = slice(done, end)
-            known = self.memory.learn(F[part], y[part], weight[part])
+            own = None if keys is None else keys[part]
+            known = self.memory.learn(F[part], y[part], weight[part], own)
             out.append(self._learn_known(X[part], F[part], known, y[part], weight[part]))
             done = end
         return self._outputs(np.concatenate(out))
@@ -120,15 +141,17 @@ class Remembering:
 
     # ---- prediction ----------------------------------------------------------------------------
 
-    def predict(self, X: Any, P: np.ndarray, ahead: int = 0) -> np.ndarray:
+    def predict(
+        self, X: Any, P: np.ndarray, ahead: int = 0, keys: list[Any] | None = None
+    ) -> np.ndarray:
         """Scores (n, K) with memory of rows X in order, whose labels are not known.
 
-        The next row is predicted with all that is known. Of each further one that counts less, by
-        the correlation of the model's residuals from row to row; far ahead, P is left. The first of
-        X comes ``ahead`` rows after the next.
+        The next row is predicted with all that is known. Of each further one (of its group) that
+        counts less, by the correlation of the model's residuals from row to row; far ahead, P is
+        left. The first of X comes ``ahead`` rows after the next.
         """
         F = self._inputs(P)
-        known = self.memory.predict(F)
+        known = self.memory.predict(F, keys)
         M = known[:, 0]
         if self._one_output:
             f, m, _, columns = self._as_numbers(F, known)
@@ -137,7 +160,8 @@ class Remembering:
                 p = m + self.second.scores(_beside(columns, m, X))[:, 0]
             E = np.stack([f, m, self._within(p)], axis=1)[:, :, None]
             M = self._as_known(self.experts.predict(E)[:, 0])
-        share = self.memory.lasting ** np.arange(ahead, ahead + len(P))[:, None]
+        steps = np.arange(len(P)) if keys is None else _counted(keys)
+        share = self.memory.lasting ** (ahead + steps)[:, None]
         return share * self._outputs(M) + (1.0 - share) * P
 
     # ---- scores and what memories take ----------------------------------------------------------
@@ -207,6 +231,16 @@ class Remembering:
                 self.second.add_columns(d - self.width)
             self.second.seed = state["seed"]
             self.second.set_state(state["second"])
+
+
+def _counted(keys: list[Any]) -> np.ndarray:
+    """How many of the keys before each are the same."""
+    seen: Counter[Any] = Counter()
+    steps = np.empty(len(keys), np.int64)
+    for t, key in enumerate(keys):
+        steps[t] = seen[key]
+        seen[key] += 1
+    return steps
 
 
 def _beside(columns: np.ndarray, m: np.ndarray, X: Any) -> Any:

@@ -1,25 +1,31 @@
-"""Labels that come late: a row is learned only after later rows have been predicted."""
+"""Labels that come late: a row is learned only when its label has come."""
 
 from __future__ import annotations
 
-from collections import deque
+import heapq
+import math
+from collections import Counter
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
 from onkel.errors import DataError
+from onkel.learners.grouping import by_group
 from onkel.pipeline import StreamModel
 from onkel.pipeline.statistics import is_fitted
 from onkel.streams import Block
+from onkel.streams.blocks import rows_of
 
 __all__ = ["Delayed"]
 
 
 class Delayed:
-    """A model whose labels come ``delay`` rows late.
+    """A model whose labels come ``delay`` late.
 
-    Row t is predicted when the labels up to row t - delay - 1 are known and learned; the rows
-    between are known without their labels. Rows are taken one by one, so blocks don't matter.
+    A number of rows: row t is predicted when the labels up to row t - delay - 1 are known and
+    learned. A time: when those of rows at least so much older are. The rows between are known
+    without their labels. Rows are taken one by one, so blocks don't matter.
 
     Parameters
     ----------
@@ -27,15 +33,20 @@ class Delayed:
         With ``predict_next``.
     learner : BlockLearner
         The same model, as one that learns blocks.
-    delay : int
-        Number of rows, at least 1.
+    delay : int or timedelta
+        Above 0. A time needs blocks with ``times``.
     """
 
-    def __init__(self, model: Any, learner: Any, delay: int) -> None:
+    def __init__(self, model: Any, learner: Any, delay: int | timedelta) -> None:
         self.model, self.learner, self.delay = model, learner, delay
         self.task: str = learner.task
-        #: rows whose labels are still to come
-        self.waiting: deque[Block] = deque()
+        #: rows whose labels are still to come: when, and their number, first
+        self.waiting: list[tuple[float, int, Block]] = []
+        #: how many of each group
+        self.ahead: Counter[Any] = Counter()
+        #: how many labels had not come when each row of the last block was predicted
+        self.missing: list[int] = []
+        self.n_rows, self.now = 0, -math.inf
 
     @property
     def nbytes(self) -> int:
@@ -47,15 +58,19 @@ class Delayed:
 
         Before a label has come, a value is predicted as 0 and a class as None, a mistake.
         """
-        y, told = np.asarray(block.y), []
+        told: list[Any] = []
+        self.missing = []
         try:
-            for t in range(len(y)):
-                row = Block(block.X[t : t + 1], y[t : t + 1], block.start + t, 0)
+            for t in range(block.n_rows):
+                row = rows_of(block, slice(t, t + 1))._replace(start=block.start + t)
                 self._check_width(row)
+                due = self._due(row)
+                self._learn_until(self.now)
+                self.missing.append(len(self.waiting))
                 told.append(self._predict(row))
-                self.waiting.append(row)
-                if len(self.waiting) > self.delay:
-                    self.learner.learn(self.waiting.popleft())
+                heapq.heappush(self.waiting, (due, self.n_rows, row))
+                self.ahead[_group(row)] += 1
+                self.n_rows += 1
         except DataError as error:
             error.predictions = self._array(told)
             raise
@@ -63,20 +78,53 @@ class Delayed:
 
     def finish(self) -> None:
         """Learn the rows that still wait: the stream has ended and their labels come."""
-        while self.waiting:
-            self.learner.learn(self.waiting.popleft())
+        self._learn_until(math.inf)
+
+    def _due(self, row: Block) -> float:
+        """When the label of the next row comes; it is now when the row itself does."""
+        if not isinstance(self.delay, timedelta):
+            self.now = self.n_rows
+            return self.n_rows + self.delay + 1
+        if row.times is None:
+            raise DataError(
+                "a delay by time needs the time of every row: name its column with time= (on the "
+                "command line --time)",
+                row=row.start,
+            )
+        # a row that is late itself does not turn time back
+        self.now = max(self.now, float(row.times[0]))
+        return round(float(row.times[0]) + self.delay.total_seconds(), 6)
+
+    def _learn_until(self, now: float) -> None:
+        """Learn the rows whose labels have come, in the order in which they come."""
+        while self.waiting and self.waiting[0][0] <= now:
+            row = heapq.heappop(self.waiting)[2]
+            group = _group(row)
+            self.ahead[group] -= 1
+            if not self.ahead[group]:
+                del self.ahead[group]
+            self.learner.learn(row)
 
     def _check_width(self, row: Block) -> None:
-        if self.waiting and self.waiting[-1].X.shape[1] != row.X.shape[1]:
+        grows = self.waiting and self.waiting[0][2].X.shape[1] != row.X.shape[1]
+        if grows and not isinstance(self.model, StreamModel):
             raise DataError(
                 "a column came in mid-stream, which a run with a delay does not take", row=row.start
             )
 
     def _predict(self, row: Block) -> Any:
-        whole = isinstance(self.model, StreamModel)
-        if is_fitted(self.model.estimator if whole else self.model):
-            return self.model.predict_next(row.X, ahead=len(self.waiting))[0]
+        ahead = self.ahead[_group(row)]
+        if isinstance(self.model, StreamModel):
+            if is_fitted(self.model.estimator):
+                return self.model.next_features(row.X, ahead, row.groups)[0]
+        elif is_fitted(self.model):
+            more = by_group(self.model, row.groups)
+            return self.model.predict_next(row.X, ahead, **more)[0]
         return 0.0 if self.task == "regression" else None
 
     def _array(self, told: list[Any]) -> np.ndarray:
         return np.array(told, dtype=np.float64 if self.task == "regression" else object)
+
+
+def _group(row: Block) -> Any:
+    return None if row.groups is None else row.groups[0]

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, is_regressor
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.classification import OnlineClassifier
+from onkel.learners.grouping import by_group
 from onkel.learners.told import Told
 from onkel.pipeline import StreamModel
 from onkel.pipeline.statistics import is_fitted
@@ -50,9 +51,10 @@ class _Estimator:
             new = block.X.shape[1] - self.estimator.n_features_in_
             if 0 < new <= block.late:
                 self.estimator.add_columns(new)
+        groups = by_group(self.estimator, block.groups)
         if isinstance(self.estimator, OnlineEstimator):
-            return self.estimator.tell_then_learn(block.X, block.y)
-        return Told(self.estimator.predict_then_learn(block.X, block.y))
+            return self.estimator.tell_then_learn(block.X, block.y, **groups)
+        return Told(self.estimator.predict_then_learn(block.X, block.y, **groups))
 
 
 @runtime_checkable

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,6 +17,8 @@ from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun, Progress
 from onkel.pipeline import StreamModel
 from onkel.streams import Block, Stream
+from onkel.streams.blocks import rows_of
+from onkel.streams.marked import beside
 
 __all__ = ["blocks_of", "prequential", "take"]
 
@@ -51,7 +54,9 @@ def prequential(
     progress: Progress | bool = False,
     after_block: Callable[[PrequentialRun], None] | None = None,
     warm_up: bool = True,
-    delay: int = 0,
+    delay: int | timedelta = 0,
+    group: Any = None,
+    time: Any = None,
 ) -> PrequentialResult:
     """Predict every row of a stream with the rows before it, learn it, and keep the curve.
 
@@ -81,9 +86,15 @@ def prequential(
         Called with the run after every block.
     warm_up : bool, default=True
         Learn the first block with a copy first, so that compiling does not count as learning.
-    delay : int, default=0
-        The label of a row is learned only after so many more rows have been predicted. The score
-        is then that of predictions made so many rows ahead; it is slower, row by row.
+    delay : int or timedelta, default=0
+        The label of a row is learned only after so many more rows have been predicted, or, by
+        ``time``, before the first row that comes so much later. The score is then that of
+        predictions made so far ahead; it is slower, row by row.
+    group : str or array of shape (n,), optional
+        The series that each row belongs to, a column of a table or an array: a learner with a
+        memory has one for each.
+    time : str or array of shape (n,), optional
+        When each row came, a column of a table or an array, times or seconds.
 
     Returns
     -------
@@ -113,7 +124,7 @@ def prequential(
     run = PrequentialRun(
         model, name=name, checkpoints=checkpoints, every=every, settings=settings, delay=delay
     )
-    blocks = _opened(model, stream, target)
+    blocks = _opened(model, stream, target, group, time)
     with ExitStack() as stack:
         if progress is True:
             progress = stack.enter_context(_bar(run.name, blocks, limit))
@@ -128,13 +139,21 @@ def prequential(
         return run.result()
 
 
-def _opened(model: Any, stream: Any, target: str | None) -> Iterable[Any]:
+def _opened(model: Any, stream: Any, target: str | None, group: Any, time: Any) -> Iterable[Any]:
     """Blocks for a model; one that reads by name opens the source itself."""
-    if not isinstance(model, StreamModel) or (target is None and not isinstance(stream, _SOURCES)):
-        return blocks_of(stream, target)
-    opened = model.open(stream, target=target)
-    model.adopt(opened)
-    return opened
+    named = {k: v for k, v in (("group", group), ("time", time)) if isinstance(v, str)}
+    by_row = {"groups": group, "times": time}
+    by_row = {k: v for k, v in by_row.items() if v is not None and not isinstance(v, str)}
+    opened: Any = stream
+    if target is None and not isinstance(stream, _SOURCES):
+        for name in named:
+            raise ValueError(f"{name}= names a column: give a table, or {name}= as an array")
+    elif isinstance(model, StreamModel):
+        opened = model.open(stream, target=target, **named)
+        model.adopt(opened)
+    else:
+        opened = blocks_of(stream, target, **named)
+    return beside(opened, **by_row) if by_row else opened
 
 
 def _bar(name: str, blocks: Any, limit: int | None) -> RunProgress:
@@ -149,14 +168,18 @@ def _bar(name: str, blocks: Any, limit: int | None) -> RunProgress:
     return RunProgress(console, name, total=total, fraction=blocks.progress)
 
 
-def blocks_of(stream: Any, target: str | None = None) -> Iterable[Any]:
-    """Blocks of a stream, or of anything a stream can be opened on."""
+def blocks_of(stream: Any, target: str | None = None, **columns: Any) -> Iterable[Any]:
+    """Blocks of a stream, or of anything a stream can be opened on.
+
+    ``columns``: ``group`` and ``time``, as of :func:`onkel.streams.open_stream`.
+    """
     if target is None and not isinstance(stream, _SOURCES):
         return stream
     from onkel.streams import open_stream
 
     double = isinstance(stream, tuple) and np.asarray(stream[0][:0]).dtype == np.float64
-    return open_stream(stream, target=target, dtype="float64" if double else "float32")
+    dtype = "float64" if double else "float32"
+    return open_stream(stream, target=target, dtype=dtype, **columns)
 
 
 def take(blocks: Iterable[Any], limit: int | None = None) -> Iterator[Block]:
@@ -169,8 +192,7 @@ def take(blocks: Iterable[Any], limit: int | None = None) -> Iterator[Block]:
         block = as_block(given, start)
         n = block.n_rows
         if n > left:
-            y = np.asarray(block.y)[: int(left)]
-            block = Block(block.X[: int(left)], y, block.start, block.late)
+            block = rows_of(block, slice(int(left)))
         left -= n
         start += n
         yield block

@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -24,6 +25,7 @@ from onkel.learners.told import Told
 from onkel.numerics.compiling import compile_seconds
 from onkel.pipeline import StreamModel
 from onkel.streams import Block
+from onkel.streams.blocks import rows_of
 
 _FIRST_TIMED = 256
 """Rows: checkpoints before share the time of the rows up to here."""
@@ -74,8 +76,9 @@ class PrequentialRun:
         Is told of every block and every checkpoint.
     began : float, optional
         When the run began, as `time.perf_counter` told it; now by default.
-    delay : int, default=0
-        The label of a row is learned only after so many more rows have been predicted.
+    delay : int or timedelta, default=0
+        The label of a row is learned only after so many more rows have been predicted, or when so
+        much time has passed (by `Block.times`).
 
     Attributes
     ----------
@@ -108,13 +111,14 @@ class PrequentialRun:
         settings: dict[str, Any] | None = None,
         progress: Progress | None = None,
         began: float | None = None,
-        delay: int = 0,
+        delay: int | timedelta = 0,
     ) -> None:
         if checkpoints not in ("powers", "none"):
             raise ValueError(f"checkpoints={checkpoints!r}: must be 'powers' or 'none'")
         if every is not None and every < 1:
             raise ValueError(f"every={every}: must be at least 1")
-        if delay < 0:
+        by_time = isinstance(delay, timedelta)
+        if (delay.total_seconds() if isinstance(delay, timedelta) else delay) < 0:
             raise ValueError(f"delay={delay}: must be at least 0")
         self.model = model
         learner = as_learner(model)
@@ -124,12 +128,13 @@ class PrequentialRun:
         self.metrics = metrics_of(self.task)
         self.powers = checkpoints == "powers"
         self.every = every
-        self.settings = dict(settings or {}) | ({"delay": delay} if delay else {})
+        told = {"delay": str(delay) if by_time else delay} if delay else {}
+        self.settings = dict(settings or {}) | told
         self.progress = progress
         self.curve: list[CurveRow] = []
         self._warm_seconds = 0.0
         self._compiled = compile_seconds()
-        self.details = Details(self.task, delay, None if delay else link_of(model))
+        self.details = Details(self.task, None if delay else link_of(model))
         self._totals = _Totals(sums=[0.0] * len(self.metrics))
         self._began = time.perf_counter() if began is None else began
 
@@ -193,7 +198,7 @@ class PrequentialRun:
         marks = self._marks(self.n_rows, self.n_rows + n) if n else []
         ends = [at - self.n_rows for at in marks if at >= _FIRST_TIMED]
         for a, b in pairwise([0, *(end for end in ends if end < n), n]):
-            yield Block(block.X[a:b], np.asarray(block.y)[a:b], block.start + a, block.late)
+            yield rows_of(block, slice(a, b))._replace(start=block.start + a)
 
     def _step(self, block: Block) -> None:
         y = np.asarray(block.y)
@@ -269,7 +274,8 @@ class PrequentialRun:
         totals = self._totals
         n = len(y)
         losses = [metric.per_row(y, told.predictions) for metric in self.metrics]
-        self.details.add(y, told, losses[0])
+        late = self._learner.missing[:n] if isinstance(self._learner, Delayed) else None
+        self.details.add(y, told, losses[0], late)
         values = [np.cumsum(loss) for loss in losses]
         before = totals.sums
         for at in self._marks(totals.n_rows, totals.n_rows + n):

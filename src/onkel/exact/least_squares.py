@@ -30,11 +30,9 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf
 
+from onkel.exact.saved_matrices import check_matrices
 from onkel.exact.since_anchor import RowsSince, solve_lower
 from onkel.numerics.linalg import BlockFactor
-from onkel.state import Array, check, require
-
-__all__ = ["ANCHOR_ROWS", "Known", "RecursiveLeastSquares"]
 
 #: rows between two factorisations of R: fewer cost more in the factor, more cost more in S
 ANCHOR_ROWS = 256
@@ -45,8 +43,6 @@ FADE, _FADE_OF_MANY, _MANY = 0.05, 0.25, 128
 _WEIGHTLESS = 1e-30
 # Rows to learn at once, where anchors are nearer.
 _BLOCK_ROWS = 64
-# What a state from a file may hold at the most, and how far its matrices may lie apart.
-_MOST, _ROUNDING = 1e150, 1e-5
 _ARRAYS = ("R", "b", "z_sum", "noise", "w0")
 
 
@@ -264,38 +260,13 @@ class RecursiveLeastSquares:
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`."""
-        self._check(state)
+        check_matrices(state, *self.b.shape, self.period, self.lead * self.prior)
         for name in _ARRAYS:
             copied = np.asfortranarray if name == "R" else np.ascontiguousarray
             setattr(self, name, copied(np.array(state[name])))
         self.factor = BlockFactor(np.asarray(state["C"]))
         self.since = RowsSince(*self.b.shape, self.period)
         self.since.set_state(state)
-
-    def _check(self, state: dict[str, Any]) -> None:
-        """ModelFileError where the matrices are none, or don't belong together."""
-        m, K = self.b.shape
-        shapes: dict[str, tuple[int | str, ...]] = {
-            "R": (m, m), "C": (m, m), "b": (m, K), "w0": (m, K), "z_sum": (m,), "noise": (2,),
-            "U": (m, "rows"), "L": ("rows", "rows"), "v": ("rows", K),
-        }  # fmt: skip
-        rows = check(state, {n: Array(shape=s, low=-_MOST, high=_MOST) for n, s in shapes.items()})
-        most = self.period - 1
-        require(rows["rows"] <= most, f"U: holds {rows['rows']} rows since the anchor, not {most}")
-        require((state["noise"] >= 0.0).all(), "noise: holds numbers below 0")
-        C, U, L = (np.asarray(state[name]) for name in "CUL")
-        require((C.diagonal() > 0.0).all(), "C: is no factor; its diagonal must be above 0")
-        require((L.diagonal() > 0.0).all(), "L: is no factor; its diagonal must be above 0")
-        _require_equal("L", L @ L.T, U.T @ U + np.eye(len(L)))
-        factored = np.triu(C).T @ (np.triu(C) + U @ (U.T @ np.triu(C)))
-        _require_equal("C", np.triu(factored), np.triu(state["R"] + self.lead * self.prior))
-
-
-def _require_equal(name: str, found: np.ndarray, wanted: np.ndarray) -> None:
-    """ModelFileError where two matrices differ by more than rounding."""
-    largest = np.abs(wanted).max(initial=0.0)
-    near = np.abs(found - wanted).max(initial=0.0) <= _ROUNDING * largest
-    require(near, f"{name}: is not the factor of the matrix that is saved with it")
 
 
 def _wider(A: np.ndarray, where: list[int], new: np.ndarray, diagonal: float) -> np.ndarray:

@@ -16,9 +16,6 @@ from onkel.exact.least_squares import RecursiveLeastSquares
 from onkel.losses import sigmoid
 from onkel.numerics.jit import jit
 
-__all__ = ["RecursiveNewton"]
-
-
 # A row predicted with certainty has no curvature; less than this would be lost in rounding.
 _LEAST_CURVATURE = 1e-10
 

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
-__all__ = ["RowsSince", "solve_lower"]
-
 
 class RowsSince:
     """Up to ``most`` rows beside the factor C: U = C⁻ᵀ Zᵀ (m, n), S = Uᵀ U + I = L Lᵀ, v (n, K).

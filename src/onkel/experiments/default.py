@@ -21,8 +21,6 @@ from onkel.experiments.records import Record
 from onkel.experiments.runner import Measured, order
 from onkel.pipeline import StreamModel
 
-__all__ = ["N_RUNS", "Outcome", "about", "learner", "measure"]
-
 #: random orders of the rows
 N_RUNS = 10
 

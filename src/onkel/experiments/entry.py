@@ -8,8 +8,6 @@ from typing import Any
 
 from onkel.experiments.published import Cell
 
-__all__ = ["PAPERS", "Experiment"]
-
 #: full references
 PAPERS = {
     "lsokl": "Lu, Hoi, Wang, Zhao & Liu: Large Scale Online Kernel Learning, JMLR 17 (2016)",

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["markdown_table", "mean_std", "parameters", "rich_table"]
-
 _DIGITS = {"mistakes": 2, "mse": 5, "rmse": 2}
 _SYMBOLS = {
     "n_components": "D",

@@ -17,8 +17,6 @@ from onkel.experiments.goals import Goal
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["default_markdown", "default_table", "rivals_markdown", "rivals_table", "summary"]
-
 _HEAD = ("data", "rows", "default", "asked for", "papers' best", "tuned rival", "rows/s")
 _RIVALS_HEAD = ("data", "rows", "rival", "inputs", "result", "settings")
 _RIVALS_LEFT = ("data", "rival", "inputs", "settings")

@@ -13,8 +13,6 @@ import numpy as np
 
 from onkel import datasets
 
-__all__ = ["GOALS", "Goal", "find_goals"]
-
 
 @dataclass(frozen=True)
 class Goal:

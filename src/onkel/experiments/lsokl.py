@@ -25,8 +25,6 @@ from onkel.experiments.entry import Experiment
 from onkel.experiments.lsokl_notes import FULL_RANK, NOTES
 from onkel.experiments.published import cell
 
-__all__ = ["EXPERIMENTS"]
-
 Learners = dict[str, dict[str, Any]]
 Grid = dict[str, tuple[float, ...]]
 

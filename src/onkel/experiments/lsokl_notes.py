@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FULL_RANK", "NOTES"]
-
 _PARTIAL_W8A = "The paper streams 64 700 rows (with w8a.t); the file here holds the 49 749 of w8a."
 _PARTIAL_COVTYPE = "A random 92 962 of the paper's 581 012 rows, scaled to [0, 1]."
 _UNKNOWN_MNIST = (

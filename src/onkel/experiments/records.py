@@ -8,8 +8,6 @@ from typing import Any
 
 from onkel.persistence.atomic import atomic_file
 
-__all__ = ["Record"]
-
 
 class Record:
     """Named results of one measurement, written after every step, whole or not at all.

@@ -9,8 +9,6 @@ from itertools import groupby
 from onkel.experiments import lsokl, rrf
 from onkel.experiments.entry import Experiment
 
-__all__ = ["EXPERIMENTS", "find"]
-
 
 def _linear(entry: Experiment) -> Experiment:
     """Passive-aggressive on the same rows in the same orders."""

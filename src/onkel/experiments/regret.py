@@ -22,8 +22,6 @@ from scipy.linalg import eigh
 from onkel.algorithms import make
 from onkel.kernels import Gaussian
 
-__all__ = ["CURVES", "HORIZONS", "best_loss", "coordinates", "regrets", "slope", "stream"]
-
 RADIUS, GAMMA, THINNING = 2.0, 1.0, 0.5
 HORIZONS = tuple(2**k for k in range(6, 14))
 NOISE = 0.5

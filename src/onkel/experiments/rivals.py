@@ -29,8 +29,6 @@ from onkel.experiments.search import SEARCH_SEED
 from onkel.pipeline import StreamModel
 from onkel.streams import Block
 
-__all__ = ["ABOUT", "RIVALS", "best_of", "grid", "measure_rivals", "stored"]
-
 RIVALS = ("fogd", "nogd", "rrf")
 #: "papers": scaled as in the papers, beforehand; "online": by the stream's own running statistics
 INPUTS = ("papers", "online")

@@ -13,8 +13,6 @@ from typing import Any
 
 from onkel.experiments.goals import Goal
 
-__all__ = ["Point", "grid"]
-
 _WIDTHS = (1 / 128, *(2.0**k for k in (-8, -4, -2, 0, 2, 4, 8)))
 _STEPS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002)
 _RRF_WIDTHS = _WIDTHS[1:]

@@ -12,8 +12,6 @@ from typing import Any
 from onkel.experiments.entry import Experiment
 from onkel.experiments.published import cell
 
-__all__ = ["EXPERIMENTS"]
-
 _ROWS = 141_691
 _GAMMAS = (2.0**-8, 2.0**-4, 2.0**-2, 1.0, 2.0**2)
 _STEPS = (0.01, 0.05, 0.2, 0.5, 1.0)

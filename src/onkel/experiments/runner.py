@@ -15,8 +15,6 @@ from onkel.algorithms import make
 from onkel.evaluation.curves import sample_std
 from onkel.experiments.entry import Experiment
 
-__all__ = ["Measured", "Result", "load_rows", "order", "run", "stream_once"]
-
 #: of the orders that are reported; searches have their own
 SEED = 0
 

@@ -14,8 +14,6 @@ from onkel.errors import DivergenceError
 from onkel.experiments.entry import Experiment
 from onkel.experiments.runner import load_rows, order, stream_once
 
-__all__ = ["Trial", "search"]
-
 #: of the orders that steps are chosen on: none of them is reported
 SEARCH_SEED = 2016
 

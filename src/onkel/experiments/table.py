@@ -15,8 +15,6 @@ from onkel.experiments.runner import Result
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["markdown", "terminal_table"]
-
 _INTRODUCTION = """# The papers' numbers, repeated
 
 Written by

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-__all__ = ["work_on"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from onkel.explicit.walk import Walk
 
-__all__ = ["Aligning"]
-
 
 class Aligning(Walk):
     """Learns rows, and until the map has settled chooses the features anew between them."""

@@ -9,11 +9,9 @@ import numpy as np
 from onkel.explicit import loop
 from onkel.explicit.walk import Walk
 from onkel.explicit.weights import Weights
-from onkel.model import judging
 from onkel.numerics.dense import as_dense, with_zero_columns
+from onkel.rules import base as places
 from onkel.state import Array, check, require
-
-__all__ = ["Growing"]
 
 
 class Growing(Walk):
@@ -66,7 +64,7 @@ class Growing(Walk):
         alpha = self.coef.astype(np.float64)
         W = (alpha @ self.map.set_landmarks(self.support)).astype(self.map.dtype_)
         self.weights.W = np.ascontiguousarray(W)
-        self.weights.state[judging.SCALE] = 1.0
+        self.weights.state[places.SCALE] = 1.0
         self.weights.refresh_norm()
         self.support = self.support[:0]
 

@@ -28,8 +28,6 @@ from onkel.numerics.dense import as_dense
 from onkel.rules.base import RuleKind
 from onkel.state import Array, Whole, check, inside, require
 
-__all__ = ["LearnedSpectrum"]
-
 _FIRST, _GROWTH = 256, 0.2
 _STEPS = 5
 # Step size over η_g. Weights of the logistic loss grow where classes are told apart: there, steps

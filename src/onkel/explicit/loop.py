@@ -12,23 +12,13 @@ import math
 
 import numpy as np
 
-from onkel.model.judging import SCALE, SQUARED_NORM, T, rescale
+from onkel.model.common_factor import rescale
 from onkel.numerics.calling import FIRST_ADDRESS
 from onkel.numerics.jit import axpy, dot, jit, jit_inline
 from onkel.rules.adagrad import adagrad_move
-from onkel.rules.base import ALPHA, RADIUS, RuleKind
+from onkel.rules.base import ALPHA, RADIUS, SCALE, SQUARED_NORM, RuleKind, T
 from onkel.rules.dispatch import judge, step
 from onkel.rules.doubly_stochastic import move_part
-
-__all__ = [
-    "grow_block",
-    "learn_block",
-    "learn_or_undo",
-    "learn_row",
-    "scores",
-    "update",
-    "weigh_row",
-]
 
 
 @jit_inline

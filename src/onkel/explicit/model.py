@@ -17,9 +17,7 @@ from onkel.model.guard import diverged
 from onkel.model.warmup import Warmup
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule
-from onkel.state import Whole, check, inside
-
-__all__ = ["ExplicitModel"]
+from onkel.state import Whole, check, inside, require
 
 # The features of a sub-block are to stay in a core's second-level cache while its rows are walked.
 _CACHE_BYTES = 1 << 20
@@ -122,6 +120,7 @@ class ExplicitModel(Model):
     def set_state(self, state: dict[str, Any]) -> None:
         """Take the state of a model of the same map, rule and loss."""
         check(state, {"n_outputs": Whole(low=1, high=2**31)})
+        require("W" in state or "warmup" in state, "W: is missing, and so are the first rows")
         self.n_outputs = state["n_outputs"]
         if "W" in state:
             with inside(state, "map") as map_state:

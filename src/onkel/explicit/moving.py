@@ -9,8 +9,6 @@ import numpy as np
 from onkel.explicit.walk import Walk
 from onkel.numerics.dense import as_dense
 
-__all__ = ["Moving"]
-
 
 class Moving(Walk):
     """A row that moves a landmark is learned over the landmarks before its move (equation 11)."""

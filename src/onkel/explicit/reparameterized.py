@@ -16,12 +16,10 @@ import numpy as np
 from onkel.explicit.loop import scores, update
 from onkel.explicit.walk import Walk
 from onkel.maps.spectra import WIDEST, fill_frequencies, fill_shares, frequencies_of
-from onkel.model.judging import SCALE, T
 from onkel.numerics.dense import as_dense
 from onkel.numerics.jit import axpy, dot, jit, jit_inline, sincos_turns
+from onkel.rules.base import SCALE, T
 from onkel.rules.dispatch import judge
-
-__all__ = ["LearnedByGradient", "learn_reparameterized"]
 
 _TURN = 1.0 / (2.0 * math.pi)
 

@@ -14,8 +14,6 @@ import numpy as np
 from onkel.explicit.weights import Weights
 from onkel.numerics.workspace import scratch
 
-__all__ = ["Walk"]
-
 
 class Walk:
     """Learns rows in order; a subclass also changes the map on the way.

@@ -11,8 +11,6 @@ from onkel.explicit.walk import Walk
 from onkel.maps.base import Change, FeatureMap
 from onkel.rules.base import Rule
 
-__all__ = ["walk_over"]
-
 _WALKS: dict[Change, type[Walk]] = {
     Change.NEVER: Walk,
     Change.BY_SUPPORT: Growing,

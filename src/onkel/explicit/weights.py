@@ -10,13 +10,11 @@ from scipy.linalg.lapack import dposv
 from onkel.exact.least_squares import Known, RecursiveLeastSquares
 from onkel.exact.newton import RecursiveNewton
 from onkel.explicit import loop
-from onkel.model import judging
 from onkel.model.labels import outputs_with_class
+from onkel.rules import base as places
 from onkel.rules.base import Rule, RuleKind
 from onkel.rules.least_squares import ExactScalars
 from onkel.state import Array, check, inside, require
-
-__all__ = ["Weights", "regression"]
 
 _ARRAYS = ("W", "H", "state")
 _EXACT = {RuleKind.LEAST_SQUARES: RecursiveLeastSquares, RuleKind.NEWTON: RecursiveNewton}
@@ -44,7 +42,7 @@ class Weights:
     matrix : RecursiveLeastSquares or None
         The sums and factors of an exact rule.
     state : ndarray
-        The loops' state vector; see :mod:`onkel.model.judging`.
+        The loops' state vector; see :mod:`onkel.rules.base`.
     """
 
     def __init__(
@@ -77,7 +75,7 @@ class Weights:
     @property
     def coef(self) -> np.ndarray:
         """f's weights with their common factor, (K, m)."""
-        return self.W * self.W.dtype.type(self.state[judging.SCALE])
+        return self.W * self.W.dtype.type(self.state[places.SCALE])
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -87,7 +85,7 @@ class Weights:
             loop.learn_block(Z, y, weight, self.W, self.H, *self.how, P)
             return
         P[:] = self.matrix.learn(Z, self.targets(y), weight, self.W)
-        self.state[judging.T] += np.count_nonzero(weight)
+        self.state[places.T] += np.count_nonzero(weight)
 
     def targets(self, y: np.ndarray) -> np.ndarray:
         """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
@@ -139,7 +137,7 @@ class Weights:
 
     def refresh_norm(self) -> None:
         """Compute ‖f‖² from the weights, where its recursion was interrupted."""
-        self.state[judging.SQUARED_NORM] = float(np.sum(self.coef.astype(np.float64) ** 2))
+        self.state[places.SQUARED_NORM] = float(np.sum(self.coef.astype(np.float64) ** 2))
 
     def add_output(self, position: int) -> None:
         """Make room for a class with zero scores at ``position``.
@@ -152,7 +150,7 @@ class Weights:
             return
         if self.n_outputs == 1:
             # ‖-f/2‖² + ‖f/2‖²
-            self.state[judging.SQUARED_NORM] *= 0.5
+            self.state[places.SQUARED_NORM] *= 0.5
         if self.H.size:
             H = np.tile(self.H, (2, 1)) if self.n_outputs == 1 else self.H
             self.H = np.ascontiguousarray(np.insert(H, position, 0, axis=0))
@@ -196,7 +194,7 @@ class Weights:
             "state": Array(dtype=np.float64, shape=self.state.shape),
         }
         check(state, fields)
-        scale = state["state"][judging.SCALE]
+        scale = state["state"][places.SCALE]
         require(1e-7 < scale < 1e7, f"state: holds a scale of {scale}; it must be 1e-7 to 1e7")
         for name in _ARRAYS:
             setattr(self, name, np.array(state[name]))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from onkel import tables
-from onkel.kernels.base import Kernel, normal_directions
+from onkel.kernels.base import Kernel
+from onkel.kernels.base import normal_directions as normal_directions
 from onkel.kernels.cauchy import Cauchy
-from onkel.kernels.distances import squared_distances
+from onkel.kernels.distances import squared_distances as squared_distances
 from onkel.kernels.gaussian import Gaussian
 from onkel.kernels.laplacian import Laplacian
 from onkel.kernels.linear import Linear
@@ -13,28 +13,12 @@ from onkel.kernels.matern import Matern32, Matern52
 from onkel.kernels.periodic import Periodic
 from onkel.kernels.polynomial import Polynomial
 from onkel.kernels.rational_quadratic import RationalQuadratic
+from onkel.tables import Table
 
-__all__ = [
-    "KERNELS",
-    "Cauchy",
-    "Gaussian",
-    "Kernel",
-    "Laplacian",
-    "Linear",
-    "Matern32",
-    "Matern52",
-    "Periodic",
-    "Polynomial",
-    "RationalQuadratic",
-    "make_kernel",
-    "normal_directions",
-    "register",
-    "squared_distances",
-]
-
-KERNELS: dict[str, type[Kernel]] = {
-    kernel.name: kernel
-    for kernel in (
+KERNELS: Table[Kernel] = Table(
+    "kernel",
+    Kernel,
+    (
         Gaussian,
         Laplacian,
         Cauchy,
@@ -44,19 +28,11 @@ KERNELS: dict[str, type[Kernel]] = {
         Polynomial,
         Linear,
         Periodic,
-    )
-}
+    ),
+)
+register = KERNELS.register
 
 
 def make_kernel(kernel: str | Kernel) -> Kernel:
     """A kernel object from a name (``"rbf"`` is ``"gaussian"``) or an object."""
-    return tables.make("kernel", "gaussian" if kernel == "rbf" else kernel, KERNELS, Kernel)
-
-
-def register(cls: type[Kernel]) -> type[Kernel]:
-    """Add a kernel of your own under its ``name``; may be used as a decorator.
-
-    It can then be named wherever a kernel can, and is saved and loaded with a model; register it
-    before loading. See docs/extending.md.
-    """
-    return tables.add(cls, KERNELS, Kernel)
+    return KERNELS.make("gaussian" if kernel == "rbf" else kernel)

@@ -19,8 +19,6 @@ from onkel.kernels.distances import squared_distances, squared_of_products
 from onkel.numerics.dense import as_dense
 from onkel.numerics.pairwise import ordered_squared_distances
 
-__all__ = ["Kernel", "normal_directions", "of_pairs"]
-
 
 class Kernel(BaseEstimator):
     """A kernel.

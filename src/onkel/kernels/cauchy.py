@@ -10,8 +10,6 @@ import numpy as np
 from onkel.kernels.base import Kernel, of_pairs
 from onkel.numerics.jit import jit
 
-__all__ = ["Cauchy"]
-
 
 @jit
 def _cauchy_gram(X, S, gamma, out):

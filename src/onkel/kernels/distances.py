@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-__all__ = ["products", "squared_distances", "squared_norms", "squared_of_products"]
-
 
 def squared_norms(X: Any) -> np.ndarray:
     if issparse(X):

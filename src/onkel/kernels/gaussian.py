@@ -9,8 +9,6 @@ import numpy as np
 from onkel.kernels.base import Kernel
 from onkel.numerics.gaussian import gaussian_block, gaussian_of_products, ordered_gaussian
 
-__all__ = ["Gaussian"]
-
 _FLOAT32 = np.dtype(np.float32)
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from onkel.kernels.base import Kernel, of_pairs
 from onkel.numerics.jit import jit
 
-__all__ = ["Laplacian"]
-
 
 @jit
 def _l1_distances(X, S, out):

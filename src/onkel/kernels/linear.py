@@ -10,8 +10,6 @@ from onkel.kernels.base import Kernel
 from onkel.kernels.distances import products, squared_norms
 from onkel.numerics.pairwise import ordered_products
 
-__all__ = ["Linear"]
-
 
 class Linear(Kernel):
     """⟨x, x'⟩; gamma is not used."""

@@ -6,8 +6,6 @@ import numpy as np
 
 from onkel.kernels.base import Kernel
 
-__all__ = ["Matern32", "Matern52"]
-
 
 class Matern32(Kernel):
     """(1 + √3 r/ℓ) exp(-√3 r/ℓ) with 1/ℓ² = 2γ; τ is inverse-Gamma(3/2), spectrum Student t₃."""

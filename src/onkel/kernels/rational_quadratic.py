@@ -6,8 +6,6 @@ import numpy as np
 
 from onkel.kernels.base import Kernel
 
-__all__ = ["RationalQuadratic"]
-
 
 class RationalQuadratic(Kernel):
     """(1 + γ ‖x - x'‖² / shape)^(-shape): a heavy-tailed spectrum, many widths at once.

@@ -1,33 +1,30 @@
-"""What all estimators share: checking rows, driving the model, giving out and taking state."""
+"""What all estimators share: checking rows and driving the model."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from onkel.errors import DataError, DivergenceError
-from onkel.learners.checking import check_rows, first_error, new_columns, weights
-from onkel.learners.components import params_from_state, params_to_state
+from onkel.learners.checking import check_rows, column_names, first_error, new_columns, weights
 from onkel.learners.declaration import Row, declared, param
 from onkel.learners.importance import importances
+from onkel.learners.saved import SavedLearner, nbytes
 from onkel.learners.told import Told
 from onkel.losses import Loss, parse_loss
 from onkel.model.lock import locked
 from onkel.numerics.dense import as_dense
+from onkel.parameters import non_negative, one_of
 from onkel.rules import Rule
-from onkel.state import Whole, check, inside, require
-
-__all__ = ["OnlineEstimator"]
 
 
 @declared
-class OnlineEstimator(BaseEstimator):
+class OnlineEstimator(SavedLearner):
     """A learner that takes rows in order, each predicted before it is learned.
 
     Threads may share it. One call learns or predicts at a time and the others wait, so what
@@ -52,6 +49,8 @@ class OnlineEstimator(BaseEstimator):
     _task: ClassVar[str]
     _losses: ClassVar[tuple[str, ...]]
     _representation: ClassVar[str]
+    #: whether ``groups=`` may say which series rows belong to
+    takes_groups: ClassVar[bool] = False
     #: what the table of algorithms says of the learner
     _rows: ClassVar[tuple[Row, ...]] = ()
     # of learners that have no such parameter
@@ -77,11 +76,8 @@ class OnlineEstimator(BaseEstimator):
 
     def _start(self, d: int, n_outputs: int) -> None:
         """Check all parameters and begin with f = 0 over rows of d columns."""
-        if self.dtype not in ("float32", "float64"):
-            raise ValueError(f"dtype={self.dtype!r} must be 'float32' or 'float64'")
-        epsilon = self.epsilon
-        if isinstance(epsilon, str) or not 0.0 <= epsilon < np.inf:
-            raise ValueError(f"epsilon={epsilon!r} must be a number of at least 0")
+        one_of(self, "dtype", ("float32", "float64"))
+        epsilon = non_negative(self, "epsilon")
         rule = clone(self._make_rule())
         name = rule.loss_name(self.loss, self._task)
         loss = parse_loss(
@@ -101,7 +97,7 @@ class OnlineEstimator(BaseEstimator):
     def nbytes_(self) -> int:
         """Bytes of everything the model holds."""
         check_is_fitted(self)
-        return _nbytes(self.model_.get_state())
+        return nbytes(self.model_.get_state())
 
     # ---- learning --------------------------------------------------------------------------------
 
@@ -113,7 +109,7 @@ class OnlineEstimator(BaseEstimator):
 
         ``whole``: begin anew, and learn nothing of a block with a bad row.
         """
-        reset = whole or not hasattr(self, "model_")
+        reset = whole or not self.__sklearn_is_fitted__()
         with self._or_as_before() if whole else nullcontext():
             with self._or_as_before() if reset else nullcontext():
                 y, error = self._read_targets(y)
@@ -121,7 +117,7 @@ class OnlineEstimator(BaseEstimator):
                 if row_error is None and X.shape[0] != len(y):
                     raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
                 weight, weight_error = weights(sample_weight, len(y), needed=whole)
-                error = first_error(row_error, error, weight_error)
+                error = first_error(row_error, error, weight_error, self._key_error(len(y), whole))
                 if error is not None and (whole or (reset and not error.row)):
                     raise error
                 if reset:
@@ -155,6 +151,10 @@ class OnlineEstimator(BaseEstimator):
         self, y: np.ndarray, weight: np.ndarray, classes: Any, error: DataError | None
     ) -> DataError | None:
         """The error of the first target, before that of ``error``, that the model cannot take."""
+        return None
+
+    def _key_error(self, n: int, whole: bool) -> DataError | None:
+        """The error of the first of n rows whose group cannot be known."""
         return None
 
     def _learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> Any:
@@ -251,7 +251,7 @@ class OnlineEstimator(BaseEstimator):
             Nothing has been learned yet; no name where names are known, or one that is there.
         """
         check_is_fitted(self)
-        known = getattr(self, "feature_names_in_", None)
+        known = column_names(self)
         n, names = new_columns(columns, known)
         self.model_.add_columns(n)
         self.n_features_in_ += n
@@ -259,99 +259,10 @@ class OnlineEstimator(BaseEstimator):
             self.feature_names_in_ = np.array([*known, *names], dtype=object)
         return self
 
-    # ---- state -----------------------------------------------------------------------------------
-
-    def _fitted_state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"n_features_in": self.n_features_in_, "n_rows": self.n_rows_}
-        if hasattr(self, "feature_names_in_"):
-            state["feature_names_in"] = [str(name) for name in self.feature_names_in_]
-        state["n_features_first"] = self._n_features_first
-        state["seed"] = self.model_.seed
-        state["model"] = self.model_.get_state()
-        return state
-
-    def _set_fitted_state(self, state: dict[str, Any]) -> None:
-        columns = Whole(low=1, high=2**31)
-        fields = {"n_features_in": columns, "n_features_first": columns, "n_rows": Whole()}
-        check(state, fields | {"seed": Whole()})
-        d, first = state["n_features_in"], state["n_features_first"]
-        require(first <= d, f"n_features_first: is {first}, more than the {d} columns in all")
-        self._check_sizes(d, state)
-        if "feature_names_in" in state:
-            names = state["feature_names_in"]
-            right = isinstance(names, list) and len(names) == d
-            right = right and all(isinstance(name, str) for name in names)
-            require(right, f"feature_names_in: must be the names of {d} columns")
-            self.feature_names_in_ = np.array(names, dtype=object)
-        self.n_features_in_: int = d
-        K = self._n_outputs(state)
-        self._start(first, K)
-        self.n_rows_ = state["n_rows"]
-        if d > first:
-            self.model_.add_columns(d - first)
-        self.model_.seed = state["seed"]
-        with inside(state, "model") as model:
-            check(model, {"n_outputs": Whole(low=K, high=K)})
-            self.model_.set_state(model)
-        rows = np.stack([np.zeros(d), np.ones(d)]).astype(self.dtype)
-        finite = np.isfinite(self.model_.scores(rows)).all()
-        require(finite, "model: scores rows with numbers that are not finite")
-
-    def _n_outputs(self, state: dict[str, Any]) -> int:
-        """How many outputs a model has that was fitted to this state."""
-        raise NotImplementedError
-
-    def _check_sizes(self, d: int, state: dict[str, Any]) -> None:
-        """ModelFileError where parameters ask for much more memory than the state has."""
-        most = max(1 << 27, 64 * _nbytes(state))
-        for name, value in self.get_params().items():
-            size = name.split("__")[-1] in _SIZES and isinstance(value, int)
-            require(not size or value * d <= most, f"{name}: is {value}, more than the state holds")
-
-    @locked
-    def get_state(self) -> dict[str, Any]:
-        """A copy of everything, as a nested dict of arrays and plain values; see `from_state`."""
-        state: dict[str, Any] = {"params": params_to_state(self)}
-        if hasattr(self, "model_"):
-            state["fitted"] = copy.deepcopy(self._fitted_state())
-        return state
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """A learner that goes on bit for bit where the one of :meth:`get_state` stood."""
-        with inside(state, "params") as params:
-            check(params, {})
-            estimator = cls(**params_from_state(params))
-        if "fitted" in state:
-            with inside(state, "fitted") as fitted:
-                check(fitted, {})
-                # a copy: loops write into the arrays, and a state may be taken up more than once
-                estimator._set_fitted_state(copy.deepcopy(fitted))
-        return estimator
-
-    def save(self, path: Any) -> None:
-        """Write the learner to one file, atomically; :func:`onkel.load` reads it."""
-        from onkel.persistence import save
-
-        save(self, path)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
     #: whether the learner scales features and targets by itself
     scales_itself: ClassVar[bool] = False
-
-
-# Parameters that arrays are as large as, from the start.
-_SIZES = ("n_components", "n_candidates", "n_mixtures", "n_transfer", "n_per_row", "n_parts")
-
-
-def _nbytes(state: Any) -> int:
-    if isinstance(state, dict):
-        return sum(map(_nbytes, state.values()))
-    return int(state.nbytes) if isinstance(state, np.ndarray) else 0

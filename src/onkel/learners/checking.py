@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from onkel.errors import DataError
 from onkel.model.warmup import LARGEST_WEIGHT
 
-__all__ = [
-    "LARGEST_WEIGHT",
-    "cell_error",
-    "check_rows",
-    "first_error",
-    "new_columns",
-    "not_finite",
-    "too_heavy",
-    "weights",
-]
+
+@runtime_checkable
+class _Frame(Protocol):
+    """A frame of pandas or polars."""
+
+    @property
+    def columns(self) -> Any: ...
+
+    def to_numpy(self) -> np.ndarray: ...
 
 
 class _CellError(DataError, TypeError):
     """A cell that isn't a number, where scikit-learn asks for a TypeError."""
+
+
+def column_names(estimator: Any) -> np.ndarray | None:
+    """Names of the columns, where the first rows had some."""
+    return vars(estimator).get("feature_names_in_")
 
 
 def first_error(*errors: DataError | None) -> DataError | None:
@@ -45,7 +52,7 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> tuple[Any, DataError | No
             raise
         if not error.row:
             raise error from failure
-        head = X.iloc[: error.row] if hasattr(X, "iloc") else X[: error.row]
+        head = _safe_indexing(X, slice(error.row))
         checked = _validated(estimator, head, reset)
     return checked, first_error(_first_not_finite(estimator, checked), error)
 
@@ -59,7 +66,7 @@ def _is_plain(estimator: Any, X: Any) -> bool:
         and X.shape[0] > 0
         and X.shape[1] == estimator.n_features_in_
         and X.flags.c_contiguous
-        and not hasattr(estimator, "feature_names_in_")
+        and column_names(estimator) is None
     )
 
 
@@ -81,14 +88,13 @@ def _validated(estimator: Any, X: Any, reset: bool) -> Any:
 
 def _first_bad_cell(X: Any) -> DataError | None:
     """The first row that has another length, or cell that isn't a number, of rows of objects."""
-    rows = X.to_numpy() if hasattr(X, "to_numpy") else X
-    names = list(X.columns) if hasattr(X, "columns") else None
+    rows, names = (X.to_numpy(), list(X.columns)) if isinstance(X, _Frame) else (X, None)
     if isinstance(rows, np.ndarray) and (rows.ndim != 2 or rows.dtype.kind not in "OUS"):
         return None
     if not isinstance(rows, np.ndarray | list | tuple):
         return None
     for i, row in enumerate(rows):
-        if not hasattr(row, "__len__") or isinstance(row, str):
+        if not isinstance(row, Collection) or isinstance(row, str):
             return None
         if len(row) != len(rows[0]):
             message = f"{len(row)} values where the first row has {len(rows[0])}"
@@ -114,7 +120,7 @@ def cell_error(cell: Any) -> Exception | None:
 
 def _first_not_finite(estimator: Any, X: Any) -> DataError | None:
     """The error of the first row of X, dense or CSR, whose squared length is no finite number."""
-    values = np.ravel(X.data if hasattr(X, "indptr") else X)
+    values = np.ravel(X.data if issparse(X) else X)
     # distances of two rows are to be finite as well
     most = float(np.finfo(X.dtype).max) / 4.0
     with np.errstate(over="ignore", invalid="ignore"):
@@ -124,7 +130,7 @@ def _first_not_finite(estimator: Any, X: Any) -> DataError | None:
     if bad.size == 0:
         return None
     row = int(bad[0])
-    if hasattr(X, "indptr"):
+    if issparse(X):
         inside = slice(X.indptr[row], X.indptr[row + 1])
         cells, columns = X.data[inside], X.indices[inside]
     else:
@@ -132,7 +138,7 @@ def _first_not_finite(estimator: Any, X: Any) -> DataError | None:
     # the first that is not finite, or else the largest
     k = int(np.argmax(np.where(np.isfinite(cells), np.abs(cells), np.inf)))
     value, j = float(cells[k]), int(columns[k])
-    names = getattr(estimator, "feature_names_in_", None)
+    names = column_names(estimator)
     if np.isfinite(value):
         message = f"{value:g} is too large for {X.dtype}: rows this long have no finite distances"
     else:
@@ -143,7 +149,7 @@ def _first_not_finite(estimator: Any, X: Any) -> DataError | None:
 
 def _squared_lengths(X: Any) -> np.ndarray:
     """Of each row, in float64."""
-    if hasattr(X, "indptr"):
+    if issparse(X):
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         return np.bincount(rows, np.square(X.data, dtype=np.float64), X.shape[0])
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
@@ -193,7 +199,7 @@ def weights(
     """
     if sample_weight is None:
         return np.ones(n), None
-    values = np.asarray(sample_weight, dtype=np.float64)
+    values = np.array(sample_weight, dtype=np.float64)
     if values.ndim == 0:
         values = np.full(n, float(values))
     if values.shape != (n,):

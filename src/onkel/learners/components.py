@@ -13,8 +13,6 @@ from onkel.kernels import KERNELS
 from onkel.maps import MAPS
 from onkel.rules import RULES
 
-__all__ = ["params_from_state", "params_to_state"]
-
 _PLAIN = (str, int, float, bool, type(None), np.ndarray)
 
 

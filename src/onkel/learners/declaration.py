@@ -15,8 +15,6 @@ from dataclasses import dataclass, field, fields
 from inspect import cleandoc, get_annotations
 from typing import Any, TypeVar, dataclass_transform
 
-__all__ = ["Row", "declared", "learner", "param"]
-
 T = TypeVar("T")
 
 _EXAMPLES = {

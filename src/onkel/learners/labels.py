@@ -10,15 +10,6 @@ from sklearn.utils.validation import column_or_1d
 from onkel.errors import DataError
 from onkel.learners.checking import cell_error, first_error, not_finite
 
-__all__ = [
-    "balanced_weights",
-    "class_weight_table",
-    "labels",
-    "required_target",
-    "same_kind",
-    "targets",
-]
-
 
 def required_target(estimator: Any, y: Any) -> Any:
     """y; ValueError where it was left out."""

@@ -86,8 +86,9 @@ def make_estimator(
     estimator = _new(algorithm, task)
     known = estimator.get_params(deep=False)
     for name in params:
-        if name.split("__")[0] not in known:
-            raise ValueError(f"{algorithm} has no parameter {name!r}{close(name, sorted(known))}")
+        owner = name.split("__")[0]
+        if owner not in known:
+            raise ValueError(f"{algorithm} has no parameter {name!r}{close(owner, sorted(known))}")
     if "random_state" in known:
         params = {"random_state": seed, **params}
     own = {name: value for name, value in params.items() if "__" not in name}

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from onkel.budgets import BUDGETS, Budget, make_budget
 from onkel.learners.declaration import declared, param
-from onkel.learners.shared import (
-    GradientClassifier,
-    GradientRegressor,
-    OverMap,
-    OverSupportSet,
-    Seeded,
-    StoringRegressor,
-)
+from onkel.learners.representations import OverMap, OverSupportSet
+from onkel.learners.shared import GradientClassifier, GradientRegressor, Seeded, StoringRegressor
 from onkel.maps import MAPS, FeatureMap, make_map
 from onkel.rules import RULES, Rule, make_rule
 from onkel.tables import listed

@@ -15,8 +15,6 @@ from onkel.learners.labels import required_target, targets
 from onkel.losses import REGRESSION
 from onkel.model.lock import locked
 
-__all__ = ["OnlineRegressor"]
-
 
 @declared
 class OnlineRegressor(RegressorMixin, OnlineEstimator):

@@ -10,9 +10,12 @@ import numpy as np
 
 from onkel.default.remembering import Remembering
 from onkel.errors import DataError
+from onkel.learners.grouping import check_keys, group_keys
+from onkel.learners.saved import nbytes
+from onkel.learners.told import Told
 from onkel.model.lock import locked
 
-__all__ = ["RemembersClasses", "RemembersValues"]
+_MOST_GROUPS = 10**9
 
 
 class _Remembers:
@@ -21,12 +24,16 @@ class _Remembers:
     if TYPE_CHECKING:
         # parameters are declared by the learner
         memory: str | bool
+        max_groups: int
         model_: Any
         n_features_in_: int
         classes_: np.ndarray
         _task: str
+    takes_groups = True
     #: None without memory
     memory_: Remembering | None = None
+    # groups of the rows that a call has still to learn or predict; None without groups
+    _keys: list[Any] | None = None
 
     def _make_second(self, d: int) -> Any:
         """A least squares model of one output over rows of d columns."""
@@ -35,24 +42,95 @@ class _Remembers:
     def _start(self, d: int, n_outputs: int) -> None:
         if self.memory not in ("auto", False):
             raise ValueError(f"memory={self.memory!r} must be 'auto' or False")
+        if isinstance(self.max_groups, bool) or not 1 <= self.max_groups <= _MOST_GROUPS:
+            raise ValueError(f"max_groups={self.max_groups!r} must be from 1 to {_MOST_GROUPS}")
         super()._start(d, n_outputs)  # type: ignore[misc]
         self.memory_ = self._new_memory(n_outputs) if self.memory == "auto" else None
 
     def _new_memory(self, n_outputs: int) -> Remembering | None:
         raise NotImplementedError
 
-    def _remember(self, X: Any, P: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    # ---- groups --------------------------------------------------------------------------------
+
+    @locked
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Forget everything, then learn the rows once, in order.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            Weights ≥ 0; a row of weight 0 changes nothing.
+        groups : array of shape (n,), optional
+            Texts or numbers: the series that each row belongs to. Each series has a memory of its
+            own labels; what follows from a past, and the model, are learned from all rows. Of the
+            ``max_groups`` groups seen last there is a memory.
+        """
+        with self._by_group(groups):
+            return super().fit(X, y, sample_weight)  # type: ignore[misc]
+
+    @contextmanager
+    def _by_group(self, groups: Any) -> Iterator[None]:
+        """Rows of the calls inside belong to these groups."""
+        self._keys = None if groups is None else group_keys(groups)
+        try:
+            yield
+        finally:
+            self._keys = None
+
+    @locked
+    def tell_then_learn(self, X: Any, y: Any, groups: Any = None) -> Told:
+        """As of any learner; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        with self._by_group(groups):
+            return super().tell_then_learn(X, y)  # type: ignore[misc, no-any-return]
+
+    def _check_scoring(self, X: Any) -> Any:
+        X = super()._check_scoring(X)  # type: ignore[misc]
+        error = None if self._keys is None else check_keys(self._keys, X.shape[0])
+        if error is not None:
+            raise error
+        return X
+
+    def _key_error(self, n: int, whole: bool) -> DataError | None:
+        if self.memory_ is not None and not whole:
+            self._check_grouped(self.memory_)
+        return None if self._keys is None else check_keys(self._keys, n)
+
+    def _check_grouped(self, memory: Remembering) -> None:
+        """Refuse keys after rows that had none, and the reverse."""
+        if memory.grouped is not None and memory.grouped != (self._keys is not None):
+            raise ValueError(
+                "the rows so far were learned by group: give groups="
+                if memory.grouped
+                else "the rows so far were learned without groups=: leave it out, or begin anew"
+            )
+
+    def _take_keys(self, n: int) -> list[Any] | None:
+        """The groups of the next n rows to be learned."""
+        if self._keys is None:
+            return None
+        keys, self._keys = self._keys[:n], self._keys[n:]
+        return keys
+
+    # ---- what goes through the memory ----------------------------------------------------------
+
+    def _remember(
+        self, X: Any, P: np.ndarray, y: np.ndarray, weight: np.ndarray, keys: list[Any] | None
+    ) -> np.ndarray:
         """Scores with memory of the rows that P are the scores of; then it learns them."""
         if self.memory_ is None:
             return P
         n = len(P)
-        return self.memory_.learn(X[:n], P, y[:n], weight[:n])
+        return self.memory_.learn(X[:n], P, y[:n], weight[:n], None if keys is None else keys[:n])
 
     def _next_scores(self, X: Any, ahead: int) -> np.ndarray:
         P = self.model_.scores(X)
         if self.memory_ is None or (self._task == "classification" and len(self.classes_) < 2):
             return P
-        return self.memory_.predict(X, P, ahead)
+        self._check_grouped(self.memory_)
+        keys = None if self._keys is None else self._keys[: len(P)]
+        return self.memory_.predict(X, P, ahead, keys)
 
     def _next_row(self, X: np.ndarray) -> np.ndarray:
         return np.asarray(self._next_scores(X, 0)[0])
@@ -60,7 +138,7 @@ class _Remembers:
     @property
     def nbytes_(self) -> int:
         """Bytes of everything the learner holds, its memory included."""
-        own = 0 if self.memory_ is None else _nbytes(self.memory_.get_state())
+        own = 0 if self.memory_ is None else nbytes(self.memory_.get_state())
         return int(super().nbytes_) + own  # type: ignore[misc]
 
     @locked
@@ -87,14 +165,41 @@ class _Remembers:
 class RemembersValues(_Remembers):
     """A regressor with a memory."""
 
+    @locked
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """As of any regressor; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        with self._by_group(groups):
+            return super().partial_fit(X, y, sample_weight)  # type: ignore[misc]
+
+    @locked
+    def predict_then_learn(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        return_scores: bool = False,
+        groups: Any = None,
+    ) -> np.ndarray:
+        """As of any regressor; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        with self._by_group(groups):
+            told = super().predict_then_learn(X, y, sample_weight)  # type: ignore[misc]
+            return np.asarray(told)
+
+    @locked
+    def predict_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
+        """As of any regressor; rows ahead are counted in each of the ``groups`` (n,)."""
+        with self._by_group(groups):
+            return np.asarray(super().predict_next(X, ahead))  # type: ignore[misc]
+
     def _new_memory(self, n_outputs: int) -> Remembering | None:
-        return Remembering(self._make_second, None)
+        return Remembering(self._make_second, None, most=self.max_groups)
 
     def _learn_weighted(
         self, X: Any, y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, DataError | None]:
+        keys = self._take_keys(len(y))
         P, refused = super()._learn_weighted(X, y, weight)  # type: ignore[misc]
-        return self._remember(X, P, y, weight), refused
+        return self._remember(X, P, y, weight, keys), refused
 
     @locked
     def _learn_row(self, X: np.ndarray, y: float, weight: float = 1.0) -> None:
@@ -112,18 +217,53 @@ class RemembersClasses(_Remembers):
         loss: str
         classes_: np.ndarray
 
+    @locked
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> Any:
+        """As of any classifier; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        with self._by_group(groups):
+            return super().partial_fit(X, y, classes, sample_weight)  # type: ignore[misc]
+
+    @locked
+    def predict_then_learn(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        return_scores: bool = False,
+        groups: Any = None,
+    ) -> np.ndarray:
+        """As of any classifier; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        with self._by_group(groups):
+            told = super().predict_then_learn(  # type: ignore[misc]
+                X, y, classes, sample_weight, return_scores
+            )
+            return np.asarray(told)
+
+    @locked
+    def predict_next(
+        self, X: Any, ahead: int = 0, return_scores: bool = False, groups: Any = None
+    ) -> np.ndarray:
+        """As of any classifier; rows ahead are counted in each of the ``groups`` (n,)."""
+        with self._by_group(groups):
+            return np.asarray(super().predict_next(X, ahead, return_scores))  # type: ignore[misc]
+
     def _new_memory(self, n_outputs: int) -> Remembering | None:
         if self.class_weight is not None:
             return None
-        return Remembering(self._make_second, max(n_outputs, 2), self.loss == "logistic")
+        logistic = self.loss == "logistic"
+        return Remembering(self._make_second, max(n_outputs, 2), logistic, self.max_groups)
 
     def _learn_codes(
         self, X: Any, codes: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, DataError | None]:
+        keys = self._take_keys(len(codes))
         P, refused = super()._learn_codes(X, codes, weight)  # type: ignore[misc]
         if len(self.classes_) < 2:
             return P, refused
-        return self._remember(X, P, codes, weight), refused
+        return self._remember(X, P, codes, weight, keys), refused
 
     @contextmanager
     def _class_added(self, label: Any) -> Iterator[None]:
@@ -131,9 +271,3 @@ class RemembersClasses(_Remembers):
             if self.memory_ is not None and len(self.classes_) > 2:
                 self.memory_.add_class(int(np.searchsorted(self.classes_, label)))
             yield
-
-
-def _nbytes(state: Any) -> int:
-    if isinstance(state, dict):
-        return sum(map(_nbytes, state.values()))
-    return int(state.nbytes) if isinstance(state, np.ndarray) else 0

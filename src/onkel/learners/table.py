@@ -15,8 +15,6 @@ from onkel import learners
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.declaration import Row
 
-__all__ = ["ALGORITHMS", "ALL_TASKS", "DEFAULT", "LINEAR", "Algorithm", "make"]
-
 ALL_TASKS = ("binary", "multiclass", "regression")
 _TASKS = ("classification", *ALL_TASKS)
 

@@ -1,6 +1,5 @@
 """Feature maps: how the infinite-dimensional f is made finite."""
 
-from onkel import tables
 from onkel.maps.adaptive_nystroem import AdaptiveNystroem
 from onkel.maps.aligned import AlignedFourier
 from onkel.maps.base import FeatureMap
@@ -12,27 +11,12 @@ from onkel.maps.nystroem import NystroemFeatures
 from onkel.maps.regenerated import RegeneratedFeatures
 from onkel.maps.reparameterized import ReparameterizedFeatures
 from onkel.maps.sign_projection import SignProjection
+from onkel.tables import Table
 
-__all__ = [
-    "MAPS",
-    "AdaptiveNystroem",
-    "AlignedFourier",
-    "FastfoodFeatures",
-    "FeatureMap",
-    "FourierFeatures",
-    "IdentityFeatures",
-    "LearnedLandmarks",
-    "NystroemFeatures",
-    "RegeneratedFeatures",
-    "ReparameterizedFeatures",
-    "SignProjection",
-    "make_map",
-    "register",
-]
-
-MAPS: dict[str, type[FeatureMap]] = {
-    cls.name: cls
-    for cls in (
+MAPS: Table[FeatureMap] = Table(
+    "map",
+    FeatureMap,
+    (
         IdentityFeatures,
         FourierFeatures,
         NystroemFeatures,
@@ -43,19 +27,7 @@ MAPS: dict[str, type[FeatureMap]] = {
         RegeneratedFeatures,
         AdaptiveNystroem,
         SignProjection,
-    )
-}
-
-
-def make_map(map: str | FeatureMap) -> FeatureMap:
-    """A map object from a name or an object."""
-    return tables.make("map", map, MAPS, FeatureMap)
-
-
-def register(cls: type[FeatureMap]) -> type[FeatureMap]:
-    """Add a map of your own under its ``name``; may be used as a decorator.
-
-    It can then be named wherever a map can, and is saved and loaded with a model; register it
-    before loading. See docs/extending.md.
-    """
-    return tables.add(cls, MAPS, FeatureMap)
+    ),
+)
+make_map = MAPS.make
+register = MAPS.register

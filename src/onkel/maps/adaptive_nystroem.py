@@ -9,16 +9,13 @@ import numpy as np
 
 from onkel.kernels import make_kernel, squared_distances
 from onkel.maps.base import Change
-from onkel.maps.fourier import check_count
 from onkel.maps.landmarks.factors import SOLVERS, leading
 from onkel.maps.landmarks.online_kmeans import moved
 from onkel.maps.landmarks.panel import Panel
 from onkel.maps.nystroem import NystroemFeatures
 from onkel.numerics.dense import as_dense
-from onkel.rules.base import non_negative
+from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Array, Field, Number, Whole
-
-__all__ = ["AdaptiveNystroem"]
 
 # Share of its trace added to the diagonal of κ(S, S): smaller eigenvalues are noise, by the
 # precision of the rows, and landmarks may coincide.
@@ -131,14 +128,11 @@ class AdaptiveNystroem(NystroemFeatures):
                 raise ValueError(f"threshold={self.threshold!r} must be a number or 'auto'")
         else:
             non_negative(self, "threshold")
-        if self.solver not in SOLVERS:
-            raise ValueError(
-                f"solver={self.solver!r} is not one of {', '.join(map(repr, SOLVERS))}"
-            )
-        check_count(self, "n_iter")
+        one_of(self, "solver", SOLVERS)
+        whole(self, "n_iter")
         non_negative(self, "theta")
         if self.expire is not None:
-            check_count(self, "expire")
+            whole(self, "expire")
 
     def warmup_rows(self) -> int:
         needed = super().warmup_rows()

@@ -8,22 +8,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from onkel.kernels import Kernel, make_kernel
-from onkel.maps.alignment import aligned_weights
+from onkel.maps.alignment import aligned_weights, drawn, largest, radius_of
 from onkel.maps.bandwidth import fit_gamma
 from onkel.maps.base import Change
 from onkel.maps.candidates import Candidates
-from onkel.maps.fourier import SpectralFeatures, check_count
-from onkel.maps.label_sums import LabelSums
+from onkel.maps.fourier import SpectralFeatures
+from onkel.maps.label_sums import LabelSums, indicators
 from onkel.model.warmup import next_power_of_two
 from onkel.numerics.dense import as_dense
-from onkel.rules.base import non_negative
-from onkel.state import Array, Field, Flag, Number, inside
-
-__all__ = ["AlignedFourier"]
+from onkel.parameters import non_negative, one_of, whole
+from onkel.state import Array, Field, Flag, Number, inside, require
 
 SELECTIONS = ("largest", "sample")
 # rows before the first solution: with fewer, v is mostly chance
@@ -147,19 +144,18 @@ class AlignedFourier(SpectralFeatures):
 
     def start(self, d: int, dtype: Any) -> None:
         super().start(d, dtype)
-        if check_count(self, "n_candidates") < self.n_components:
+        if whole(self, "n_candidates") < self.n_components:
             raise ValueError(
                 f"n_candidates={self.n_candidates} must be at least "
                 f"n_components={self.n_components}: features are chosen among them"
             )
         if self.n_align is not None:
-            check_count(self, "n_align")
+            whole(self, "n_align")
         if self.rho is not None:
             non_negative(self, "rho")
         if not np.isreal(self.power) or not 1.0 < self.power < np.inf:
             raise ValueError(f"power={self.power!r} must be a number above 1")
-        if self.selection not in SELECTIONS:
-            raise ValueError(f"selection={self.selection!r} must be 'largest' or 'sample'")
+        one_of(self, "selection", SELECTIONS)
 
     def fit_first(self, X: np.ndarray) -> None:
         self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
@@ -236,7 +232,14 @@ class AlignedFourier(SpectralFeatures):
         candidates = self.candidates_
         v = self.sums_.squares(self.centered)
         before, weights_before = candidates.used, candidates.weights
-        candidates.use(*self._select(aligned_weights(v, self._radius(), self.power)))
+        rho = self.rho
+        if rho is None:
+            rho = radius_of(self.n_components, self.n_candidates, self.power)
+        q = aligned_weights(v, rho, self.power)
+        if self.selection == "largest":
+            candidates.use(*largest(q, self.n_components))
+        else:
+            candidates.use(*drawn(q, self.n_components, self.seed_))
         aligned = float(candidates.weights @ v[candidates.used])
         self.alignment_ = aligned / self.sums_.unit**2 if aligned else 0.0
         place = np.full(self.n_candidates, -1)
@@ -247,25 +250,6 @@ class AlignedFourier(SpectralFeatures):
             self._settle()
         return old, factor
 
-    def _radius(self) -> float:
-        if self.rho is not None:
-            return float(self.rho)
-        return float((self.n_candidates / self.n_components) ** (self.power - 1.0) - 1.0)
-
-    def _select(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The candidates used and their weights."""
-        D = self.n_components
-        if self.selection == "largest":
-            order = np.argsort(-q, kind="stable")[:D]
-            used = np.sort(order[q[order] > 0.0])
-            return used, q[used] / q[used].sum()
-        # the same numbers at every solution, so that draws change only as far as q does
-        u = np.random.default_rng([self.seed_, 1]).random(D)
-        edges = np.cumsum(q)
-        drawn = np.searchsorted(edges, u * edges[-1], side="right")
-        used, count = np.unique(drawn, return_counts=True)
-        return used, count / D
-
     def _settle(self) -> None:
         """Drop the candidates that are not used: the features stay."""
         self._aligning = False
@@ -273,7 +257,8 @@ class AlignedFourier(SpectralFeatures):
         self.sums_ = LabelSums(0)
 
     def fields(self, state: Any) -> dict[str, Field]:
-        N = getattr(state.get("offsets"), "size", 1)
+        offsets = state.get("offsets")
+        N = offsets.size if isinstance(offsets, np.ndarray) else 1
         return {
             "gamma": Number(low=0.0),
             "alignment": Number(),
@@ -297,6 +282,8 @@ class AlignedFourier(SpectralFeatures):
         self._aligning = state["aligns"]
         with inside(state, "sums") as sums:
             self.sums_ = LabelSums.from_state(sums, len(self.candidates_.offsets))
+        due = not self._aligning or self.rows_to_solution() > 0
+        require(due, f"sums: hold {self.sums_.n_rows} rows, and n_align is {self.n_align}")
 
     # ---- scikit-learn --------------------------------------------------------------------------
 
@@ -312,7 +299,7 @@ class AlignedFourier(SpectralFeatures):
         )
         self.start(X.shape[1], X.dtype)
         self.fit_first(as_dense(X))
-        targets = _targets(y)
+        targets = indicators(y)
         step = self.rows_at_once()
         for a in range(0, X.shape[0], step):
             part = slice(a, a + step)
@@ -332,13 +319,3 @@ class AlignedFourier(SpectralFeatures):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def _targets(y: np.ndarray) -> np.ndarray:
-    """Targets (n, K): a regression's own, ±1 for two classes, else indicators."""
-    if type_of_target(y).startswith("continuous"):
-        return np.asarray(y, dtype=np.float64)[:, None]
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) <= 2:
-        return (2.0 * codes - 1.0)[:, None]
-    return (codes[:, None] == np.arange(len(classes))).astype(np.float64)

@@ -22,8 +22,6 @@ import math
 
 import numpy as np
 
-__all__ = ["aligned_weights", "divergence"]
-
 # Doublings or halvings until the solution is bracketed, and halvings of the bracket after that
 # (its ends are then neighbouring numbers).
 _BRACKET, _BISECT = 1100, 200
@@ -108,3 +106,24 @@ def _bracket(inside) -> tuple[float, float]:  # type: ignore[no-untyped-def]
             break
     # rounding keeps even the widest from being uniform enough: ρ is 0 to working precision
     return s, math.inf
+
+
+def radius_of(n: int, n_candidates: int, power: float) -> float:
+    """ρ of the uniform distribution over n of the candidates."""
+    return float((n_candidates / n) ** (power - 1.0) - 1.0)
+
+
+def largest(q: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The features of non-zero weight, at most n, those of largest q; and their weights."""
+    order = np.argsort(-q, kind="stable")[:n]
+    used = np.sort(order[q[order] > 0.0])
+    return used, q[used] / q[used].sum()
+
+
+def drawn(q: np.ndarray, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The features of n draws from q, and their shares of the draws."""
+    # the same numbers at every solution, so that draws change only as far as q does
+    u = np.random.default_rng([seed, 1]).random(n)
+    edges = np.cumsum(q)
+    used, count = np.unique(np.searchsorted(edges, u * edges[-1], side="right"), return_counts=True)
+    return used, count / n

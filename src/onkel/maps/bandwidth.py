@@ -6,9 +6,9 @@ import numpy as np
 
 from onkel.kernels import Kernel
 
-__all__ = ["check_gamma", "fit_gamma"]
-
 HEURISTICS = ("median", "scale")
+#: a larger gamma that is given draws frequencies that float32 cannot hold
+LARGEST_GAMMA = 1e20
 # Pairs are taken among this many rows at most: 130 816 pairs hold the median to well under 1 %.
 _MOST_ROWS = 512
 
@@ -18,8 +18,11 @@ def check_gamma(gamma: float | str) -> None:
     if isinstance(gamma, str):
         if gamma not in HEURISTICS:
             raise ValueError(f"gamma={gamma!r} must be a positive number, 'median' or 'scale'")
-    elif not np.isreal(gamma) or not 0.0 < gamma < np.inf:
-        raise ValueError(f"gamma={gamma!r} must be a positive number, 'median' or 'scale'")
+    elif not np.isreal(gamma) or not 0.0 < gamma <= LARGEST_GAMMA:
+        raise ValueError(
+            f"gamma={gamma!r} must be a positive number of at most {LARGEST_GAMMA:g}, 'median' or "
+            "'scale'; for narrower kernels scale the columns up"
+        )
 
 
 def fit_gamma(gamma: float | str, kernel: Kernel, X: np.ndarray) -> float:

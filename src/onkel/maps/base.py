@@ -20,8 +20,6 @@ from onkel.model.warmup import next_power_of_two
 from onkel.numerics.dense import as_dense
 from onkel.state import Field
 
-__all__ = ["Change", "FeatureMap", "draw_seed"]
-
 
 def draw_seed(random_state: Any) -> int:
     """A seed for NumPy's generator: an int stands for itself, anything else is drawn from."""
@@ -50,6 +48,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     name: str
     #: what a fit on first rows is called where it is told that one goes on
     fits: ClassVar[str] = "fitting"
+    #: of maps that have no such parameter
+    random_state = 0
 
     # ---- what a model drives -------------------------------------------------------------------
 
@@ -72,7 +72,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Check the parameters and begin for rows of d columns."""
         self.n_features_in_ = d
         self.dtype_ = np.dtype(dtype)
-        self.seed_ = draw_seed(getattr(self, "random_state", 0))
+        self.seed_ = draw_seed(self.random_state)
 
     def warmup_rows(self) -> int:
         """How many first rows the map is fitted on; 0 when it needs none."""
@@ -149,6 +149,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             if name.strip("_") in state:
                 setattr(self, name, state[name.strip("_")])
 
+    def is_fitted(self) -> bool:
+        """Whether there are features: the map was fitted, or took up a state."""
+        return all(name in vars(self) for name in self._STATE)
+
     @property
     def _n_features_out(self) -> int:
         return self.n_features_out_
@@ -171,7 +175,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         The result does not depend on how the rows are cut into blocks.
         """
-        first = not hasattr(self, "n_rows_seen_")
+        first = "n_rows_seen_" not in vars(self)
         X = self._checked(X, reset=first)
         if first:
             self.start(X.shape[1], X.dtype)
@@ -197,7 +201,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         X = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
         )
-        return X if reset or not hasattr(self, "dtype_") else X.astype(self.dtype_, copy=False)
+        return X if reset else X.astype(self.dtype_, copy=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

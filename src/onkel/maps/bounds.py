@@ -12,8 +12,6 @@ import math
 
 import numpy as np
 
-__all__ = ["pair_bound", "uniform_bound"]
-
 
 def pair_bound(epsilon: float, n_components: int) -> float:
     """P(\\|z(x)·z(x') - κ(x, x')\\| ≥ ε) ≤ 2 exp(-D ε²/2) for any pair of rows.

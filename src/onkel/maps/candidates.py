@@ -11,8 +11,6 @@ from onkel.maps.fourier import row_turns, turns_of
 from onkel.numerics.jit import cos_block, jit
 from onkel.numerics.workspace import scratch
 
-__all__ = ["Candidates"]
-
 _TURN = 1.0 / (2.0 * math.pi)
 
 

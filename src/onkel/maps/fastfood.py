@@ -17,8 +17,6 @@ from onkel.numerics.jit import sincos_block
 from onkel.numerics.workspace import scratch
 from onkel.state import Array, Field, Number, Whole
 
-__all__ = ["FastfoodFeatures"]
-
 _ARRAYS = ("signs", "order", "normals", "lengths")
 
 
@@ -71,6 +69,7 @@ class FastfoodFeatures(SpectralFeatures):
     """
 
     name = "fastfood"
+    _STATE = ("gamma_", "n_first_")
 
     n_components: int = 400
     kernel: str | Kernel = "gaussian"
@@ -94,7 +93,7 @@ class FastfoodFeatures(SpectralFeatures):
 
     def add_columns(self, n: int) -> int | None:
         self.n_features_in_ += n
-        if hasattr(self, "gamma_"):
+        if self.is_fitted():
             self._draw_missing()
         return None
 
@@ -157,10 +156,8 @@ class FastfoodFeatures(SpectralFeatures):
         return Z
 
     def get_state(self) -> dict[str, Any]:
-        """What was fitted, as named arrays and scalars."""
-        return {"gamma": self.gamma_, "n_first": self.n_first_} | self._products
+        return super().get_state() | self._products
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`, after :meth:`start`."""
-        self.gamma_, self.n_first_ = state["gamma"], state["n_first"]
+        super().set_state(state)
         self._products = {name: state[name] for name in _ARRAYS}

@@ -13,25 +13,8 @@ from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
 from onkel.numerics.jit import axpy, jit, sincos_block, sincos_turns
 from onkel.numerics.workspace import scratch
+from onkel.parameters import whole
 from onkel.state import Array, Field, Number, Whole
-
-__all__ = [
-    "FourierFeatures",
-    "SpectralFeatures",
-    "check_count",
-    "check_spectrum",
-    "fourier_features",
-    "row_turns",
-    "turns_of",
-]
-
-
-def check_count(owner: object, name: str, least: int = 1) -> int:
-    """The whole number ``owner.name`` ≥ least; ValueError naming it otherwise."""
-    value = getattr(owner, name)
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
-    return int(value)
 
 
 def turns_of(X: Any, turns: np.ndarray) -> np.ndarray:
@@ -89,8 +72,8 @@ class SpectralFeatures(FeatureMap):
         return True
 
     def start(self, d: int, dtype: Any) -> None:
-        check_count(self, "n_components")
-        check_count(self, "n_warmup", least=2)
+        whole(self, "n_components")
+        whole(self, "n_warmup", least=2)
         check_gamma(self.gamma)
         check_spectrum(self.kernel)
         super().start(d, dtype)
@@ -166,7 +149,7 @@ class FourierFeatures(SpectralFeatures):
     def add_columns(self, n: int) -> int | None:
         known = self.n_features_in_
         self.n_features_in_ = known + n
-        if hasattr(self, "frequencies_"):
+        if self.is_fitted():
             rows = self._draw(later=known + n - self.n_first_)[known:]
             self._set_frequencies(np.concatenate([self.frequencies_, rows]))
         return None

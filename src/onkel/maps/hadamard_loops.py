@@ -10,8 +10,6 @@ import numpy as np
 
 from onkel.numerics.jit import jit, jit_inline
 
-__all__ = ["TILE", "fastfood_angles", "hadamard"]
-
 #: rows transformed side by side: two or four vector registers in float32
 TILE = 16
 

@@ -11,8 +11,6 @@ from onkel.maps.base import FeatureMap
 from onkel.numerics.dense import as_dense
 from onkel.numerics.jit import jit
 
-__all__ = ["IdentityFeatures"]
-
 
 @dataclass(eq=False, repr=False)
 class IdentityFeatures(FeatureMap):

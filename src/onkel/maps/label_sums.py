@@ -6,11 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import type_of_target
 
 from onkel.state import Array, Number, Whole, check
-
-__all__ = ["LabelSums"]
-
 
 # Sums of alike rows round to so many times their precision: what is smaller says nothing.
 _ROUNDING = 64.0
@@ -108,3 +106,13 @@ class LabelSums:
         for name, value in state.items():
             setattr(sums, name, np.array(value) if isinstance(value, np.ndarray) else value)
         return sums
+
+
+def indicators(y: np.ndarray) -> np.ndarray:
+    """Targets (n, K): a regression's own, ±1 for two classes, else indicators."""
+    if type_of_target(y).startswith("continuous"):
+        return np.asarray(y, dtype=np.float64)[:, None]
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) <= 2:
+        return (2.0 * codes - 1.0)[:, None]
+    return (codes[:, None] == np.arange(len(classes))).astype(np.float64)

@@ -12,13 +12,11 @@ from scipy.linalg import eigh
 from onkel.kernels import Gaussian, Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import Change, FeatureMap
-from onkel.maps.fourier import check_count
 from onkel.numerics.dense import with_zero_columns
 from onkel.numerics.gaussian import LOG2_E, exp2
 from onkel.numerics.jit import axpy, jit
+from onkel.parameters import whole
 from onkel.state import Array, Field, Number
-
-__all__ = ["NystroemFeatures"]
 
 # Eigenvalues below this share of the largest are noise: Λ^-½ would blow them up.
 _RELATIVE_RANK = {4: 1e-6, 8: 1e-10}
@@ -89,7 +87,7 @@ class NystroemFeatures(FeatureMap):
     @property
     def grows(self) -> bool:
         """True while the map waits for the learner's first support vectors."""
-        return self._picked("support") and not hasattr(self, "projection_")
+        return self._picked("support") and not self.is_fitted()
 
     def is_bounded(self) -> bool:
         return make_kernel(self.kernel).shift_invariant
@@ -98,10 +96,10 @@ class NystroemFeatures(FeatureMap):
         return isinstance(self.landmarks, str) and self.landmarks == how
 
     def start(self, d: int, dtype: Any) -> None:
-        check_count(self, "n_components")
-        check_count(self, "n_warmup", least=2)
+        whole(self, "n_components")
+        whole(self, "n_warmup", least=2)
         check_gamma(self.gamma)
-        if self.rank is not None and check_count(self, "rank") > self.n_components:
+        if self.rank is not None and whole(self, "rank") > self.n_components:
             raise ValueError(f"rank={self.rank} must be at most n_components={self.n_components}")
         if isinstance(self.landmarks, str):
             if self.landmarks not in ("first", "random", "support"):
@@ -126,6 +124,7 @@ class NystroemFeatures(FeatureMap):
         self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
         if self._picked("support"):
             # a set that filled up with a provisional gamma is gathered again
+            self.__dict__.pop("landmarks_", None)
             self.__dict__.pop("projection_", None)
             return
         if self._picked("first"):
@@ -175,7 +174,7 @@ class NystroemFeatures(FeatureMap):
 
     def add_columns(self, n: int) -> int | None:
         self.n_features_in_ += n
-        if hasattr(self, "landmarks_"):
+        if self.is_fitted():
             self.landmarks_ = with_zero_columns(self.landmarks_, n)
         return None
 

@@ -15,8 +15,6 @@ from onkel.numerics.jit import sincos_part
 from onkel.numerics.workspace import scratch
 from onkel.state import Field, Number
 
-__all__ = ["RegeneratedFeatures"]
-
 # Frequencies drawn at once. Drawing a number costs a hundred multiplications, so rows are gathered,
 # up to so many rows and numbers of features.
 _AT_ONCE = 256

@@ -11,13 +11,11 @@ import numpy as np
 from onkel.kernels import Gaussian, normal_directions
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import Change, FeatureMap
-from onkel.maps.fourier import check_count, fourier_features
+from onkel.maps.fourier import fourier_features
 from onkel.maps.spectra import WIDEST, Law, amplitudes_of, frequencies_of
 from onkel.numerics.jit import axpy, jit, sincos_turns
-from onkel.rules.base import non_negative
+from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Array, Field, Number, Whole
-
-__all__ = ["LAWS", "ReparameterizedFeatures"]
 
 _TURN = 1.0 / (2.0 * math.pi)
 LAWS = ("gaussian", "frequency", "mixture")
@@ -122,12 +120,10 @@ class ReparameterizedFeatures(FeatureMap):
         return True
 
     def start(self, d: int, dtype: Any) -> None:
-        check_count(self, "n_components")
-        check_count(self, "n_warmup", least=2)
+        whole(self, "n_components")
+        whole(self, "n_warmup", least=2)
         check_gamma(self.gamma)
-        if self.law not in LAWS:
-            raise ValueError(f"law={self.law!r} is not one of {', '.join(map(repr, LAWS))}")
-        if self.law == "mixture" and check_count(self, "n_mixtures") > self.n_components:
+        if one_of(self, "law", LAWS) == "mixture" and whole(self, "n_mixtures") > self.n_components:
             raise ValueError(
                 f"n_mixtures={self.n_mixtures} must be at most n_components={self.n_components}: "
                 "each component needs a frequency"
@@ -155,7 +151,7 @@ class ReparameterizedFeatures(FeatureMap):
     def add_columns(self, n: int) -> int | None:
         known = self.n_features_in_
         self.n_features_in_ = known + n
-        if hasattr(self, "noise_"):
+        if self.is_fitted():
             rows = self._draw(later=known + n - self.n_first_)[known:]
             self.noise_ = np.concatenate([self.noise_, rows])
             self.log_width_ = np.concatenate([self.log_width_, self._first_widths(n)])

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from onkel.maps.base import FeatureMap
-from onkel.maps.fourier import check_count
-
-__all__ = ["SignProjection"]
+from onkel.parameters import whole
 
 
 @dataclass(eq=False, repr=False)
@@ -34,7 +32,7 @@ class SignProjection(FeatureMap):
     random_state: Any = None
 
     def start(self, d: int, dtype: Any) -> None:
-        check_count(self, "n_components")
+        whole(self, "n_components")
         super().start(d, dtype)
 
     @property

@@ -13,8 +13,6 @@ import numpy as np
 
 from onkel.numerics.jit import jit, jit_inline
 
-__all__ = ["WIDEST", "Law", "amplitudes_of", "fill_frequencies", "fill_shares", "frequencies_of"]
-
 
 class Law(NamedTuple):
     """What the frequencies are made of: noise (d, D), and by component, G of them.

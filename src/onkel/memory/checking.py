@@ -8,8 +8,6 @@ import numpy as np
 
 from onkel.state import Array, Field, check
 
-__all__ = ["check_like"]
-
 
 def check_like(
     state: dict[str, Any], begun: dict[str, Any], indices: dict[str, tuple[int, int]]

@@ -11,11 +11,6 @@ from onkel.memory.experts import learn_mixture, mix
 from onkel.memory.linear import absorb, forget, move, times
 from onkel.numerics.jit import jit
 
-__all__ = [
-    "FIRST_WEIGHTS", "FORGETTING", "MOST_FOLLOWED", "N_COLUMNS", "N_COUNTED", "N_EXPERTS",
-    "N_FEATURES", "RATES", "RIDGE", "SIZES", "Past", "learn", "predict",
-]  # fmt: skip
-
 #: levels are exponential means that keep this share of themselves with every row
 RATES = np.array([0.5, 0.8, 0.95, 0.99, 0.998])
 _N_LEVELS = len(RATES)
@@ -38,6 +33,8 @@ N_EXPERTS = 2 + len(SIZES)
 # What a second model sees of the past: the last two classes and three levels.
 _COLUMNS = np.array([1, 5, 8, 9, 11])
 N_COLUMNS = len(_COLUMNS)
+# Rows after which the model's scores may stand for shares that are not known.
+_TRUSTED = 32
 # Classes less likely than this are left out of the curvature.
 _UNLIKELY = 1e-4
 # Scores of least squares are near 0 and 1; farther ones say no more.
@@ -45,7 +42,10 @@ _LOWEST, _HIGHEST = -1.0, 2.0
 
 
 class Past(NamedTuple):
-    """What is remembered of the rows so far; K classes."""
+    """What is remembered of the rows so far; K classes.
+
+    The first six have the groups as first axis.
+    """
 
     #: the last classes, row n at n modulo their number
     codes: np.ndarray
@@ -54,16 +54,44 @@ class Past(NamedTuple):
     #: shares of the classes and of f's residuals, (levels, K)
     levels: np.ndarray
     residual_levels: np.ndarray
+    #: f's residuals of the row before, (K,)
+    residuals: np.ndarray
+    #: rows so far, and the length of the run
+    rows: np.ndarray
     #: which class came after which, (K, K) or none; decaying counts
     followed: np.ndarray
     #: runs that went on and all runs, by their length so far
     runs: np.ndarray
-    #: rows so far, and the length of the run
-    rows: np.ndarray
     periods: np.ndarray
-    #: f's residuals of the row before (K,), and Σ ⟨r_t, r_{t-1}⟩ and Σ ‖r_t‖²
-    residuals: np.ndarray
+    #: rows of all groups
+    total: np.ndarray
+    #: Σ ⟨r_t, r_{t-1}⟩ and Σ ‖r_t‖² of f's residuals r
     fading: np.ndarray
+
+
+@jit
+def _of(past, slot, fresh, f):
+    """The past of one group; one without rows stands as if classes had been as frequent as f."""
+    own = Past(
+        past.codes[slot],
+        past.before[slot],
+        past.levels[slot],
+        past.residual_levels[slot],
+        past.residuals[slot],
+        past.rows[slot],
+        past.followed,
+        past.runs,
+        past.periods,
+        past.total,
+        past.fading,
+    )
+    if fresh or own.rows[0] == 0:
+        own.before[:], own.residuals[:], own.rows[:] = 0.0, 0.0, 0
+        own.residual_levels[:] = 0.0
+        for k in range(len(f)):
+            # the first rows of all have no f to go by
+            own.levels[:, k] = min(max(f[k], 0.0), 1.0) if past.total[0] >= _TRUSTED else 0.0
+    return own
 
 
 @jit
@@ -145,6 +173,7 @@ def _remember(past, U, code):
             past.residual_levels[i, k] += (1.0 - RATES[i]) * (r - past.residual_levels[i, k])
     past.codes[past.rows[0] % len(past.codes)] = code
     past.rows[0] += 1
+    past.total[0] += 1
 
 
 @jit
@@ -174,6 +203,16 @@ def _ask(past, U, W, E):
         E[0, k] /= total
     for i in range(len(SIZES)):
         _softmax(U, SIZES[i], W[i], E[2 + i])
+
+
+@jit
+def _mix(own, mixture, E, p):
+    """p (K,): the mixture, or f's probabilities where there is no past; whether there is one."""
+    mix(mixture, E, p)
+    if own.rows[0] == 0:
+        p[:] = E[0]
+        return False
+    return True
 
 
 @jit
@@ -214,34 +253,38 @@ def _tell(U, E, out):
 
 
 @jit
-def learn(F, codes, weight, past, mixture, P, W, out):
+def learn(F, codes, weight, slots, fresh, past, mixture, P, W, out):
     """Learn rows in order: scores F (n, K) and codes.
 
+    ``slots``: where the past of a row's group stands; it begins anew where ``fresh``.
     out (n, 7, K) gets what was known before each: the mixture, and see :func:`_tell`.
     """
     K = F.shape[1]
     U, E, work = np.empty((K, N_FEATURES)), np.empty((N_EXPERTS, K)), np.empty((3, N_FEATURES))
     target = np.zeros(K)
     for t in range(F.shape[0]):
-        _features(past, F[t], U)
-        _ask(past, U, W, E)
-        mix(mixture, E, out[t, 0])
+        own = _of(past, slots[t], fresh[t], F[t])
+        _features(own, F[t], U)
+        _ask(own, U, W, E)
+        known = _mix(own, mixture, E, out[t, 0])
         _tell(U, E, out[t])
-        if weight[t] > 0.0:
+        if weight[t] > 0.0 and known:
             target[codes[t]] = 1.0
             learn_mixture(mixture, E, out[t, 0], target, weight[t])
             target[codes[t]] = 0.0
-            _learn_regressions(U, codes[t], weight[t], past.rows[0], E, P, W, work)
-            _remember(past, U, codes[t])
+            _learn_regressions(U, codes[t], weight[t], past.total[0], E, P, W, work)
+        if weight[t] > 0.0:
+            _remember(own, U, codes[t])
 
 
 @jit
-def predict(F, past, mixture, W, out):
+def predict(F, slots, past, mixture, W, out):
     """out (n, 7, K): the same for rows of scores F, were each the next."""
     K = F.shape[1]
     U, E = np.empty((K, N_FEATURES)), np.empty((N_EXPERTS, K))
     for t in range(F.shape[0]):
-        _features(past, F[t], U)
-        _ask(past, U, W, E)
-        mix(mixture, E, out[t, 0])
+        own = _of(past, slots[t], False, F[t])
+        _features(own, F[t], U)
+        _ask(own, U, W, E)
+        _mix(own, mixture, E, out[t, 0])
         _tell(U, E, out[t])

@@ -21,8 +21,6 @@ import numpy as np
 from onkel.memory.checking import check_like
 from onkel.numerics.jit import jit
 
-__all__ = ["Experts", "Mixture", "learn_mixture", "mix", "new_mixture"]
-
 
 class Mixture(NamedTuple):
     """What the weights come from: Σ r_i and Σ r_i² of each expert, its weight, and b."""

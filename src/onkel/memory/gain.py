@@ -8,8 +8,6 @@ import numpy as np
 
 from onkel.state import Array, check
 
-__all__ = ["Gain"]
-
 # The test is made every so many rows; each time the rows before count a little less.
 _ROWS = 64
 _KEPT = 0.99

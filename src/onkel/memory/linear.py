@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from onkel.numerics.jit import jit
 
-__all__ = ["absorb", "begin", "forget", "move", "times"]
-
 
 @jit
 def begin(P, ridge):

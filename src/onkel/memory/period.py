@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["N_PERIODS", "WINDOW", "find_periods", "rows_until_search"]
-
 #: rows that are remembered
 WINDOW = 2048
 #: the shortest strong period and the strongest

@@ -8,12 +8,8 @@ import numpy as np
 
 from onkel.memory.experts import learn_mixture, mix
 from onkel.memory.linear import absorb, forget, move, times
+from onkel.memory.own_loops import correct, learn_own
 from onkel.numerics.jit import jit
-
-__all__ = [
-    "FORGETTING", "N_COLUMNS", "N_EXPERTS", "N_FEATURES", "RATES", "RESIDUAL_RATES", "RIDGE",
-    "SIZES", "Past", "features", "learn", "predict",
-]  # fmt: skip
 
 #: levels are exponential means that keep this share of themselves with every row
 RATES = np.array([0.5, 0.8, 0.95, 0.99, 0.998])
@@ -31,30 +27,59 @@ N_EXPERTS = 2 + len(SIZES)
 # What a second model sees of the past: the last values and two levels.
 _COLUMNS = np.array([3, 4, 5, 9, 10])
 N_COLUMNS = len(_COLUMNS)
+# What a group's own correction sees: the last two values, a level and f.
+_OWN_COLUMNS = np.array([3, 4, 10, 1])
 RIDGE = 1.0
+# Rows after which the model's prediction may stand for values that are not known.
+_TRUSTED = 32
 
 
 class Past(NamedTuple):
-    """What is remembered of the rows so far, in units of the target's spread."""
+    """What is remembered of the rows of each group so far, in units of the target's spread.
+
+    All but the last three have the groups as first axis.
+    """
 
     #: the last values and predictions, row n at n modulo their number
     values: np.ndarray
     predictions: np.ndarray
     levels: np.ndarray
     residual_levels: np.ndarray
-    #: periods, 0 for none
-    periods: np.ndarray
     #: number of rows so far
     rows: np.ndarray
+    #: periods, 0 for none
+    periods: np.ndarray
+    #: rows of all groups
+    total: np.ndarray
     #: Σ r_t r_{t-1} and Σ r_t² of the residuals r of f
     fading: np.ndarray
 
 
 @jit
+def _of(past, slot, fresh, f):
+    """The past of one group; one without rows stands as if its values had been f."""
+    own = Past(
+        past.values[slot],
+        past.predictions[slot],
+        past.levels[slot],
+        past.residual_levels[slot],
+        past.rows[slot],
+        past.periods,
+        past.total,
+        past.fading,
+    )
+    if fresh or own.rows[0] == 0:
+        # the first rows of all have no f to go by
+        start = f if past.total[0] >= _TRUSTED else 0.0
+        own.values[:], own.predictions[:], own.levels[:] = start, start, start
+        own.residual_levels[:] = 0.0
+        own.rows[0] = 0
+    return own
+
+
+@jit
 def _before(ring, rows, lag):
-    """The value ``lag`` rows before the row that comes; 0 where there was none."""
-    if lag > rows or lag > len(ring):
-        return 0.0
+    """The value ``lag`` rows before the row that comes."""
     return ring[(rows - lag) % len(ring)]
 
 
@@ -105,6 +130,7 @@ def _remember(past, f, y):
     for i in range(len(RESIDUAL_RATES)):
         past.residual_levels[i] += (1.0 - RESIDUAL_RATES[i]) * (r - past.residual_levels[i])
     past.rows[0] += 1
+    past.total[0] += 1
 
 
 @jit
@@ -117,6 +143,22 @@ def _ask(f, u, W, E):
         for j in range(SIZES[i]):
             total += W[i, j] * u[j]
         E[2 + i, 0] = total if np.isfinite(total) else f
+
+
+@jit
+def _mix(own, f, mixture, E, p):
+    """p (1,): the mixture, or f where there is no past; whether there is one."""
+    mix(mixture, E, p)
+    if own.rows[0] == 0:
+        p[0] = f
+        return False
+    return True
+
+
+@jit
+def _correct(own, slot, of, u, p, v, F):
+    """See :func:`onkel.memory.own_loops.correct`; the last value is u's fourth."""
+    correct(own, slot, of.rows[0] == 0, u[_OWN_COLUMNS], p, v, F)
 
 
 @jit
@@ -139,28 +181,43 @@ def _tell(u, p, E, out):
 
 
 @jit
-def learn(f, y, weight, past, mixture, P, W, out):
-    """Learn rows in order; out (n, 7) gets what was known before each: see :func:`_tell`."""
+def learn(f, y, weight, slots, fresh, past, own, mixture, P, W, out):
+    """Learn rows in order; out (n, 7) gets what was known before each: see :func:`_tell`.
+
+    ``slots``: where the past of a row's group stands; it begins anew where ``fresh``.
+    """
     u, k, first = np.empty(N_FEATURES), np.empty(N_FEATURES), np.zeros(N_FEATURES)
-    E, p, target = np.empty((N_EXPERTS, 1)), np.empty(1), np.empty(1)
+    E, p, q, target = np.empty((N_EXPERTS, 1)), np.empty(1), np.empty(1), np.empty(1)
+    v, F = np.empty(5), np.empty((2, 1))
     for t in range(len(f)):
-        features(past, f[t], u)
+        of = _of(past, slots[t], fresh[t], f[t])
+        features(of, f[t], u)
         _ask(f[t], u, W, E)
-        mix(mixture, E, p)
-        _tell(u, p, E, out[t])
-        if weight[t] > 0.0:
+        known = _mix(of, f[t], mixture, E, p)
+        q[0] = p[0]
+        if len(own.w):
+            _correct(own, slots[t], of, u, q, v, F)
+        _tell(u, q, E, out[t])
+        if weight[t] > 0.0 and known:
             target[0] = y[t]
             learn_mixture(mixture, E, p, target, weight[t])
-            _learn_regressions(u, y[t], weight[t], past.rows[0], E, P, W, k, first)
-            _remember(past, f[t], y[t])
+            _learn_regressions(u, y[t], weight[t], past.total[0], E, P, W, k, first)
+            if len(own.w):
+                learn_own(own, slots[t], q, target, weight[t], v, F, k)
+        if weight[t] > 0.0:
+            _remember(of, f[t], y[t])
 
 
 @jit
-def predict(f, past, mixture, W, out):
+def predict(f, slots, past, own, mixture, W, out):
     """out (n, 7): the same for rows of predictions f, were each the next."""
     u, E, p = np.empty(N_FEATURES), np.empty((N_EXPERTS, 1)), np.empty(1)
+    v, F = np.empty(5), np.empty((2, 1))
     for t in range(len(f)):
-        features(past, f[t], u)
+        of = _of(past, slots[t], False, f[t])
+        features(of, f[t], u)
         _ask(f[t], u, W, E)
-        mix(mixture, E, p)
+        _mix(of, f[t], mixture, E, p)
+        if len(own.w):
+            _correct(own, slots[t], of, u, p, v, F)
         _tell(u, p, E, out[t])

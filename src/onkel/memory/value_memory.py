@@ -19,28 +19,35 @@ import numpy as np
 from onkel.memory import value_loops as loops
 from onkel.memory.checking import check_like
 from onkel.memory.experts import Mixture, new_mixture
+from onkel.memory.groups import GROUP_WINDOW, Groups, cut, grown, put_back
 from onkel.memory.linear import begin
+from onkel.memory.own_loops import Own, new_own
 from onkel.memory.period import N_PERIODS, WINDOW, find_periods
-
-__all__ = ["ValueMemory"]
+from onkel.state import Array, Whole, check, inside, require
 
 # Rows from which there is a unit; until then f is the prediction.
 _FIRST_ROWS = 32
+# What each group has of its own.
+_OWN = loops.Past._fields[:5]
 
 
 class ValueMemory:
     """What the labels so far say about the next row's, in bounded memory and time.
 
     Rows are predicted in order: :meth:`learn` returns what was predicted before each row's label
-    was known. Blocks don't matter, and a row of weight 0 is not remembered.
+    was known. Blocks don't matter, and a row of weight 0 is not remembered. With ``keys``, one a
+    row, each group has a past of its own, of its last 32 rows, without a period; what follows from
+    a past is learned from all, and corrected for each (:mod:`onkel.memory.own_loops`). The
+    ``most`` groups seen last are kept.
     """
 
     #: columns of the past that a second model may learn from
     n_columns = loops.N_COLUMNS
 
-    def __init__(self) -> None:
-        #: predictions, labels and weights of the last rows, until the unit stays
-        self.kept = np.empty((0, 3))
+    def __init__(self, most: int = 1) -> None:
+        self.groups = Groups(most)
+        #: predictions, labels, weights, slots and which begin anew, until the unit stays
+        self.kept = np.empty((0, 5))
         #: centre and spread; spread 0 while there is no unit
         self.unit = np.zeros(2)
         #: rows so far
@@ -48,15 +55,19 @@ class ValueMemory:
         self._reset()
 
     def _reset(self) -> None:
+        n, window = self.groups.n_slots, GROUP_WINDOW if self.groups.slots else WINDOW
         self.past = loops.Past(
-            np.zeros(WINDOW),
-            np.zeros(WINDOW),
-            np.zeros(len(loops.RATES)),
-            np.zeros(len(loops.RESIDUAL_RATES)),
+            np.zeros((n, window)),
+            np.zeros((n, window)),
+            np.zeros((n, len(loops.RATES))),
+            np.zeros((n, len(loops.RESIDUAL_RATES))),
+            np.zeros((n, 1), np.int64),
             np.zeros(N_PERIODS, np.int64),
             np.zeros(1, np.int64),
             np.zeros(2),
         )
+        #: what sets a group apart
+        self.own = new_own(n if self.groups.slots else 0)
         self.mixture = new_mixture(loops.N_EXPERTS)
         shape = len(loops.SIZES), loops.N_FEATURES
         self.P, self.W = np.zeros((*shape, loops.N_FEATURES)), np.zeros(shape)
@@ -65,15 +76,18 @@ class ValueMemory:
 
     # ---- learning ------------------------------------------------------------------------------
 
-    def learn(self, f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def learn(
+        self, f: np.ndarray, y: np.ndarray, weight: np.ndarray, keys: list[Any] | None = None
+    ) -> np.ndarray:
         """Learn rows in order: timeless predictions f (n,), labels y (n,), weights (n,).
 
         Returns (n, 2 + n_columns), what was known before each row's label: the prediction with
         memory, the same of an expert that has none, and columns of the past.
         """
         out = np.empty((len(f), 2 + self.n_columns))
-        rows = np.column_stack([f, y, weight])
         learned = np.cumsum(weight > 0.0)
+        slots, fresh = self._find_room(keys, weight > 0.0)
+        rows = np.column_stack([f, y, weight, slots, fresh])
         done = 0
         while done < len(f):
             due = (learned[done - 1] if done else 0) + self._rows_until_look()
@@ -84,6 +98,19 @@ class ValueMemory:
                 self._look_again()
             done = end
         return out
+
+    def _find_room(
+        self, keys: list[Any] | None, counts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Slots of rows, with room for them; see :meth:`Groups.learn`."""
+        before = bool(self.groups.slots)
+        found = self.groups.learn(keys, counts)
+        if not before and self.groups.slots:
+            self._reset()
+        self.past = grown(self.past, _OWN, self.groups.n_slots)
+        if self.groups.slots:
+            self.own = grown(self.own, Own._fields, self.groups.n_slots)
+        return found
 
     @property
     def begun(self) -> bool:
@@ -100,7 +127,7 @@ class ValueMemory:
         return due - self.n_rows
 
     def _learn(self, rows: np.ndarray, out: np.ndarray) -> None:
-        """Learn rows (n, 3) between two looks."""
+        """Learn rows (n, 5) between two looks."""
         kept = rows[rows[:, 2] > 0.0]
         if self.begun:
             self._walk(rows, out)
@@ -111,42 +138,45 @@ class ValueMemory:
             self.kept = np.concatenate([self.kept, kept])[-WINDOW:]
 
     def _walk(self, rows: np.ndarray, out: np.ndarray) -> None:
-        f, y, weight = np.ascontiguousarray(rows.T)
+        f, y, weight, slots, fresh = np.ascontiguousarray(rows.T)
+        where = slots.astype(np.int64), fresh > 0.0
         centre, spread = self.unit
-        model = self.past, self.mixture, self.P, self.W
-        loops.learn((f - centre) / spread, (y - centre) / spread, weight, *model, out)
+        model = self.past, self.own, self.mixture, self.P, self.W
+        loops.learn((f - centre) / spread, (y - centre) / spread, weight, *where, *model, out)
         self._in_units(out)
 
     def _look_again(self) -> None:
         """Measure the unit while rows are kept, and look for the period."""
         if len(self.kept):
             values = self.kept[:, 1]
-            self._begin_anew(values.mean(), values.std(), find_periods(values[:, None]))
+            self._begin_anew(values.mean(), values.std())
             if self.begun and self.n_rows >= WINDOW:
                 self.kept = np.empty((0, 3))
-        else:
-            at = int(self.past.rows[0]) % WINDOW
-            self.past.periods[:] = find_periods(np.roll(self.past.values, -at)[:, None])
+        elif not self.groups.slots:
+            values, rows = self.past.values[1], int(self.past.total[0])
+            self.past.periods[:] = find_periods(np.roll(values, -(rows % WINDOW))[:, None])
 
-    def _begin_anew(self, centre: float, spread: float, periods: np.ndarray) -> None:
+    def _begin_anew(self, centre: float, spread: float) -> None:
         """Learn the rows kept again, in a new unit."""
         if not 0.0 < spread < np.inf:
             return
         self.unit = np.array([centre, spread])
         self._reset()
-        self.past.periods[:] = periods
+        if not self.groups.slots:
+            self.past.periods[:] = find_periods(self.kept[:, 1:2])
         self._walk(self.kept, np.empty((len(self.kept), 2 + self.n_columns)))
 
     # ---- prediction ----------------------------------------------------------------------------
 
-    def predict(self, f: np.ndarray) -> np.ndarray:
+    def predict(self, f: np.ndarray, keys: list[Any] | None = None) -> np.ndarray:
         """As :meth:`learn`, for rows of unknown labels, were each the next."""
         out = np.empty((len(f), 2 + self.n_columns))
         if not self.begun:
             self._tell_nothing(f[:, None], out)
             return out
         centre, spread = self.unit
-        loops.predict((f - centre) / spread, self.past, self.mixture, self.W, out)
+        slots = self.groups.find(keys, len(f))
+        loops.predict((f - centre) / spread, slots, self.past, self.own, self.mixture, self.W, out)
         self._in_units(out)
         return out
 
@@ -173,16 +203,28 @@ class ValueMemory:
     def get_state(self) -> dict[str, Any]:
         """Named arrays from which :meth:`set_state` goes on bit for bit."""
         state = {name: getattr(self, name) for name in ("kept", "unit", "P", "W")}
-        state |= {**self.past._asdict(), **self.mixture._asdict()}
-        return {"n_rows": self.n_rows, **{name: value.copy() for name, value in state.items()}}
+        state |= self.mixture._asdict()
+        state = {name: value.copy() for name, value in state.items()}
+        n = self.groups.n_slots
+        state |= {**cut(self.past, _OWN, n), "own": cut(self.own, Own._fields, n)}
+        return {"n_rows": self.n_rows, "groups": self.groups.get_state(), **state}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Take the state of another memory."""
+        with inside(state, "groups") as groups:
+            self.groups.set_state(groups)
+        self._reset()
         begun = self.get_state()
         del begun["kept"]
         check_like(state, begun, {"periods": (0, WINDOW)})
+        with inside(state, "own") as own:
+            check_like(own, begun["own"], {})
+        check(state, {"kept": Array(shape=("rows", 5)), "n_rows": Whole()})
+        slots = state["kept"][:, 3]
+        require(((slots >= 0) & (slots < self.groups.n_slots)).all(), "kept: names no group")
         for name in ("kept", "unit", "P", "W"):
             setattr(self, name, np.array(state[name]))
         self.n_rows = int(state["n_rows"])
-        self.past = loops.Past(*(np.array(state[name]) for name in loops.Past._fields))
+        put_back(self.past, _OWN, state)
+        put_back(self.own, Own._fields, own)
         self.mixture = Mixture(*(np.array(state[name]) for name in Mixture._fields))

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from onkel.losses import Loss
-from onkel.model import judging
 from onkel.model.guard import Guard
 from onkel.model.warmup import Warmup
 from onkel.numerics.dense import as_dense
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
+from onkel.rules import base as places
 from onkel.rules.base import Rule, vector
-
-__all__ = ["Model"]
 
 
 class Model:
@@ -39,8 +37,8 @@ class Model:
     def _new_state(self) -> np.ndarray:
         """The loops' state vector for f = 0."""
         own = () if self.rule is None else self.rule.first_state(Loss(self.loss), self.epsilon)
-        state = np.array([0.0] * judging.OWN_STATE + list(own))
-        state[judging.SCALE] = 1.0
+        state = np.array([0.0] * places.OWN_STATE + list(own))
+        state[places.SCALE] = 1.0
         return state
 
     @property

@@ -15,8 +15,6 @@ import numpy as np
 
 from onkel.errors import DivergenceError
 
-__all__ = ["Guard", "diverged", "restore", "snapshot"]
-
 # Rows between two snapshots, at least, and bytes of a snapshot that one row pays for.
 _PERIOD, _BYTES_A_ROW = 256, 1 << 14
 # Chosen once and never changed: a snapshot shares them.

@@ -11,8 +11,6 @@ from onkel.model.warmup import fields_of_rows
 from onkel.numerics.dense import with_zero_columns
 from onkel.state import Array, Whole, check, require
 
-__all__ = ["KeptRows"]
-
 _ARRAYS = ("X", "y", "weight", "born")
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["outputs_with_class", "with_class"]
-
 
 def with_class(labels: np.ndarray, position: int, from_signs: bool) -> np.ndarray:
     """Codes (n,) when a class is put in at ``position``; ``from_signs``: labels were ±1."""

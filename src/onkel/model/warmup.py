@@ -18,15 +18,14 @@ from onkel.model.labels import with_class
 from onkel.numerics.dense import with_zero_columns
 from onkel.state import Array, Whole, check, require
 
-__all__ = ["LARGEST_WEIGHT", "Warmup", "fields_of_rows", "next_power_of_two"]
-
 #: beside a larger weight the other rows are lost in rounding
 LARGEST_WEIGHT = 1e12
 
 
 def fields_of_rows(X: Any) -> dict[str, Array]:
     """What rows that are kept must be: X (n, d) of either float type, y and weight (n,)."""
-    dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+    single = isinstance(X, np.ndarray) and X.dtype == np.float32
+    dtype = np.float32 if single else np.float64
     # squared distances between them are to be finite
     most = 0.1 * float(np.sqrt(np.finfo(dtype).max))
     return {

@@ -24,8 +24,6 @@ from numba.core.caching import (
     _SourceFileBackedLocatorMixin,
 )
 
-__all__ = ["CacheWarning", "keep_on_disk"]
-
 
 class CacheWarning(UserWarning):
     """Compiled loops are kept elsewhere than usual, or not at all: programs start slowly."""

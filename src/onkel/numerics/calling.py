@@ -21,8 +21,6 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-__all__ = ["FIRST_ADDRESS", "call_rule", "call_slot", "rule_function", "slot_function"]
-
 # No function stands below it, and all numbers of the library's own rules and budgets do.
 FIRST_ADDRESS = 4096
 _COMPILES = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]

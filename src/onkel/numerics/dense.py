@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-__all__ = ["as_dense", "with_zero_columns"]
+from scipy.sparse import issparse
 
 
 def as_dense(X: Any) -> np.ndarray:
-    """Rows as a C-contiguous array, CSR or not."""
-    return np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X)
+    """Rows as a C-contiguous array, CSR or not.
+
+    One that cannot be written is copied: the compiler takes it for another type, and would compile
+    every loop anew for it.
+    """
+    rows = np.ascontiguousarray(X.toarray() if issparse(X) else X)
+    return rows if rows.flags.writeable else rows.copy()
 
 
 def with_zero_columns(S: np.ndarray, n: int) -> np.ndarray:

@@ -16,14 +16,6 @@ from onkel.numerics.jit import dot, jit, jit_in_order, jit_inline_in_order
 from onkel.numerics.pairwise import ordered_squared_distances
 from onkel.numerics.workspace import scratch
 
-__all__ = [
-    "LOG2_E",
-    "exp2",
-    "gaussian_block",
-    "gaussian_of_products",
-    "ordered_gaussian",
-]
-
 # 2^f, |f| ≤ 1/2, as a polynomial: Taylor with the last coefficients made minimax for float32.
 _E1, _E2, _E3, _E4, _E5, _E6 = (
     np.float32(c)

@@ -8,8 +8,6 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 
 from onkel.numerics.jit import jit
 
-__all__ = ["BlockFactor", "cholesky_upper", "inverse_of_factor"]
-
 # Columns of a block; rows from which on a solve is made of products.
 _WIDTH, _FEW_ROWS = 48, 16
 # A whole inverse is made of its half in tiles.

@@ -14,8 +14,6 @@ import numpy as np
 from onkel.numerics.jit import jit_in_order, jit_inline_in_order
 from onkel.numerics.workspace import scratch
 
-__all__ = ["ordered_products", "ordered_squared_distances"]
-
 # Features handled together: their columns stay in the first-level cache.
 _FEATURES = 32
 # Features added at once: the sum is read and written once for all of them.

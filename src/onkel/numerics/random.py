@@ -11,8 +11,6 @@ import numpy as np
 
 from onkel.numerics.jit import jit_inline
 
-__all__ = ["new_state", "pick", "uniform"]
-
 
 def new_state(seed: int) -> np.ndarray:
     """The state (1,) that a seed stands for; never 0, which the generator couldn't leave."""

@@ -11,8 +11,6 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["one_blas_thread"]
-
 # Below this many rows a product is too small for BLAS to thread, and the switch would cost more.
 _FEW_ROWS = 16
 

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["scratch"]
-
 _local = threading.local()
 
 

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-__all__ = ["atomic_file"]
-
 # A temporary file this old (seconds) belongs to a write that was killed.
 _STALE = 3600.0
 

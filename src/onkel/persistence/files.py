@@ -22,8 +22,6 @@ from onkel.persistence.atomic import atomic_file
 from onkel.persistence.flattening import flatten, unflatten
 from onkel.persistence.registry import class_name, resolve
 
-__all__ = ["load", "load_with_info", "save", "written_by"]
-
 FORMAT_VERSION = 2
 """Raised when a state changes so that one version of onkel cannot read what another writes."""
 

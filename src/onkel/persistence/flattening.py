@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["flatten", "unflatten"]
-
 _TAG = "__onkel__"
 """Key of the small dicts that stand, in the JSON, for what JSON has no word for."""
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from onkel._version import __version__
 from onkel.errors import ModelFileError
 
-__all__ = ["class_name", "register", "resolve"]
+_MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams")
+"""Classes that these modules list in ``__all__`` and that have a state may come from a file."""
 
-_MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams", "onkel.maps")
-"""What these modules list in ``__all__`` and has ``from_state`` may come from a file."""
+
+@runtime_checkable
+class _Saved(Protocol):
+    def get_state(self) -> dict[str, Any]: ...
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Any: ...
+
 
 _EXTRA: dict[str, type] = {}
 
@@ -59,6 +66,7 @@ def resolve(name: str) -> type:
             if error.name != module_name:
                 raise
             continue
-        if name in module.__all__ and hasattr(getattr(module, name), "from_state"):
-            return getattr(module, name)
+        found = getattr(module, name) if name in module.__all__ else None
+        if isinstance(found, type) and issubclass(found, _Saved):
+            return found
     raise ModelFileError(f"{name!r} is not a model class of onkel {__version__}")

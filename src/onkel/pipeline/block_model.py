@@ -13,12 +13,13 @@ from onkel.columns.scaling import OnlineScaler
 from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
+from onkel.learners.grouping import by_group
 from onkel.learners.told import Told
 from onkel.model.lock import locked
 from onkel.persistence.registry import class_name, resolve
 from onkel.pipeline.locating import located
 from onkel.pipeline.recent_rows import RecentRows
-from onkel.pipeline.statistics import RunningStatistics, is_fitted
+from onkel.pipeline.statistics import Prepared, RunningStatistics, is_fitted
 from onkel.state import Text, check, inside
 
 if TYPE_CHECKING:
@@ -67,6 +68,16 @@ class BlockModel:
         return self._statistics.target_scaler
 
     @property
+    def feature_names(self) -> list[str]:
+        """What the learner's columns are called, where the model has an encoder."""
+        names = [] if self.encoder is None else self.encoder.feature_names
+        widening = self._statistics.widening
+        if widening is None:
+            return names
+        late = [names[j] + (f" {k + 1}" if k else "") for j, k in widening.late]
+        return names[: widening.n_first] + late
+
+    @property
     def n_rows(self) -> int:
         """Rows learned so far."""
         return int(self.estimator.n_rows_) if is_fitted(self.estimator) else 0
@@ -87,7 +98,8 @@ class BlockModel:
         Parameters
         ----------
         block : Block
-            With ``X`` (n, d), ``y`` (n,) in its own units or labels, ``start``.
+            With ``X`` (n, d), ``y`` (n,) in its own units or labels, ``start``; ``groups`` (n,)
+            where rows belong to several series.
         source : str, optional
             Where the rows come from, for errors; the source in ``settings`` if not given.
 
@@ -111,12 +123,12 @@ class BlockModel:
         X, y = block.X, np.asarray(block.y)
         if not len(y):
             return Told(y)
-        if block.late:
-            self._take_late(X.shape[1], block.late)
         try:
-            return self._learn_rows(X, y)
+            return self._learn_rows(X, y, block.late, block.groups)
         except DataError as error:
             where = source or self.settings.get("source")
+            if isinstance(error.column, int) and self._statistics.widening is not None:
+                error.column = self._statistics.widening.column(error.column)
             raise located(error, block.start, where, self.settings, self.encoder) from None
 
     @locked
@@ -139,7 +151,7 @@ class BlockModel:
         return self.target_scaler.inverse_transform(predictions)
 
     @locked
-    def predict_next(self, X: Any, ahead: int = 0) -> np.ndarray:
+    def next_features(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
         """Predict the features of rows that come next, in order, without learning them.
 
         A learner with a memory also uses the labels learned so far; others predict as ever.
@@ -149,14 +161,17 @@ class BlockModel:
         X : ndarray or CSR matrix of shape (n, d)
             Unscaled features, as the encoder makes them.
         ahead : int, default=0
-            How many rows after the next one the first of X comes.
+            How many rows after the next one (of its group) the first of X comes.
+        groups : array of shape (n,), optional
+            The series that each row belongs to, if the model was learned by group.
 
         Returns
         -------
         ndarray of shape (n,)
             Labels, or values in the target's own units.
         """
-        predictions = self.estimator.predict_next(self._scaled(X), ahead)
+        more = by_group(self.estimator, groups)
+        predictions = self.estimator.predict_next(self._scaled(X), ahead, **more)
         if self.target_scaler is None:
             return np.asarray(predictions)
         return self.target_scaler.inverse_transform(predictions)
@@ -193,8 +208,10 @@ class BlockModel:
         if self.encoder is None or self.encoder.n_vector is not None:
             return [np.array([j]) for j in range(d)]
         features: dict[Any, list[int]] = {column.name: [] for column in self.encoder.columns}
+        widening = self._statistics.widening
         for j in range(d):
-            features[self.encoder.column_of(j)].append(j)
+            encoded = j if widening is None else widening.column(j)
+            features[self.encoder.column_of(encoded)].append(j)
         return [np.array(of_column, dtype=np.int64) for of_column in features.values()]
 
     @locked
@@ -225,15 +242,15 @@ class BlockModel:
         with inside(state, "settings") as settings:
             check(settings, {})
             model = cls(estimator, scaling=state["scaling"], scale_target=scaled, settings=settings)
-        model._statistics.set_state(state)
         with inside(state, "recent") as recent:
             model._recent.set_state(recent)
         with inside(state, "encoder") as encoder:
             model.encoder = None if encoder is None else Encoder.from_state(encoder)
+        model._statistics.set_state(state, model.encoder)
         return model
 
     def _scaled(self, X: Any) -> Any:
-        return self._statistics.transform(X, 0 if self.encoder is None else self.encoder.n_late)
+        return self._statistics.transform(X, self.encoder)
 
     def _take_late(self, d: int, late: int) -> None:
         """Widen the statistics and the learner by columns that came in mid-stream."""
@@ -243,28 +260,38 @@ class BlockModel:
             if 0 < new <= late:
                 self.estimator.add_columns(new)
 
-    def _learn_rows(self, X: Any, y: np.ndarray) -> Told:
+    def _learn_rows(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
         """Learn rows up to the first bad one."""
         before = self._statistics.get_state()
         try:
-            rows = self._statistics.learn_transform(X, y)
+            rows = self._prepared(X, y, late)
         except DataError as error:
             # The learner has seen nothing yet: give it the rows before the bad one.
-            self._statistics.set_state(before)
+            self._statistics.set_state(before, self.encoder)
             if error.row:
-                told = self._learn_rows(X[: error.row], y[: error.row])
+                head = None if groups is None else groups[: error.row]
+                told = self._learn_rows(X[: error.row], y[: error.row], late, head)
                 error.predictions, error.scores, error.classes = told
             raise
         try:
-            told = self.estimator.tell_then_learn(rows.X, rows.y)
+            more = by_group(self.estimator, groups)
+            told = self.estimator.tell_then_learn(rows.X, rows.y, **more)
         except DataError as error:
             # The learner stopped at that row; the running statistics must stop there, too.
-            self._statistics.set_state(before)
+            self._statistics.set_state(before, self.encoder)
             if error.row:
                 self._recent.add(X[: error.row])
-                rows = self._statistics.learn_transform(X[: error.row], y[: error.row])
+                rows = self._prepared(X[: error.row], y[: error.row], late)
                 if error.predictions is not None:
                     error.predictions = rows.in_units(error.predictions)
             raise
         self._recent.add(X)
         return told._replace(predictions=rows.in_units(told.predictions))
+
+    def _prepared(self, X: Any, y: np.ndarray, late: int) -> Prepared:
+        """Rows as the learner takes them, which has room for their columns from now on."""
+        if self.encoder is not None and self.encoder.statistics:
+            X, late = self._statistics.widen(X, y, self.encoder, self.task)
+        if late:
+            self._take_late(X.shape[1], late)
+        return self._statistics.learn_transform(X, y)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onkel.columns.describing import describe_columns
 from onkel.pipeline.statistics import is_fitted
 
 if TYPE_CHECKING:
@@ -34,18 +35,14 @@ def describe(model: BlockModel) -> dict[str, Any]:
         "parameters": model.estimator.get_params(deep=False),
         "columns": columns_of(model),
         "left_out": model.settings.get("left_out", []),
+        "useless": model.settings.get("useless", {}),
         "settings": model.settings,
     }
 
 
 def columns_of(model: BlockModel) -> list[dict[str, Any]]:
-    """Name and kind of each input column; ``late``: it came in mid-stream."""
-    if model.encoder is None:
-        return []
-    return [
-        {"name": column.name, "kind": column.kind, "late": column.late}
-        for column in model.encoder.columns
-    ]
+    """Each input column and what it became, as `onkel.columns.describing` tells it."""
+    return [] if model.encoder is None else describe_columns(model.encoder)
 
 
 def columns_with_importance(model: BlockModel) -> list[dict[str, Any]]:

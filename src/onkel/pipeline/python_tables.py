@@ -11,6 +11,7 @@ import pyarrow as pa
 from scipy.sparse import issparse
 
 from onkel.columns.failures import first_failure, shorten
+from onkel.columns.gaps import GAPS
 from onkel.errors import DataError
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def table_by_position(data: Any, encoder: Encoder) -> Any:
 
 
 def _table(columns: dict[str, Any], encoder: Encoder | None) -> Any:
-    kinds = {} if encoder is None else encoder.kinds
+    kinds = {} if encoder is None else encoder.stored
     arrays = {name: _array(name, values, kinds.get(name)) for name, values in columns.items()}
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
@@ -100,6 +101,8 @@ def _moment(name: str, row: int, value: Any) -> Any:
     """A time; as text it is read as ISO 8601, without a zone as it stands."""
     if not isinstance(value, str):
         return value
+    if value.strip() in GAPS:
+        return None
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
     from onkel.streams import Stream
 
-__all__ = ["extra_columns", "is_array", "left_out", "open_to_learn", "open_to_predict"]
+__all__ = [
+    "extra_columns",
+    "is_array",
+    "left_out",
+    "open_to_learn",
+    "open_to_predict",
+    "written_as",
+]
 
 
 def is_array(data: Any) -> bool:
@@ -26,8 +33,10 @@ def is_array(data: Any) -> bool:
     return isinstance(data, np.ndarray) or issparse(data)
 
 
-def open_to_predict(data: Any, encoder: Encoder, settings: dict[str, Any]) -> Stream:
-    """Rows to predict; the encoder stays as it is.
+def open_to_predict(
+    data: Any, encoder: Encoder, settings: dict[str, Any], by_group: bool = False
+) -> Stream:
+    """Rows to predict; the encoder stays as it is. ``by_group``: with the groups of the rows.
 
     Raises
     ------
@@ -36,7 +45,7 @@ def open_to_predict(data: Any, encoder: Encoder, settings: dict[str, Any]) -> St
     """
     from onkel.streams import open_stream
 
-    missing = settings.get("missing", "error")
+    missing = settings.get("missing", "auto")
     source = _source(data, encoder)
     stream = open_stream(
         source,
@@ -44,6 +53,8 @@ def open_to_predict(data: Any, encoder: Encoder, settings: dict[str, Any]) -> St
         missing="error" if missing == "skip" else missing,
         encoder=copy.deepcopy(encoder),
         dtype=_dtype(source, settings),
+        group=settings.get("group") if by_group else None,
+        **written_as(settings),
     )
     extra = extra_columns(stream, encoder, settings)
     if extra:
@@ -62,6 +73,8 @@ def open_to_learn(
     encoder: Encoder | None,
     settings: dict[str, Any],
     target: str | None,
+    group: str | None = None,
+    time: str | None = None,
 ) -> Stream:
     """Rows to learn. New columns widen a copy of the encoder, ``Stream.encoder``."""
     from onkel.streams import open_stream
@@ -75,9 +88,14 @@ def open_to_learn(
             raise ValueError("the targets of a file are one of its columns: give target=, not y")
     source = _source(data, encoder)
     reading: dict[str, Any] = {
-        "missing": settings.get("missing", "error"),
+        "missing": settings.get("missing", "auto"),
         "dtype": _dtype(source, settings),
+        "group": group,
+        "time": time,
+        **written_as(settings),
     }
+    if encoder is None:
+        reading["statistics"] = True
     if encoder is not None:
         reading |= {"encoder": copy.deepcopy(encoder), "extend": encoder.n_vector is None}
     if is_array(source):
@@ -158,3 +176,8 @@ def _source(data: Any, encoder: Encoder | None) -> Any:
     if encoder is None or encoder.n_vector is not None:
         return data if issparse(data) else np.asarray(data)
     return table_by_position(data, encoder)
+
+
+def written_as(settings: dict[str, Any]) -> dict[str, Any]:
+    """How files are written that a model with these settings learned from."""
+    return {name: settings[name] for name in ("sep", "encoding", "header") if name in settings}

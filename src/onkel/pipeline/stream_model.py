@@ -11,9 +11,10 @@ import numpy as np
 from onkel import persistence
 from onkel.errors import DataError
 from onkel.pipeline.block_model import BlockModel
-from onkel.pipeline.describing import describe, html_table
+from onkel.pipeline.describing import columns_of, describe, html_table
 from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
 from onkel.pipeline.statistics import is_fitted
+from onkel.streams.blocks import concat
 
 if TYPE_CHECKING:
     from onkel.streams import Stream
@@ -104,6 +105,10 @@ class StreamModel(BlockModel):
         labels: np.ndarray = self.estimator.classes_
         return labels
 
+    def describe_columns(self) -> list[dict[str, Any]]:
+        """Each input column: name, kind, categories, gaps so far, and what it became."""
+        return columns_of(self)
+
     def predict(self, X: Any) -> np.ndarray:
         """Predict rows without learning them.
 
@@ -124,6 +129,30 @@ class StreamModel(BlockModel):
             Columns are missing, or the model never had them: they are named.
         """
         return self._over(X, self.predict_features)
+
+    def predict_next(self, X: Any, ahead: int = 0) -> np.ndarray:
+        """Predict the rows that come next, in order, without learning them.
+
+        A learner with a memory also uses the labels learned so far, the less the farther a row is
+        ahead; others predict as ever. A model learned by group takes the group's column from X.
+
+        Parameters
+        ----------
+        X : frame, table, dict, list of dicts, path or array
+            As `predict` takes it.
+        ahead : int, default=0
+            How many rows after the next one (of its group) the first of X comes.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels, or values in the target's own units.
+        """
+        if self.encoder is None:
+            return self._over(X, lambda rows: self.next_features(rows, ahead))
+        blocks = list(open_to_predict(X, self.encoder, self.settings, by_group=True))
+        rows = concat(blocks)
+        return self.next_features(rows.X, ahead, rows.groups)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of a classifier.
@@ -155,7 +184,9 @@ class StreamModel(BlockModel):
         """
         return self._over(X, self.proba_features)
 
-    def partial_fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any = None, *, target: str | None = None, group: str | None = None
+    ) -> Self:
         """Learn rows in their order.
 
         Parameters
@@ -166,16 +197,21 @@ class StreamModel(BlockModel):
             Targets, where they are no column of X.
         target : str, optional
             The column with the targets; the one the model learned so far if not given.
+        group : str, optional
+            The column of the series that each row belongs to, for a learner with a memory; the one
+            so far if not given.
 
         Raises
         ------
         DataError
             If a row is bad. The rows before it are learned, nothing of it or after it is.
         """
-        self.predict_then_learn(X, y, target=target)
+        self.predict_then_learn(X, y, target=target, group=group)
         return self
 
-    def predict_then_learn(self, X: Any, y: Any = None, *, target: str | None = None) -> np.ndarray:
+    def predict_then_learn(
+        self, X: Any, y: Any = None, *, target: str | None = None, group: str | None = None
+    ) -> np.ndarray:
         """Predict each row with the rows before it, and learn it; see `partial_fit`.
 
         Returns
@@ -183,11 +219,12 @@ class StreamModel(BlockModel):
         ndarray of shape (n,)
             Predictions before learning.
         """
-        stream = self.open(X, y, target=target)
+        stream = self.open(X, y, target=target, group=group)
         predictions: list[np.ndarray] = []
         try:
             for block in stream:
-                self.adopt(stream)
+                if block.y is not None:
+                    self.adopt(stream)
                 predictions.append(self.learn(block, stream.source))
         except DataError as error:
             if error.predictions is not None:
@@ -196,12 +233,22 @@ class StreamModel(BlockModel):
             raise
         return np.concatenate(predictions)
 
-    def open(self, X: Any, y: Any = None, *, target: str | None = None) -> Stream:
+    def open(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        target: str | None = None,
+        group: str | None = None,
+        time: str | None = None,
+    ) -> Stream:
         """Rows as a stream to learn from, read as this model reads them; see `partial_fit`.
 
-        The model takes up new columns when `adopt` is called with the stream.
+        The model takes up new columns when `adopt` is called with the stream. ``time``: a column
+        to hand on as `Block.times`.
         """
-        stream = open_to_learn(X, y, self.encoder, self.settings, target)
+        group = group or self.settings.get("group")
+        stream = open_to_learn(X, y, self.encoder, self.settings, target, group, time)
         named = stream.encoder.n_vector is None
         if self.encoder is None and named and is_fitted(self.estimator):
             raise DataError(_unnamed(self.estimator), source=stream.source)
@@ -211,6 +258,8 @@ class StreamModel(BlockModel):
         """Read from now on as a stream that `open` gave: with the columns it has by now."""
         if self.encoder is None:
             self.settings["left_out"] = left_out(stream)
+            if stream.group is not None:
+                self.settings["group"] = stream.group
         self.encoder = stream.encoder
 
     def save(self, path: str | os.PathLike[str]) -> None:

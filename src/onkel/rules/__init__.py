@@ -1,10 +1,11 @@
 """Rules: how f moves after a row."""
 
-from onkel import tables
 from onkel.rules.adagrad import AdaGrad
 from onkel.rules.alma import Alma
-from onkel.rules.base import Rule, RuleKind, vector
-from onkel.rules.by_step import StepRule
+from onkel.rules.base import Rule
+from onkel.rules.base import RuleKind as RuleKind
+from onkel.rules.base import vector as vector
+from onkel.rules.by_step import StepRule as StepRule
 from onkel.rules.doubly_stochastic import DoublyStochastic
 from onkel.rules.gradient import Gradient
 from onkel.rules.least_squares import LeastSquares
@@ -14,31 +15,12 @@ from onkel.rules.passive_aggressive import PassiveAggressive
 from onkel.rules.pegasos import Pegasos
 from onkel.rules.perceptron import Perceptron
 from onkel.rules.projected import ProjectedGradient
+from onkel.tables import Table
 
-__all__ = [
-    "RULES",
-    "AdaGrad",
-    "Alma",
-    "DoublyStochastic",
-    "Gradient",
-    "LeastSquares",
-    "LogisticNewton",
-    "Norma",
-    "PassiveAggressive",
-    "Pegasos",
-    "Perceptron",
-    "ProjectedGradient",
-    "Rule",
-    "RuleKind",
-    "StepRule",
-    "make_rule",
-    "register",
-    "vector",
-]
-
-RULES: dict[str, type[Rule]] = {
-    rule.name: rule
-    for rule in (
+RULES: Table[Rule] = Table(
+    "rule",
+    Rule,
+    (
         Gradient,
         ProjectedGradient,
         Norma,
@@ -50,19 +32,7 @@ RULES: dict[str, type[Rule]] = {
         LeastSquares,
         LogisticNewton,
         DoublyStochastic,
-    )
-}
-
-
-def make_rule(rule: str | Rule) -> Rule:
-    """A rule object from a name or an object."""
-    return tables.make("rule", rule, RULES, Rule)
-
-
-def register(cls: type[Rule]) -> type[Rule]:
-    """Add a rule of your own under its ``name``; may be used as a decorator.
-
-    It can then be named wherever a rule can, and is saved and loaded with a model; register it
-    before loading. See docs/extending.md.
-    """
-    return tables.add(cls, RULES, Rule)
+    ),
+)
+make_rule = RULES.make
+register = RULES.register

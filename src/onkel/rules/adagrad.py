@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel.numerics.jit import jit_inline
-from onkel.rules.base import ALPHA, OWN, Rule, RuleKind, non_negative, positive, vector
-
-__all__ = ["AdaGrad", "AdaGradScalars", "adagrad_move"]
+from onkel.parameters import non_negative, positive
+from onkel.rules.base import ALPHA, OWN, Rule, RuleKind, vector
 
 # Added to the root of the accumulated squares, so that a first gradient of 0 divides by something.
 _FLOOR = 1e-8

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from onkel.rules.base import positive, vector
+from onkel.parameters import positive
+from onkel.rules.base import vector
 from onkel.rules.by_step import StepRule
-
-__all__ = ["Alma"]
 
 
 class Alma(StepRule):
@@ -37,9 +36,7 @@ class Alma(StepRule):
         self.alpha = alpha
 
     def parameters(self) -> np.ndarray:
-        alpha = positive(self, "alpha")
-        if alpha >= 1.0:
-            raise ValueError(f"alpha={self.alpha!r} must be above 0 and below 1")
+        alpha = positive(self, "alpha", below=1.0)
         return vector((1.0 - alpha) / alpha, radius=1.0)
 
     def first_state(self, loss: Any, epsilon: float) -> tuple[float, ...]:

@@ -15,21 +15,6 @@ from sklearn.base import BaseEstimator
 
 from onkel.losses import Loss
 
-__all__ = [
-    "ALPHA",
-    "OWN",
-    "OWN_STATE",
-    "RADIUS",
-    "SCALE",
-    "SQUARED_NORM",
-    "Rule",
-    "RuleKind",
-    "T",
-    "non_negative",
-    "positive",
-    "vector",
-]
-
 
 class RuleKind(IntEnum):
     """The families of rules by number, as the compiled loops know them."""
@@ -103,19 +88,3 @@ class Rule(BaseEstimator):
     def first_state(self, loss: Loss, epsilon: float) -> tuple[float, ...]:
         """The numbers that the rule carries from row to row, as they are before the first."""
         return ()
-
-
-def positive(owner: object, name: str) -> float:
-    """The positive number ``owner.name``; ValueError naming it otherwise."""
-    value = getattr(owner, name)
-    if not np.isreal(value) or isinstance(value, str) or not 0.0 < value < np.inf:
-        raise ValueError(f"{name}={value!r} must be a positive number")
-    return float(value)
-
-
-def non_negative(owner: object, name: str) -> float:
-    """The number ``owner.name`` ≥ 0; ValueError naming it otherwise."""
-    value = getattr(owner, name)
-    if not np.isreal(value) or isinstance(value, str) or not 0.0 <= value < np.inf:
-        raise ValueError(f"{name}={value!r} must be a number of at least 0")
-    return float(value)

@@ -7,8 +7,6 @@ from typing import Any
 from onkel.numerics.calling import rule_function
 from onkel.rules.base import OWN, OWN_STATE, Rule, RuleKind
 
-__all__ = ["StepRule"]
-
 
 class StepRule(Rule):
     """A rule that says in one function how f moves; all loops can run it.

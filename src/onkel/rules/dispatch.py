@@ -11,8 +11,6 @@ from onkel.rules.gradient import gradient_step
 from onkel.rules.norma import TUBE, adapt_tube
 from onkel.rules.passive_aggressive import passive_aggressive_step
 
-__all__ = ["judge", "step"]
-
 
 @jit_inline
 def judge(rule, par, state, loss, P, t, y, epsilon, q, c):

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel.numerics.jit import jit_inline
-from onkel.rules.base import ALPHA, OWN, Rule, RuleKind, non_negative, positive, vector
-
-__all__ = ["DoublyScalars", "DoublyStochastic", "doubly_step", "move_part"]
+from onkel.parameters import non_negative, positive, whole
+from onkel.rules.base import ALPHA, OWN, Rule, RuleKind, vector
 
 
 class DoublyScalars(NamedTuple):
@@ -84,9 +83,7 @@ class DoublyStochastic(Rule):
 
     def parameters(self) -> np.ndarray:
         eta, alpha = positive(self, "learning_rate"), non_negative(self, "alpha")
-        decay, parts = non_negative(self, "decay"), self.n_parts
-        if isinstance(parts, bool) or not isinstance(parts, (int, np.integer)) or parts < 1:
-            raise ValueError(f"n_parts={parts!r} must be a whole number of at least 1")
+        decay, parts = non_negative(self, "decay"), whole(self, "n_parts")
         if eta * alpha >= 1.0:
             raise ValueError(
                 f"learning_rate * alpha = {eta * alpha:g} must be below 1, or f would change sign"

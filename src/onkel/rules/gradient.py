@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel.numerics.jit import jit_inline
-from onkel.rules.base import ALPHA, OWN, Rule, RuleKind, non_negative, positive, vector
-
-__all__ = ["Gradient", "GradientScalars", "Schedule", "gradient_step", "step_size"]
+from onkel.parameters import non_negative, positive
+from onkel.rules.base import ALPHA, OWN, Rule, RuleKind, vector
 
 
 class Schedule(IntEnum):

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.rules.base import OWN, Rule, RuleKind, positive, vector
-
-__all__ = ["ExactScalars", "LeastSquares"]
+from onkel.parameters import positive
+from onkel.rules.base import OWN, Rule, RuleKind, vector
 
 
 class ExactScalars(NamedTuple):

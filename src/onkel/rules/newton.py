@@ -7,8 +7,6 @@ import numpy as np
 from onkel.rules.base import Rule, RuleKind
 from onkel.rules.least_squares import LeastSquares
 
-__all__ = ["LogisticNewton"]
-
 
 class LogisticNewton(Rule):
     """One Newton step of the logistic loss a row, with all curvature so far.

@@ -8,10 +8,9 @@ import numpy as np
 
 from onkel.losses import Loss
 from onkel.numerics.jit import jit_inline
-from onkel.rules.base import OWN, OWN_STATE, RuleKind, T, positive
+from onkel.parameters import positive
+from onkel.rules.base import OWN, OWN_STATE, RuleKind, T
 from onkel.rules.gradient import Gradient, step_size
-
-__all__ = ["TUBE", "Norma", "NormaScalars", "adapt_tube"]
 
 # NORMA's place in the state vector: its tube (regression) or margin (classification).
 TUBE = OWN_STATE
@@ -72,10 +71,7 @@ class Norma(Gradient):
         self.nu = nu
 
     def parameters(self) -> np.ndarray:
-        nu = positive(self, "nu")
-        if nu >= 1.0:
-            raise ValueError(f"nu={self.nu!r} must be above 0 and below 1")
-        return self._vector(nu)
+        return self._vector(positive(self, "nu", below=1.0))
 
     def first_state(self, loss: Loss, epsilon: float) -> tuple[float, ...]:
         return (1.0 if loss <= Loss.PERCEPTRON else epsilon,)

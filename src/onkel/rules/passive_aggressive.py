@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel.numerics.jit import jit_inline
-from onkel.rules.base import OWN, Rule, RuleKind, positive, vector
-
-__all__ = ["PassiveAggressive", "PassiveAggressiveScalars", "Variant", "passive_aggressive_step"]
+from onkel.parameters import positive
+from onkel.rules.base import OWN, Rule, RuleKind, vector
 
 
 class Variant(IntEnum):

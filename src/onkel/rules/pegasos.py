@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.rules.base import Rule, RuleKind, positive, vector
+from onkel.parameters import positive
+from onkel.rules.base import Rule, RuleKind, vector
 from onkel.rules.gradient import GradientScalars, Schedule
-
-__all__ = ["Pegasos"]
 
 
 class Pegasos(Rule):

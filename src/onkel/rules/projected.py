@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.rules.base import positive
+from onkel.parameters import positive
 from onkel.rules.gradient import Gradient
-
-__all__ = ["ProjectedGradient"]
 
 
 class ProjectedGradient(Gradient):

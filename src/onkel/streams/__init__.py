@@ -6,7 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onkel.columns.encoding import Column, Encoder
+    from onkel.columns.column import Column
+    from onkel.columns.encoding import Encoder
     from onkel.columns.scaling import OnlineScaler
     from onkel.columns.target_scaling import OnlineTargetScaler
     from onkel.streams.blocks import Block
@@ -26,7 +27,7 @@ __all__ = [
 # Loaded on first use: scaling needs scikit-learn, the files need pyarrow.
 _HOME = {
     "Block": "onkel.streams.blocks",
-    "Column": "onkel.columns.encoding",
+    "Column": "onkel.columns.column",
     "Encoder": "onkel.columns.encoding",
     "OnlineScaler": "onkel.columns.scaling",
     "OnlineTargetScaler": "onkel.columns.target_scaling",

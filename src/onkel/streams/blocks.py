@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from onkel.errors import DataError
 from onkel.numerics.dense import with_zero_columns
 
-__all__ = ["Block", "Piece", "concat", "reblock", "skip"]
+__all__ = ["Block", "Piece", "concat", "reblock", "rows_of", "skip"]
 
 
 class Block(NamedTuple):
@@ -26,12 +26,18 @@ class Block(NamedTuple):
         Index in the stream of the first row.
     late : int
         How many of the columns, the last ones, came in mid-stream; rows without them have 0 there.
+    groups : ndarray of shape (n,) or None
+        The series that each row belongs to, texts or numbers, where a stream has several.
+    times : ndarray of shape (n,) or None
+        When each row came, in seconds, where that was asked for.
     """
 
     X: Any
     y: np.ndarray | None
     start: int
     late: int = 0
+    groups: np.ndarray | None = None
+    times: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -42,13 +48,17 @@ class Block(NamedTuple):
 class Piece(NamedTuple):
     """Rows as a source hands them over: any number of them, NaN where a value is missing.
 
-    The last ``late`` columns came in mid-stream: later pieces may have more.
+    The last ``late`` columns came in mid-stream: later pieces may have more. ``unlabelled``: rows
+    without a target, if there are any.
     """
 
     X: Any
     y: np.ndarray | None
     where: str
     late: int = 0
+    groups: np.ndarray | None = None
+    times: np.ndarray | None = None
+    unlabelled: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -57,23 +67,45 @@ class Piece(NamedTuple):
 
     def after(self, rows: int) -> Piece:
         """The rows after the first ``rows``."""
-        return self._replace(X=self.X[rows:], y=None if self.y is None else self.y[rows:])
+        return rows_of(self, slice(rows, None))
+
+    def before(self, rows: int) -> Piece:
+        """The first ``rows`` rows."""
+        return rows_of(self, slice(rows))
+
+    def among(self, rows: np.ndarray) -> Piece:
+        """The rows of a mask (n,)."""
+        return rows_of(self, rows)
 
 
-def concat(parts: list[tuple[Any, np.ndarray | None]]) -> tuple[Any, np.ndarray | None]:
+Rows = TypeVar("Rows", Block, Piece)
+_BY_ROW = ("y", "groups", "times")
+
+
+def rows_of(part: Rows, rows: Any) -> Rows:
+    """Some rows of a block or piece: a slice, a mask, or numbers; ``start`` stays."""
+    held, names = part._asdict(), ("X", *_BY_ROW, "unlabelled")
+    chosen = {name: held[name][rows] for name in names if held.get(name) is not None}
+    return part._replace(**chosen)
+
+
+def concat(parts: list[Rows]) -> Rows:
     """Stack rows, with zeros where they lack columns; a single part is handed on without a copy."""
     if len(parts) == 1:
         return parts[0]
     X: Any
-    if isinstance(parts[0][0], np.ndarray):
-        d = max(p[0].shape[1] for p in parts)
-        X = np.concatenate([with_zero_columns(p[0], d - p[0].shape[1]) for p in parts])
+    if isinstance(parts[0].X, np.ndarray):
+        d = max(p.X.shape[1] for p in parts)
+        X = np.concatenate([with_zero_columns(p.X, d - p.X.shape[1]) for p in parts])
     else:
         from scipy.sparse import vstack
 
-        X = vstack([p[0] for p in parts], format="csr")
-    ys = [p[1] for p in parts if p[1] is not None]
-    return X, np.concatenate(ys) if ys else None
+        X = vstack([p.X for p in parts], format="csr")
+    stacked: dict[str, Any] = {"X": X}
+    for name in _BY_ROW:
+        columns = [getattr(p, name) for p in parts]
+        stacked[name] = None if columns[0] is None else np.concatenate(columns)
+    return parts[-1]._replace(**stacked)
 
 
 def skip(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
@@ -83,6 +115,11 @@ def skip(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
         if rows < n:
             yield piece.after(rows) if rows else piece
         rows = max(rows - n, 0)
+
+
+def _block(held: list[Piece], start: int) -> Block:
+    rows = concat(held)
+    return Block(rows.X, rows.y, start, rows.late, rows.groups, rows.times)
 
 
 def reblock(
@@ -95,28 +132,28 @@ def reblock(
 
     ``waits``: whether the source has nothing more yet; what there is becomes a block then.
     """
-    held: list[tuple[Any, np.ndarray | None]] = []
-    count = late = 0
+    held: list[Piece] = []
+    count = 0
     failure: DataError | None = None
     try:
-        for X, y, _, late in pieces:
-            n, at = X.shape[0], 0
+        for piece in pieces:
+            n, at = piece.n_rows, 0
             while count + n - at >= block_rows:
                 end = at + block_rows - count
-                held.append((X[at:end], None if y is None else y[at:end]))
-                yield Block(*concat(held), start, late)
+                held.append(rows_of(piece, slice(at, end)))
+                yield _block(held, start)
                 start += block_rows
                 held, count, at = [], 0, end
             if at < n:
-                held.append((X[at:], None if y is None else y[at:]))
+                held.append(piece.after(at))
                 count += n - at
             if count and waits():
-                yield Block(*concat(held), start, late)
+                yield _block(held, start)
                 start += count
                 held, count = [], 0
     except DataError as error:
         failure = error
     if count:
-        yield Block(*concat(held), start, late)
+        yield _block(held, start)
     if failure is not None:
         raise failure

@@ -44,8 +44,10 @@ def _cut(data: bytes, quotes: bool) -> int:
     return at or plain
 
 
-def line_chunks(ref: FileRef, *, quotes: bool, first_lines: float = 0) -> Iterator[Chunk]:
-    """Chunks of about ``CHUNK_BYTES`` of a text file, uncompressed on the way.
+def line_chunks(
+    ref: FileRef, *, quotes: bool, first_lines: float = 0, encoding: str | None = None
+) -> Iterator[Chunk]:
+    """Chunks of about ``CHUNK_BYTES`` of a text file, uncompressed on the way, in UTF-8.
 
     A pipe that pauses gives what has come, the first time at least ``first_lines`` lines.
     """
@@ -56,7 +58,18 @@ def line_chunks(ref: FileRef, *, quotes: bool, first_lines: float = 0) -> Iterat
             import pyarrow as pa
 
             stream = pa.input_stream(pa.PythonFile(raw, "r"), compression=ref.compression)
+        if encoding is not None:
+            import pyarrow as pa
+
+            told = stream if ref.compression else pa.PythonFile(raw, "r")
+            stream = pa.transcoding_input_stream(told, encoding, "utf-8")
         yield from _chunks(stream, raw, ref, quotes, CHUNK_BYTES)
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"is not text in {encoding} ({error.reason}); say which encoding it is in "
+            "(encoding=, on the command line --encoding)",
+            source=ref.name,
+        ) from None
     except (OSError, EOFError) as error:
         raise DataError(f"cannot be read to its end: {error}", source=ref.name) from None
     finally:

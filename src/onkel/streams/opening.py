@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 
 from onkel.columns.choosing import Choice, as_names
-from onkel.columns.encoding import Encoder
-from onkel.columns.missing import POLICIES
+from onkel.columns.encoding import POLICIES, Encoder
+from onkel.columns.guessing import Written
+from onkel.columns.written import DATES
+from onkel.streams.dialect import Dialect
 from onkel.streams.resolving import open_source
 from onkel.streams.stream import Stream
 
 __all__ = ["open_stream"]
+
+# With a decimal point, and with a decimal comma.
+_THOUSANDS = (",", " ", "'"), (".", " ", "'")
 
 
 def open_stream(
@@ -25,6 +30,8 @@ def open_stream(
     exclude: Iterable[str] = (),
     categorical: Iterable[str] = (),
     n_hash: int = 32,
+    max_categories: int = 64,
+    statistics: bool = False,
     missing: str = "error",
     block_rows: int = 4096,
     shuffle: int = 0,
@@ -35,6 +42,18 @@ def open_stream(
     dtype: Any = "float32",
     fingerprint: bool | str = False,
     keep: Iterable[str] = (),
+    sep: str | None = None,
+    encoding: str | None = None,
+    header: bool = True,
+    na_values: Iterable[str] = (),
+    labels: bool = False,
+    thousands: str | None = None,
+    decimal: str = ".",
+    dates: str | None = None,
+    group: str | None = None,
+    time: str | None = None,
+    tidy: bool = False,
+    keep_columns: Iterable[str] = (),
 ) -> Stream:
     """Open any source of rows as a stream of blocks, in bounded memory.
 
@@ -56,11 +75,17 @@ def open_stream(
     categorical : list of str
         Columns to read as categories though they look like numbers.
     n_hash : int, default=32
-        Features for each text column.
-    missing : {"error", "zero", "mean", "skip"}, default="error"
-        What to do with NaN and empty values in features, and with columns that a later file
-        lacks: refuse, 0, running mean of the column, or drop the row (which then does not count).
-        Infinite values and missing targets are always refused.
+        Features that the values of a text column beyond ``max_categories`` share.
+    max_categories : int, default=64
+        Values of a text column that have a feature of their own.
+    statistics : bool, default=False
+        Whether text columns also give the codes of their values, for a `StreamModel`.
+    missing : {"error", "auto", "zero", "mean", "skip"}, default="error"
+        What to do with missing values in features: refuse, 0, running mean of the column, or drop
+        the row (which then does not count). With "auto" a missing number becomes the running mean,
+        and 1 in a feature beside it; missing text is a category. A column that a later file lacks
+        is missing with "zero", "mean" and "skip", and refused by the others. Infinite values are
+        always refused; rows of a table without a target are left out, and do not count.
     block_rows : int, default=4096
         Rows of every block but the last.
     shuffle : int, default=0
@@ -79,8 +104,37 @@ def open_stream(
     fingerprint : bool or str, default=False
         Whether ``Stream.fingerprint`` can tell what was read. A text is what it told when the
         first ``skip_rows`` rows had been read: other rows are refused.
+    sep : str, optional
+        What stands between the fields of a CSV file; left out, its header tells.
+    encoding : str, optional
+        Of a text file, such as "latin-1"; UTF-8 by default.
+    header : bool, default=True
+        Whether the first line of a CSV file may name the columns; else they are c0, c1, ...
+    na_values : list of str
+        What stands for no value, beside the usual: nothing, "?", "NA", "-", "None", "NaN", ...
+    labels : bool, default=False
+        Whether the target is text, whatever it looks like: 1 and "one" are both labels then.
+    thousands : str, optional
+        That numbers may have this mark between thousands, though the first rows have none. Marks in
+        the first rows are found without it.
+    decimal : {".", ","}, default="."
+        Decimal mark of numbers in text files.
+    dates : {"dayfirst", "monthfirst"}, optional
+        How times such as 2/3/2024 begin, where the first rows do not tell.
+    tidy : bool, default=False
+        Whether columns of a new table that tell nothing about other rows are left out: those that
+        are constant, count the rows, are ids, or have a text of their own in nearly every row, by
+        the first rows. ``Stream.useless`` names them.
+    keep_columns : list of str
+        Columns that ``tidy`` keeps.
     keep : list of str
         Columns of a table to hand on as they are, by `Stream.kept`.
+    group : str, optional
+        Column of the series that each row belongs to: `Block.groups`. It is a feature, too, unless
+        excluded.
+    time : str, optional
+        Column of when each row came, times or seconds: `Block.times`. It is a feature, too, unless
+        excluded.
 
     Returns
     -------
@@ -103,20 +157,45 @@ def open_stream(
     2 (2, 2) [0 1]
     4 (1, 2) [1]
     """
-    _check(missing, block_rows, shuffle, skip_rows, n_hash)
+    _check(missing, block_rows, shuffle, skip_rows, n_hash, max_categories)
     if features is not None and not isinstance(features, int):
         features = as_names(features)
     names = features, as_names(exclude), as_names(categorical)
     more = extend and encoder is not None
-    gaps = missing != "error"
-    choice = Choice(target, *names, n_hash, encoder, more, gaps, tuple(as_names(keep)))
+    dialect = Dialect(
+        sep, encoding, header, tuple(as_names(na_values)), bool(thousands) or decimal == ","
+    )
+    dialect.check()
+    choice = Choice(
+        target,
+        *names,
+        n_hash,
+        max_categories,
+        statistics,
+        encoder,
+        more,
+        missing,
+        written=Written(decimal, dates, dialect.na_values),
+        labels=labels,
+        tidy=tidy,
+        asked=tuple(as_names(keep_columns)),
+        resumes=skip_rows > 0,
+        keep=tuple(as_names(keep)),
+        group=group,
+        time=time,
+    )
+    if thousands is not None and thousands not in _THOUSANDS[decimal == ","]:
+        raise ValueError(f"{thousands=} cannot stand between thousands where {decimal=}")
+    if decimal not in (".", ",") or dates not in (None, *DATES):
+        raise ValueError(f"{decimal=} must be '.' or ',', and {dates=} one of {', '.join(DATES)}")
     wide = _float_type(dtype)
-    opened, encoder, target = open_source(source, format, choice)
-    return Stream(
+    opened, encoder, target = open_source(source, format, choice, dialect)
+    stream = Stream(
         opened,
         encoder,
         target=target,
         missing=missing,
+        learns=choice.learns,
         block_rows=int(block_rows),
         shuffle=int(shuffle),
         random_state=random_state,
@@ -124,6 +203,8 @@ def open_stream(
         dtype=wide,
         fingerprint=fingerprint,
     )
+    stream.useless = choice.useless
+    return stream
 
 
 def _float_type(dtype: Any) -> np.dtype:
@@ -136,10 +217,12 @@ def _float_type(dtype: Any) -> np.dtype:
     raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
 
 
-def _check(missing: str, block_rows: int, shuffle: int, skip_rows: int, n_hash: int) -> None:
+def _check(
+    missing: str, block_rows: int, shuffle: int, skip_rows: int, n_hash: int, max_categories: int
+) -> None:
     if missing not in POLICIES:
         raise ValueError(f"missing must be one of {', '.join(POLICIES)}, got {missing!r}")
     if block_rows < 1 or n_hash < 1:
         raise ValueError(f"block_rows={block_rows} and n_hash={n_hash} must be at least 1")
-    if shuffle < 0 or skip_rows < 0:
-        raise ValueError(f"shuffle={shuffle} and skip_rows={skip_rows} must be >= 0")
+    if shuffle < 0 or skip_rows < 0 or max_categories < 0:
+        raise ValueError(f"{shuffle=}, {skip_rows=} and {max_categories=} must be >= 0")

@@ -12,6 +12,7 @@ from onkel.columns.choosing import Choice
 from onkel.columns.encoding import Encoder
 from onkel.columns.failures import missing_column
 from onkel.errors import DataError
+from onkel.streams.dialect import Dialect
 from onkel.streams.files import FileRef, find_files, find_format
 from onkel.streams.sources import Source, TableSource
 
@@ -20,10 +21,10 @@ __all__ = ["open_source"]
 Opened = tuple[Source, Encoder, str | None]
 
 
-def open_source(source: Any, format: str | None, choice: Choice) -> Opened:
+def open_source(source: Any, format: str | None, choice: Choice, dialect: Dialect) -> Opened:
     """Source, encoder and target column of anything that :func:`open_stream` takes."""
     if _is_files(source):
-        return _files(find_files(source), format, choice)
+        return _files(find_files(source), format, choice, dialect)
     y = None
     if isinstance(source, tuple) and len(source) == 2:
         source, y = source
@@ -61,7 +62,8 @@ def _no_columns(choice: Choice, labelled: bool) -> None:
     asked = [] if choice.target is None or labelled else ["target"]
     if choice.features is not None and not isinstance(choice.features, int):
         asked.append("features")
-    asked += [k for k in ("exclude", "categorical", "keep") if getattr(choice, k)]
+    named = ("exclude", "categorical", "keep", "group", "time")
+    asked += [k for k in named if getattr(choice, k)]
     if asked:
         raise DataError(
             f"{' and '.join(asked)} name columns, and arrays and rows of (x, y) have no such "
@@ -69,7 +71,7 @@ def _no_columns(choice: Choice, labelled: bool) -> None:
         )
 
 
-def _files(files: list[FileRef], format: str | None, choice: Choice) -> Opened:
+def _files(files: list[FileRef], format: str | None, choice: Choice, dialect: Dialect) -> Opened:
     kind = find_format(files, format)
     if kind == "svmlight":
         return _svmlight(files, choice)
@@ -87,12 +89,16 @@ def _files(files: list[FileRef], format: str | None, choice: Choice) -> Opened:
     if kind == "jsonl":
         from onkel.streams.jsonl import JsonlSource
 
-        return _table(JsonlSource(*options), choice)
+        return _table(JsonlSource(*options, dialect), choice)
     if kind not in ("csv", "tsv"):
         raise DataError(f"unknown format {kind!r}")
     from onkel.streams.csv.source import CsvSource
 
-    return _table(CsvSource(*options, "\t" if kind == "tsv" else None), choice)
+    if choice.encoder is not None:
+        dialect = dialect._replace(na_values=choice.encoder.na_values)
+    if kind == "tsv" and dialect.sep is None:
+        dialect = dialect._replace(sep="\t")
+    return _table(CsvSource(*options, dialect), choice)
 
 
 def _svmlight(files: list[FileRef], choice: Choice) -> Opened:
@@ -112,10 +118,11 @@ def _table(table: TableSource, choice: Choice) -> Opened:
     encoder, target = choice.resolve(
         table.first, table.names, table.announced, table.name, table.grows
     )
-    for name in choice.keep:
-        if name not in table.names:
+    for name in (*choice.keep, choice.group, choice.time):
+        if name is not None and name not in table.names:
             raise missing_column(name, table.names, table.name)
-    table.gaps, table.keep = choice.gaps, choice.keep
+    table.missing, table.keep, table.learns = choice.missing, choice.keep, choice.learns
+    table.group, table.time = choice.group, choice.time
     table.extends = choice.extend or (choice.encoder is None and choice.features is None)
     table.prepare(encoder, target, choice.exclude)
     return table, encoder, target
@@ -130,6 +137,7 @@ def _rows(source: Any, choice: Choice) -> Opened:
             "or an iterable of (x, y)"
         )
     rows = RowSource(source)
-    encoder = rows.encoder_for(choice.encoder, choice.n_hash)
+    encoder = rows.encoder_for(choice)
+    rows.missing = choice.missing
     rows.prepare(encoder)
     return rows, encoder, None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onkel.errors import DataError
-from onkel.streams.blocks import Piece, concat
+from onkel.streams.blocks import Piece, concat, rows_of
 
 __all__ = ["shuffled"]
 
@@ -21,27 +21,26 @@ def shuffled(pieces: Iterable[Piece], size: int, seed: Any) -> Iterator[Piece]:
     order depends on the seed and the size only. Memory: three times ``size`` rows.
     """
     rng = np.random.default_rng(seed)
-    held: list[tuple[Any, np.ndarray | None]] = []
-    count, late, where = 0, 0, ""
+    held: list[Piece] = []
+    count = 0
     failure: DataError | None = None
     try:
-        for X, y, where, late in pieces:
-            held.append((X, y))
-            count += X.shape[0]
+        for piece in pieces:
+            held.append(piece)
+            count += piece.n_rows
             # The buffer itself and at least as many new rows, so that copying stays cheap.
             if count >= 2 * size:
-                Xs, ys = concat(held)
+                rows = concat(held)
                 out, stay = _swap(count, size, rng)
-                yield Piece(Xs[out], None if ys is None else ys[out], where, late)
-                held = [(Xs[stay], None if ys is None else ys[stay])]
+                yield rows_of(rows, out)
+                held = [rows_of(rows, stay)]
                 count = size
     except DataError as error:
         failure = error
     if count:
-        Xs, ys = concat(held)
+        rows = concat(held)
         out, stay = _swap(count, min(size, count), rng)
-        order = np.concatenate([out, stay[rng.permutation(len(stay))]])
-        yield Piece(Xs[order], None if ys is None else ys[order], where, late)
+        yield rows_of(rows, np.concatenate([out, stay[rng.permutation(len(stay))]]))
     if failure is not None:
         raise failure
 

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.columns.encoding import Encoder
+from onkel.columns.arrow_values import moments, needed_values, target_values
+from onkel.columns.column import Column
+from onkel.columns.encoding import FIRST_ROWS, Encoder
 from onkel.columns.failures import missing_column, moved, shorten
 from onkel.errors import DataError
 from onkel.streams.blocks import Piece
@@ -49,6 +51,8 @@ class Source:
     done = 0
     total: int | None = None
     names: list[str]
+    # The column that says which series a row belongs to.
+    group: str | None = None
     # Whether what was read last came from a pipe that has nothing more yet.
     waits = False
 
@@ -84,6 +88,23 @@ class Source:
             )
 
 
+def _joined(tables: list[Any]) -> Any:
+    """The batches that have the columns of the first, as one."""
+    if len(tables) == 1:
+        return tables[0]
+    import pyarrow as pa
+
+    from onkel.columns.arrow_values import one_batch
+
+    alike = [table for table in tables if table.schema.equals(tables[0].schema)]
+    return one_batch(pa.Table.from_batches(alike))
+
+
+def _raising(error: DataError) -> Iterator[Batch]:
+    raise error
+    yield
+
+
 class TableSource(Source):
     """Rows in Arrow record batches; :meth:`prepare` is called before the first piece."""
 
@@ -96,12 +117,18 @@ class TableSource(Source):
     extends = False
     # Whether columns may come that the first rows don't have.
     grows = False
-    # Whether a later file may lack a column: its values are missing then.
-    gaps = False
+    # What becomes of missing values.
+    missing = "error"
+    # Whether values that are new become features, as rows to learn from show them.
+    learns = True
     # Columns that are features unless something else is asked for; the others come late.
     announced: list[str]
-    # Columns to hand on beside the features, and those of the rows handed out.
+    # Columns to hand on beside the features.
     keep: tuple[str, ...] = ()
+    # Whether the rows come in batches of any size.
+    cut_at_will = False
+    # The column that says when a row came.
+    time: str | None = None
     # Counts changes of what is read.
     version = 0
 
@@ -113,10 +140,25 @@ class TableSource(Source):
         head = next(self._batches, None)
         if head is None:
             raise DataError("has no rows", source=self.name)
-        self.first: Any = head.table
+        heads = [head, *(self._more_heads(self._batches, head) if self.cut_at_will else ())]
+        self.first: Any = _joined([one.table for one in heads])
         self.names = self.names or list(self.first.schema.names)
         self.announced = self.announced or self.names
-        self._batches = chain([head], self._batches)
+        self._batches = chain(heads, self._batches)
+
+    def _more_heads(self, batches: Iterator[Batch], head: Batch) -> Iterator[Batch]:
+        """Batches until there are rows enough to tell what the columns are."""
+        rows = head.table.num_rows
+        while rows < FIRST_ROWS:
+            try:
+                more = next(batches, None)
+            except DataError as error:
+                self._batches = _raising(error)
+                return
+            if more is None:
+                return
+            rows += more.table.num_rows
+            yield more
 
     def _read(self) -> Iterator[Batch]:
         raise NotImplementedError
@@ -127,7 +169,8 @@ class TableSource(Source):
         self.wanted = dict.fromkeys(column.name for column in encoder.columns)
         if target is not None:
             self.wanted[target] = None
-        self.wanted |= dict.fromkeys(self.keep)
+        beside = (*self.keep, self.group, self.time)
+        self.wanted |= dict.fromkeys(name for name in beside if name is not None)
         # Columns that are features, the target, or left out.
         self.known = {*self.announced, *self.wanted, *left_out}
         self.version += 1
@@ -144,10 +187,11 @@ class TableSource(Source):
         if not self.extends or self.wanted is None or self.known.issuperset(batch.schema.names):
             return
         from onkel.columns.arrow_values import kind_of
-        from onkel.columns.choosing import column_of
+        from onkel.columns.guessing import Written, column_of
 
+        how = Written(na_values=self.encoder.na_values)
         new = [
-            column_of(batch, field.name, False, where)
+            column_of(batch, field.name, False, where, how)
             for field in batch.schema
             if self._is_new(field.name) and kind_of(field.type) is not None
         ]
@@ -178,7 +222,7 @@ class TableSource(Source):
     def _encoded(self, part: Any, where: str, row: int) -> Iterator[Piece]:
         """The rows of a batch; the good ones before a bad one, then its error."""
         try:
-            piece = Piece(*self._arrays(part), where, self.encoder.n_late)
+            piece = self._piece(part, where)
             self._hand_on(part)
             yield piece
             return
@@ -187,12 +231,12 @@ class TableSource(Source):
         # Another column may fail in an earlier row: cut until what is before is good.
         while failure.row:
             try:
-                X, y = self._arrays(part.slice(0, failure.row))
+                piece = self._piece(part.slice(0, failure.row), where)
             except DataError as error:
                 failure = error
                 continue
             self._hand_on(part.slice(0, failure.row))
-            yield Piece(X, y, where, self.encoder.n_late)
+            yield piece
             break
         raise moved(failure, source=where, rows=row)
 
@@ -200,14 +244,41 @@ class TableSource(Source):
         if self.keep:
             self.kept.append(part.select(list(self.keep)))
 
-    def _arrays(self, part: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        from onkel.columns.arrow_values import target_values
+    def _piece(self, part: Any, where: str) -> Piece:
+        # The target first: a row that is refused must not show its values to the encoder.
+        y, unlabelled = (None, None) if self.target is None else self._targets(part)
+        groups = times = None
+        if self.group is not None:
+            found = needed_values(_column(part, self.group), self.group, "the group")
+            # texts in one piece and numbers in the next stay what they are
+            groups = found.astype(object)
+        if self.time is not None:
+            times = moments(_column(part, self.time), self.time)
+        X = self.encoder.encode(part, self.dtype, missing=self.missing, learn=self.learns)
+        return Piece(X, y, where, self.encoder.n_late, groups, times, unlabelled)
 
-        X = self.encoder.encode(part, self.dtype, self.gaps)
-        if self.target is None:
-            return X, None
-        if self.target not in part.schema.names:
-            raise missing_column(self.target, part.schema.names, None)
-        y = target_values(part.column(self.target), self.target)
-        self.check_target(y.dtype.kind == "U", y[0].item(), self.target)
-        return X, y
+    def _targets(self, part: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        import pyarrow as pa
+
+        from onkel.columns.reading import given
+
+        assert self.target is not None
+        values = _column(part, self.target)
+        form = self.encoder.target_form
+        if form == "text":
+            values = values.cast(pa.string())
+        elif form:
+            column = Column(self.target, "number", form=form)
+            values = pa.array(given(values, column, self.encoder.na_values).values)
+        y, unlabelled = target_values(values, self.target)
+        if unlabelled is None or not unlabelled.all():
+            row = 0 if unlabelled is None else int(np.argmin(unlabelled))
+            self.check_target(y.dtype.kind == "U", y[row].item(), self.target)
+        return y, unlabelled
+
+
+def _column(part: Any, name: str) -> Any:
+    """A column that every row needs."""
+    if name not in part.schema.names:
+        raise missing_column(name, part.schema.names, None)
+    return part.column(name)

@@ -32,6 +32,8 @@ class Stream:
         Rows of the source, where known beforehand (skipped and dropped ones included).
     source : str
         What the rows come from, for messages and reports.
+    n_unlabelled : int
+        Rows so far without a target: left out where rows are to be learned.
     block_rows : int
     target : str or None
         Name of the target column, if there is one.
@@ -44,6 +46,7 @@ class Stream:
         *,
         target: str | None,
         missing: str,
+        learns: bool,
         block_rows: int,
         shuffle: int,
         random_state: Any,
@@ -54,13 +57,18 @@ class Stream:
         self._source = source
         self.encoder = encoder
         self.target = target
-        self.missing, self.block_rows = missing, block_rows
+        self.missing, self.block_rows, self._learns = missing, block_rows, learns
         self.shuffle, self.random_state = shuffle, random_state
         self.skip_rows, self.dtype = skip_rows, np.dtype(dtype)
         self.source = source.name
+        #: the column of groups, if there is one
+        self.group = source.group
         self.n_rows = source.n_rows
+        self.n_unlabelled = 0
         self._given = 0
         self._tracked, self._expected = bool(fingerprint), fingerprint
+        #: why columns were left out, by their names
+        self.useless: dict[str, str] = {}
         self._before: Fingerprint | None = None
         self._last: Block | None = None
 
@@ -103,15 +111,26 @@ class Stream:
 
     def _pieces(self) -> Iterator[Piece]:
         # Rows can be skipped unread only where nothing later depends on them.
-        early = not self.shuffle and self.missing in ("error", "zero") and not self._tracked
+        early = not (self.shuffle or self._tracked or isinstance(self._source, TableSource))
+        early = early and self.missing in ("error", "zero")
         raw = self.skip_rows if early else 0
-        if self.skip_rows and self.missing == "mean":
-            # The skipped rows are read again: their means must not count twice.
-            self.encoder.means = self.encoder.counts = None
-        pieces = clean(self._source.pieces(raw, self.dtype), self.missing, self.encoder, raw)
+        if self.skip_rows and not early:
+            # The skipped rows are read again: their gaps and means must not count twice.
+            self.encoder.layout.gaps = [0] * len(self.encoder.columns)
+            if self.missing in ("mean", "auto"):
+                self.encoder.means = self.encoder.counts = None
+        source = self._counted(self._source.pieces(raw, self.dtype))
+        pieces = clean(source, self.missing, self.encoder, raw, self._learns)
         if self.shuffle:
             pieces = shuffled(pieces, self.shuffle, self.random_state)
         return pieces if early or self._tracked else skip(pieces, self.skip_rows)
+
+    def _counted(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        self.n_unlabelled = 0
+        for piece in pieces:
+            if piece.unlabelled is not None:
+                self.n_unlabelled += int(piece.unlabelled.sum())
+            yield piece
 
     def _resumed(self) -> Iterator[Piece]:
         """The rows after the skipped ones, once those are known to be what they were."""

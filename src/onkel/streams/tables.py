@@ -41,6 +41,8 @@ class FrameSource(TableSource):
         The target, where it is not a column of the table.
     """
 
+    cut_at_will = True
+
     def __init__(self, data: Any, labels: np.ndarray | None = None) -> None:
         self.data, self.labels = data, labels
         self.name = type(data).__name__

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from onkel.columns.failures import moved
 from onkel.errors import DataError
+from onkel.streams.dialect import Dialect
 from onkel.streams.files import FileRef, joint_name, joint_size
 from onkel.streams.lines import Chunk, line_chunks
 from onkel.streams.sources import Batch, TableSource
@@ -35,8 +36,8 @@ class TextSource(TableSource):
         Name of the target, if it is known: whole numbers in it stay whole.
     reads : callable
         Whether a column is to be read, by its name; others may hold anything.
-    delimiter : str, optional
-        What separates fields, where the format leaves it open.
+    dialect : Dialect
+        What is known of how they are written.
     """
 
     #: whether a line end may stand inside quotes
@@ -50,13 +51,13 @@ class TextSource(TableSource):
         kinds: dict[str, str],
         target: str | None,
         reads: Callable[[str], bool],
-        delimiter: str | None = None,
+        dialect: Dialect,
     ) -> None:
         self.files, self.kinds, self.target, self.reads = files, kinds, target, reads
         self.name = joint_name(files)
         self.once = any(f.once for f in files)
         self.total = joint_size(files)
-        self.delimiter = delimiter
+        self.dialect = dialect
         self.grows = self.grows or len(files) > 1
         self.types: dict[str, pa.DataType] = {}
         super().__init__()
@@ -98,7 +99,9 @@ class TextSource(TableSource):
 
     def _tables(self, file: FileRef) -> Iterator[Found]:
         """Chunks of a file, and their tables where they could be parsed beforehand."""
-        chunks = line_chunks(file, quotes=self.quotes, first_lines=0 if self.kinds else _FIRST)
+        first_lines = 0 if self.kinds else _FIRST
+        encoding = self.dialect.encoding
+        chunks = line_chunks(file, quotes=self.quotes, first_lines=first_lines, encoding=encoding)
         first = next(chunks, None)
         if first is None:
             return

@@ -6,26 +6,12 @@ functions that carry it out, and in one row of the table in :mod:`onkel.budgets`
 
 from __future__ import annotations
 
-from enum import IntEnum
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from onkel.kernels import Kernel
+from onkel.parameters import whole
 from onkel.rules.base import RADIUS, Rule
-
-__all__ = [
-    "BIRTH",
-    "DIAGONAL",
-    "N_INFO",
-    "N_PARAMETERS",
-    "TARGET",
-    "Budget",
-    "SizedBudget",
-    "check_budget",
-    "one_of",
-]
 
 # What is known of each stored row: κ(s, s), its label, and the number of its insertion.
 DIAGONAL, TARGET, BIRTH = 0, 1, 2
@@ -55,7 +41,7 @@ class Budget(BaseEstimator):
 
     def limit(self) -> int | None:
         """The largest size of the support set B after checking it; None where it grows."""
-        return check_budget(self)
+        return whole(self, "budget")
 
     def parameters(self) -> np.ndarray:
         """What the loop reads, (N_PARAMETERS,), after checking every value."""
@@ -95,21 +81,3 @@ class SizedBudget(Budget):
 
     def __init__(self, budget: int = 100) -> None:
         self.budget = budget
-
-
-def check_budget(owner: Any, least: int = 1, name: str = "budget") -> int:
-    """The whole number ``owner.<name>`` ≥ ``least``; ValueError naming it otherwise."""
-    value = getattr(owner, name)
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
-    return int(value)
-
-
-def one_of(words: type[IntEnum], owner: Any, name: str) -> IntEnum:
-    """The member of ``words`` that ``owner.<name>`` names; ValueError with all names otherwise."""
-    allowed = {word.name.lower().replace("_", "-"): word for word in words}
-    value = getattr(owner, name)
-    if value not in allowed:
-        raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, allowed))}")
-    return allowed[value]

@@ -12,11 +12,10 @@ from onkel.numerics.workspace import scratch
 from onkel.rules.base import Rule
 from onkel.state import Array
 from onkel.support.budget import Budget
-from onkel.support.model import MOST_ROWS, SLOTS, SupportModel
+from onkel.support.model import MOST_ROWS, SupportModel
 from onkel.support.moving import How
 from onkel.support.slots import CHANGED, Limits, Rows, Slots, keep_rows
-
-__all__ = ["BudgetModel"]
+from onkel.support.stored_rows import SLOTS
 
 # Rows of a sub-block: fewer cost more calls, more a larger κ(block, block), of which half is read.
 _FEWEST_ROWS = 128

@@ -10,8 +10,6 @@ from onkel.support.projection.model import ProjectionModel
 from onkel.support.removal.model import RemovalModel
 from onkel.support.transfer.model import TransferModel
 
-__all__ = ["MODELS", "model_of"]
-
 MODELS: dict[str, type[SupportModel]] = {
     "removal": RemovalModel,
     "projection": ProjectionModel,

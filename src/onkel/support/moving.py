@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.model.judging import SCALE, SQUARED_NORM, T, rescale
+from onkel.model.common_factor import rescale
 from onkel.numerics.jit import jit_inline
-from onkel.rules.base import ALPHA, RADIUS
+from onkel.rules.base import ALPHA, RADIUS, SCALE, SQUARED_NORM, T
 from onkel.rules.dispatch import judge, step
-
-__all__ = ["How", "Move", "direction_sums", "move_of", "onto_ball", "scale_by"]
 
 
 class How(NamedTuple):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from onkel.model.judging import SCALE, SQUARED_NORM
 from onkel.numerics.jit import jit_inline
+from onkel.rules.base import SCALE, SQUARED_NORM
 from onkel.support.budget import DIAGONAL
-
-__all__ = ["norm_from_gram", "norm_without", "refresh_outputs", "shift_outputs"]
 
 
 @jit_inline

@@ -21,24 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.model.judging import SCALE
 from onkel.numerics.jit import jit, jit_inline
+from onkel.rules.base import SCALE
 from onkel.support.budget import BIRTH, DIAGONAL, TARGET
-
-__all__ = [
-    "BORN",
-    "CHANGED",
-    "N_COUNTS",
-    "REMOVED",
-    "SIZE",
-    "Limits",
-    "Rows",
-    "Slots",
-    "catch_up",
-    "keep_rows",
-    "place",
-    "score",
-]
 
 # Places in the counts: slots in use, rows ever stored, changes in this sub-block, rows dropped.
 SIZE, BORN, CHANGED, REMOVED = 0, 1, 2, 3

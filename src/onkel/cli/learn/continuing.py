@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onkel.cli.learn.options import LearnOptions
+from onkel.cli.options import names_in
 from onkel.cli.values import parse_settings, with_features
 from onkel.errors import ModelFileError
 from onkel.persistence import load_with_info
@@ -43,14 +44,17 @@ def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
     assert model.encoder is not None
     kept = model.settings
     _refuse_others(options, model)
-    left_out = [*kept.get("exclude", ()), *kept.get("left_out", ()), *(options.exclude or ())]
+    left_out = [*kept.get("exclude", ()), *kept.get("left_out", ()), *names_in(options.exclude)]
     held_missing = kept.get("missing", LearnOptions.missing)
     own: dict[str, Any] = {
         "algorithm": kept.get("algorithm", type(model.estimator).__name__),
         "target": model.encoder.target,
+        "group": kept.get("group"),
         "task": model.task,
         "scaling": kept.get("scaling", model.scaling),
         "n_hash": model.encoder.n_hash,
+        "max_categories": model.encoder.max_categories,
+        "statistics": model.encoder.statistics,
         "dtype": kept.get("dtype", LearnOptions.dtype),
         "seed": kept.get("seed", LearnOptions.seed),
         "exclude": list(dict.fromkeys(left_out)),
@@ -66,9 +70,16 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
     asked = {
         "--algorithm": (options.algorithm, kept.get("algorithm"), None),
         "--target": (options.target, model.encoder.target, None),
+        "--group": (options.group, kept.get("group"), None),
         "--task": (options.task, model.task, "auto"),
         "--scaling": (options.scaling, kept.get("scaling"), "auto"),
         "--n-hash": (options.n_hash, model.encoder.n_hash, LearnOptions.n_hash),
+        "--max-categories": (
+            options.max_categories,
+            model.encoder.max_categories,
+            LearnOptions.max_categories,
+        ),
+        "--statistics": (options.statistics, model.encoder.statistics, LearnOptions.statistics),
         "--dtype": (options.dtype, kept.get("dtype"), LearnOptions.dtype),
         "--seed": (options.seed, kept.get("seed"), LearnOptions.seed),
     }
@@ -80,7 +91,7 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
     for name, value in given.items():
         if params.get(name) != value:
             raise _contradiction(options, f"--set {name}", params.get(name), value)
-    twice = sorted(set(options.exclude or ()) & model.encoder.kinds.keys())
+    twice = sorted(set(names_in(options.exclude)) & model.encoder.kinds.keys())
     if twice:
         raise ValueError(
             f"--exclude {', '.join(twice)}: the model of --from {options.base} was learned with it"

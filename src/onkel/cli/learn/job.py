@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from onkel.cli.interrupt import Interrupted, Interrupts
 from onkel.cli.learn.checkpoint import Checkpoint
 from onkel.cli.learn.continuing import continued, load_base
 from onkel.cli.learn.options import LearnOptions
-from onkel.cli.values import choose_task, parse_settings, with_features
+from onkel.cli.options import names_in
+from onkel.cli.showing_columns import show_columns
+from onkel.cli.values import choose_task, parse_delay, parse_settings, with_features
 from onkel.cli.writers import check_outputs
 from onkel.errors import DataError
 from onkel.evaluation.details.telling import verdict
@@ -22,6 +25,7 @@ from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun
+from onkel.evaluation.text import count
 from onkel.learners.making import make_estimator
 from onkel.persistence import save
 from onkel.pipeline import StreamModel
@@ -29,6 +33,8 @@ from onkel.pipeline.rows import left_out
 
 __all__ = ["LearnJob"]
 
+# What a model knows of its first source, and keeps when another follows.
+_OF_MODEL = ("left_out", "useless")
 _NOT_WRITTEN, _BAD_INPUT, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143
 _STATUS = {
     0: "complete",
@@ -45,7 +51,12 @@ class LearnJob:
     def __init__(self, options: LearnOptions) -> None:
         from onkel.algorithms import DEFAULT
 
-        if options.delay and options.checkpoint:
+        self.delay = parse_delay(options.delay)
+        if isinstance(self.delay, timedelta) and options.time is None:
+            raise ValueError(
+                f"--delay {options.delay} needs the time of every row: name its column with --time"
+            )
+        if self.delay and options.checkpoint:
             raise DataError(
                 "--delay keeps rows that wait for their labels, which no checkpoint holds: leave "
                 "out --checkpoint"
@@ -100,15 +111,20 @@ class LearnJob:
         if self.base is None:
             return None, {}
         model, info = self.base
-        left_out = model.settings.get("left_out", [])
-        model.settings = {**self.kept, "task": model.task, "left_out": left_out}
+        own = {name: model.settings[name] for name in _OF_MODEL if name in model.settings}
+        model.settings = {**self.kept, "task": model.task, **own}
         note(f"going on from {self.options.base} after {model.n_rows:,} rows")
         if "run" not in info:
             note("its score so far is not known: the score counts the rows from here on")
         return model, {name: info[name] for name in ("run",) if name in info}
 
     def _open(self, fingerprint: bool | str) -> Any:
+        exclude = names_in(self.options.exclude)
+        if self.model is not None:
+            exclude += self.model.settings.get("left_out", [])
         return self.options.open(
+            labels=self.options.task == "classification",
+            exclude=exclude,
             shuffle=self.options.shuffle,
             random_state=self.options.seed,
             encoder=None if self.model is None else self.model.encoder,
@@ -133,8 +149,15 @@ class LearnJob:
             make_estimator(self.algorithm, task, self.params, self.options.seed),
             scaling=self.options.scaling,
             encoder=stream.encoder,
-            settings={**self.kept, "task": task, "left_out": left_out(stream)},
+            settings={
+                **self.kept,
+                "task": task,
+                "left_out": left_out(stream),
+                "useless": stream.useless,
+            },
         )
+        if not self.options.as_json:
+            show_columns(model.describe_columns(), stream.useless)
         if self.options.task == "auto":
             other = "regression" if task == "classification" else "classification"
             numeric = first.y.dtype.kind in "iuf"
@@ -152,7 +175,7 @@ class LearnJob:
             name=self.algorithm,
             settings=settings,
             began=began,
-            delay=self.options.delay,
+            delay=self.delay,
         )
 
     def _rows_left(self) -> int | None:
@@ -217,6 +240,8 @@ class LearnJob:
         )
         if status:
             self._say_what_is_left(model.n_rows)
+        if stream.n_unlabelled:
+            note(f"skipped, as the target is missing: {count(stream.n_unlabelled, 'row')}")
         self._say_of_weights(model)
         late = [column.name for column in stream.encoder.columns if column.late]
         if late:

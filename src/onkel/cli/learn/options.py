@@ -18,7 +18,9 @@ class LearnOptions(options.Learning):
     features: options.Features = None
     shuffle: options.Shuffle = 0
     base: options.Base = None
-    delay: options.Delay = 0
+    delay: options.Delay = "0"
+    time: options.Time = None
+    group: options.Group = None
     checkpoint: options.Checkpoint = None
     checkpoint_every: options.CheckpointEvery = 100_000
     resume: options.Resume = False
@@ -38,4 +40,9 @@ class LearnOptions(options.Learning):
             "params": params,
             "scaling": self.scaling,
             "seed": self.seed,
+            "group": self.group,
         }
+
+    def open(self, **more: Any) -> Any:
+        """The source as a stream, with the columns that stand beside the features."""
+        return super().open(**more, group=self.group, time=self.time)

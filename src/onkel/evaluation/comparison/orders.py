@@ -31,11 +31,11 @@ def read_all(
         size += 2 * values.nbytes  # while they are put together there are two of each
         if size > most_bytes:
             return None
-        parts.append((block.X, block.y))
+        parts.append(block)
     if not parts:
         raise DataError("there are no rows to learn from")
-    X, y = concat(parts)
-    return X, np.asarray(y)
+    rows = concat(parts)
+    return rows.X, np.asarray(rows.y)
 
 
 def permuted(X: Any, y: np.ndarray, seed: int) -> Iterator[Block]:

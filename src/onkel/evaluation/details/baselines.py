@@ -7,6 +7,7 @@ Without a delay the first row counts as right, as it does for a learner.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,13 @@ NAMES = {"classification": ("majority", "last class"), "regression": ("mean", "l
 
 
 @jit
-def _predict_classes(known, counts, state, out):
-    """Majority and last label before each row; ``state`` holds both, ``known`` what has come."""
-    for t in range(len(out)):
-        if known[t] >= 0:
-            counts[known[t]] += 1
-            if state[0] < 0 or counts[known[t]] > counts[state[0]]:
-                state[0] = known[t]
-            state[1] = known[t]
+def _count_classes(known, counts, state, out):
+    """Majority and last label after each of the labels; ``state`` holds both."""
+    for t in range(len(known)):
+        counts[known[t]] += 1
+        if state[0] < 0 or counts[known[t]] > counts[state[0]]:
+            state[0] = known[t]
+        state[1] = known[t]
         out[t, 0], out[t, 1] = state[0], state[1]
 
 
@@ -35,52 +35,53 @@ class Baselines:
     Parameters
     ----------
     task : {"classification", "regression"}
-    delay : int, default=0
-        Labels that have not come yet when a row is predicted.
     """
 
-    def __init__(self, task: str, delay: int = 0) -> None:
-        self.task, self.delay = task, delay
+    def __init__(self, task: str) -> None:
+        self.task = task
         self.names = NAMES[task]
         self.sums = np.zeros(2)
         self.n_rows = 0
-        #: labels that have not come yet, after one that has
+        #: labels that have not come yet
         self._recent = np.empty(0)
         self._counts = np.zeros(0, dtype=np.int64)
         self._state = np.full(2, -1, dtype=np.int64)
         self._shift, self._total, self._n_known, self._last = 0.0, 0.0, 0, 0.0
 
-    def add(self, y: np.ndarray) -> np.ndarray:
-        """Losses (n, 2) on the next labels: codes of classes from 0, or values in float64."""
+    def add(self, y: np.ndarray, missing: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        """Losses (n, 2) on the next labels: codes of classes from 0, or values in float64.
+
+        ``missing`` (n,): how many labels had not come by each row; left out, none.
+        """
         seen = np.concatenate([self._recent, y])
-        late = self.delay + 1
-        known = seen[: max(0, len(seen) - late)]
-        # the labels that come in before each row; before the first ones there is none
-        gap = len(y) - len(known)
+        late = np.zeros(len(y), dtype=np.int64) if missing is None else np.asarray(missing)
+        n_known = np.maximum.accumulate(len(self._recent) + np.arange(len(y)) - late)
+        known = seen[: n_known[-1] if len(y) else 0]
         self._recent = seen[len(known) :]
-        told = self._classes(known, gap) if self.task == "classification" else None
-        losses = (
-            (told != y[:, None]).astype(np.float64)
-            if told is not None
-            else np.square(self._values(known, gap) - y[:, None])
-        )
-        if self.n_rows == 0 and self.delay == 0 and len(y):
+        if self.task == "classification":
+            told = self._classes(known)[n_known]
+            losses = (told != y[:, None]).astype(np.float64)
+        else:
+            losses = np.square(self._values(known)[n_known] - y[:, None])
+        if self.n_rows == 0 and missing is None and len(y):
             losses[0] = 0.0
         self.n_rows += len(y)
         self.sums += losses.sum(axis=0)
         return np.asarray(losses)
 
-    def _classes(self, known: np.ndarray, gap: int) -> np.ndarray:
-        codes = np.concatenate([np.full(gap, -1), known]).astype(np.int64)
+    def _classes(self, known: np.ndarray) -> np.ndarray:
+        """Majority and last label so far, and after each of these; -1 while none is known."""
+        codes = known.astype(np.int64)
         more = int(codes.max(initial=-1)) + 1 - len(self._counts)
         if more > 0:
             self._counts = np.concatenate([self._counts, np.zeros(more, dtype=np.int64)])
-        out = np.empty((len(codes), 2), dtype=np.int64)
-        _predict_classes(codes, self._counts, self._state, out)
+        out = np.empty((len(codes) + 1, 2), dtype=np.int64)
+        out[0] = self._state
+        _count_classes(codes, self._counts, self._state, out[1:])
         return out
 
-    def _values(self, known: np.ndarray, gap: int) -> np.ndarray:
-        """Mean and last value before each row; 0 while none is known."""
+    def _values(self, known: np.ndarray) -> np.ndarray:
+        """Mean and last value so far, and after each of these; 0 while none is known."""
         if self._n_known == 0 and len(known):
             self._shift = float(known[0])
         totals = self._total + np.cumsum(known - self._shift)
@@ -89,8 +90,7 @@ class Baselines:
         if len(known):
             self._total, self._n_known = float(totals[-1]), int(counts[-1])
             self._last = float(known[-1])
-        rows = np.column_stack([self._shift + totals / counts, known])
-        return np.concatenate([np.tile(before, (gap, 1)), rows])
+        return np.vstack([before, np.column_stack([self._shift + totals / counts, known])])
 
     def _mean(self) -> float:
         return self._shift + self._total / self._n_known if self._n_known else 0.0

@@ -22,15 +22,13 @@ class Details:
     Parameters
     ----------
     task : {"classification", "regression"}
-    delay : int
-        Labels that have not come yet when a row is predicted.
     link : {"softmax", "calibrated"} or None
         How probabilities follow from scores; None: the learner has none.
     """
 
-    def __init__(self, task: str, delay: int = 0, link: str | None = None) -> None:
+    def __init__(self, task: str, link: str | None = None) -> None:
         self.task = task
-        self.baselines = Baselines(task, delay)
+        self.baselines = Baselines(task)
         self.windows = Windows()
         self.labels = Labels()
         self.values = ValueDetails()
@@ -41,8 +39,13 @@ class Details:
         #: classes that have come so far, those of predictions not counted
         self._n_seen = 0
 
-    def add(self, y: np.ndarray, told: Told, losses: np.ndarray) -> None:
-        """The next targets (n,), what was told of them, and the losses (n,) that count."""
+    def add(
+        self, y: np.ndarray, told: Told, losses: np.ndarray, missing: list[int] | None = None
+    ) -> None:
+        """The next targets (n,), what was told of them, and the losses (n,) that count.
+
+        ``missing`` (n,): how many labels had not come when each row was predicted.
+        """
         if not len(y):
             return
         self.loss += float(losses.sum())
@@ -51,7 +54,7 @@ class Details:
             self.values.add(y, np.asarray(told.predictions, dtype=np.float64))
         else:
             y = self._add_classes(y, told)
-        self.windows.add(np.column_stack([losses, self.baselines.add(y)]))
+        self.windows.add(np.column_stack([losses, self.baselines.add(y, missing)]))
 
     def _add_classes(self, y: np.ndarray, told: Told) -> np.ndarray:
         codes = self.labels.codes(y)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from onkel.kernels import Kernel
 from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.representations import OverMap
 from onkel.learners.shared import (
     GradientClassifier,
     GradientRegressor,
     GradientSteps,
-    OverMap,
     Seeded,
     ShiftInvariant,
 )
@@ -18,7 +18,7 @@ from onkel.maps import (
     FourierFeatures,
     RegeneratedFeatures,
 )
-from onkel.maps.fourier import check_count
+from onkel.parameters import whole
 from onkel.rules import DoublyStochastic, Rule
 
 __all__ = [
@@ -178,8 +178,8 @@ class _DoublySGD(ShiftInvariant, Seeded, OverMap):
         return RegeneratedFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)
 
     def _make_rule(self) -> Rule:
-        n = check_count(self, "n_components")
-        parts = max(n // check_count(self, "n_per_row"), 1)
+        n = whole(self, "n_components")
+        parts = max(n // whole(self, "n_per_row"), 1)
         # only then are the cosine and the sine of a frequency in the same part
         while n % parts:
             parts -= 1

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from onkel.budgets import BoundedRemoval, Budget, NoBudget, OldestRemoval
 from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.representations import Budgeted, OverSupportSet
 from onkel.learners.shared import (
-    Budgeted,
     GradientSteps,
     MarginClassifier,
-    OverSupportSet,
     Seeded,
     StoringClassifier,
     StoringRegressor,

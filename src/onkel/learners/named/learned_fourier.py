@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.representations import OverMap
 from onkel.learners.shared import (
     GradientClassifier,
     GradientRegressor,
     GradientSteps,
-    OverMap,
     Seeded,
     ShiftInvariant,
     Width,

@@ -12,7 +12,8 @@ from onkel.kernels import Kernel
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, param
 from onkel.learners.regression import OnlineRegressor
-from onkel.learners.shared import OverMap, Width
+from onkel.learners.representations import OverMap
+from onkel.learners.shared import Width
 from onkel.maps import FeatureMap, NystroemFeatures
 from onkel.model.lock import locked
 from onkel.rules import LeastSquares, Rule

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from onkel.kernels import Kernel
 from onkel.learners.declaration import Row, declared, learner, param
-from onkel.learners.shared import (
-    GradientClassifier,
-    GradientRegressor,
-    GradientSteps,
-    OverMap,
-    Width,
-)
+from onkel.learners.representations import OverMap
+from onkel.learners.shared import GradientClassifier, GradientRegressor, GradientSteps, Width
 from onkel.maps import AdaptiveNystroem, FeatureMap, NystroemFeatures
 from onkel.rules import AdaGrad, Rule
 

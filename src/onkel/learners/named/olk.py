@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from onkel.budgets import BoundedRemoval, Budget, FixedRandom, NoBudget, StochasticInsertion
 from onkel.learners.declaration import Row, declared, learner, param
-from onkel.learners.shared import (
-    SCHEDULES,
-    Budgeted,
-    OverSupportSet,
-    Seeded,
-    StoringClassifier,
-    StoringRegressor,
-)
+from onkel.learners.representations import Budgeted, OverSupportSet
+from onkel.learners.shared import SCHEDULES, Seeded, StoringClassifier, StoringRegressor
 from onkel.rules import ProjectedGradient, Rule
 
 __all__ = [

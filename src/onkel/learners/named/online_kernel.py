@@ -10,9 +10,11 @@ from onkel.explicit.model import ExplicitModel
 from onkel.learners.declaration import Row, declared, param
 from onkel.learners.named.least_squares import CalibratedClassifier, UncertainRegressor
 from onkel.learners.remembering import RemembersClasses, RemembersValues
-from onkel.learners.shared import OverMap, Seeded
+from onkel.learners.representations import OverMap
+from onkel.learners.shared import Seeded
 from onkel.losses import Loss
 from onkel.maps import LearnedLandmarks
+from onkel.parameters import one_of
 from onkel.rules import LeastSquares, LogisticNewton
 
 __all__ = ["OnlineKernelClassifier", "OnlineKernelRegressor"]
@@ -91,15 +93,17 @@ class _OnlineKernel(Seeded, OverMap):
         ":mod:`onkel.default.remembering`). ``predict`` is a function of each row alone. With "
         "``class_weight`` there is no memory.",
     )
+    max_groups: int = param(
+        default=100_000,
+        doc="Groups (``groups=``) that there is a memory of, those seen last: about 0.6 kB each.",
+    )
     dtype: str = "float64"
     random_state: Any = param(
         default=0, kind="int, RandomState or None", doc="Which rows the search holds out."
     )
 
     def _make_map(self) -> LearnedLandmarks:
-        if self.speed not in SPEEDS:
-            raise ValueError(f"speed={self.speed!r} must be one of {', '.join(map(repr, SPEEDS))}")
-        return LearnedLandmarks(self.n_components, *SPEEDS[self.speed])
+        return LearnedLandmarks(self.n_components, *SPEEDS[one_of(self, "speed", SPEEDS)])
 
     def _make_rule(self) -> LeastSquares | LogisticNewton:
         if self.loss not in _RULES:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from onkel.budgets import BPANearest, BPAProjection, BPASimple, Budget
 from onkel.learners.declaration import Row, declared, learner, param
-from onkel.learners.shared import Budgeted, MarginClassifier, TubeRegressor
+from onkel.learners.representations import Budgeted
+from onkel.learners.shared import MarginClassifier, TubeRegressor
 from onkel.rules import PassiveAggressive, Rule
 
 __all__ = [

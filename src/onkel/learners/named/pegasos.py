@@ -8,13 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 from onkel.budgets import Budget, Merging, SmallestProjection, SmallestRemoval, Transfer
 from onkel.kernels import Kernel
 from onkel.learners.declaration import Row, declared, learner, param
-from onkel.learners.shared import (
-    REGRESSION_LOSSES,
-    Budgeted,
-    GradientClassifier,
-    Seeded,
-    StoringRegressor,
-)
+from onkel.learners.representations import Budgeted
+from onkel.learners.shared import REGRESSION_LOSSES, GradientClassifier, Seeded, StoringRegressor
 from onkel.rules import Pegasos, Rule
 
 __all__ = [

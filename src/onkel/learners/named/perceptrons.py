@@ -10,13 +10,8 @@ from onkel.budgets import (
     ShrinkOldest,
 )
 from onkel.learners.declaration import Row, declared, learner, param
-from onkel.learners.shared import (
-    Budgeted,
-    MistakeClassifier,
-    MistakeRegressor,
-    OverSupportSet,
-    Seeded,
-)
+from onkel.learners.representations import Budgeted, OverSupportSet
+from onkel.learners.shared import MistakeClassifier, MistakeRegressor, Seeded
 
 __all__ = [
     "BudgetPerceptronClassifier",

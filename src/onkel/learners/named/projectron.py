@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from onkel.budgets import Budget, Projection
 from onkel.learners.declaration import Row, declared, learner, param
-from onkel.learners.shared import MistakeClassifier, MistakeRegressor, OverSupportSet
+from onkel.learners.representations import OverSupportSet
+from onkel.learners.shared import MistakeClassifier, MistakeRegressor
 
 __all__ = ["ProjectronClassifier", "ProjectronPPClassifier", "ProjectronRegressor"]
 

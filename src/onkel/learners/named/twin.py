@@ -6,9 +6,10 @@ from sklearn.base import clone
 
 from onkel.kernels import Kernel, make_kernel
 from onkel.learners.declaration import Row, learner, param
-from onkel.learners.shared import Budgeted, MarginClassifier
+from onkel.learners.representations import Budgeted
+from onkel.learners.shared import MarginClassifier
 from onkel.losses import Loss
-from onkel.maps.fourier import check_count
+from onkel.parameters import whole
 from onkel.rules import Gradient, Rule
 from onkel.support.twin.machine import TwinVectors
 from onkel.support.twin.model import TwinModel
@@ -77,7 +78,7 @@ class TVMClassifier(Budgeted, MarginClassifier):
     def _make_model(
         self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
     ) -> TwinModel:
-        check_count(self, "n_warmup", least=2)
+        whole(self, "n_warmup", least=2)
         machine = TwinVectors(self.budget, self.C, self.margin, self.tol, self.max_steps)
         kernel = clone(make_kernel(self.kernel))
         return TwinModel(kernel, self.gamma, self.n_warmup, machine, n_outputs, d, self.dtype)

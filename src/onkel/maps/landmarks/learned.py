@@ -11,7 +11,6 @@ from scipy.linalg import block_diag
 from sklearn.utils.multiclass import type_of_target
 
 from onkel.maps.base import FeatureMap
-from onkel.maps.fourier import check_count
 from onkel.maps.landmarks.evidence import Landmarks, penalty_of
 from onkel.maps.landmarks.first_widths import first_widths, prior_mean
 from onkel.maps.landmarks.heavy_tails import TailCurves
@@ -19,7 +18,7 @@ from onkel.maps.landmarks.rational import KernelColumns
 from onkel.maps.landmarks.search import improve
 from onkel.maps.landmarks.units import Units
 from onkel.numerics.dense import as_dense, with_zero_columns
-from onkel.rules.base import non_negative
+from onkel.parameters import non_negative, whole
 from onkel.state import Array, Field, Flag, Number
 
 __all__ = ["LearnedLandmarks"]
@@ -124,8 +123,8 @@ class LearnedLandmarks(FeatureMap):
     # ---- what a model drives -------------------------------------------------------------------
 
     def start(self, d: int, dtype: Any) -> None:
-        check_count(self, "n_components")
-        check_count(self, "n_warmup", least=2)
+        whole(self, "n_components")
+        whole(self, "n_warmup", least=2)
         non_negative(self, "search_steps")
         super().start(d, dtype)
         # whether the widths were learned from labels, whether a search was postponed and is owed

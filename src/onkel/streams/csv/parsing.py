@@ -10,6 +10,7 @@ import pyarrow.csv as pacsv
 
 from onkel.columns.arrow_values import one_batch
 from onkel.columns.failures import first_failure, shorten
+from onkel.columns.gaps import GAPS
 from onkel.errors import DataError
 from onkel.streams.lines import Chunk, line_of
 
@@ -22,18 +23,19 @@ _WORDS = {
     pa.timestamp("us"): _TIME,
     pa.timestamp("ns"): _TIME,
 }
-NULLS = pacsv.ConvertOptions().null_values
+NULLS = tuple(sorted(GAPS))
 # Arrow takes 0x1F for the whole number 31.
 HEXADECIMAL = r"^\s*[+-]?0[xX]"
 
 
 class Layout(NamedTuple):
-    """What a file's fields are: all column names, delimiter, types by name, columns to read."""
+    """A file's fields: all column names, delimiter, types by name, columns to read, gaps."""
 
     names: list[str]
     delimiter: str
     types: dict[str, pa.DataType]
     wanted: list[str]
+    nulls: tuple[str, ...]
 
 
 def read(data: bytes, layout: Layout, bad: list[Any] | None = None) -> pa.Table:
@@ -55,7 +57,7 @@ def read(data: bytes, layout: Layout, bad: list[Any] | None = None) -> pa.Table:
             invalid_row_handler=None if bad is None else on_bad_row,
         ),
         convert_options=pacsv.ConvertOptions(
-            column_types=layout.types, include_columns=layout.wanted
+            column_types=layout.types, include_columns=layout.wanted, null_values=layout.nulls
         ),
     )
 
@@ -92,13 +94,13 @@ def _search(chunk: Chunk, layout: Layout) -> tuple[pa.RecordBatch, DataError | N
     columns: list[Any] = []
     for name in layout.wanted:
         raw = batch.column(name).slice(0, batch.num_rows)
-        good = _good_rows(raw, name, layout.types, data is not chunk.data)
+        good = _good_rows(raw, name, layout, data is not chunk.data)
         if good < len(raw):
             failure = _bad_value(raw[good], good, name, layout.types[name], chunk)
             batch = batch.slice(0, good)
         columns.append(raw)
     kept = [
-        _converted(raw.slice(0, batch.num_rows), layout.types[name])
+        _converted(raw.slice(0, batch.num_rows), layout.types[name], layout.nulls)
         for raw, name in zip(columns, layout.wanted, strict=True)
     ]
     return pa.RecordBatch.from_arrays(kept, names=layout.wanted), failure
@@ -113,12 +115,16 @@ def as_utf8(data: bytes) -> bytes:
     return data
 
 
-def _good_rows(raw: Any, name: str, types: dict[str, pa.DataType], replaced: bool) -> int:
+def _good_rows(raw: Any, name: str, layout: Layout, replaced: bool) -> int:
     """How many values of a column fit its type; whole numbers widen where that fits more."""
 
+    types = layout.types
+
     def fitting(t: pa.DataType) -> int:
-        n = len(raw)
-        return first_failure(n + 1, lambda k: _converted(raw.slice(0, k), t, replaced) is not None)
+        def works(k: int) -> bool:
+            return _converted(raw.slice(0, k), t, layout.nulls, replaced) is not None
+
+        return first_failure(len(raw) + 1, works)
 
     # The bisection takes it for granted that something fails.
     good = fitting(types[name])
@@ -129,7 +135,7 @@ def _good_rows(raw: Any, name: str, types: dict[str, pa.DataType], replaced: boo
     return good
 
 
-def _converted(raw: Any, t: pa.DataType, replaced: bool = False) -> Any:
+def _converted(raw: Any, t: pa.DataType, nulls: tuple[str, ...], replaced: bool = False) -> Any:
     """The bytes of a column as its type; None where a value does not fit."""
     try:
         text = raw.cast(pa.string())
@@ -140,7 +146,7 @@ def _converted(raw: Any, t: pa.DataType, replaced: bool = False) -> Any:
         if pa.types.is_integer(t) and pc.any(pc.match_substring_regex(text, HEXADECIMAL)).as_py():
             return None
         text = pc.utf8_trim_whitespace(text)
-        return pc.if_else(pc.is_in(text, pa.array(NULLS)), None, text).cast(t)
+        return pc.if_else(pc.is_in(text, pa.array(nulls)), None, text).cast(t)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
 
@@ -159,7 +165,7 @@ def _bad_value(raw: Any, row: int, name: str, t: pa.DataType, chunk: Chunk) -> D
     value = raw.as_py().decode("utf-8", "replace")
     what = f"stands where {_WORDS.get(t, str(t))} is expected"
     if pa.types.is_dictionary(t):
-        what = "is not text in UTF-8"
+        what = "is not text in UTF-8; say which encoding it is (--encoding)"
     return DataError(
         f"{line_of(chunk, row)}{shorten(value)} {what}", row=row, column=name, value=value
     )

@@ -6,9 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from onkel.columns.encoding import LACKING
 from onkel.columns.failures import missing_column, moved
 from onkel.errors import DataError
-from onkel.streams.csv.parsing import Layout, read, rows_of
+from onkel.streams.csv.parsing import NULLS, Layout, read, rows_of
 from onkel.streams.csv.types import header_of, infer_types
 from onkel.streams.files import FileRef
 from onkel.streams.lines import Chunk
@@ -29,10 +30,14 @@ class CsvSource(TextSource):
 
     quotes = True
 
+    @property
+    def _nulls(self) -> tuple[str, ...]:
+        return (*NULLS, *self.dialect.na_values)
+
     def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
         """Read a file's header; the rows after it."""
-        names, delimiter, end = header_of(chunk.data, self.delimiter, file.name)
-        self._header = Layout(names, delimiter, self.types, [])
+        names, delimiter, end = header_of(chunk.data, self.dialect, file.name)
+        self._header = Layout(names, delimiter, self.types, [], self._nulls)
         self._settled, self.lacks = False, "has a header but no rows"
         lines = chunk.data.count(b"\n", 0, end)
         return chunk._replace(
@@ -53,13 +58,15 @@ class CsvSource(TextSource):
         if taken:
             layout = self._header._replace(wanted=taken)
             try:
-                self.types |= infer_types(chunk.data, layout, self.kinds, self.target)
+                self.types |= infer_types(
+                    chunk.data, layout, self.kinds, self.target, self.dialect.as_written
+                )
             except DataError as error:
                 raise moved(error, source=file.name) from None
 
     def _check_names(self, names: set[str], file: FileRef) -> None:
         """A later file needs the target, and columns unless their values may be missing."""
-        for column in () if self.gaps else self.encoder.columns:
+        for column in () if self.missing in LACKING else self.encoder.columns:
             if column.name not in names and not column.late:
                 raise missing_column(column.name, self._header.names, file.name, gone=True)
         if self.target is not None and self.target not in names:

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onkel.errors import DataError
-from onkel.streams.csv.parsing import HEXADECIMAL, NULLS, Layout, as_utf8, read
+from onkel.streams.csv.parsing import HEXADECIMAL, Layout, as_utf8, read
+from onkel.streams.dialect import Dialect
 
 __all__ = ["header_of", "infer_types"]
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_DECIMAL_COMMA = r"^[+-]?\d*,\d+$"
 _KINDS = {
     "number": pa.float64(),
     "flag": pa.bool_(),
@@ -25,13 +25,14 @@ _KINDS = {
 }
 
 
-def header_of(data: bytes, delimiter: str | None, where: str) -> tuple[list[str], str, int]:
+def header_of(data: bytes, dialect: Dialect, where: str) -> tuple[list[str], str, int]:
     """Column names, delimiter, and where the rows begin."""
     start = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
     while data[start : start + 1] in (b"\r", b"\n"):
         start += 1
     end = _first_record(data, start)
     line = data[start:end].decode("utf-8", "replace").strip("\r\n")
+    delimiter = dialect.sep
     if delimiter is None:
         delimiter = next((d for d in ",;\t|" if d in line), ",")
     before = csv.field_size_limit(max(len(line), 1 << 17))
@@ -41,7 +42,7 @@ def header_of(data: bytes, delimiter: str | None, where: str) -> tuple[list[str]
         raise DataError(f"the header line cannot be parsed: {error}", source=where) from None
     finally:
         csv.field_size_limit(before)
-    if not _is_header(names):
+    if not (dialect.header and _is_header(names)):
         return [f"c{j}" for j in range(len(names))], delimiter, start
     names = [n or f"column{j}" for j, n in enumerate(names)]
     twice = sorted(n for n, count in Counter(names).items() if count > 1)
@@ -68,12 +69,17 @@ def _is_header(names: list[str]) -> bool:
 
 
 def infer_types(
-    data: bytes, layout: Layout, kinds: dict[str, str], target: str | None
+    data: bytes,
+    layout: Layout,
+    kinds: dict[str, str],
+    target: str | None,
+    as_written: bool,
 ) -> dict[str, pa.DataType]:
     """Types of the wanted columns from the first rows; all features that are numbers are float64.
 
     A column of text in which nine of ten values are numbers is a column of numbers: the odd value
-    is refused with its row. Otherwise it would turn the column into categories.
+    is refused with its row. Otherwise it would turn the column into categories. ``as_written``:
+    numbers are read as text, to be parsed later.
     """
     data = as_utf8(data)
     table = read(data, layout._replace(types={}), bad=[])
@@ -87,14 +93,18 @@ def infer_types(
         for name in as_text:
             if pc.any(pc.match_substring_regex(texts[name], HEXADECIMAL)).as_py():
                 table = table.set_column(layout.wanted.index(name), name, texts[name])
-    return {
-        name: _type_of(name, column, kinds, name == target, layout.delimiter)
+    types = {
+        name: _type_of(name, column, kinds, name == target, layout.nulls)
         for name, column in zip(layout.wanted, table.columns, strict=True)
     }
+    if as_written:
+        numbers = [name for name, t in types.items() if t in (pa.float64(), pa.int64())]
+        types |= {name: _KINDS["text"] for name in numbers if name not in kinds}
+    return types
 
 
 def _type_of(
-    name: str, column: Any, kinds: dict[str, str], is_target: bool, delimiter: str
+    name: str, column: Any, kinds: dict[str, str], is_target: bool, nulls: tuple[str, ...]
 ) -> pa.DataType:
     t = column.type
     if pa.types.is_temporal(t) and kinds.get(name, "time") == "time":
@@ -103,22 +113,16 @@ def _type_of(
     if name in kinds:
         return _KINDS.get(kinds[name], pa.timestamp("us"))
     if pa.types.is_string(t):
-        if delimiter != "," and _mostly_numbers(column, _DECIMAL_COMMA):
-            raise DataError(
-                "holds numbers with a decimal comma; a decimal point is expected (to take them "
-                "for categories, say so with categorical)",
-                column=name,
-            )
-        return _KINDS["number" if _mostly_numbers(column) else "text"]
+        return _KINDS["number" if _mostly_numbers(column, nulls) else "text"]
     if pa.types.is_integer(t) and is_target:
         return pa.int64()
     return _KINDS["flag" if pa.types.is_boolean(t) else "number"]
 
 
-def _mostly_numbers(column: Any, pattern: str = _NUMBER) -> bool:
+def _mostly_numbers(column: Any, nulls: tuple[str, ...]) -> bool:
     text = pc.utf8_trim_whitespace(column)
-    filled = text.filter(pc.invert(pc.is_in(text, pa.array(NULLS))))
+    filled = text.filter(pc.invert(pc.is_in(text, pa.array(nulls))))
     if not len(filled):
         return False
-    hits = pc.sum(pc.match_substring_regex(filled, pattern)).as_py()
+    hits = pc.sum(pc.match_substring_regex(filled, _NUMBER)).as_py()
     return bool(hits >= 0.9 * len(filled))

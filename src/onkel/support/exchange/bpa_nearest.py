@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.model.judging import SCALE
 from onkel.numerics.jit import jit_inline
+from onkel.rules.base import SCALE
 from onkel.support.budget import DIAGONAL
 from onkel.support.exchange.family import Exchange, ExchangeKind
-
-__all__ = ["BPANearest", "drop_beside", "first_neighbours", "new_neighbours"]
 
 # Below this share of κ_tt κ_nn the determinant of two rows is rounding error.
 _SAME = 1e-6

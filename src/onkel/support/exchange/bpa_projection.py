@@ -12,8 +12,6 @@ from onkel.numerics.jit import jit_inline
 from onkel.support.budget import BIRTH
 from onkel.support.exchange.family import Exchange, ExchangeKind
 
-__all__ = ["BPAProjection", "least_change_slot"]
-
 # Changes that differ by less than this share are equal but for rounding.
 _TIE = 1e-9
 

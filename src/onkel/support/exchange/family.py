@@ -22,8 +22,6 @@ import numpy as np
 
 from onkel.support.budget import SizedBudget
 
-__all__ = ["Exchange", "ExchangeKind"]
-
 
 class ExchangeKind(IntEnum):
     """The budgets by number, as the loop knows them."""

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.model.judging import SCALE
 from onkel.numerics.jit import jit, jit_inline
+from onkel.rules.base import SCALE
 from onkel.support.exchange.bpa_nearest import drop_beside, first_neighbours, new_neighbours
 from onkel.support.exchange.bpa_projection import least_change_slot
 from onkel.support.exchange.family import ExchangeKind
-from onkel.support.exchange.inverse import (
+from onkel.support.exchange.inverse_loops import (
     column,
     coordinates,
     exchange,
@@ -30,8 +30,6 @@ from onkel.support.exchange.smallest_projection import smallest_of_all
 from onkel.support.moving import move_of, onto_ball, scale_by
 from onkel.support.outputs import norm_from_gram
 from onkel.support.slots import CHANGED, REMOVED, SIZE, catch_up, place, score
-
-__all__ = ["learn_exchange"]
 
 # A residual ‖δ‖² + λ below so many λ is rounding error.
 _SPANNED = 4.0
@@ -154,7 +152,8 @@ def learn_exchange(rows, slots, inverse, limits, how, first):
 
     Returns the row to go on with: the inverse has to be settled, or made anew, before it.
     """
-    K, B = rows.P.shape[1], limits.size
+    # slots there are: the budget's, once it is full
+    K, B = rows.P.shape[1], slots.A.shape[1]
     scratch = Scratch(
         np.empty(K), np.empty(K), np.empty(B + 1), np.empty(B + 1), np.empty(B),
         np.empty((1, B)), np.full(B, -2),

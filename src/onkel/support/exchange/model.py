@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from onkel.model.judging import T
+from onkel.rules.base import T
 from onkel.state import Array
 from onkel.support.budgeted import BudgetModel
 from onkel.support.exchange.family import Exchange
-from onkel.support.exchange.inverse import (
-    Inverse,
-    anew,
-    is_worn,
-    look_ahead,
-    new_terms,
-    rounding_of,
-    settle,
-)
+from onkel.support.exchange.inverse import Inverse, anew, look_ahead, new_terms, settle
+from onkel.support.exchange.inverse_loops import is_worn, rounding_of
 from onkel.support.exchange.loop import learn_exchange
-from onkel.support.model import SLOTS
 from onkel.support.slots import CHANGED, REMOVED, Rows, Slots
-
-__all__ = ["ExchangeModel"]
+from onkel.support.stored_rows import SLOTS
 
 # Rows multiplied ahead at first, and at the most.
 _AHEAD_ROWS, _MOST_AHEAD = 24, 64

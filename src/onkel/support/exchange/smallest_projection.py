@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from onkel.model.judging import SCALE
 from onkel.numerics.jit import jit_inline
+from onkel.rules.base import SCALE
 from onkel.support.budget import DIAGONAL
 from onkel.support.exchange.family import Exchange, ExchangeKind
 from onkel.support.removal.smallest import smallest_slot
-
-__all__ = ["SmallestProjection", "smallest_of_all"]
 
 
 @jit_inline

@@ -7,8 +7,6 @@ import numpy as np
 from onkel.kernels import Gaussian, Kernel
 from onkel.support.budget import SizedBudget
 
-__all__ = ["Merging"]
-
 
 class Merging(SizedBudget):
     """The lightest row and the partner that suits it best become one point between them.

@@ -17,14 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.model.judging import SCALE, SQUARED_NORM
 from onkel.numerics.gaussian import LOG2_E, exp2
 from onkel.numerics.jit import jit, jit_inline
+from onkel.rules.base import SCALE, SQUARED_NORM
 from onkel.support.merging.slots import Scratch, make_room, squared_norm, store
 from onkel.support.moving import move_of, onto_ball, scale_by
 from onkel.support.slots import REMOVED, SIZE, score
-
-__all__ = ["learn_merging"]
 
 # The norm's recursion is begun anew after so many merges.
 _REFRESH = 1024
@@ -84,9 +82,9 @@ def _merged(limits, slots, S, table, events, i, state, scratch):
 def learn_merging(rows, X, S, slots, limits, table, how):
     """Learn the rows X (n, d) of one sub-block.
 
-    ``rows.panel`` (n, limit + 1 + n) holds D of the rows with the slots, of which there is one more
-    than the budget, and with themselves; ``slots.gram`` holds D of the slots; ``table`` is
-    :func:`~onkel.support.merging.point.degradation_table`.
+    ``rows.panel`` (n, capacity + n) holds D of the rows with the slots and with themselves;
+    ``slots.gram`` holds D of the slots, of which there may be one more than the budget; ``table``
+    is :func:`~onkel.support.merging.point.degradation_table`.
     """
     A, counts, panel, P, state = slots.A, slots.counts, rows.panel, rows.P, how.state
     n, outputs = panel.shape[0], slots.outputs
@@ -103,7 +101,7 @@ def learn_merging(rows, X, S, slots, limits, table, how):
         if move.b > 0.0:
             state[SQUARED_NORM] += move.b * (2.0 * move.a * move.cp + move.b * move.c2)
             store(t, move.b, c, rows, X, S, slots, state)
-            events.columns[0, n_events] = limits.size + 1 + t
+            events.columns[0, n_events] = panel.shape[1] - n + t
             events.columns[1, n_events], events.columns[2, n_events] = -1, size
             kept = True
             if size == limits.size:

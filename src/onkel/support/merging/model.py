@@ -10,10 +10,8 @@ from onkel.state import Array
 from onkel.support.budgeted import BudgetModel
 from onkel.support.merging.loop import learn_merging
 from onkel.support.merging.point import degradation_table
-from onkel.support.model import SLOTS
 from onkel.support.slots import Rows, Slots
-
-__all__ = ["MergingModel"]
+from onkel.support.stored_rows import SLOTS
 
 
 class MergingModel(BudgetModel):
@@ -45,11 +43,10 @@ class MergingModel(BudgetModel):
 
         The columns of slots that are not in use hold nothing.
         """
-        assert self.limit is not None
-        n, m, slots = len(X), self.size, self.limit + 1
+        n, m, slots = len(X), self.size, len(self.S)
         out = scratch("panel", (n, slots + n), np.float64)
         rows = X.astype(np.float64)
-        if len(self.S) == slots:
+        if slots == self.most_slots:
             # of slots that are not in use it holds what they held
             ordered_squared_distances(rows, self.S, out, earlier=True)
             out *= self.gamma_

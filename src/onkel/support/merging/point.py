@@ -9,8 +9,6 @@ import numpy as np
 
 from onkel.numerics.jit import jit, jit_inline
 
-__all__ = ["best_partner", "degradation_table", "merge_point"]
-
 # Newton's steps on the merge point stop here, or after so many.
 _STEP, _MOST_STEPS = 1e-10, 60
 # Squared weights that differ by less than this share are equal.

@@ -11,14 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.model.judging import SCALE, SQUARED_NORM
 from onkel.numerics.jit import jit, jit_inline
+from onkel.rules.base import SCALE, SQUARED_NORM
 from onkel.support.budget import BIRTH, DIAGONAL, TARGET
 from onkel.support.merging.point import best_partner
 from onkel.support.removal.smallest import smallest_slot
 from onkel.support.slots import BORN, REMOVED, SIZE
-
-__all__ = ["Scratch", "make_room", "squared_norm", "store"]
 
 
 class Scratch(NamedTuple):

@@ -11,10 +11,9 @@ import math
 import numpy as np
 
 from onkel.numerics.jit import jit_inline
-from onkel.rules.base import Rule, non_negative
-from onkel.support.budget import N_PARAMETERS, Budget, check_budget
-
-__all__ = ["AGGRESSIVE", "ETA", "Projection", "margin_step"]
+from onkel.parameters import non_negative, whole
+from onkel.rules.base import Rule
+from onkel.support.budget import N_PARAMETERS, Budget
 
 # Their places in the parameter vector.
 ETA, AGGRESSIVE = 0, 1
@@ -76,7 +75,7 @@ class Projection(Budget):
 
     def limit(self) -> int | None:
         if self.budget is not None:
-            return check_budget(self)
+            return whole(self, "budget")
         if self.eta == 0.0:
             raise ValueError(f"eta={self.eta!r} must be positive where budget=None sets no bound")
         return None

@@ -10,8 +10,6 @@ import numpy as np
 
 from onkel.numerics.jit import jit_in_order, jit_inline_in_order
 
-__all__ = ["new_coordinates", "solve"]
-
 # Rows solved together; fewer than so many are solved one by one.
 _TILE, _FEW = 64, 8
 

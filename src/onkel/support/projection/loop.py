@@ -17,16 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel.losses import Loss, evaluate
-from onkel.model.judging import SCALE, SQUARED_NORM, T
 from onkel.numerics.jit import jit, jit_inline
-from onkel.rules.base import ALPHA
+from onkel.rules.base import ALPHA, SCALE, SQUARED_NORM, T
 from onkel.rules.dispatch import judge, step
 from onkel.support.moving import direction_sums, onto_ball, scale_by
 from onkel.support.projection.budget import AGGRESSIVE, ETA, margin_step
 from onkel.support.projection.coordinates import new_coordinates
 from onkel.support.slots import CHANGED, REMOVED, SIZE, place, score
-
-__all__ = ["Basis", "learn_projection"]
 
 
 class Basis(NamedTuple):

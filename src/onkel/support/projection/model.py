@@ -8,12 +8,11 @@ from scipy.linalg import solve_triangular
 from onkel.numerics.workspace import scratch
 from onkel.state import Array
 from onkel.support.budgeted import BudgetModel
-from onkel.support.model import MOST_ROWS, SLOTS
+from onkel.support.model import MOST_ROWS
 from onkel.support.projection.coordinates import solve
 from onkel.support.projection.loop import Basis, learn_projection
 from onkel.support.slots import Rows, Slots
-
-__all__ = ["ProjectionModel"]
+from onkel.support.stored_rows import SLOTS
 
 
 class ProjectionModel(BudgetModel):

@@ -7,15 +7,13 @@ from enum import IntEnum
 
 import numpy as np
 
-from onkel.model.judging import SCALE, SQUARED_NORM
 from onkel.numerics.jit import jit_inline
 from onkel.numerics.random import pick, uniform
-from onkel.rules.base import positive
-from onkel.support.budget import DIAGONAL, N_PARAMETERS, check_budget, one_of
+from onkel.parameters import member, positive, whole
+from onkel.rules.base import SCALE, SQUARED_NORM
+from onkel.support.budget import DIAGONAL, N_PARAMETERS
 from onkel.support.removal.family import Removal, RemovalKind, weights
 from onkel.support.removal.oldest import oldest_slot
-
-__all__ = ["BoundedRemoval", "bounded_slot", "cuts"]
 
 # Their places in the parameter vector.
 _REMOVAL, _BOUND, _MOST = 0, 1, 2
@@ -198,11 +196,11 @@ class BoundedRemoval(Removal):
         self.bound = bound
 
     def limit(self) -> int | None:
-        return check_budget(self, least=1 if self.removal == "oldest" else 2)
+        return whole(self, "budget", least=1 if self.removal == "oldest" else 2)
 
     def parameters(self) -> np.ndarray:
         most = np.inf if self.max_weight == np.inf else positive(self, "max_weight")
         out = np.zeros(N_PARAMETERS)
-        out[_REMOVAL] = one_of(Chance, self, "removal")
-        out[_BOUND], out[_MOST] = one_of(Bound, self, "bound"), most
+        out[_REMOVAL] = member(self, "removal", Chance)
+        out[_BOUND], out[_MOST] = member(self, "bound", Bound), most
         return out

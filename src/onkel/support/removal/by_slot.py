@@ -10,8 +10,6 @@ from onkel.numerics.calling import call_slot, slot_function
 from onkel.numerics.jit import jit_inline
 from onkel.support.removal.family import RemovalKind, SizedRemoval
 
-__all__ = ["SlotBudget", "given_slot"]
-
 
 @jit_inline
 def given_slot(kind, par, A, info, panel, t, size):

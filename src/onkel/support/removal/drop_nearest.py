@@ -7,8 +7,6 @@ from typing import Any
 
 from onkel.support.removal.by_slot import SlotBudget
 
-__all__ = ["DropNearest"]
-
 
 class DropNearest(SlotBudget):
     """Drop the row whose place in feature space is nearest to the new one's.

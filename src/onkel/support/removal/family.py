@@ -7,8 +7,6 @@ from enum import IntEnum
 from onkel.numerics.jit import jit_inline
 from onkel.support.budget import DIAGONAL, Budget, SizedBudget
 
-__all__ = ["Removal", "RemovalKind", "SizedRemoval", "squared_coefficients", "weights"]
-
 
 class RemovalKind(IntEnum):
     """The budgets by number, as the loop knows them."""

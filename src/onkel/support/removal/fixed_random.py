@@ -6,8 +6,6 @@ from onkel.numerics.jit import jit_inline
 from onkel.numerics.random import pick
 from onkel.support.removal.family import RemovalKind, SizedRemoval
 
-__all__ = ["FixedRandom", "fixed_random_slot"]
-
 
 @jit_inline
 def fixed_random_slot(rng, size):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.model.judging import SCALE, SQUARED_NORM, T
 from onkel.numerics.jit import jit, jit_inline
+from onkel.rules.base import SCALE, SQUARED_NORM, T
 from onkel.support.moving import move_of, onto_ball, scale_by
 from onkel.support.outputs import norm_from_gram, norm_without, refresh_outputs, shift_outputs
 from onkel.support.removal.bounded import cuts
@@ -20,8 +20,6 @@ from onkel.support.removal.shrink_oldest import MISTAKES, shrinkage_of_all
 from onkel.support.removal.slot import slot_to_drop
 from onkel.support.removal.stochastic import thinned
 from onkel.support.slots import CHANGED, REMOVED, SIZE, catch_up, place, score
-
-__all__ = ["learn_removal"]
 
 
 class Scratch(NamedTuple):

@@ -8,8 +8,6 @@ from onkel.support.budgeted import BudgetModel
 from onkel.support.removal.loop import learn_removal
 from onkel.support.slots import Rows, Slots
 
-__all__ = ["RemovalModel"]
-
 
 class RemovalModel(BudgetModel):
     """Coefficients over stored rows, of which a full set drops one for each new row."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from onkel.losses import Loss
-from onkel.model.judging import SCALE
 from onkel.numerics.jit import jit_inline
+from onkel.rules.base import SCALE
 from onkel.support.budget import BIRTH, DIAGONAL, TARGET
 from onkel.support.removal.family import RemovalKind, SizedRemoval
-
-__all__ = ["MostRedundantRemoval", "most_redundant_slot"]
 
 
 @jit_inline

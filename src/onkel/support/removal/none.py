@@ -6,8 +6,6 @@ import numpy as np
 
 from onkel.support.removal.family import Removal, RemovalKind
 
-__all__ = ["NoBudget"]
-
 
 class NoBudget(Removal):
     """Every row with a gradient is stored: exact, in memory that grows with the stream."""

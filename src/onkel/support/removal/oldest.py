@@ -6,8 +6,6 @@ from onkel.numerics.jit import first_least, jit_inline
 from onkel.support.budget import BIRTH
 from onkel.support.removal.family import RemovalKind, SizedRemoval
 
-__all__ = ["OldestRemoval", "oldest_slot"]
-
 
 @jit_inline
 def oldest_slot(info, size):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from onkel.model.judging import SCALE
 from onkel.numerics.jit import first_least, jit_inline
+from onkel.rules.base import SCALE
 from onkel.support.budget import DIAGONAL
 from onkel.support.removal.family import RemovalKind, SizedRemoval, squared_coefficients
-
-__all__ = ["BPASimple", "simple_slot"]
 
 
 @jit_inline

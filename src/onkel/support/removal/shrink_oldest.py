@@ -8,13 +8,12 @@ from enum import IntEnum
 import numpy as np
 
 from onkel.losses import Loss
-from onkel.model.judging import SCALE, SQUARED_NORM
 from onkel.numerics.jit import jit_inline
-from onkel.support.budget import BIRTH, N_PARAMETERS, TARGET, one_of
+from onkel.parameters import member
+from onkel.rules.base import SCALE, SQUARED_NORM
+from onkel.support.budget import BIRTH, N_PARAMETERS, TARGET
 from onkel.support.removal.family import RemovalKind, SizedRemoval
 from onkel.support.removal.oldest import oldest_slot
-
-__all__ = ["MISTAKES", "ShrinkOldest", "shrinkage_of_all", "shrunk_slot"]
 
 # The budget's places in the state vector: damage so far Q, and rows added so far M.
 DAMAGE, MISTAKES = 4, 5
@@ -154,7 +153,7 @@ class ShrinkOldest(SizedRemoval):
 
     def parameters(self) -> np.ndarray:
         out = np.zeros(N_PARAMETERS)
-        out[_VARIANT] = one_of(Variant, self, "variant")
+        out[_VARIANT] = member(self, "variant", Variant)
         return out
 
     def needs_gram(self, par: np.ndarray) -> bool:

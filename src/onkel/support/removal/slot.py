@@ -15,8 +15,6 @@ from onkel.support.removal.replace_simple import simple_slot
 from onkel.support.removal.shrink_oldest import shrunk_slot
 from onkel.support.removal.smallest import smallest_slot
 
-__all__ = ["slot_to_drop"]
-
 
 @jit_inline
 def slot_to_drop(limits, how, rows, t, b, slots, size, scratch):

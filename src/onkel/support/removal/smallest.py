@@ -8,8 +8,6 @@ from onkel.numerics.jit import first_least, jit_inline
 from onkel.support.budget import BIRTH
 from onkel.support.removal.family import RemovalKind, SizedRemoval, weights
 
-__all__ = ["SmallestRemoval", "smallest_slot"]
-
 # Weights that differ by less than this share are equal: coefficients round in float32.
 _TIE = 1e-4
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from onkel.numerics.jit import jit_inline
 from onkel.numerics.random import uniform
+from onkel.parameters import positive
 from onkel.support.budget import N_PARAMETERS
 from onkel.support.removal.family import Removal, RemovalKind
-
-__all__ = ["StochasticInsertion", "thinned"]
 
 # Its place in the parameter vector.
 _THINNING = 0
@@ -48,11 +47,8 @@ class StochasticInsertion(Removal):
         return None
 
     def parameters(self) -> np.ndarray:
-        value = self.thinning
-        if isinstance(value, str) or not np.isreal(value) or not 0.0 < value < 1.0:
-            raise ValueError(f"thinning={value!r} must be a number between 0 and 1")
         out = np.zeros(N_PARAMETERS)
-        out[_THINNING] = value
+        out[_THINNING] = positive(self, "thinning", below=1.0)
         return out
 
     def needs_gram(self, par: np.ndarray) -> bool:

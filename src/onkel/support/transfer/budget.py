@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from onkel.kernels import Kernel
+from onkel.parameters import whole
 from onkel.rules.base import RADIUS, Rule
-from onkel.support.budget import Budget, check_budget
-
-__all__ = ["Transfer"]
+from onkel.support.budget import Budget
 
 
 class Transfer(Budget):
@@ -51,9 +50,9 @@ class Transfer(Budget):
         self.orthogonal = orthogonal
 
     def limit(self) -> int | None:
-        limit = check_budget(self)
-        check_budget(self, name="n_components")
-        if check_budget(self, name="n_transfer") > limit:
+        limit = whole(self, "budget")
+        whole(self, "n_components")
+        if whole(self, "n_transfer") > limit:
             raise ValueError(f"n_transfer={self.n_transfer!r} must be at most budget={limit}")
         return limit
 

@@ -7,13 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.model.judging import SCALE
 from onkel.numerics.jit import axpy, dot, jit, jit_inline, sincos_turns
+from onkel.rules.base import SCALE
 from onkel.support.moving import move_of, scale_by
 from onkel.support.removal.smallest import smallest_slot
 from onkel.support.slots import CHANGED, REMOVED, SIZE, catch_up, place, score
-
-__all__ = ["Carried", "learn_transfer"]
 
 
 class Carried(NamedTuple):

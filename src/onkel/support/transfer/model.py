@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from onkel.maps.fourier import FourierFeatures
-from onkel.model.judging import SCALE
 from onkel.model.labels import outputs_with_class
+from onkel.rules.base import SCALE
 from onkel.state import Array, Field, inside
 from onkel.support.budgeted import BudgetModel
 from onkel.support.slots import Rows, Slots
 from onkel.support.transfer.budget import Transfer
 from onkel.support.transfer.loop import Carried, learn_transfer
-
-__all__ = ["TransferModel"]
 
 
 class TransferModel(BudgetModel):

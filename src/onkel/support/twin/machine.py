@@ -7,10 +7,7 @@ from typing import NamedTuple
 from sklearn.base import BaseEstimator
 
 from onkel.kernels import Gaussian, Kernel
-from onkel.rules.base import positive
-from onkel.support.budget import check_budget
-
-__all__ = ["TwinParameters", "TwinVectors"]
+from onkel.parameters import positive, whole
 
 
 class TwinParameters(NamedTuple):
@@ -48,12 +45,12 @@ class TwinVectors(BaseEstimator):
     def parameters(self, gamma: float) -> TwinParameters:
         """What the loop reads, after checking every value."""
         return TwinParameters(
-            check_budget(self, least=2),
+            whole(self, "budget", least=2),
             gamma,
             positive(self, "C"),
             positive(self, "margin"),
             positive(self, "tol"),
-            check_budget(self, name="max_steps"),
+            whole(self, "max_steps"),
         )
 
     def check_kernel(self, kernel: Kernel) -> None:

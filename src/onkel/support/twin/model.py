@@ -10,11 +10,11 @@ from onkel.kernels import Kernel
 from onkel.losses import Loss
 from onkel.numerics.dense import as_dense
 from onkel.state import Array
-from onkel.support.model import MOST_ROWS, SLOTS, SupportModel
-from onkel.support.twin.loop import Twins, learn_twins
+from onkel.support.model import MOST_ROWS, SupportModel
+from onkel.support.stored_rows import SLOTS
+from onkel.support.twin.loop import learn_twins
 from onkel.support.twin.machine import TwinVectors
-
-__all__ = ["TwinModel"]
+from onkel.support.twin.prototypes import Twins
 
 
 class TwinModel(SupportModel):

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from onkel.numerics.jit import jit_inline
-from onkel.rules.base import OWN_STATE, SCALE, SQUARED_NORM, T
-from onkel.rules.dispatch import judge
-
-__all__ = ["OWN_STATE", "SCALE", "SQUARED_NORM", "T", "judge", "rescale"]
+from onkel.rules.base import SCALE
 
 # Outside of these W is multiplied by the factor, long before W / factor could overflow float32.
 _SMALLEST_SCALE, _LARGEST_SCALE = 1e-6, 1e6

@@ -1,0 +1,127 @@
+"""Values of columns into a matrix of features; new values and gaps get features first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from onkel.columns.categories import NOTHING
+from onkel.columns.column import CODE, GAP, VALUE, Given
+from onkel.columns.layout import Layout
+from onkel.columns.times import circles
+
+__all__ = ["fill"]
+
+
+def fill(
+    layout: Layout,
+    found: Sequence[Given | None],
+    n: int,
+    dtype: Any,
+    *,
+    missing: str,
+    learn: bool,
+) -> np.ndarray:
+    """Features (n, n_features) as `Encoder.encode` makes them; None: a column is not there."""
+    full = [_all_missing(layout, k, n) if one is None else one for k, one in enumerate(found)]
+    if learn:
+        _make_room(layout, full, missing == "auto")
+    X = np.zeros((n, len(layout)), dtype=dtype)
+    # A float64 too large for float32 becomes inf here, and is refused as such later.
+    with np.errstate(over="ignore"):
+        for k, one in enumerate(full):
+            if one is not None:
+                put = _put_text if layout.columns[k].kind == "text" else _put_numbers
+                put(layout, k, one, X, missing)
+    return X
+
+
+def _all_missing(layout: Layout, k: int, n: int) -> Given | None:
+    column = layout.columns[k]
+    if column.late:
+        return None
+    return Given(np.full(n, -1) if column.kind == "text" else np.full(n, np.nan))
+
+
+def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) -> None:
+    """Features for what is new, in the order of rows and then of columns: blocks don't matter."""
+    new: list[tuple[int, int, int]] = []
+    for k, one in enumerate(found):
+        if one is not None:
+            layout.gaps[k] += _count_gaps(one, layout.columns[k].kind == "text")
+            parts = _new_values if layout.columns[k].kind == "text" else _new_gap
+            new += [(row, k, part) for row, part in parts(layout, k, one, indicate)]
+    new.sort(key=lambda feature: feature[:2])
+    for _, k, part in new:
+        layout.add(k, part)
+
+
+def _count_gaps(one: Given, text: bool) -> int:
+    gone = one.values < 0 if text else np.isnan(one.values)
+    return int((gone if one.absent is None else gone & ~one.absent).sum())
+
+
+def _new_gap(layout: Layout, k: int, one: Given, indicate: bool) -> Iterator[tuple[int, int]]:
+    if indicate and not layout.columns[k].late and layout.get(k, GAP) < 0:
+        gone = np.isnan(one.values)
+        if gone.any():
+            yield int(np.argmax(gone)), GAP
+
+
+def _new_values(layout: Layout, k: int, one: Given, indicate: bool) -> Iterator[tuple[int, int]]:
+    own = layout.categories[k]
+    index = one.values if one.absent is None else np.where(one.absent, -1, one.values)
+    values, rows = own.new(one.known, index)
+    if indicate and not layout.columns[k].late and NOTHING not in own.codes:
+        gone = index < 0
+        if gone.any():
+            at = int(np.argmax(gone))
+            place = int(np.searchsorted(rows, at))
+            values.insert(place, NOTHING)
+            rows = np.insert(rows, place, at)
+    hashed = own.hashes
+    own.take(values)
+    for value, row in zip(values, rows, strict=True):
+        if value in own.codes:
+            yield int(row), own.codes[value]
+        elif not hashed:
+            hashed = True
+            yield from ((int(row), part) for part in layout.hashed_parts(k))
+
+
+def _put_text(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str) -> None:
+    own, column = layout.categories[k], layout.columns[k]
+    # what is missing comes last, where -1 finds it
+    codes = own.of([*one.known, NOTHING])
+    if missing != "auto" or column.late:
+        codes[-1] = 0
+    if layout.statistics:
+        X[:, layout.get(k, CODE)] = codes[one.values]
+    places = np.array([layout.get(k, code) if code else -1 for code in codes.tolist()])
+    at = places[one.values]
+    rows = np.flatnonzero(at >= 0)
+    X[rows, at[rows]] = 1.0
+    gone = one.values < 0
+    if missing in ("error", "skip") and not column.late and gone.any():
+        X[np.ix_(gone, layout.of(k))] = np.nan
+    if one.absent is not None and one.absent.any():
+        X[np.ix_(one.absent, layout.of(k))] = 0.0
+
+
+def _put_numbers(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str) -> None:
+    column = layout.columns[k]
+    first = layout.get(k, VALUE)
+    X[:, first] = one.values - column.origin
+    if column.kind == "time":
+        X[:, first + 1 : first + 7] = circles(one.values)
+    gone = np.isnan(one.values)
+    if not gone.any():
+        return
+    gap = layout.get(k, GAP)
+    if missing == "auto" and gap >= 0:
+        X[gone, gap] = 1.0
+    away = gone if column.late else one.absent
+    if away is not None and away.any():
+        X[np.ix_(away, layout.of(k))] = 0.0

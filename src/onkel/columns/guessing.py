@@ -1,0 +1,99 @@
+"""What a column is, by its type and its first values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.columns.arrow_values import kind_of
+from onkel.columns.column import Column, Given
+from onkel.columns.encoding import FIRST_ROWS
+from onkel.columns.reading import given, text_of
+from onkel.columns.written import number_form, time_form
+from onkel.errors import DataError
+
+__all__ = ["Written", "by_values", "column_of", "written_column"]
+
+# A text column with more values than this in its first 100 rows has many: none gets a feature.
+_MANY = 50
+# Numbers are counted from the first where all are so many times farther from 0 than from each
+# other, and beyond what float32 counts to one by one.
+_FAR, _EXACT = 1000.0, 2.0**20
+
+
+class Written(NamedTuple):
+    """How text is written, as `onkel.streams.open_stream` has it."""
+
+    decimal: str = "."
+    dates: str | None = None
+    na_values: tuple[str, ...] = ()
+
+
+def column_of(
+    first: Any,
+    name: str,
+    categorical: bool,
+    source: str,
+    how: Written,
+) -> Column:
+    """A column by the values of the batch ``first``."""
+    # A source may leave out what cannot be a feature.
+    at = first.schema.get_field_index(name)
+    t = "object or list" if at < 0 else first.schema.field(at).type
+    kind = None if at < 0 else kind_of(t)
+    if kind is None:
+        raise DataError(
+            f"is of type {t}, which cannot be a feature; leave it out with exclude",
+            source=source,
+            column=name,
+        )
+    column = Column(name, "text" if categorical else kind)
+    try:
+        if column.kind == "text" and not categorical:
+            column = written_column(first.column(at), name, how)
+        return by_values(
+            column, given(first.column(at).slice(0, FIRST_ROWS), column, how.na_values)
+        )
+    except ValueError as error:
+        if isinstance(error, DataError):
+            return column  # the bad row is told when it is read
+        raise DataError(str(error), source=source, column=name) from None
+
+
+def written_column(array: Any, name: str, how: Written) -> Column:
+    """A column of text by what is written there: times, numbers, or categories.
+
+    Raises
+    ------
+    ValueError
+        Saying what cannot be told, and the option that tells it.
+    """
+    text = text_of(array, name, how.na_values)
+    known = [text.known[k] for k in np.unique(text.values[text.values >= 0]).tolist()]
+    if not known:
+        return Column(name, "text")
+    if form := time_form(known, how.dates):
+        return Column(name, "time", form=form)
+    if form := number_form(known, how.decimal):
+        return Column(name, "number", form=form)
+    return Column(name, "text")
+
+
+def by_values(column: Column, first: Given) -> Column:
+    """A column with what its first values tell."""
+    kind = column.kind
+    if kind == "text":
+        distinct = len(np.unique(first.values[first.values >= 0]))
+        return replace(column, form="many" if distinct > _MANY else "")
+    known = first.values[np.isfinite(first.values)]
+    if len(known) and (kind == "time" or (kind == "number" and _is_far(known))):
+        return replace(column, origin=float(known[0]))
+    return column
+
+
+def _is_far(values: np.ndarray) -> bool:
+    """Whether numbers are so far from 0 that float32 would lose what tells them apart."""
+    largest, spread = float(np.abs(values).max()), float(np.ptp(values))
+    return largest > _FAR * spread and largest > _EXACT

@@ -1,0 +1,186 @@
+"""Which features the columns of a table have; new features are put at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from onkel.columns.categories import BUCKETS, NOTHING, Categories
+from onkel.columns.column import CODE, FORMS, GAP, KINDS, TIME_PARTS, VALUE, Column
+from onkel.state import Flag, Listed, Number, Text, Whole, check, require
+
+__all__ = ["Layout"]
+
+_COLUMNS = {
+    "names": Listed(Text(), "columns"),
+    "kinds": Listed(Text(among=KINDS), "columns"),
+    "origins": Listed(Number(), "columns"),
+    "late": Listed(Flag(), "columns"),
+    "forms": Listed(Text(among=FORMS), "columns"),
+    "hashes": Listed(Flag(), "columns"),
+    "gaps": Listed(Whole(), "columns"),
+    "owners": Listed(Whole(), "features"),
+    "parts": Listed(Whole(low=GAP, high=2**25), "features"),
+    "n_first": Whole(),
+}
+
+
+class Layout:
+    """Columns, their categories, and features: each a pair (number of its column, part of it).
+
+    Parameters
+    ----------
+    columns : iterable of Column
+    n_hash, max_categories, statistics
+        As `onkel.streams.Encoder` has them.
+
+    Attributes
+    ----------
+    features : list of (int, int)
+    categories : dict of int to Categories
+        Of the text columns.
+    gaps : list of int
+        Rows so far in which each column was missing.
+    n_first : int
+        Features that were there at first; those behind them came in mid-stream.
+    """
+
+    def __init__(
+        self, columns: Iterable[Column], n_hash: int, max_categories: int, statistics: bool
+    ) -> None:
+        self.n_hash, self.max_categories, self.statistics = n_hash, max_categories, statistics
+        self.columns: tuple[Column, ...] = ()
+        self.features: list[tuple[int, int]] = []
+        self.categories: dict[int, Categories] = {}
+        self.gaps: list[int] = []
+        self._at: dict[tuple[int, int], int] = {}
+        self.append(columns)
+        self.n_first = len(self.features)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def append(self, columns: Iterable[Column]) -> None:
+        """More columns, with the features they have before any value."""
+        for k, column in enumerate(columns, len(self.columns)):
+            if column.kind not in KINDS:
+                raise ValueError(f"column {column.name!r}: kind {column.kind!r} is none of {KINDS}")
+            self.columns += (column,)
+            self.gaps.append(0)
+            if column.kind == "text":
+                room = 0 if column.form == "many" else self.max_categories
+                n_hash = BUCKETS if self.statistics else self.n_hash
+                self.categories[k] = Categories(column.name, room, n_hash)
+            for part in self._first_parts(k):
+                self.add(k, part)
+
+    def _first_parts(self, k: int) -> Iterable[int]:
+        if self.columns[k].kind == "text":
+            return [CODE] if self.statistics else self.hashed_parts(k)
+        return range(len(TIME_PARTS)) if self.columns[k].kind == "time" else [VALUE]
+
+    def hashed_parts(self, k: int) -> Iterable[int]:
+        """Parts of the values that share, once there are such values."""
+        own = self.categories[k]
+        shared = own.hashes and not self.statistics
+        return range(own.room + 1, own.room + 1 + own.n_hash) if shared else []
+
+    def add(self, column: int, part: int) -> None:
+        """A feature for a part, unless it has one."""
+        if self._at.setdefault((column, part), len(self.features)) == len(self.features):
+            self.features.append((column, part))
+
+    def get(self, column: int, part: int) -> int:
+        """The feature of a part; -1 if it has none."""
+        return self._at.get((column, part), -1)
+
+    def of(self, column: int) -> np.ndarray:
+        """All features of a column."""
+        return np.flatnonzero([owner == column for owner, _ in self.features])
+
+    def name(self, feature: int) -> str:
+        """What a feature is called."""
+        k, part = self.features[feature]
+        column = self.columns[k]
+        if part == GAP:
+            return f"{column.name} is missing"
+        if column.kind != "text":
+            return column.name + (TIME_PARTS[part] if column.kind == "time" else "")
+        own = self.categories[k]
+        if part == CODE:
+            return f"{column.name}: target"
+        if part > own.room:
+            return f"{column.name}#{part - own.room - 1}"
+        value = own.values[part - 1]
+        return f"{column.name} is missing" if value == NOTHING else f"{column.name}={value}"
+
+    def get_state(self) -> dict[str, Any]:
+        """All of it, as JSON can hold it."""
+        own = [self.categories.get(k) for k in range(len(self.columns))]
+        return {
+            "names": [c.name for c in self.columns],
+            "kinds": [c.kind for c in self.columns],
+            "origins": [float(c.origin) for c in self.columns],
+            "late": [c.late for c in self.columns],
+            "forms": [c.form for c in self.columns],
+            "hashes": [one is not None and one.hashes for one in own],
+            "values": [[] if one is None else one.values for one in own],
+            "owners": [owner for owner, _ in self.features],
+            "parts": [part for _, part in self.features],
+            "gaps": list(self.gaps),
+            "n_first": self.n_first,
+        }
+
+    @classmethod
+    def from_state(
+        cls, state: dict[str, Any], n_hash: int, max_categories: int, statistics: bool
+    ) -> Layout:
+        """The layout whose ``get_state`` gave ``state``."""
+        sizes = check(state, _COLUMNS)
+        parts = (state[name] for name in ("names", "kinds", "origins", "late", "forms"))
+        layout = cls(map(Column, *parts), n_hash, max_categories, statistics)
+        values = state.get("values")
+        require(
+            isinstance(values, list) and len(values) == sizes["columns"],
+            "values: must be a list for each column",
+        )
+        for k, known in enumerate(values or ()):
+            layout._take_values(k, known, state["hashes"][k])
+        base, layout.features, layout._at = layout.features, [], {}
+        for k, part in zip(state["owners"], state["parts"], strict=True):
+            require(k < len(layout.columns), f"owners: there is no column {k}")
+            require(part in layout._possible(k), f"parts: column {k} has no part {part}")
+            layout.add(k, part)
+        require(len(layout) == len(state["owners"]), "parts: holds one twice")
+        layout.n_first, layout.gaps = state["n_first"], list(state["gaps"])
+        layout._check_features(base)
+        return layout
+
+    def _take_values(self, k: int, known: Any, hashes: bool) -> None:
+        check({"values": known}, {"values": Listed(Text(), "n")})
+        own = self.categories.get(k)
+        most = 0 if own is None else own.room
+        fine = len(known) <= most and len(set(known)) == len(known)
+        require(fine, f"values: column {k} must hold up to {most} different ones")
+        if own is not None:
+            own.take(known)
+            own.hashes = hashes
+
+    def _possible(self, k: int) -> range:
+        own = self.categories.get(k)
+        if own is None:
+            return range(GAP, len(TIME_PARTS) if self.columns[k].kind == "time" else 1)
+        if self.statistics:
+            return range(len(own.codes) + 1)
+        return range(1, own.room + 1 + own.n_hash)
+
+    def _check_features(self, base: list[tuple[int, int]]) -> None:
+        """The first parts of each column must be there, and the parts of a time in a row."""
+        require(self._at.keys() >= set(base), "parts: lacks features of its columns")
+        require(self.n_first <= len(self), "n_first: is more than all features")
+        for k, column in enumerate(self.columns):
+            if column.kind == "time":
+                at = [self.get(k, part) - part for part in range(len(TIME_PARTS))]
+                require(len(set(at)) == 1, f"parts: those of column {k} do not follow each other")

@@ -1,0 +1,62 @@
+"""The values of an Arrow column, read as what the column is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from onkel.columns import arrow_values
+from onkel.columns.column import Column, Given
+from onkel.columns.failures import shorten
+from onkel.columns.gaps import GAPS
+from onkel.columns.written import numbers_of, seconds_of
+from onkel.errors import DataError
+
+__all__ = ["given", "text_of"]
+
+
+def given(array: Any, column: Column, na_values: Collection[str] = ()) -> Given:
+    """What stands in a column of a table.
+
+    Raises
+    ------
+    DataError
+        It cannot be read as the column's kind.
+    """
+    if column.kind == "text":
+        return text_of(array, column.name, na_values)
+    if column.form and arrow_values.kind_of(array.type) == "text":
+        return _parsed(array, column, na_values)
+    if column.kind == "time":
+        return Given(arrow_values.seconds(array, column.name))
+    return Given(arrow_values.numbers(array, column.name, na_values))
+
+
+def text_of(array: Any, name: str, na_values: Collection[str] = ()) -> Given:
+    """Text without blanks around it; what stands for nothing is missing."""
+    index, known = arrow_values.categories(array, name)
+    values = [value.strip() for value in known]
+    gone = np.array([value in GAPS or value in na_values for value in values] + [True])
+    return Given(np.where(gone[index], -1, index), values)
+
+
+def _parsed(array: Any, column: Column, na_values: Collection[str]) -> Given:
+    """Numbers or times that are written as text."""
+    text = text_of(array, column.name, na_values)
+    parse = seconds_of if column.kind == "time" else numbers_of
+    values = np.append(parse(text.known, column.form), np.nan)
+    found = values[text.values]
+    bad = np.isnan(found) & (text.values >= 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        value = text.known[text.values[row]]
+        what = "time" if column.kind == "time" else "number"
+        raise DataError(
+            f"{shorten(value)} stands where a {what} is expected",
+            row=row,
+            column=column.name,
+            value=value,
+        )
+    return Given(found)

@@ -1,0 +1,145 @@
+"""Ordered target statistics: what the target was, so far, where a category stood.
+
+For a row with category c, from the rows before it alone,
+
+    s = n_c / (n_c + a) · (mean of y where c stood - mean of y),   a = 10 rows,
+
+which is 0 for a category that is new. For classes y is 1 for the class and 0 for the others, and
+there is one s for each class but the first. A stream gives in its order what CatBoost makes by
+permutations.
+
+Source: Prokhorenkova et al. 2018 (ordered target statistics); Micci-Barreca 2001 (the smoothing).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.state import Array, Flag, Listed, Number, Text, check, inside, require
+
+__all__ = ["TargetMeans"]
+
+_SMOOTHING = 10.0
+# Classes beyond so many have no statistic.
+_MOST_CLASSES = 16
+_FEWEST_CODES = 64
+
+
+class TargetMeans:
+    """Counts and sums of the target for each code of each column.
+
+    Parameters
+    ----------
+    classes : bool
+        Whether the target is a class.
+    """
+
+    def __init__(self, classes: bool) -> None:
+        self.of_classes = classes
+        #: names of the classes so far, in the order of their first appearance
+        self.classes: list[str] = []
+        self.n_rows = 0.0
+        self.total = np.zeros(0 if classes else 1)
+        self.counts: dict[int, np.ndarray] = {}
+        self.sums: dict[int, np.ndarray] = {}
+
+    @property
+    def n_means(self) -> int:
+        """Statistics of each column, J."""
+        return len(self.total)
+
+    def learn(self, codes: dict[int, np.ndarray], y: np.ndarray) -> dict[int, np.ndarray]:
+        """The statistics (n, J) of each column before each row; then learn the rows.
+
+        Parameters
+        ----------
+        codes : dict of int to ndarray of shape (n,)
+            By the column's number; codes are whole, 0 for no category.
+        y : ndarray of shape (n,)
+            Numbers, or labels.
+        """
+        from onkel.columns.running import running_means
+
+        Y = self._as_targets(y)
+        before = np.zeros_like(Y)
+        self.n_rows = running_means(Y, self.total, self.n_rows, before)
+        return {name: self._of(name, own, Y, before, True) for name, own in codes.items()}
+
+    def now(self, codes: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+        """The statistics (n, J) of each column after all rows so far."""
+        n = len(next(iter(codes.values())))
+        before = np.tile(self.total / max(self.n_rows, 1.0), (n, 1))
+        return {name: self._of(name, own, before, before, False) for name, own in codes.items()}
+
+    def _of(
+        self, name: int, codes: np.ndarray, Y: np.ndarray, before: np.ndarray, learn: bool
+    ) -> np.ndarray:
+        from onkel.columns.running import means_of_codes
+
+        codes = codes.astype(np.int64)
+        self._make_room(name, int(codes.max(initial=0)) + 1)
+        out = np.zeros_like(Y)
+        own = self.counts[name], self.sums[name]
+        means_of_codes(codes, Y, before, *own, _SMOOTHING, out, learn)
+        return out
+
+    def _make_room(self, name: int, n: int) -> None:
+        held = self.counts.get(name, np.zeros(0))
+        sums = self.sums.get(name, np.zeros((0, self.n_means)))
+        if n > len(held) or sums.shape[1] < self.n_means:
+            n = max(n, _FEWEST_CODES) if n <= len(held) else max(2 * n, _FEWEST_CODES)
+            n = max(n, len(held))
+            self.counts[name] = np.pad(held, (0, n - len(held)))
+            more = [(0, n - len(sums)), (0, self.n_means - sums.shape[1])]
+            self.sums[name] = np.pad(sums, more)
+
+    def _as_targets(self, y: np.ndarray) -> np.ndarray:
+        """The numbers (n, 1), or for each class but the first 1 where it stands."""
+        if not self.of_classes:
+            return np.asarray(y, dtype=np.float64)[:, None]
+        values, first, index = np.unique(y, return_index=True, return_inverse=True)
+        names = [_name(value) for value in values]
+        for k in np.argsort(first):
+            if names[k] not in self.classes and len(self.classes) < _MOST_CLASSES:
+                self.classes.append(names[k])
+        self.total = np.pad(self.total, (0, max(len(self.classes) - 1, 0) - len(self.total)))
+        place = np.array([self.classes.index(n) if n in self.classes else 0 for n in names])
+        return (place[index][:, None] == np.arange(1, self.n_means + 1)).astype(np.float64)
+
+    def get_state(self) -> dict[str, Any]:
+        """A copy of all of it."""
+        return {
+            "of_classes": self.of_classes,
+            "classes": list(self.classes),
+            "n_rows": self.n_rows,
+            "total": self.total.copy(),
+            "counts": {str(name): own.copy() for name, own in self.counts.items()},
+            "sums": {str(name): own.copy() for name, own in self.sums.items()},
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> TargetMeans:
+        """What ``get_state`` gave."""
+        fields = {"of_classes": Flag(), "n_rows": Number(low=0.0), "total": Array(shape=("J",))}
+        sizes = check(state, fields | {"classes": Listed(Text(), "classes")})
+        means = cls(state["of_classes"])
+        means.classes, means.n_rows = list(state["classes"]), float(state["n_rows"])
+        means.total = state["total"].copy()
+        wanted = max(sizes["classes"] - 1, 0) if means.of_classes else 1
+        require(sizes["J"] == wanted, f"total: has {sizes['J']} entries, not {wanted}")
+        for name in state.get("counts", {}):
+            with inside(state, "counts") as counts, inside(state, "sums") as sums:
+                found = check(counts, {name: Array(shape=("codes",), low=0.0)})
+                check(sums, {name: Array(shape=("codes", "own"))}, **found)
+                require(name.isdecimal(), f"{name}: is no column's number")
+                require(sums[name].shape[1] <= wanted, f"{name}: has too many sums")
+                means.counts[int(name)] = counts[name].copy()
+                means.sums[int(name)] = sums[name].copy()
+        return means
+
+
+def _name(label: Any) -> str:
+    """A label as text, the same for 1 and 1.0."""
+    return f"={label}" if isinstance(label, str) else repr(float(label))

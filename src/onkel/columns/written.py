@@ -1,0 +1,138 @@
+"""Numbers and times as people write them: ``12,345``, ``$1 200.50``, ``17 %``, ``31/12/2018``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+
+__all__ = ["DATES", "number_form", "numbers_of", "seconds_of", "time_form"]
+
+_SIGN, _MONEY = r"[+\-−]?", r"(?:[$€£¥₹]|USD|EUR|GBP|CHF)?"
+_BLANK = r"[ \u00a0\u2009\u202f]"
+
+
+def _number(decimal: str, thousands: str) -> re.Pattern[str]:
+    grouped = rf"\d{{1,3}}(?:(?:{_BLANK}|['’{thousands}])\d{{3}})+"
+    value = rf"(?:(?!0{thousands}){grouped}|\d+)?(?:{decimal}\d*)?(?:[eE][+-]?\d+)?"
+    return re.compile(
+        rf"{_SIGN}{_BLANK}?{_MONEY}{_BLANK}?({_SIGN}(?=\d|{decimal}\d){value})"
+        rf"{_BLANK}?(?:%|{_MONEY})"
+    )
+
+
+# By the form of a column: the decimal point, or the decimal comma.
+_NUMBERS = {"point": _number(r"\.", ","), "comma": _number(",", r"\.")}
+_PLAIN = re.compile(r"\d+,\d+")
+_SIGNS = str.maketrans({"−": "-"})
+
+DATES = {"dayfirst": "dmy", "monthfirst": "mdy"}
+"""What the option ``dates`` says, and the form of a column that it stands for."""
+
+_CLOCK = (
+    r"(?:[ T]+(\d{1,2}):(\d\d)(?::(\d\d(?:\.\d{1,9})?))?(?: ?([AaPp])\.?[Mm]\.?)?"
+    r" ?(Z|UTC|[+-]\d\d:?\d\d)?)?"
+)
+_DAY = re.compile(r"(\d{1,2})([/.\-])(\d{1,2})\2(\d{4}|\d\d)" + _CLOCK)
+_YEAR = re.compile(r"(\d{4})([/.\-])(\d{1,2})\2(\d{1,2})" + _CLOCK)
+
+
+def number_form(values: Sequence[str], decimal: str) -> str | None:
+    """The form of a column whose values are numbers, "point" or "comma"; None if they are not.
+
+    Raises
+    ------
+    ValueError
+        They are numbers with a decimal comma, and ``decimal`` is a point.
+    """
+    form = "comma" if decimal == "," else "point"
+    if sum(_NUMBERS[form].fullmatch(value) is not None for value in values) >= 0.9 * len(values):
+        return form
+    commas = sum(_PLAIN.fullmatch(v.lstrip("+-")) is not None or v.isdecimal() for v in values)
+    if form == "point" and commas == len(values):
+        raise ValueError(
+            "holds numbers with a decimal comma; say so with decimal=',' (on the command line "
+            "--decimal ,), or take them for categories with categorical"
+        )
+    return None
+
+
+def numbers_of(values: Sequence[str], form: str) -> np.ndarray:
+    """The numbers that texts tell; NaN where one tells none."""
+    return np.array([_number_of(value, form) for value in values], dtype=np.float64)
+
+
+def _number_of(value: str, form: str) -> float:
+    found = _NUMBERS[form].fullmatch(value)
+    if found is None:
+        return math.nan
+    text = re.sub(rf"{_BLANK}|['’]", "", found[1].translate(_SIGNS))
+    text = text.replace(",", "") if form == "point" else text.replace(".", "").replace(",", ".")
+    number = float(text)
+    return -number if value[0] in "-−" and text[0] != "-" else number
+
+
+def time_form(values: Sequence[str], dates: str | None) -> str | None:
+    """The form of a column whose values are all times: "ymd", "dmy" or "mdy"; None if not.
+
+    Raises
+    ------
+    ValueError
+        Day and month cannot be told apart, and ``dates`` does not tell.
+    """
+    if all(_YEAR.fullmatch(value) for value in values):
+        return "ymd"
+    found = [_DAY.fullmatch(value) for value in values]
+    parts = [(int(one[1]), int(one[3])) for one in found if one is not None]
+    if len(parts) < len(values):
+        return None
+    first, second = (max(part) for part in zip(*parts, strict=True))
+    forms = [form for form, month in (("dmy", second), ("mdy", first)) if month <= 12]
+    if dates is not None and DATES[dates] in forms:
+        return DATES[dates]
+    if len(forms) > 1:
+        raise ValueError(
+            f"{values[0]!r} may begin with the day or with the month; say which with "
+            "dates='dayfirst' or 'monthfirst' (--dates on the command line), or take the times for "
+            "categories with categorical"
+        )
+    return forms[0] if forms else None
+
+
+def seconds_of(values: Sequence[str], form: str) -> np.ndarray:
+    """Seconds since 1970 of the times that texts tell, UTC where there is no zone; NaN if none."""
+    return np.array([_seconds_of(value, form) for value in values], dtype=np.float64)
+
+
+def _seconds_of(value: str, form: str) -> float:
+    found = (_YEAR if form == "ymd" else _DAY).fullmatch(value)
+    if found is None:
+        return math.nan
+    one, _, two, three, hour, minute, second, half, zone = found.groups()
+    year, month, day = {
+        "ymd": (one, two, three), "dmy": (three, two, one), "mdy": (three, one, two)
+    }[form]  # fmt: skip
+    hours = int(hour or 0)
+    if half is not None:
+        hours = hours % 12 + (12 if half in "Pp" else 0)
+    try:
+        moment = datetime(_full(year), int(month), int(day), hours, int(minute or 0), tzinfo=UTC)
+    except ValueError:
+        return math.nan
+    return moment.timestamp() + float(second or 0.0) - _offset(zone)
+
+
+def _full(year: str) -> int:
+    """A year of two digits is one from 1970 to 2069."""
+    short = int(year)
+    return short if len(year) == 4 else short + (1900 if short >= 70 else 2000)
+
+
+def _offset(zone: str | None) -> float:
+    if zone is None or zone in ("Z", "UTC"):
+        return 0.0
+    away = 3600.0 * int(zone[1:3]) + 60.0 * int(zone[-2:])
+    return away if zone[0] == "+" else -away

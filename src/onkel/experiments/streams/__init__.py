@@ -1,0 +1,1 @@
+"""Streams in the order of time: the default beside its rivals, on the same rows."""

@@ -1,0 +1,45 @@
+"""The keys of groups: what they may be, and the first row that has none."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from onkel.errors import DataError
+from onkel.learners.base import OnlineEstimator
+
+__all__ = ["by_group", "check_keys", "group_keys"]
+
+_KINDS = (str, int, float)
+
+
+def by_group(estimator: Any, groups: Any) -> dict[str, Any]:
+    """The argument ``groups`` for a learner that takes it; none for the others."""
+    takes = isinstance(estimator, OnlineEstimator) and estimator.takes_groups
+    return {"groups": groups} if takes and groups is not None else {}
+
+
+def group_keys(groups: Any) -> list[Any]:
+    """Keys as plain texts and numbers, a row each."""
+    keys = groups if isinstance(groups, list) else np.asarray(groups).tolist()
+    if not isinstance(keys, list):
+        raise ValueError(f"groups={groups!r} must be an array (n,), a key for every row")
+    return [key.item() if isinstance(key, np.generic) else key for key in keys]
+
+
+def check_keys(keys: list[Any], n: int) -> DataError | None:
+    """The error of the first of n keys that cannot be one."""
+    if len(keys) != n:
+        raise ValueError(f"X has {n} rows and groups has {len(keys)}; they must agree")
+    for row, key in enumerate(keys):
+        if not isinstance(key, _KINDS) or (isinstance(key, float) and not math.isfinite(key)):
+            what = "is missing" if key is None or key != key else f"is {key!r}"
+            return DataError(
+                f"the group {what}; every row needs one, a text or a number",
+                row=row,
+                column="groups",
+                value=key,
+            )
+    return None

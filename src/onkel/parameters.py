@@ -1,0 +1,52 @@
+"""Checks of parameters: each gives the value of ``owner.name``, or a ValueError that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+
+def positive(owner: object, name: str, below: float = np.inf) -> float:
+    """A number above 0, and below ``below``."""
+    value = getattr(owner, name)
+    if not _is_number(value) or not 0.0 < value < below:
+        right = "a positive number" if below == np.inf else f"above 0 and below {below:g}"
+        raise ValueError(f"{name}={value!r} must be {right}")
+    return float(value)
+
+
+def non_negative(owner: object, name: str) -> float:
+    """A number of at least 0."""
+    value = getattr(owner, name)
+    if not _is_number(value) or not 0.0 <= value < np.inf:
+        raise ValueError(f"{name}={value!r} must be a number of at least 0")
+    return float(value)
+
+
+def whole(owner: object, name: str, least: int = 1) -> int:
+    """A whole number of at least ``least``."""
+    value = getattr(owner, name)
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
+    return int(value)
+
+
+def one_of(owner: object, name: str, words: Iterable[str]) -> str:
+    """One of the words."""
+    value, words = getattr(owner, name), tuple(words)
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, words))}")
+    return value
+
+
+def member(owner: object, name: str, words: type[IntEnum]) -> IntEnum:
+    """The member of ``words`` that a word names."""
+    allowed = {word.name.lower().replace("_", "-"): word for word in words}
+    return allowed[one_of(owner, name, allowed)]
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, str) and bool(np.isreal(value))

@@ -1,0 +1,160 @@
+"""Labels that come late, by id: rows that were predicted and wait for theirs."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.errors import DataError
+from onkel.learners.grouping import by_group
+from onkel.model.lock import locked
+from onkel.pipeline.statistics import is_fitted
+from onkel.pipeline.stream_model import StreamModel
+
+__all__ = ["LateLabels"]
+
+
+class _Row(NamedTuple):
+    """A row that waits."""
+
+    x: Any
+    group: Any
+    predicted: Any
+
+
+class LateLabels:
+    """A model whose labels come later than its rows, each with the row's id.
+
+    `predict` answers a row at once and keeps it; `learn` learns it when its label comes, in
+    whatever order labels come. What is predicted is what is known of rows to come: a learner with
+    a memory uses the labels so far, the less the more rows (of the group) still wait.
+
+    Use it where rows and labels are two streams: orders and returns, forecasts and readings. Where
+    the labels of a table are late by so many rows or so much time, use
+    ``prequential(..., delay=...)``.
+
+    Parameters
+    ----------
+    model : StreamModel or estimator
+        Learned in place.
+    most : int, default=100_000
+        Rows that wait at most, at least 1. Of more the oldest is forgotten, and counted.
+
+    Attributes
+    ----------
+    n_waiting : int
+        Rows whose labels are still to come.
+    n_forgotten : int
+        Rows that were forgotten before their labels came.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onkel import LateLabels, OnlineKernelRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> model = LateLabels(OnlineKernelRegressor(n_components=20, speed="fast"))
+    >>> errors = []
+    >>> for t in range(300):
+    ...     x = rng.uniform(-1, 1, 2)
+    ...     predicted = model.predict(f"order {t}", x)
+    ...     if t >= 5:
+    ...         before = model.learn(f"order {t - 5}", y)
+    ...     y = float(x[0] + x[1])
+    >>> model.n_waiting
+    5
+    """
+
+    def __init__(self, model: Any, most: int = 100_000) -> None:
+        if most < 1:
+            raise ValueError(f"most={most}: must be at least 1")
+        self.model, self.most = model, most
+        self.n_forgotten = 0
+        self._waiting: OrderedDict[Any, _Row] = OrderedDict()
+        self._ahead: Counter[Any] = Counter()
+
+    @property
+    def n_waiting(self) -> int:
+        """Rows whose labels are still to come."""
+        return len(self._waiting)
+
+    @locked
+    def predict(self, id: Any, x: Any, group: Any = None) -> Any:
+        """Predict one row, and keep it until its label comes.
+
+        Parameters
+        ----------
+        id : str, int or anything hashable
+            What the label will name.
+        x : dict, or array of shape (d,)
+            The row: a dict for a `StreamModel`.
+        group : str or number, optional
+            The series the row belongs to, for an estimator that learns by group. A `StreamModel`
+            takes it from its column.
+
+        Returns
+        -------
+        str, int or float
+            The label or value; before anything was learned 0 of values, and None of classes.
+
+        Raises
+        ------
+        DataError
+            A row with this id waits already, or the row is bad: it is not kept.
+        """
+        if id in self._waiting:
+            raise DataError(f"id {id!r}: a row with this id waits for its label already")
+        if not isinstance(self.model, StreamModel):
+            x = np.asarray(x).reshape(1, -1)
+        elif group is None:
+            group = x.get(self.model.settings.get("group"))
+        predicted = self._predict(x, group)
+        if len(self._waiting) == self.most:
+            self._gone(self._waiting.popitem(last=False)[1])
+            self.n_forgotten += 1
+        self._waiting[id] = _Row(x, group, predicted)
+        self._ahead[group] += 1
+        return predicted
+
+    @locked
+    def learn(self, id: Any, y: Any) -> Any:
+        """Learn the row of an id, now that its label has come.
+
+        Returns
+        -------
+        str, int or float
+            What was predicted of it: with ``y``, the honest score.
+
+        Raises
+        ------
+        DataError
+            No row with this id waits; or the label is bad, and the row waits on.
+        """
+        row = self._waiting.get(id)
+        if row is None:
+            raise DataError(
+                f"id {id!r}: no row with this id waits for a label: it was never predicted, has "
+                f"been learned, or was forgotten ({self.n_forgotten:,} of more than "
+                f"most={self.most:,} rows were)"
+            )
+        more = by_group(self.model, None if row.group is None else [row.group])
+        self.model.partial_fit(row.x, [y], **more)
+        self._gone(self._waiting.pop(id))
+        return row.predicted
+
+    def _predict(self, x: Any, group: Any) -> Any:
+        ahead, model = self._ahead[group], self.model
+        if isinstance(model, StreamModel):
+            if not is_fitted(model.estimator):
+                return 0.0 if model.task == "regression" else None
+            return model.predict_next(x, ahead)[0].item()
+        if not is_fitted(model):
+            return 0.0 if model._task == "regression" else None
+        more = by_group(model, None if group is None else [group])
+        return model.predict_next(x, ahead, **more)[0].item()
+
+    def _gone(self, row: _Row) -> None:
+        self._ahead[row.group] -= 1
+        if not self._ahead[row.group]:
+            del self._ahead[row.group]

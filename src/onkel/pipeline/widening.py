@@ -1,0 +1,111 @@
+"""From encoded rows to the learner's: means of the target in place of codes, late columns in order.
+
+A column that comes in mid-stream was 0 so far. So it needs no place among the learner's columns
+before its first value that is not 0. Places are given in the order of these rows, whatever the
+blocks are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.columns.target_means import TargetMeans
+from onkel.state import Array, check, inside, require
+
+__all__ = ["Widening"]
+
+
+class Widening:
+    """The columns of a learner behind an encoder with statistics.
+
+    Parameters
+    ----------
+    classes : bool
+        Whether the target is a class.
+    n_first : int
+        Columns of the encoder that were there at first, and keep their places.
+
+    Attributes
+    ----------
+    late : list of (int, int)
+        The learner's columns behind the first ones: column of the encoder, and which of its
+        statistics (0 for the first, and for a column without).
+    """
+
+    def __init__(self, classes: bool, n_first: int) -> None:
+        self.means = TargetMeans(classes)
+        self.n_first = n_first
+        self.late: list[tuple[int, int]] = []
+
+    def learn(self, X: np.ndarray, y: np.ndarray, codes: list[int]) -> np.ndarray:
+        """The learner's rows for encoded rows X (n, d) before each is learned; learn them."""
+        codes = [j for j in codes if j < X.shape[1]]
+        means = self.means.learn({j: X[:, j] for j in codes}, y)
+        self._find_places(X, means)
+        return self._placed(X, means)
+
+    def now(self, X: np.ndarray, codes: list[int]) -> np.ndarray:
+        """The learner's rows for encoded rows X, by all that was learned."""
+        codes = [j for j in codes if j < X.shape[1]]
+        means = self.means.now({j: X[:, j] for j in codes}) if codes else {}
+        return self._placed(X, means)
+
+    def column(self, j: int) -> int:
+        """The encoder's column that the learner's column j comes from."""
+        return j if j < self.n_first else self.late[j - self.n_first][0]
+
+    def _find_places(self, X: np.ndarray, means: dict[int, np.ndarray]) -> None:
+        held = set(self.late)
+        new: list[tuple[int, int, int]] = []
+        for j in range(self.n_first, X.shape[1]):
+            if (j, 0) not in held:
+                values = means[j][:, :1] if j in means else X[:, j : j + 1]
+                new += [(row, j, 0) for row in _first_rows(values)]
+        for j, own in means.items():
+            for k in range(1, own.shape[1]):
+                if (j, k) not in held:
+                    new += [(row, j, k) for row in _first_rows(own[:, k : k + 1])]
+        self.late += [(j, k) for _, j, k in sorted(new)]
+
+    def _placed(self, X: np.ndarray, means: dict[int, np.ndarray]) -> np.ndarray:
+        out = np.zeros((len(X), self.n_first + len(self.late)), dtype=X.dtype)
+        out[:, : self.n_first] = X[:, : self.n_first]
+        with np.errstate(over="ignore"):
+            for j in means:
+                if j < self.n_first:
+                    out[:, j] = means[j][:, 0] if means[j].shape[1] else 0.0
+            for at, (j, k) in enumerate(self.late, self.n_first):
+                if j in means:
+                    out[:, at] = means[j][:, k] if k < means[j].shape[1] else 0.0
+                elif j < X.shape[1]:
+                    out[:, at] = X[:, j]
+        return out
+
+    def get_state(self) -> dict[str, Any]:
+        """A copy of all of it."""
+        return {
+            "means": self.means.get_state(),
+            "n_first": self.n_first,
+            "late": np.array(self.late, dtype=np.int64).reshape(-1, 2),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_first: int, n_features: int) -> Widening:
+        """What ``get_state`` gave, for an encoder of so many features, ``n_first`` at first."""
+        late = Array(dtype=np.int64, shape=("late", 2), low=0, high=n_features - 1)
+        check(state, {"late": late})
+        require(state.get("n_first") == n_first, f"n_first: must be {n_first}")
+        widening = cls(False, n_first)
+        with inside(state, "means") as means:
+            widening.means = TargetMeans.from_state(means)
+        widening.late = [(int(j), int(k)) for j, k in state["late"]]
+        require(len(set(widening.late)) == len(widening.late), "late: holds a column twice")
+        return widening
+
+
+def _first_rows(values: np.ndarray) -> list[int]:
+    """The first row whose value is not 0, if there is one."""
+    there = (values != 0.0).any(axis=1)
+    return [int(np.argmax(there))] if there.any() else []

@@ -1,0 +1,123 @@
+"""Rows that are dicts, as the values of columns."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from onkel.columns.column import Column, Given
+from onkel.columns.failures import shorten
+from onkel.errors import DataError
+
+__all__ = ["DictRows"]
+
+_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+
+
+class DictRows:
+    """Rows with the columns given, and with those that their keys add.
+
+    Parameters
+    ----------
+    columns : iterable of Column
+    source : str
+        For errors.
+
+    Attributes
+    ----------
+    columns : dict of str to Column
+        New ones at the end: a key becomes a column with its first value.
+    n_rows : int
+    """
+
+    def __init__(self, columns: Iterable[Column], source: str) -> None:
+        self.columns = {column.name: column for column in columns}
+        self.source = source
+        self.n_rows = 0
+        self._rows: dict[str, list[int]] = {name: [] for name in self.columns}
+        self._values: dict[str, list[Any]] = {name: [] for name in self.columns}
+
+    def add(self, x: Any, row: int) -> None:
+        """Take a row; ``row`` is its number, for errors. A bad one leaves no trace."""
+        if not isinstance(x, dict):
+            raise DataError(
+                f"a dict is expected, got {shorten(x)}", source=self.source, row=row, value=x
+            )
+        new: dict[str, Column] = {}
+        read: dict[str, Any] = {}
+        for key, value in x.items():
+            name = str(key)
+            column = self.columns.get(name)
+            if column is None and value is not None:
+                column = new[name] = _column(name, value)
+            if column is not None:
+                read[name] = self._read(column, value, row)
+        self.columns |= new
+        for name, value in read.items():
+            self._rows.setdefault(name, []).append(self.n_rows)
+            self._values.setdefault(name, []).append(value)
+        self.n_rows += 1
+
+    def _read(self, column: Column, value: Any, row: int) -> Any:
+        """Text or None of a text column; else a number, NaN where it is missing."""
+        gone = value is None or value != value
+        if column.kind == "text":
+            return None if gone or value == "" else str(value)
+        try:
+            if gone:
+                return math.nan
+            return _seconds_of(value) if column.kind == "time" else float(value)
+        except (AttributeError, TypeError, ValueError, OverflowError):
+            what = "time" if column.kind == "time" else "number"
+            raise DataError(
+                f"{shorten(value)} stands where a {what} is expected",
+                source=self.source, row=row, column=column.name, value=value,
+            ) from None  # fmt: skip
+
+    def given(self) -> dict[str, Given]:
+        """The values of each column."""
+        return {name: self._given(name) for name in self.columns}
+
+    def _given(self, name: str) -> Given:
+        rows, values = self._rows[name], self._values[name]
+        absent = np.ones(self.n_rows, dtype=bool)
+        absent[rows] = False
+        if self.columns[name].kind != "text":
+            numbers = np.zeros(self.n_rows)
+            numbers[rows] = values
+            return Given(numbers, absent=absent)
+        known = (value for value in dict.fromkeys(values) if value is not None)
+        codes = {value: k for k, value in enumerate(known)}
+        index = np.full(self.n_rows, -1)
+        index[rows] = [codes.get(value, -1) for value in values]
+        return Given(index, list(codes), absent)
+
+
+def _column(name: str, value: Any) -> Column:
+    """A column by its first value."""
+    if isinstance(value, _TIMES):
+        origin = _seconds_of(value)
+        return Column(name, "time", origin if origin == origin else 0.0)
+    return Column(name, "text" if isinstance(value, str) else "number")
+
+
+def _seconds_of(value: Any) -> float:
+    """A date, time of day, duration or moment as seconds; without a zone it is taken for UTC."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        count = value.astype(f"{value.dtype.str[1]}8[ns]").view(np.int64)
+        return math.nan if np.isnat(value) else float(count) * 1e-9
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, datetime.time):
+        return datetime.timedelta(
+            hours=value.hour, minutes=value.minute, seconds=value.second,
+            microseconds=value.microsecond,
+        ).total_seconds()  # fmt: skip
+    if not isinstance(value, datetime.datetime):
+        return (value - datetime.date(1970, 1, 1)).days * 86400.0
+    zoned = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
+    return zoned.timestamp()

@@ -1,0 +1,119 @@
+"""Options that tell how a file is written, through ``onkel learn`` and ``onkel predict``."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import onkel
+from onkel.cli import app
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(a) for a in args])
+
+
+def rows(n=300, seed=0):
+    """Two columns and a target that is their difference."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 9000, n), rng.normal(size=n).round(2)
+    return [
+        (int(k), float(v), round(float(k) / 1000 - float(v), 3)) for k, v in zip(a, b, strict=True)
+    ]
+
+
+def write(path, lines, encoding="utf-8"):
+    path.write_text("\n".join(lines) + "\n", encoding=encoding)
+    return path
+
+
+def learned(path, *args):
+    """The model, and its error."""
+    saved = path.with_suffix(".onkel")
+    result = run("learn", path, "-a", "krls", "--json", "-o", saved, *args)
+    assert result.exit_code == 0, result.stderr
+    return onkel.load(saved), json.loads(result.stdout)["value"]
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """The same rows without any mark in them."""
+    lines = [f"{a},{b},{y}" for a, b, y in rows()]
+    return learned(write(tmp_path / "plain.csv", ["a,b,y", *lines]), "-t", "y")
+
+
+def comma(value):
+    return str(value).replace(".", ",")
+
+
+def test_decimal_commas_in_features_and_target(tmp_path, plain):
+    lines = [f"{a:,};{comma(b)};{comma(y)}".replace(",", ".", a >= 1000) for a, b, y in rows()]
+    path = write(tmp_path / "comma.csv", ["a;b;y", *lines])
+    model, value = learned(path, "-t", "y", "--decimal", ",", "--thousands", ".")
+    assert value == pytest.approx(plain[1], rel=1e-6)
+    assert model.predict({"a": "1.500", "b": "-0,5"}) == pytest.approx(
+        plain[0].predict({"a": 1500, "b": -0.5}), rel=1e-5
+    )
+    assert run("predict", tmp_path / "comma.onkel", path).exit_code == 0
+
+
+def test_thousands_in_features_and_target(tmp_path):
+    lines = [f'"{a:,}",{b},"${1000 * y:,.2f}"' for a, b, y in rows()]
+    model, _ = learned(write(tmp_path / "m.csv", ["a,b,y", *lines]), "-t", "y")
+    assert model.task == "regression"
+    assert model.encoder.kinds == {"a": "number", "b": "number"}
+    # a mark that the first rows do not have must be announced
+    lines = [f"{a % 1000},{b},{y}" for a, b, y in rows()] * 300 + ['"1,500",0.5,1.0']
+    path = write(tmp_path / "late.csv", ["a,b,y", *lines])
+    assert path.stat().st_size > 1 << 20
+    result = run("learn", path, "-t", "y", "-a", "pa")
+    assert result.exit_code == 2
+    assert "'1,500' stands where a number is expected" in result.stderr
+    model, _ = learned(path, "-t", "y", "--thousands", ",", "-a", "pa")
+    assert model.n_rows == len(lines)
+    result = run("learn", path, "-t", "y", "--thousands", ".")
+    assert result.exit_code == 2
+    assert "thousands" in result.stderr
+
+
+def test_separator_encoding_and_no_header(tmp_path, plain):
+    lines = [f"{a}#{'süd' if b > 0 else 'nord'}#{y}" for a, b, y in rows()]
+    path = write(tmp_path / "latin.csv", ["a#wörter#y", *lines], "latin-1")
+    result = run("learn", path, "-t", "y", "--sep", "#")
+    assert result.exit_code == 2
+    assert "--encoding" in result.stderr
+    model, _ = learned(path, "-t", "y", "--sep", "#", "--encoding", "latin-1")
+    assert model.encoder.kinds == {"a": "number", "wörter": "text"}
+    assert "wörter=süd" in model.feature_names
+    # and predicts such a file as it learned it
+    assert run("predict", tmp_path / "latin.onkel", path).exit_code == 0
+    assert len(model.predict(str(path))) == 300
+    wide = write(tmp_path / "wide.csv", ["a#wörter#y", *lines], "utf-16")
+    assert learned(wide, "-t", "y", "--sep", "#", "--encoding", "utf-16")[0].n_rows == 300
+    bare = write(tmp_path / "bare.csv", [f"x{a},{y}" for a, _, y in rows()])
+    model, _ = learned(bare, "-t", "c1", "--no-header")
+    assert model.n_rows == 300
+    result = run("learn", path, "-t", "y", "--encoding", "latin-99")
+    assert result.exit_code == 2
+    assert "latin-99" in result.stderr
+
+
+def test_na_values_add_to_the_usual(tmp_path):
+    lines = [f"{'unknown' if k % 7 == 5 else a},{b},{y}" for k, (a, b, y) in enumerate(rows())]
+    path = write(tmp_path / "na.csv", ["a,b,y", *lines])
+    model, _ = learned(path, "-t", "y", "--na-values", "unknown,none given")
+    assert model.describe_columns()[0]["kind"] == "number"
+    assert model.describe_columns()[0]["gaps"] == 43
+    assert model.predict({"a": "unknown", "b": 0.0}) == model.predict({"a": None, "b": 0.0})
+
+
+def test_a_text_label_that_comes_late(tmp_path):
+    lines = [f"{a},{int(a > 4500)}" for a, _, _ in rows(200_000)] + ["5,other"] * 20
+    path = write(tmp_path / "late.csv", ["a,y", *lines])
+    assert path.stat().st_size > 1 << 20
+    model, _ = learned(path, "-t", "y", "--task", "classification", "-a", "pa")
+    assert model.classes_.tolist() == ["0", "1", "other"]
+    assert model.n_rows == 200_020
