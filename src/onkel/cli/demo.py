@@ -84,7 +84,7 @@ def _show(
     out: Path,
 ) -> Files:
     from onkel.cli.tables import comparison_table
-    from onkel.evaluation.comparison.table import comparison
+    from onkel.evaluation.comparing import comparison
     from onkel.evaluation.figure import plot
     from onkel.evaluation.report import write_html
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from onkel._version import __version__
 from onkel.evaluation import pictures
-from onkel.evaluation.comparison.table import comparison
+from onkel.evaluation.comparing import comparison
 from onkel.evaluation.details.telling import score_lines
 from onkel.evaluation.figure import plot, to_svg
 from onkel.evaluation.glance import sentences, tiles
