@@ -49,7 +49,8 @@ def error(predicted: np.ndarray, y: np.ndarray) -> float:
 def learned(path: Path, target: str, speed: str) -> tuple[np.ndarray, np.ndarray, float]:
     """Predictions before learning, targets, and rows a CPU second."""
     from onkel.cli.learn.options import LearnOptions
-    from onkel.cli.values import choose_task, make_estimator
+    from onkel.cli.values import choose_task
+    from onkel.learners.making import make_estimator
     from onkel.pipeline import StreamModel
 
     name = path.name.split(".")[0]

@@ -35,13 +35,13 @@ def test_the_columns_are_shown_before_learning_and_kept_in_the_model(people, tmp
     assert result.exit_code == 0, result.stderr
     told = " ".join(result.stderr.split())
     for text in ("age number 100 number; whether it is missing", "city text 4 82 4 categories",
-                 "left out: counts the rows", "left out: is constant",
+                 "left out: counts the rows",
                  "left out: has a value of its own"):  # fmt: skip
         assert text in told
     found = json.loads(run("info", tmp_path / "m.onkel", "--json").stdout)
-    assert [c["name"] for c in found["columns"]] == ["age", "city"]
+    assert [c["name"] for c in found["columns"]] == ["age", "city", "source"]
     assert found["columns"][1]["categories"] == 4
-    assert set(found["useless"]) == {"row", "name", "source"}
+    assert set(found["useless"]) == {"row", "name"}
     model = onkel.load(tmp_path / "m.onkel")
     assert model.describe_columns() == found["columns"]
     assert run("predict", tmp_path / "m.onkel", people).exit_code == 0

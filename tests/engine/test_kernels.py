@@ -88,7 +88,7 @@ def test_a_kernel_without_a_spectrum_draws_none():
         name = "flat"
         radial = False
 
-    with pytest.raises(ValueError, match="'flat' is not radial: give it a spectrum"):
+    with pytest.raises(ValueError, match="'flat' is not radial: give it frequencies"):
         Flat().spectrum(np.random.default_rng(0), 2, 3, 1.0)
 
 

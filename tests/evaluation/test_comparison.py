@@ -10,9 +10,9 @@ from sklearn.linear_model import SGDClassifier
 
 import onkel
 from onkel.errors import DataError
-from onkel.evaluation.comparison.compare import compare
+from onkel.evaluation.compare import compare
+from onkel.evaluation.comparison.testing import holm, p_values
 from onkel.evaluation.styles import line_styles
-from onkel.evaluation.testing import holm, p_values
 from onkel.learners import FOGDClassifier, PAClassifier
 
 RNG = np.random.default_rng(0)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onkel.memory import ClassMemory, Experts, Gain, ValueMemory
-from onkel.memory.linear import absorb, begin, forget, move, times
+from onkel.memory import ClassMemory, Experts, Gain, ValueMemory, class_loops
+from onkel.memory.linear import absorb, begin, forget, learn_row, move, times
 from onkel.memory.period import find_periods, rows_until_search
 
 N = 700
@@ -171,22 +171,27 @@ def test_many_classes_are_not_counted_in_pairs():
 # ---- parts -----------------------------------------------------------------------------------
 
 
-def test_least_squares_against_the_normal_equations():
+@pytest.mark.parametrize("at_once", [False, True])
+def test_least_squares_against_the_normal_equations(at_once):
     rng = np.random.default_rng(0)
     n, p, forgetting, ridge = 60, 4, 0.97, 0.5
     U, y, first = rng.normal(size=(n, p)), rng.normal(size=n), rng.normal(size=p)
-    P, w, k = np.zeros((p, p)), first.copy(), np.zeros(p)
+    P, w, k, g = np.zeros((p, p)), first.copy(), np.zeros(p), np.zeros(p)
     begin(P, ridge)
     A, b = ridge * np.eye(p), ridge * first
     for t in range(n):
-        forget(P, w, first, p, t, forgetting, ridge, k)
+        if at_once:
+            error = y[t] - w @ U[t]
+            learn_row(P, w, first, p, t, forgetting, ridge, U[t], error, 1.0, k, g)
+        else:
+            forget(P, w, first, p, t, forgetting, ridge, k)
+            spread = 1.0 + times(P, U[t], p, k)
+            move(w, p, k, (y[t] - w @ U[t]) / spread)
+            absorb(P, p, k, spread)
         given_back = (1.0 - forgetting) * p * ridge
         A, b = forgetting * A, forgetting * b
         A[t % p, t % p] += given_back
         b[t % p] += given_back * first[t % p]
-        spread = 1.0 + times(P, U[t], p, k)
-        move(w, p, k, (y[t] - w @ U[t]) / spread)
-        absorb(P, p, k, spread)
         A, b = A + np.outer(U[t], U[t]), b + y[t] * U[t]
         np.testing.assert_allclose(w, np.linalg.solve(A, b), rtol=1e-8)
 
@@ -243,3 +248,20 @@ def test_gain_is_shown_by_gain_alone():
     better, same = Gain(), Gain()
     assert any(better.add(rows, 0.8 * rows) for rows in losses)
     assert not any(same.add(rows, rng.permutation(rows)) for rows in losses)
+
+
+def test_a_newton_step_of_two_classes_is_that_of_several():
+    rng = np.random.default_rng(0)
+    n = 6
+    P, Q = np.zeros((n, n)), np.zeros((n, n))
+    w, v, work = np.zeros(n), np.zeros(n), np.zeros((3, n))
+    begin(P, 1.0)
+    begin(Q, 1.0)
+    for _ in range(40):
+        U, code, weight = rng.normal(size=(2, n)), int(rng.integers(2)), rng.uniform(0.5, 2.0)
+        share = rng.uniform(0.01, 0.99)
+        p = np.array([share, 1.0 - share])
+        class_loops._newton(U, n, p, code, weight, P, w, *work)
+        class_loops._newton_of_two(U, n, p, code, weight, Q, v, *work[1:])
+        np.testing.assert_allclose(v, w, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(Q, P, rtol=1e-9, atol=1e-12)

@@ -153,6 +153,9 @@ def test_times_in_dicts_are_seconds(collect):
         "numpy": np.datetime64("2024-01-02T00:00:00.5", "ns"),
     }
     X, _, error, _ = collect(open_stream([(first, 0), (later, 1), ({"day": "soon"}, 0)]))
-    assert X[:, ::7].tolist() == [[0.0] * 6, [90.0, 90.0, 86400.0, 90.0, 90.0, 86400.5]]
+    expected = [[0.0] * 5, [90.0, 90.0, 86400.0, 90.0, 86400.5]]
+    trends = [0, 7, 14, 21, 29]
+    np.testing.assert_allclose(86400.0 * np.sinh(X[:, trends]), expected, rtol=1e-5)
+    assert X[:, 28].tolist() == [0.0, 90.0]  # a span is a number of seconds
     assert (error.row, error.column) == (2, "day")
     assert "a time is expected" in str(error)

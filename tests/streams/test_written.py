@@ -75,13 +75,20 @@ def test_a_time_is_a_trend_and_circles(tmp_path, collect):
     X = collect(stream)[0]
     assert stream.encoder.feature_names[0] == "x"
     assert X.shape[1] == 7
-    np.testing.assert_allclose(X[:, 0], 3600.0 * np.arange(480))
+    np.testing.assert_allclose(X[:, 0], np.arcsinh(np.arange(480) / 24))
     hour = 2 * np.pi * (np.arange(480) % 24) / 24
     np.testing.assert_allclose(X[:, 1:3], np.c_[np.sin(hour), np.cos(hour)], atol=1e-9)
     day = 2 * np.pi * (np.arange(480) // 24 % 7) / 7  # 1 March 2021 is a Monday
     np.testing.assert_allclose(X[:, 3:5], np.c_[np.sin(day), np.cos(day)], atol=1e-9)
-    assert (np.abs(X[:, 5:]) <= 1).all()
-    assert np.ptp(X[:, 5]) < 0.4
+    assert not X[:, 5:].any()  # a short arc of the year
+
+
+def test_the_day_of_the_year_is_a_circle_after_a_quarter(tmp_path, collect):
+    rows = [(f"{1 + k % 28}/{1 + k // 28 % 12}/{2021 + k // 336}", k % 2) for k in range(600)]
+    X = collect(open_stream(csv(tmp_path / "a.csv", rows), target="y", dtype="float64"))[0]
+    assert not X[:84, 5:].any()
+    np.testing.assert_allclose(np.hypot(X[100:, 5], X[100:, 6]), 1.0)
+    np.testing.assert_allclose(X[120, 5:], X[120 + 336, 5:], atol=0.01)
 
 
 def test_ambiguous_times_name_the_option_that_settles_it(tmp_path):
@@ -93,8 +100,8 @@ def test_ambiguous_times_name_the_option_that_settles_it(tmp_path):
     seconds = {}
     for dates in ("dayfirst", "monthfirst"):
         stream = open_stream(path, target="y", dates=dates, dtype="float64")
-        seconds[dates] = next(iter(stream)).X[1, 0]
-    assert seconds == {"dayfirst": 86400.0, "monthfirst": 31 * 86400.0}
+        seconds[dates] = np.sinh(next(iter(stream)).X[1, 0])
+    assert seconds == pytest.approx({"dayfirst": 1.0, "monthfirst": 31.0})
 
 
 def test_money_and_thousands_are_numbers(tmp_path, collect):

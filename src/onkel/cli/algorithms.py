@@ -8,9 +8,6 @@ import typer
 
 from onkel.cli import options
 
-__all__ = ["algorithms"]
-
-
 Name = Annotated[
     str | None,
     typer.Argument(metavar="NAME", help="Show its parameters.", autocompletion=options.names),

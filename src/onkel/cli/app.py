@@ -17,8 +17,6 @@ from onkel.cli.learn import verb as learn
 from onkel.cli.wording import plainly
 from onkel.numerics.notices import heard_by
 
-__all__ = ["app", "main"]
-
 
 class _Verbs(TyperGroup):
     """Tells errors that a user can put right in one red line, with exit status 2."""

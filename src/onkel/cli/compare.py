@@ -234,7 +234,7 @@ def _show(
     options: CompareOptions, results: Sequence[Any], rows: _Rows, task: str, linear: set[str]
 ) -> None:
     from onkel.cli.tables import comparison_table
-    from onkel.evaluation.comparing import as_records, comparison, write_table
+    from onkel.evaluation.comparison.table import as_records, comparison, write_table
 
     table = comparison(results, linear)
     files = {"report": options.report, "figure": options.figure}

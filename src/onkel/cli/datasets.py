@@ -8,8 +8,6 @@ import typer
 
 from onkel.cli import options
 
-__all__ = ["app"]
-
 app = typer.Typer(
     help="Data sets of the papers: list them, fetch them, find them.", no_args_is_help=True
 )

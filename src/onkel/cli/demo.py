@@ -13,8 +13,6 @@ from onkel.cli.console import stderr, stdout
 if TYPE_CHECKING:
     from onkel.evaluation.comparison.contest import Contest
 
-__all__ = ["demo"]
-
 _FAST = ("fogd", "nogd", "rrf", "pa")
 # The default is shown where its thousands of rows a second are enough.
 _ALL = ("okl", *_FAST)
@@ -84,7 +82,7 @@ def _show(
     out: Path,
 ) -> Files:
     from onkel.cli.tables import comparison_table
-    from onkel.evaluation.comparing import comparison
+    from onkel.evaluation.comparison.table import comparison
     from onkel.evaluation.figure import plot
     from onkel.evaluation.report import write_html
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from onkel.cli import options
 
-__all__ = ["info"]
-
 
 def info(
     model: options.Model,

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
-__all__ = ["Interrupted", "Interrupts"]
-
 _WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 
 

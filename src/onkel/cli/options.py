@@ -13,8 +13,6 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 
-__all__ = ["Learning", "Reading", "takes"]
-
 MODEL, READING, RUN, OUTPUT = "Model", "Reading", "Run", "Output"
 _LONG = "File, folder, glob or URL; '-' for stdin (with --format)."
 _ROWS, _COLUMN, _FILE, _N = ({"metavar": name} for name in ("ROWS", "COLUMN", "FILE", "N"))
@@ -106,7 +104,7 @@ Dates = Annotated[
 KeepColumns = Annotated[
     list[str] | None,
     _option(
-        help="Column to use though it looks like an id or a constant: a,b. Repeatable.",
+        help="Column to use though it looks like an id: a,b. Repeatable.",
         panel=READING, **_COLUMN,
     ),
 ]  # fmt: skip

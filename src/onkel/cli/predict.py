@@ -11,8 +11,6 @@ from onkel.cli import options
 from onkel.cli.console import note, watched
 from onkel.cli.options import takes
 
-__all__ = ["PredictOptions", "predict"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PredictOptions:

@@ -14,8 +14,6 @@ from onkel.cli import options
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["app"]
-
 app = typer.Typer(help="Measure the default learner's numbers again.", no_args_is_help=True)
 
 

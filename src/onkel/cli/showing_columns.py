@@ -6,8 +6,6 @@ from typing import Any
 
 from onkel.cli.console import stderr
 
-__all__ = ["columns_table", "show_columns"]
-
 # Of more columns than these, plain numbers are counted and not listed.
 _MOST = 40
 # What a column is of which nothing is told but its name.

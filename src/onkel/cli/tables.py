@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from onkel.cli.console import print_json, stdout
-from onkel.evaluation.comparing import Comparison
+from onkel.evaluation.comparison.table import Comparison
 from onkel.evaluation.details.telling import score_lines
 from onkel.evaluation.metrics import metrics_of
 from onkel.evaluation.result import PrequentialResult

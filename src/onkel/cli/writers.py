@@ -12,8 +12,6 @@ from typing import Any
 
 from onkel.persistence.atomic import atomic_file
 
-__all__ = ["check_outputs", "open_writer"]
-
 Columns = dict[str, Any]
 Write = Callable[[Columns], None]
 

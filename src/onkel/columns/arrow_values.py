@@ -14,8 +14,6 @@ from onkel.columns.failures import first_failure, shorten
 from onkel.columns.gaps import GAPS
 from onkel.errors import DataError
 
-__all__ = ["categories", "kind_of", "numbers", "one_batch", "seconds", "target_values"]
-
 _UNIT = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 # What stands for "no value" in a text target (pyarrow's own list for numbers, in short).
 _NULLS = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan")
@@ -34,7 +32,8 @@ def _is_text(t: Any) -> bool:
 
 def kind_of(t: Any) -> str | None:
     """``"number"``, ``"flag"``, ``"time"`` or ``"text"``; None for what cannot be a feature."""
-    if pt.is_integer(t) or pt.is_floating(t) or pt.is_decimal(t) or pt.is_null(t):
+    number = pt.is_integer(t) or pt.is_floating(t) or pt.is_decimal(t) or pt.is_duration(t)
+    if number or pt.is_null(t):
         return "number"
     if pt.is_boolean(t):
         return "flag"
@@ -80,6 +79,8 @@ def numbers(array: Any, name: str, na_values: Collection[str] = ()) -> np.ndarra
         array = array.cast(pa.uint8())
     elif pt.is_decimal(t) or (pt.is_integer(t) and array.null_count):
         array = array.cast(pa.float64(), safe=False)
+    elif pt.is_duration(t):
+        return seconds(array, name)
     elif _is_text(t):
         array = _parsed(array, name, na_values)
     elif not pt.is_integer(t) and not pt.is_floating(t):

@@ -8,8 +8,6 @@ import numpy as np
 
 from onkel.columns.hashing import slots
 
-__all__ = ["BUCKETS", "NOTHING", "Categories"]
-
 BUCKETS = 1 << 16
 """Codes that the values beyond the room share where means of the target are kept."""
 

@@ -17,8 +17,6 @@ from onkel.columns.reading import given
 from onkel.columns.useless import why_useless
 from onkel.errors import DataError
 
-__all__ = ["Choice", "as_names"]
-
 
 def as_names(names: Iterable[str]) -> list[str]:
     """Names of columns; a string is one."""

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["CODE", "FORMS", "GAP", "KINDS", "TIME_PARTS", "VALUE", "Column", "Given"]
-
 KINDS = ("number", "flag", "time", "text")
 
 # How the values of a column are written, where that is not told by their type: numbers as text,

@@ -8,8 +8,6 @@ from onkel.columns.column import CODE, GAP
 from onkel.columns.encoding import Encoder
 from onkel.columns.layout import Layout
 
-__all__ = ["describe_columns"]
-
 _WRITTEN = {
     "point": "as text",
     "comma": "with decimal commas",

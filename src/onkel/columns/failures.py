@@ -8,8 +8,6 @@ from typing import Any
 
 from onkel.errors import DataError
 
-__all__ = ["first_failure", "missing_column", "moved", "shorten"]
-
 
 def moved(error: DataError, *, source: str | None = None, rows: int = 0) -> DataError:
     """The same error, ``rows`` rows further down and with the file named."""

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from onkel.columns.categories import NOTHING
-from onkel.columns.column import CODE, GAP, VALUE, Given
+from onkel.columns.column import CODE, GAP, TIME_PARTS, VALUE, Given
 from onkel.columns.layout import Layout
-from onkel.columns.times import circles
-
-__all__ = ["fill"]
+from onkel.columns.times import time_features
 
 
 def fill(
@@ -113,12 +111,11 @@ def _put_text(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str) -
 def _put_numbers(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str) -> None:
     column = layout.columns[k]
     first = layout.get(k, VALUE)
-    X[:, first] = one.values - column.origin
     if column.kind == "time":
-        X[:, first + 1 : first + 7] = circles(one.values)
+        X[:, first : first + len(TIME_PARTS)] = time_features(one.values, column.origin)
+    else:
+        X[:, first] = one.values - column.origin
     gone = np.isnan(one.values)
-    if not gone.any():
-        return
     gap = layout.get(k, GAP)
     if missing == "auto" and gap >= 0:
         X[gone, gap] = 1.0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["GAPS"]
-
 GAPS = frozenset(
     (
         "", "?", "-", "--", "NA", "N/A", "n/a", "na", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL",

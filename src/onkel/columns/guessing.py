@@ -14,8 +14,6 @@ from onkel.columns.reading import given, text_of
 from onkel.columns.written import number_form, time_form
 from onkel.errors import DataError
 
-__all__ = ["Written", "by_values", "column_of", "written_column"]
-
 # A text column with more values than this in its first 100 rows has many: none gets a feature.
 _MANY = 50
 # Numbers are counted from the first where all are so many times farther from 0 than from each

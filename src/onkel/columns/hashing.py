@@ -7,8 +7,6 @@ from zlib import crc32
 
 import numpy as np
 
-__all__ = ["slots"]
-
 
 def slots(values: Sequence[str], column: str, n_hash: int) -> np.ndarray:
     """Slot of each value of a text column.

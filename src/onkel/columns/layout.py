@@ -11,8 +11,6 @@ from onkel.columns.categories import BUCKETS, NOTHING, Categories
 from onkel.columns.column import CODE, FORMS, GAP, KINDS, TIME_PARTS, VALUE, Column
 from onkel.state import Flag, Listed, Number, Text, Whole, check, require
 
-__all__ = ["Layout"]
-
 _COLUMNS = {
     "names": Listed(Text(), "columns"),
     "kinds": Listed(Text(among=KINDS), "columns"),

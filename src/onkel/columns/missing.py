@@ -10,8 +10,6 @@ import numpy as np
 from onkel.columns.encoding import Encoder
 from onkel.errors import DataError
 
-__all__ = ["clean"]
-
 
 def clean(
     pieces: Iterable[Any], policy: str, encoder: Encoder, first_row: int, learn: bool = True

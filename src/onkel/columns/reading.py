@@ -14,8 +14,6 @@ from onkel.columns.gaps import GAPS
 from onkel.columns.written import numbers_of, seconds_of
 from onkel.errors import DataError
 
-__all__ = ["given", "text_of"]
-
 
 def given(array: Any, column: Column, na_values: Collection[str] = ()) -> Given:
     """What stands in a column of a table.

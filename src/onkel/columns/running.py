@@ -5,19 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "fill_means",
-    "fill_means_sparse",
-    "means_of_codes",
-    "minmax_late",
-    "minmax_rows",
-    "minmax_sparse",
-    "running_means",
-    "standard_late",
-    "standard_rows",
-    "standard_sparse",
-]
-
 
 @njit(cache=True, nogil=True)
 def fill_means(X, means, counts):

@@ -13,8 +13,6 @@ from onkel.columns.target_scaling import LARGEST
 from onkel.errors import DataError
 from onkel.state import Array, Field, Flag, Text, Whole, check, require
 
-__all__ = ["OnlineScaler"]
-
 MODES = ("standard", "minmax", "none")
 _STATE = ("center_", "spread_", "count_")
 
@@ -183,7 +181,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """X as float array or CSR, all finite; at the first rows, make room for statistics."""
         if self.mode not in MODES:
             raise ValueError(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}")
-        known = getattr(self, "n_features_in_", None)
+        known = vars(self).get("n_features_in_")
         quick = isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == known and len(X)
         if not quick or X.dtype not in (np.float32, np.float64):
             X = validate_data(
@@ -195,7 +193,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 ensure_all_finite=False,
             )
         _refuse_bad(X)
-        if learn and not hasattr(self, "n_rows_"):
+        if learn and not self.__sklearn_is_fitted__():
             self._make_room(X.shape[1], issparse(X))
         if issparse(X) != self.sparse_:
             raise ValueError("give one scaler either dense or CSR rows: it has learned the other")
@@ -211,7 +209,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def get_state(self) -> dict[str, Any]:
         """All of it, as arrays and scalars."""
         state: dict[str, Any] = {"mode": self.mode}
-        if hasattr(self, "n_rows_"):
+        if self.__sklearn_is_fitted__():
             names = ("n_rows_", "sparse_", "n_features_in_", "n_late_")
             state.update({k: getattr(self, k) for k in names})
             state.update({k: getattr(self, k).copy() for k in _STATE})
@@ -228,6 +226,9 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if name in ("n_rows_", "sparse_", "n_features_in_", "n_late_", *_STATE):
                 setattr(scaler, name, value.copy() if isinstance(value, np.ndarray) else value)
         return scaler
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "n_rows_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -19,8 +19,6 @@ import numpy as np
 
 from onkel.state import Array, Flag, Listed, Number, Text, check, inside, require
 
-__all__ = ["TargetMeans"]
-
 _SMOOTHING = 10.0
 # Classes beyond so many have no statistic.
 _MOST_CLASSES = 16

@@ -9,8 +9,6 @@ import numpy as np
 from onkel.errors import DataError
 from onkel.state import Number, Text, Whole, check, require
 
-__all__ = ["OnlineTargetScaler"]
-
 LARGEST = 1e150
 """Squares of larger numbers are not finite."""
 

@@ -4,30 +4,38 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["circles"]
-
 _DAY = 86_400.0
 # 1970-01-01 was a Thursday; weeks begin on Monday.
 _MONDAY = 3.0
 # Mean length of a Gregorian year in days.
 _YEAR = 365.2425
+_QUARTER = _YEAR / 4
 
 
-def circles(seconds: np.ndarray) -> np.ndarray:
-    """Sine and cosine of the phase in the day, the week and the year.
+def time_features(seconds: np.ndarray, origin: float) -> np.ndarray:
+    """The trend, and sine and cosine of the phases in the day, the week and the year.
+
+    The trend is asinh of the days since the origin: in proportion to them at first, and growing
+    slowly later, because kernels say nothing far from the rows they learned. For the same reason
+    the phase in the year is left out, as (0, 0), within a quarter of a year of the origin: a stream
+    has seen a short arc of that circle then.
 
     Parameters
     ----------
     seconds : ndarray of shape (n,)
         Since 1970; NaN where there is none.
+    origin : float
+        The first moment, in seconds since 1970.
 
     Returns
     -------
-    ndarray of shape (n, 6)
-        The hour stands in the day, the weekday in the week (whole days, from Monday), the day in
-        the year.
+    ndarray of shape (n, 7)
+        Trend; hour; weekday, in whole days from Monday; day of the year.
     """
     days = seconds / _DAY
+    since = (seconds - origin) / _DAY
     phases = days % 1.0, (np.floor(days) + _MONDAY) % 7.0 / 7.0, days % _YEAR / _YEAR
     angles = 2.0 * np.pi * np.stack(phases, axis=1)
-    return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(seconds), 6)
+    circles = np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(seconds), 6)
+    circles[np.abs(since) < _QUARTER, 4:] = 0.0
+    return np.column_stack([np.arcsinh(since), circles])

@@ -1,4 +1,4 @@
-"""Columns that tell nothing about other rows: constants, row numbers, names and ids."""
+"""Columns that tell nothing about other rows: row numbers, names and ids."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import re
 import numpy as np
 
 from onkel.columns.column import Column, Given
-
-__all__ = ["why_useless"]
 
 # A share of rows with a text of their own that makes it a name.
 _UNIQUE = 0.95
@@ -28,10 +26,9 @@ def why_useless(column: Column, given: Given) -> str | None:
     there = given.values >= 0 if text else np.isfinite(given.values)
     values = given.values[there]
     distinct = len(np.unique(values))
-    if distinct == 0:
+    if distinct < 2:
+        # the next rows may tell it apart
         return None
-    if distinct == 1 and there.all():
-        return "is constant"
     if text:
         return "has a value of its own in nearly every row" if distinct > _UNIQUE * len(values) \
             else None  # fmt: skip

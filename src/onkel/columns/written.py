@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-__all__ = ["DATES", "number_form", "numbers_of", "seconds_of", "time_form"]
-
 _SIGN, _MONEY = r"[+\-−]?", r"(?:[$€£¥₹]|USD|EUR|GBP|CHF)?"
 _BLANK = r"[ \u00a0\u2009\u202f]"
 

@@ -11,8 +11,6 @@ from onkel.default.cell_loops import find_bins
 from onkel.numerics.dense import as_dense
 from onkel.state import Array, Flag, check, require
 
-__all__ = ["PairBins"]
-
 # 16 columns make 136 cells a row, which take 3 µs.
 _MOST_COLUMNS = 16
 _MOST_BINS = 256

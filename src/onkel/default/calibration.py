@@ -22,8 +22,6 @@ from onkel.losses import sigmoid
 from onkel.numerics.jit import jit
 from onkel.state import Array, check, require
 
-__all__ = ["Calibration"]
-
 # Least squares on ±1 has f = 2p - 1 = tanh(½ logit p): a slope of 2 at 0; indicators likewise.
 _FIRST_SLOPE = 2.0
 _FIRST_ROWS = 1.0

@@ -8,19 +8,6 @@ import numpy as np
 
 from onkel.numerics.jit import jit
 
-__all__ = [
-    "AGREED",
-    "DOUBT",
-    "LEFT",
-    "N_SUMS",
-    "ROWS",
-    "SIZE",
-    "WHOLE",
-    "find_bins",
-    "learn",
-    "score",
-]
-
 #: places in the sums: Σ⟨r, s⟩ and √(Σ⟨r, s⟩²), Σ‖s‖², Σ‖r‖², Σ‖r - a s‖², rows
 AGREED, DOUBT, SIZE, WHOLE, LEFT, ROWS = range(6)
 N_SUMS = 6

@@ -29,8 +29,6 @@ from onkel.default.bins import PairBins
 from onkel.model.labels import outputs_with_class
 from onkel.state import Array, check, inside
 
-__all__ = ["PairCells"]
-
 _ARRAYS = ("W", "V", "sums")
 
 

@@ -28,8 +28,6 @@ from onkel.rules.base import Rule
 from onkel.rules.least_squares import ExactScalars
 from onkel.state import Array, check, inside, require
 
-__all__ = ["CorrectedModel"]
-
 # Columns and bins are chosen after so many rows, and again at every power of two up to the last.
 _FIRST_ROWS, _LAST_ROWS = 64, 1024
 # The cells hold up to so many times B² numbers: as many as the two matrices of least squares.

@@ -8,8 +8,6 @@ import numpy as np
 
 from onkel.state import Array, Whole, check
 
-__all__ = ["BIN_ROWS", "LossHistory"]
-
 #: losses are summed over so many rows
 BIN_ROWS = 64
 _MOST_BINS = 128

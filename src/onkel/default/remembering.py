@@ -19,8 +19,6 @@ from scipy.special import expit, logit
 
 from onkel.memory import ClassMemory, Experts, Gain, ValueMemory
 
-__all__ = ["Remembering"]
-
 # Probabilities that are turned into log-odds keep off 0 and 1.
 _SURE = 1e-9
 

@@ -31,8 +31,6 @@ from onkel.maps.base import FeatureMap
 from onkel.rules.base import Rule, RuleKind
 from onkel.state import Array, Flag, Whole, check, inside, require
 
-__all__ = ["RestartingModel"]
-
 #: rows that a challenger has for becoming better
 PATIENCE = 8192
 _COMPARED_BINS = 8

@@ -9,8 +9,6 @@ import numpy as np
 
 from onkel.evaluation.metrics import Metric
 
-__all__ = ["CurveRun", "MeanCurve", "by_name", "mean_curve", "sample_std"]
-
 _FIRST_ROW = 16
 """Below, a curve shows the luck of single rows, and would stretch the scale."""
 

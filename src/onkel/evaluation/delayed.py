@@ -17,8 +17,6 @@ from onkel.pipeline.statistics import is_fitted
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 
-__all__ = ["Delayed"]
-
 
 class Delayed:
     """A model whose labels come ``delay`` late.

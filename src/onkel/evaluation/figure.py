@@ -14,8 +14,6 @@ from onkel.evaluation.styles import line_styles
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["plot", "to_svg"]
-
 _LEGEND_ROWS = 20
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["METRICS", "Metric", "metrics_of"]
-
 
 @dataclass(frozen=True)
 class Metric:

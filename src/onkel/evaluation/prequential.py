@@ -20,8 +20,6 @@ from onkel.streams import Block, Stream
 from onkel.streams.blocks import rows_of
 from onkel.streams.marked import beside
 
-__all__ = ["blocks_of", "prequential", "take"]
-
 
 @runtime_checkable
 class _ArrowTable(Protocol):

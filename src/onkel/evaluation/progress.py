@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from onkel.evaluation.run import PrequentialRun
 
-__all__ = ["RunProgress"]
-
 _LONG = 1.0
 """Seconds from which on what was done between rows is worth a line."""
 _REFRESH = 0.1

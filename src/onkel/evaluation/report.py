@@ -11,7 +11,7 @@ from typing import Any
 
 from onkel._version import __version__
 from onkel.evaluation import pictures
-from onkel.evaluation.comparing import comparison
+from onkel.evaluation.comparison.table import comparison
 from onkel.evaluation.details.telling import score_lines
 from onkel.evaluation.figure import plot, to_svg
 from onkel.evaluation.glance import sentences, tiles
@@ -20,8 +20,6 @@ from onkel.evaluation.text import bytes_text, short
 from onkel.persistence.atomic import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.describing import columns_with_importance
-
-__all__ = ["write_html"]
 
 Table = dict[str, Any]
 

@@ -14,8 +14,6 @@ from onkel.evaluation.text import bytes_text, duration, short
 from onkel.persistence.atomic import atomic_file
 from onkel.pipeline.describing import html_table
 
-__all__ = ["CurveRow", "PrequentialResult", "finite"]
-
 
 @dataclass(frozen=True)
 class CurveRow:

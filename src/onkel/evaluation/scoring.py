@@ -8,8 +8,6 @@ import numpy as np
 
 from onkel.evaluation.metrics import metrics_of
 
-__all__ = ["Score"]
-
 
 class Score:
     """The metrics of a task over the rows given so far."""

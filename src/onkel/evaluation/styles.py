@@ -7,8 +7,6 @@ from itertools import product
 from typing import Any
 from zlib import crc32
 
-__all__ = ["COLOURS", "line_styles"]
-
 # Okabe and Ito's colours without the yellow, which is weak on white, and three of Tol's: they can
 # be told apart by the colour-blind, too.
 COLOURS = (

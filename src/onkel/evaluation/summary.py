@@ -10,8 +10,6 @@ from onkel.evaluation.curves import by_name, sample_std
 from onkel.evaluation.metrics import Metric
 from onkel.evaluation.result import PrequentialResult
 
-__all__ = ["Summary", "best", "summarize"]
-
 
 @dataclass(frozen=True)
 class Summary:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["bytes_text", "count", "duration", "listed", "short"]
-
 
 def short(number: float) -> str:
     """A count in three digits: 1.53M, 20.1k, 700; "-" if there is none.

@@ -24,7 +24,7 @@ class Kernel(BaseEstimator):
     """A kernel.
 
     A radial one gives ``of_squared_distances`` and ``mixing``. Another one says ``radial = False``
-    and gives ``gram``, ``diagonal`` unless κ(x, x) = 1, and either ``spectrum`` or
+    and gives ``gram``, ``diagonal`` unless κ(x, x) = 1, and either ``frequencies`` or
     ``shift_invariant = False``.
     """
 
@@ -94,13 +94,21 @@ class Kernel(BaseEstimator):
         more of the same stream of numbers: the rows of the first ones stay what they were.
         """
         if not self.radial:
-            raise ValueError(
-                f"kernel {self.name!r} is not radial: give it a spectrum() of its own, or say "
-                "shift_invariant = False"
-            )
+            if orthogonal:
+                raise ValueError(
+                    f"orthogonal=True needs a radial kernel; {self.name!r} is not radial"
+                )
+            return self.frequencies(rng, d + later, n, gamma)
         # before the directions, whose number grows with the columns
         width = np.sqrt(2.0 * gamma * self.mixing(rng, n))
         return normal_directions(rng, d, n, orthogonal, later) * width
+
+    def frequencies(self, rng: np.random.Generator, d: int, n: int, gamma: float) -> np.ndarray:
+        """n frequencies (d, n) of a kernel that is not radial, row by row from ``rng``."""
+        raise ValueError(
+            f"kernel {self.name!r} is not radial: give it frequencies() of its own, or say "
+            "shift_invariant = False"
+        )
 
     def distances(self, X: np.ndarray) -> np.ndarray:
         """Pairwise distances in the kernel's own metric, for the median heuristic."""

@@ -33,15 +33,5 @@ class Cauchy(Kernel):
     ) -> np.ndarray:
         return of_pairs(_cauchy_gram, X, S, gamma)
 
-    def spectrum(
-        self,
-        rng: np.random.Generator,
-        d: int,
-        n: int,
-        gamma: float,
-        orthogonal: bool = False,
-        later: int = 0,
-    ) -> np.ndarray:
-        if orthogonal:
-            raise ValueError("orthogonal=True needs a radial kernel; 'cauchy' is not radial")
-        return math.sqrt(gamma) * rng.laplace(size=(d + later, n))
+    def frequencies(self, rng: np.random.Generator, d: int, n: int, gamma: float) -> np.ndarray:
+        return math.sqrt(gamma) * rng.laplace(size=(d, n))

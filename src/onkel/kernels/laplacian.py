@@ -33,18 +33,8 @@ class Laplacian(Kernel):
         K *= -gamma
         return np.exp(K, out=K)
 
-    def spectrum(
-        self,
-        rng: np.random.Generator,
-        d: int,
-        n: int,
-        gamma: float,
-        orthogonal: bool = False,
-        later: int = 0,
-    ) -> np.ndarray:
-        if orthogonal:
-            raise ValueError("orthogonal=True needs a radial kernel; 'laplacian' is not radial")
-        return gamma * rng.standard_cauchy((d + later, n))
+    def frequencies(self, rng: np.random.Generator, d: int, n: int, gamma: float) -> np.ndarray:
+        return gamma * rng.standard_cauchy((d, n))
 
     def distances(self, X: np.ndarray) -> np.ndarray:
         return of_pairs(_l1_distances, X, X)

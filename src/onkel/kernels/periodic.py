@@ -48,10 +48,6 @@ class Periodic(Kernel):
     def distances(self, X: np.ndarray) -> np.ndarray:
         return 2.0 * np.sqrt(of_pairs(_squared_sines, X, X, math.pi / self.period))
 
-    def spectrum(
-        self, rng: Any, d: int, n: int, gamma: float, orthogonal: bool = False, later: int = 0
-    ) -> np.ndarray:
-        if orthogonal:
-            raise ValueError("orthogonal=True needs a radial kernel; 'periodic' is not radial")
-        harmonics = rng.poisson(gamma, (d + later, n)) - rng.poisson(gamma, (d + later, n))
+    def frequencies(self, rng: np.random.Generator, d: int, n: int, gamma: float) -> np.ndarray:
+        harmonics = rng.poisson(gamma, (d, n)) - rng.poisson(gamma, (d, n))
         return 2.0 * math.pi / self.period * harmonics

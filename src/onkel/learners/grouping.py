@@ -10,8 +10,6 @@ import numpy as np
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
 
-__all__ = ["by_group", "check_keys", "group_keys"]
-
 _KINDS = (str, int, float)
 
 

@@ -12,7 +12,6 @@ from sklearn.utils.validation import validate_data
 
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.alignment import aligned_weights, drawn, largest, radius_of
-from onkel.maps.bandwidth import fit_gamma
 from onkel.maps.base import Change
 from onkel.maps.candidates import Candidates
 from onkel.maps.fourier import SpectralFeatures
@@ -158,7 +157,7 @@ class AlignedFourier(SpectralFeatures):
         one_of(self, "selection", SELECTIONS)
 
     def fit_first(self, X: np.ndarray) -> None:
-        self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
+        super().fit_first(X)
         rng = np.random.default_rng(self.seed_)
         N, D = self.n_candidates, self.n_components
         offsets = rng.uniform(0.0, 2.0 * math.pi, N)

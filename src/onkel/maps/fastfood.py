@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from onkel.kernels import Kernel, make_kernel
-from onkel.maps.bandwidth import fit_gamma
 from onkel.maps.fourier import SpectralFeatures
 from onkel.maps.hadamard_loops import fastfood_angles
 from onkel.numerics.dense import as_dense
@@ -86,7 +85,7 @@ class FastfoodFeatures(SpectralFeatures):
             )
 
     def fit_first(self, X: np.ndarray) -> None:
-        self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
+        super().fit_first(X)
         self.n_first_ = self.n_features_in_
         self._products: dict[str, np.ndarray] = {}
         self._draw_missing()

@@ -81,6 +81,9 @@ class SpectralFeatures(FeatureMap):
     def warmup_rows(self) -> int:
         return self.n_warmup if isinstance(self.gamma, str) else 0
 
+    def fit_first(self, X: np.ndarray) -> None:
+        self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
+
     @property
     def n_features_out_(self) -> int:
         return 2 * self.n_components
@@ -142,7 +145,7 @@ class FourierFeatures(SpectralFeatures):
     random_state: Any = None
 
     def fit_first(self, X: np.ndarray) -> None:
-        self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
+        super().fit_first(X)
         self.n_first_ = self.n_features_in_
         self._set_frequencies(self._draw(later=0))
 

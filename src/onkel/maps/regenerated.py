@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from onkel.kernels import Kernel, make_kernel
-from onkel.maps.bandwidth import fit_gamma
 from onkel.maps.fourier import SpectralFeatures
 from onkel.numerics.jit import sincos_part
 from onkel.numerics.workspace import scratch
@@ -74,9 +73,6 @@ class RegeneratedFeatures(SpectralFeatures):
     def fewest_rows(self) -> int:
         """Enough to pay for drawing the frequencies."""
         return min(_MOST_ROWS, _MOST_NUMBERS // self.n_features_out_)
-
-    def fit_first(self, X: np.ndarray) -> None:
-        self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
 
     def add_columns(self, n: int) -> int | None:
         self.n_features_in_ += n

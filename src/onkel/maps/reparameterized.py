@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from onkel.kernels import Gaussian, normal_directions
-from onkel.maps.bandwidth import check_gamma, fit_gamma
-from onkel.maps.base import Change, FeatureMap
-from onkel.maps.fourier import fourier_features
+from onkel.kernels import normal_directions
+from onkel.maps.base import Change
+from onkel.maps.fourier import SpectralFeatures, fourier_features
 from onkel.maps.spectra import WIDEST, Law, amplitudes_of, frequencies_of
 from onkel.numerics.jit import axpy, jit, sincos_turns
 from onkel.parameters import non_negative, one_of, whole
@@ -25,7 +24,7 @@ _FARTHEST = 1e6
 
 
 @dataclass(eq=False, repr=False)
-class ReparameterizedFeatures(FeatureMap):
+class ReparameterizedFeatures(SpectralFeatures):
     """z(x) = [cos ω_d·x, sin ω_d·x]/√D with ω_d = exp(g) ∘ e_d, one log-width g per input column.
 
     The noise e_d ~ N(0, I) is drawn once; the log-widths move with the weights,
@@ -101,6 +100,7 @@ class ReparameterizedFeatures(FeatureMap):
     """
 
     name = "reparameterized"
+    kernel = "gaussian"
     _STATE = ("gamma_", "n_first_", "noise_", "log_width_", "mean_", "logit_")
 
     n_components: int = 100
@@ -116,13 +116,8 @@ class ReparameterizedFeatures(FeatureMap):
     def changes(self) -> Change:
         return Change.BY_LOSS
 
-    def is_bounded(self) -> bool:
-        return True
-
     def start(self, d: int, dtype: Any) -> None:
-        whole(self, "n_components")
-        whole(self, "n_warmup", least=2)
-        check_gamma(self.gamma)
+        super().start(d, dtype)
         if one_of(self, "law", LAWS) == "mixture" and whole(self, "n_mixtures") > self.n_components:
             raise ValueError(
                 f"n_mixtures={self.n_mixtures} must be at most n_components={self.n_components}: "
@@ -135,13 +130,9 @@ class ReparameterizedFeatures(FeatureMap):
         G = {"gaussian": 1, "frequency": D, "mixture": self.n_mixtures}[self.law]
         #: the first frequency of each component, and D
         self.first_ = np.arange(G + 1) * D // G
-        super().start(d, dtype)
-
-    def warmup_rows(self) -> int:
-        return self.n_warmup if isinstance(self.gamma, str) else 0
 
     def fit_first(self, X: np.ndarray) -> None:
-        self.gamma_ = fit_gamma(self.gamma, Gaussian(), X)
+        super().fit_first(X)
         self.n_first_ = self.n_features_in_
         self.noise_ = self._draw(later=0)
         self.log_width_ = self._first_widths(self.n_first_)
@@ -221,10 +212,6 @@ class ReparameterizedFeatures(FeatureMap):
         """ω (d, D)."""
         noise, log_width, mean, _, first = self.parameters()
         return frequencies_of(noise.astype(np.float64), log_width, mean, first)  # type: ignore[no-any-return]
-
-    @property
-    def n_features_out_(self) -> int:
-        return 2 * self.n_components
 
     def fields(self, state: Any) -> dict[str, Field]:
         G, far = len(self.first_) - 1, _FARTHEST

@@ -216,6 +216,18 @@ def _mix(own, mixture, E, p):
 
 
 @jit
+def _newton_of_two(U, n, p, code, weight, P, w, v, k):
+    """As :func:`_newton`, of two classes: all lies along the line u_1 - u_0."""
+    for j in range(n):
+        v[j] = U[1, j] - U[0, j]
+    curvature = weight * p[0] * p[1]
+    spread = 1.0 + curvature * times(P, v, n, k)
+    if curvature >= _UNLIKELY**2:
+        absorb(P, n, k, spread / curvature)
+    move(w, n, k, weight * (p[0] if code == 1 else -p[1]) / spread)
+
+
+@jit
 def _newton(U, n, p, code, weight, P, w, mean, v, k):
     """One online Newton step of the softmax loss: curvature Σ p (u - ū)(u - ū)ᵀ, then the step."""
     for j in range(n):
@@ -226,8 +238,7 @@ def _newton(U, n, p, code, weight, P, w, mean, v, k):
         if p[c] >= _UNLIKELY:
             for j in range(n):
                 v[j] = math.sqrt(weight * p[c]) * (U[c, j] - mean[j])
-            spread = 1.0 + times(P, v, n, k)
-            absorb(P, n, k, spread)
+            absorb(P, n, k, 1.0 + times(P, v, n, k))
     for j in range(n):
         v[j] = weight * (U[code, j] - mean[j])
     times(P, v, n, k)
@@ -240,7 +251,10 @@ def _learn_regressions(U, code, weight, row, E, P, W, work):
         n = SIZES[i]
         if FORGETTING[i] < 1.0:
             forget(P[i], W[i], FIRST_WEIGHTS, n, row, FORGETTING[i], RIDGE, work[0])
-        _newton(U, n, E[2 + i], code, weight, P[i], W[i], work[0], work[1], work[2])
+        if U.shape[0] == 2:
+            _newton_of_two(U, n, E[2 + i], code, weight, P[i], W[i], work[1], work[2])
+        else:
+            _newton(U, n, E[2 + i], code, weight, P[i], W[i], work[0], work[1], work[2])
 
 
 @jit

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from onkel.state import Array, check
+from onkel.state import Array, Whole, check
 
-# The test is made every so many rows; each time the rows before count a little less.
-_ROWS = 64
-_KEPT = 0.99
+# The test is made every 64 rows, and from 1024 on every 1024; the rows before count less by then.
+_OFTEN, _SELDOM = 64, 1024
+_KEPT_OF_64 = 0.99
 _STANDARD_ERRORS = 5.0
 # A gain below this share of the loss is not worth a second model.
 _SHARE = 0.02
@@ -24,27 +24,37 @@ class Gain:
         self.sums = np.zeros(3)
         #: losses without and with memory since
         self.open = np.zeros((0, 2))
+        #: rows up to the last test
+        self.n_rows = 0
+
+    @property
+    def _rows(self) -> int:
+        return _OFTEN if self.n_rows < _SELDOM else _SELDOM
 
     def until_test(self) -> int:
         """Rows up to the next test."""
-        return _ROWS - len(self.open)
+        return self._rows - len(self.open)
 
     def add(self, without: np.ndarray, with_memory: np.ndarray) -> bool:
         """Losses of the next rows, up to a test at most; True where memory has been worth it."""
         self.open = np.concatenate([self.open, np.column_stack([without, with_memory])])
-        if len(self.open) < _ROWS:
+        if len(self.open) < self._rows:
             return False
         without, gain = self.open[:, 0], self.open[:, 0] - self.open[:, 1]
-        self.sums = _KEPT * self.sums + [without.sum(), gain.sum(), gain @ gain]
+        kept = _KEPT_OF_64 ** (self._rows / _OFTEN)
+        self.sums = kept * self.sums + [without.sum(), gain.sum(), gain @ gain]
+        self.n_rows += len(self.open)
         self.open = np.zeros((0, 2))
         loss, gained, squares = self.sums
         return bool(gained > _STANDARD_ERRORS * np.sqrt(squares) and gained > _SHARE * loss)
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays."""
-        return {"sums": self.sums.copy(), "open": self.open.copy()}
+        return {"sums": self.sums.copy(), "open": self.open.copy(), "n_rows": self.n_rows}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`."""
-        check(state, {"sums": Array(shape=(3,)), "open": Array(shape=("rows", 2))})
+        fields = {"sums": Array(shape=(3,)), "open": Array(shape=("rows", 2)), "n_rows": Whole()}
+        check(state, fields)
         self.sums, self.open = np.array(state["sums"]), np.array(state["open"])
+        self.n_rows = int(state["n_rows"])

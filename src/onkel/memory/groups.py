@@ -9,8 +9,6 @@ import numpy as np
 
 from onkel.state import Array, Whole, check, require
 
-__all__ = ["GROUP_WINDOW", "Groups", "cut", "grown", "put_back"]
-
 #: rows of a group that are remembered
 GROUP_WINDOW = 32
 _KEYS = (str, int, float)

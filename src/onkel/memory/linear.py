@@ -1,8 +1,8 @@
 """Recursive least squares with forgetting on a few features, for the loops of the memories.
 
-The inverse P of the weighted Gram matrix is kept as its lower triangle. Forgetting alone would let
-P grow without bound in directions that no row excites; so every row also gives back a part of the
-ridge that was forgotten, one feature after the other.
+The inverse P of the weighted Gram matrix is kept whole. Forgetting alone would let P grow without
+bound in directions that no row excites; so every row also gives back a part of the ridge that was
+forgotten, one feature after the other.
 """
 
 from __future__ import annotations
@@ -21,15 +21,13 @@ def begin(P, ridge):
 @jit
 def times(P, u, n, out):
     """out = P u, of the first n features; returns uᵀ P u."""
-    for i in range(n):
-        total = P[i, i] * u[i]
-        for j in range(i):
-            total += P[i, j] * u[j]
-            out[j] += P[i, j] * u[i]
-        out[i] = total
     size = 0.0
     for i in range(n):
-        size += u[i] * out[i]
+        total = 0.0
+        for j in range(n):
+            total += P[i, j] * u[j]
+        out[i] = total
+        size += total * u[i]
     return size
 
 
@@ -38,7 +36,7 @@ def absorb(P, n, k, spread):
     """P ← P - k kᵀ / spread."""
     for i in range(n):
         a = k[i] / spread
-        for j in range(i + 1):
+        for j in range(n):
             P[i, j] -= a * k[j]
 
 
@@ -50,15 +48,53 @@ def move(w, n, k, step):
 
 
 @jit
-def forget(P, w, first, n, row, forgetting, ridge, k):
-    """Rows so far count ``forgetting`` as much; the ridge around the weights ``first`` stays."""
-    for i in range(n):
-        for j in range(i + 1):
-            P[i, j] /= forgetting
+def _give_back(P, w, first, n, row, forgetting, ridge, g):
+    """The ridge around ``first[at]`` returns: moves w; g gets P's column ``at``; its spread."""
     at = row % n
     for i in range(n):
-        k[i] = P[i, at] if i >= at else P[at, i]
-    spread = 1.0 / ((1.0 - forgetting) * n * ridge) + k[at]
-    step = (first[at] - w[at]) / spread
-    move(w, n, k, step)
-    absorb(P, n, k, spread)
+        g[i] = P[at, i] / forgetting
+    spread = 1.0 / ((1.0 - forgetting) * n * ridge) + g[at]
+    move(w, n, g, (first[at] - w[at]) / spread)
+    return spread
+
+
+@jit
+def forget(P, w, first, n, row, forgetting, ridge, g):
+    """Rows so far count ``forgetting`` as much; the ridge around the weights ``first`` stays."""
+    spread = _give_back(P, w, first, n, row, forgetting, ridge, g)
+    grown = 1.0 / forgetting
+    for i in range(n):
+        a = g[i] / spread
+        for j in range(n):
+            P[i, j] = grown * P[i, j] - a * g[j]
+
+
+@jit
+def learn_row(P, w, first, n, row, forgetting, ridge, u, error, weight, k, g):
+    """Forget as :func:`forget` does, then learn features u; w · u fell short by error before both.
+
+    P is walked twice, where one step after the other would walk it four times.
+    """
+    if forgetting == 1.0:
+        spread = 1.0 / weight + times(P, u, n, k)
+        move(w, n, k, error / spread)
+        absorb(P, n, k, spread)
+        return
+    times(P, u, n, k)
+    short = first[row % n] - w[row % n]
+    back = _give_back(P, w, first, n, row, forgetting, ridge, g)
+    across = 0.0
+    for i in range(n):
+        across += g[i] * u[i]
+    error -= short / back * across
+    size = 0.0
+    for i in range(n):
+        k[i] = k[i] / forgetting - g[i] * across / back
+        size += k[i] * u[i]
+    spread = 1.0 / weight + size
+    move(w, n, k, error / spread)
+    grown = 1.0 / forgetting
+    for i in range(n):
+        a, b = k[i] / spread, g[i] / back
+        for j in range(n):
+            P[i, j] = grown * P[i, j] - a * k[j] - b * g[j]

@@ -16,8 +16,6 @@ from onkel.memory.experts import Mixture, learn_mixture, mix
 from onkel.memory.linear import absorb, begin, move, times
 from onkel.numerics.jit import jit
 
-__all__ = ["Own", "correct", "learn_own", "new_own"]
-
 _N = 5
 _RIDGE = 1.0
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel.memory.experts import learn_mixture, mix
-from onkel.memory.linear import absorb, forget, move, times
+from onkel.memory.linear import learn_row
 from onkel.memory.own_loops import correct, learn_own
 from onkel.numerics.jit import jit
 
@@ -15,9 +15,10 @@ from onkel.numerics.jit import jit
 RATES = np.array([0.5, 0.8, 0.95, 0.99, 0.998])
 RESIDUAL_RATES = np.array([0.8, 0.98])
 _FEW_LAGS, _LAGS, _RESIDUALS = 3, 26, 2
-_N_SHORT = 3 + _FEW_LAGS + _RESIDUALS + 5 + 2 + 8
+# A place that stays 0 makes both numbers multiples of 8, which loops take faster.
+_N_SHORT = 3 + _FEW_LAGS + _RESIDUALS + 5 + 2 + 8 + 1
 #: features of a row: the short ones come first
-N_FEATURES = _N_SHORT + _LAGS - _FEW_LAGS
+N_FEATURES = _N_SHORT + _LAGS - _FEW_LAGS + 1
 #: of the regressions: how many features each sees, and how it forgets
 SIZES = np.array([2, _N_SHORT, _N_SHORT, N_FEATURES, N_FEATURES])
 FORGETTING = np.array([1.0, 1.0, 0.999, 1.0, 0.999])
@@ -78,22 +79,22 @@ def _of(past, slot, fresh, f):
 
 
 @jit
-def _before(ring, rows, lag):
-    """The value ``lag`` rows before the row that comes."""
-    return ring[(rows - lag) % len(ring)]
+def _before(ring, at, lag):
+    """The value ``lag`` rows before the row that comes, whose place is ``at``."""
+    return ring[at - lag]
 
 
 @jit
 def features(past, f, u):
-    """u (46,): what is known when a row of timeless prediction f comes."""
-    rows = past.rows[0]
-    u[0], u[1], u[2] = 1.0, f, _before(past.predictions, rows, 1)
+    """u (48,), zeros at first: what is known when a row of timeless prediction f comes."""
+    place = past.rows[0] % len(past.values)
+    u[0], u[1], u[2] = 1.0, f, _before(past.predictions, place, 1)
     at = 3
     for lag in range(1, _FEW_LAGS + 1):
-        u[at] = _before(past.values, rows, lag)
+        u[at] = _before(past.values, place, lag)
         at += 1
     for lag in range(1, _RESIDUALS + 1):
-        u[at] = _before(past.values, rows, lag) - _before(past.predictions, rows, lag)
+        u[at] = _before(past.values, place, lag) - _before(past.predictions, place, lag)
         at += 1
     for level in past.levels:
         u[at] = level
@@ -103,15 +104,16 @@ def features(past, f, u):
         at += 1
     for period in past.periods:
         if period > 0:
-            u[at] = _before(past.values, rows, period)
-            u[at + 1] = _before(past.values, rows, period - 1)
-            u[at + 2] = _before(past.values, rows, period + 1)
-            u[at + 3] = _before(past.predictions, rows, period)
+            u[at] = _before(past.values, place, period)
+            u[at + 1] = _before(past.values, place, period - 1)
+            u[at + 2] = _before(past.values, place, period + 1)
+            u[at + 3] = _before(past.predictions, place, period)
         else:
             u[at : at + 4] = 0.0
         at += 4
+    at = _N_SHORT
     for lag in range(_FEW_LAGS + 1, _LAGS + 1):
-        u[at] = _before(past.values, rows, lag)
+        u[at] = _before(past.values, place, lag)
         at += 1
 
 
@@ -119,11 +121,11 @@ def features(past, f, u):
 def _remember(past, f, y):
     rows = past.rows[0]
     r = y - f
+    at = rows % len(past.values)
     if rows > 0:
-        before = _before(past.values, rows, 1) - _before(past.predictions, rows, 1)
+        before = _before(past.values, at, 1) - _before(past.predictions, at, 1)
         past.fading[0] += r * before
         past.fading[1] += r * r
-    at = rows % len(past.values)
     past.values[at], past.predictions[at] = y, f
     for i in range(len(RATES)):
         past.levels[i] += (1.0 - RATES[i]) * (y - past.levels[i])
@@ -162,14 +164,10 @@ def _correct(own, slot, of, u, p, v, F):
 
 
 @jit
-def _learn_regressions(u, y, weight, row, E, P, W, k, first):
+def _learn_regressions(u, y, weight, row, E, P, W, k, g, first):
     for i in range(len(SIZES)):
-        n = SIZES[i]
-        if FORGETTING[i] < 1.0:
-            forget(P[i], W[i], first, n, row, FORGETTING[i], RIDGE, k)
-        spread = 1.0 / weight + times(P[i], u, n, k)
-        move(W[i], n, k, (y - E[2 + i, 0]) / spread)
-        absorb(P[i], n, k, spread)
+        error, forgetting = y - E[2 + i, 0], FORGETTING[i]
+        learn_row(P[i], W[i], first, SIZES[i], row, forgetting, RIDGE, u, error, weight, k, g)
 
 
 @jit
@@ -186,7 +184,8 @@ def learn(f, y, weight, slots, fresh, past, own, mixture, P, W, out):
 
     ``slots``: where the past of a row's group stands; it begins anew where ``fresh``.
     """
-    u, k, first = np.empty(N_FEATURES), np.empty(N_FEATURES), np.zeros(N_FEATURES)
+    u, first = np.zeros(N_FEATURES), np.zeros(N_FEATURES)
+    k, g = np.empty(N_FEATURES), np.empty(N_FEATURES)
     E, p, q, target = np.empty((N_EXPERTS, 1)), np.empty(1), np.empty(1), np.empty(1)
     v, F = np.empty(5), np.empty((2, 1))
     for t in range(len(f)):
@@ -201,7 +200,7 @@ def learn(f, y, weight, slots, fresh, past, own, mixture, P, W, out):
         if weight[t] > 0.0 and known:
             target[0] = y[t]
             learn_mixture(mixture, E, p, target, weight[t])
-            _learn_regressions(u, y[t], weight[t], past.total[0], E, P, W, k, first)
+            _learn_regressions(u, y[t], weight[t], past.total[0], E, P, W, k, g, first)
             if len(own.w):
                 learn_own(own, slots[t], q, target, weight[t], v, F, k)
         if weight[t] > 0.0:
@@ -211,7 +210,7 @@ def learn(f, y, weight, slots, fresh, past, own, mixture, P, W, out):
 @jit
 def predict(f, slots, past, own, mixture, W, out):
     """out (n, 7): the same for rows of predictions f, were each the next."""
-    u, E, p = np.empty(N_FEATURES), np.empty((N_EXPERTS, 1)), np.empty(1)
+    u, E, p = np.zeros(N_FEATURES), np.empty((N_EXPERTS, 1)), np.empty(1)
     v, F = np.empty(5), np.empty((2, 1))
     for t in range(len(f)):
         of = _of(past, slots[t], False, f[t])

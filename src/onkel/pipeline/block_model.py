@@ -25,8 +25,6 @@ from onkel.state import Text, check, inside
 if TYPE_CHECKING:
     from onkel.streams import Block
 
-__all__ = ["BlockModel"]
-
 _SCALINGS = ("auto", "standard", "minmax", "none")
 
 

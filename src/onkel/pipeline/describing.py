@@ -13,8 +13,6 @@ from onkel.pipeline.statistics import is_fitted
 if TYPE_CHECKING:
     from onkel.pipeline.block_model import BlockModel
 
-__all__ = ["columns_of", "columns_with_importance", "describe", "html_table"]
-
 
 def describe(model: BlockModel) -> dict[str, Any]:
     """Task, target, classes, rows, size, columns and settings, JSON-able."""

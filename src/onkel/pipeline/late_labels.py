@@ -13,8 +13,6 @@ from onkel.model.lock import locked
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
 
-__all__ = ["LateLabels"]
-
 
 class _Row(NamedTuple):
     """A row that waits."""

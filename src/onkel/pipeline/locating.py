@@ -10,8 +10,6 @@ from onkel.pipeline.statistics import TARGET
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
 
-__all__ = ["located"]
-
 
 def located(
     error: DataError,

@@ -17,8 +17,6 @@ from onkel.errors import DataError
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
 
-__all__ = ["table_by_position", "table_of_dict", "table_of_rows"]
-
 
 def table_of_dict(data: Mapping[Any, Any], encoder: Encoder | None) -> Any:
     """One row, or columns of equal length."""

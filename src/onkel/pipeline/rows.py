@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
     from onkel.streams import Stream
 
-__all__ = [
-    "extra_columns",
-    "is_array",
-    "left_out",
-    "open_to_learn",
-    "open_to_predict",
-    "written_as",
-]
-
 
 def is_array(data: Any) -> bool:
     """Whether rows have no column names: an array, a sparse matrix, a list of lists."""

@@ -18,8 +18,6 @@ from onkel.state import inside, require
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
 
-__all__ = ["TARGET", "Prepared", "RunningStatistics", "is_fitted"]
-
 TARGET = "y"
 """What errors call the target where its name is not known."""
 

@@ -19,8 +19,6 @@ from onkel.streams.blocks import concat
 if TYPE_CHECKING:
     from onkel.streams import Stream
 
-__all__ = ["StreamModel"]
-
 
 class StreamModel(BlockModel):
     """An online learner together with the preprocessing its stream needs.

@@ -14,8 +14,6 @@ import numpy as np
 from onkel.columns.target_means import TargetMeans
 from onkel.state import Array, check, inside, require
 
-__all__ = ["Widening"]
-
 
 class Widening:
     """The columns of a learner behind an encoder with statistics.

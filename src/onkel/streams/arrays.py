@@ -12,8 +12,6 @@ from onkel.errors import DataError
 from onkel.streams.blocks import Piece
 from onkel.streams.sources import Source, piece_rows
 
-__all__ = ["ArraySource", "as_target"]
-
 
 class ArraySource(Source):
     """Rows of an array of shape (n, d), dense or CSR; blocks are views where the dtype allows.

@@ -15,8 +15,6 @@ from onkel.errors import DataError
 from onkel.streams.files import FileRef, joint_name
 from onkel.streams.sources import Batch, TableSource, piece_rows
 
-__all__ = ["ArrowSource", "ParquetSource"]
-
 T = TypeVar("T")
 
 

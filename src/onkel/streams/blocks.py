@@ -10,8 +10,6 @@ import numpy as np
 from onkel.errors import DataError
 from onkel.numerics.dense import with_zero_columns
 
-__all__ = ["Block", "Piece", "concat", "reblock", "rows_of", "skip"]
-
 
 class Block(NamedTuple):
     """Consecutive rows of a stream.

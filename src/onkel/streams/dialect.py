@@ -5,8 +5,6 @@ from __future__ import annotations
 import codecs
 from typing import NamedTuple
 
-__all__ = ["Dialect"]
-
 
 class Dialect(NamedTuple):
     """What a user says of a CSV file.

@@ -13,9 +13,8 @@ from onkel.columns.column import Column, Given
 from onkel.columns.failures import shorten
 from onkel.errors import DataError
 
-__all__ = ["DictRows"]
-
-_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_TIMES = (datetime.date, datetime.time, np.datetime64)
+_SPANS = (datetime.timedelta, np.timedelta64)
 
 
 class DictRows:
@@ -70,7 +69,8 @@ class DictRows:
         try:
             if gone:
                 return math.nan
-            return _seconds_of(value) if column.kind == "time" else float(value)
+            timed = column.kind == "time" or isinstance(value, _SPANS)
+            return _seconds_of(value) if timed else float(value)
         except (AttributeError, TypeError, ValueError, OverflowError):
             what = "time" if column.kind == "time" else "number"
             raise DataError(

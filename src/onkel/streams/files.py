@@ -12,8 +12,6 @@ from typing import Any, BinaryIO
 
 from onkel.errors import DataError
 
-__all__ = ["FORMATS", "FileRef", "find_files", "find_format", "joint_name", "joint_size"]
-
 FORMATS = {
     "csv": (".csv",),
     "tsv": (".tsv", ".tab"),

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Fingerprint"]
-
 
 class Fingerprint:
     """Hash of rows; the same however they are cut into blocks.

@@ -10,8 +10,6 @@ from onkel.errors import DataError
 from onkel.streams.files import FileRef
 from onkel.streams.pipes import PipeReader, pipe_reader
 
-__all__ = ["CHUNK_BYTES", "Chunk", "line_chunks", "line_of"]
-
 # Large enough to keep a parser busy, small enough for its rows to stay in the cache.
 CHUNK_BYTES = 1 << 20
 _LONGEST = 1 << 26

@@ -10,8 +10,6 @@ import numpy as np
 from onkel.errors import DataError
 from onkel.streams.blocks import Block
 
-__all__ = ["beside"]
-
 
 def beside(blocks: Iterable[Any], groups: Any = None, times: Any = None) -> Iterator[Block]:
     """Blocks, or pairs (X, y), with groups (n,) and times (n,) of their rows.

@@ -7,8 +7,6 @@ import os
 import select
 from typing import Any
 
-__all__ = ["PipeReader", "pipe_reader"]
-
 _PAUSE = 0.2
 """Seconds without a byte after which what has come is handed over."""
 

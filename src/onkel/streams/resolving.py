@@ -16,8 +16,6 @@ from onkel.streams.dialect import Dialect
 from onkel.streams.files import FileRef, find_files, find_format
 from onkel.streams.sources import Source, TableSource
 
-__all__ = ["open_source"]
-
 Opened = tuple[Source, Encoder, str | None]
 
 

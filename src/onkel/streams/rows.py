@@ -20,8 +20,6 @@ from onkel.streams.blocks import Piece
 from onkel.streams.dict_rows import DictRows
 from onkel.streams.sources import Source
 
-__all__ = ["RowSource"]
-
 # Rows that tell the columns of dicts: a fixed number, so that blocks do not matter.
 PEEK_ROWS = 256
 STEP = 1024

@@ -10,8 +10,6 @@ import numpy as np
 from onkel.errors import DataError
 from onkel.streams.blocks import Piece, concat, rows_of
 
-__all__ = ["shuffled"]
-
 
 def shuffled(pieces: Iterable[Piece], size: int, seed: Any) -> Iterator[Piece]:
     """Rows in random order, none moved forward by more than about ``size`` rows.

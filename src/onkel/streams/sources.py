@@ -15,8 +15,6 @@ from onkel.columns.failures import missing_column, moved, shorten
 from onkel.errors import DataError
 from onkel.streams.blocks import Piece
 
-__all__ = ["Batch", "Source", "TableSource", "piece_rows"]
-
 
 class Batch(NamedTuple):
     """A record batch, and the file it comes from."""

@@ -15,8 +15,6 @@ from onkel.streams.fingerprint import Fingerprint
 from onkel.streams.shuffle import shuffled
 from onkel.streams.sources import Source, TableSource
 
-__all__ = ["Stream"]
-
 
 class Stream:
     """Rows in blocks; made by :func:`onkel.streams.open_stream`.

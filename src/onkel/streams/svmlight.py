@@ -17,8 +17,6 @@ from onkel.streams.files import FileRef, joint_name, joint_size
 from onkel.streams.lines import Chunk, line_chunks, line_of
 from onkel.streams.sources import Source
 
-__all__ = ["LARGEST", "SvmlightSource"]
-
 #: features of a file whose number of features is not given
 LARGEST = 1 << 21
 

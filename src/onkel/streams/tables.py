@@ -12,8 +12,6 @@ from onkel.errors import DataError
 from onkel.streams.blocks import Piece
 from onkel.streams.sources import Batch, TableSource
 
-__all__ = ["ArrowRows", "FrameSource", "Query"]
-
 
 @runtime_checkable
 class ArrowRows(Protocol):

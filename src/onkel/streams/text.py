@@ -14,8 +14,6 @@ from onkel.streams.files import FileRef, joint_name, joint_size
 from onkel.streams.lines import Chunk, line_chunks
 from onkel.streams.sources import Batch, TableSource
 
-__all__ = ["TextSource"]
-
 # A chunk, the version of what is read, and its table where that was parsed beforehand.
 Found = tuple[Chunk, int, pa.Table | None]
 

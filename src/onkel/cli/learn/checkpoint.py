@@ -10,8 +10,6 @@ from onkel.evaluation.run import PrequentialRun
 from onkel.persistence import load_with_info, save
 from onkel.pipeline import StreamModel
 
-__all__ = ["Checkpoint"]
-
 
 class Checkpoint:
     """Written every so many rows and at the end; a disk that is full does not end the run.

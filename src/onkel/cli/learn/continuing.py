@@ -13,8 +13,6 @@ from onkel.errors import ModelFileError
 from onkel.persistence import load_with_info
 from onkel.pipeline import StreamModel
 
-__all__ = ["continued", "load_base"]
-
 
 def load_base(path: Path) -> tuple[StreamModel, dict[str, Any]]:
     """The model to go on from, and what was kept beside it.

@@ -31,8 +31,6 @@ from onkel.persistence import save
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
 
-__all__ = ["LearnJob"]
-
 # What a model knows of its first source, and keeps when another follows.
 _OF_MODEL = ("left_out", "useless")
 _NOT_WRITTEN, _BAD_INPUT, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143

@@ -7,8 +7,6 @@ from typing import Any
 
 from onkel.cli import options
 
-__all__ = ["LearnOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LearnOptions(options.Learning):

@@ -7,8 +7,6 @@ import typer
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.options import takes
 
-__all__ = ["learn"]
-
 
 @takes(LearnOptions)
 def learn(options: LearnOptions) -> None:

@@ -17,8 +17,6 @@ from onkel.errors import DataError
 from onkel.pipeline import StreamModel
 from onkel.streams import Block
 
-__all__ = ["LEARNERS", "Learner", "find_learners", "with_lags"]
-
 _TREES = 10
 _LAGS = 3
 _KEPT = (0.8, 0.99)

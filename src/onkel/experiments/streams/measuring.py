@@ -16,8 +16,6 @@ from onkel.experiments.streams.learners import Learner
 from onkel.experiments.streams.published import PUBLISHED, Published
 from onkel.experiments.streams.reading import StreamFile
 
-__all__ = ["Outcome", "about", "measure"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:

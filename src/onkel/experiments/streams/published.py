@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["PUBLISHED", "Published"]
-
 
 class Published(NamedTuple):
     """Mistakes in percent, or root mean squared error, of the whole stream; and whose it is."""

@@ -10,9 +10,7 @@ import numpy as np
 
 from onkel.errors import DataError
 
-__all__ = ["StreamFile", "find_streams"]
-
-# More distinct whole numbers than these are a regression.
+# More distinct values than these are no classes.
 _MOST_CLASSES = 100
 
 
@@ -30,8 +28,8 @@ class StreamFile:
     def read(self, rows: int | None = None) -> tuple[np.ndarray, np.ndarray, str]:
         """Features (n, d) in float32, targets (n,), and the task; ``rows``: the first so many.
 
-        Whole numbers of up to 100 kinds, texts and booleans are classes. Columns of texts become
-        codes by the order of their first rows.
+        Whole numbers, texts and booleans of up to 100 kinds are classes; numbers of a type with
+        fractions are values. Columns of texts become codes by the order of their first rows.
         """
         import pyarrow.parquet as pq
 
@@ -39,8 +37,7 @@ class StreamFile:
         if "y" not in table.column_names:
             raise DataError("has no target column y", source=str(self.path))
         y = table["y"].to_numpy()
-        whole = y.dtype.kind != "f" or bool((y == np.round(y)).all())
-        classes = whole and len(np.unique(y)) <= _MOST_CLASSES
+        classes = y.dtype.kind != "f" and len(np.unique(y)) <= _MOST_CLASSES
         X = np.column_stack(
             [_numbers(table[name].to_numpy()) for name in table.column_names if name != "y"]
         )

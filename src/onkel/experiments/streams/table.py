@@ -16,8 +16,6 @@ from onkel.experiments.streams.measuring import Outcome
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["markdown", "summary", "terminal_table"]
-
 
 def terminal_table(outcomes: Sequence[Outcome], learners: Sequence[Learner]) -> Table:
     """A table for a terminal."""

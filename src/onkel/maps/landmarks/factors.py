@@ -13,8 +13,6 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
-__all__ = ["SOLVERS", "leading", "randomized", "rank_two"]
-
 
 def leading(E: np.ndarray, rank: int) -> np.ndarray:
     """U Λ^-½ of the ``rank`` leading eigenpairs, largest first."""

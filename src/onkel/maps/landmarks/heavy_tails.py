@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["TailCurves"]
-
 # A normal column has 3, an exponential one 9.
 _HEAVY = 10.0
 _TAKEN_AWAY = 0.5

@@ -11,8 +11,6 @@ import numpy as np
 
 from onkel.numerics.jit import dot, jit, jit_inline
 
-__all__ = ["moved", "next_move"]
-
 
 @jit_inline
 def _squared_distance(X, t, S, j):

@@ -10,8 +10,6 @@ from onkel.kernels import make_kernel
 from onkel.maps.landmarks.online_kmeans import next_move
 from onkel.numerics.workspace import scratch
 
-__all__ = ["Panel"]
-
 
 class Panel:
     """A block of rows X (n, d) seen by landmarks that move on the way.

@@ -8,8 +8,6 @@ import numpy as np
 
 from onkel.maps.landmarks.heavy_tails import TailCurves
 
-__all__ = ["Units"]
-
 
 class Units(NamedTuple):
     """Curves of the heavy columns; then the mean and the standard deviation of each, (d,)."""

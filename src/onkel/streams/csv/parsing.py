@@ -14,8 +14,6 @@ from onkel.columns.gaps import GAPS
 from onkel.errors import DataError
 from onkel.streams.lines import Chunk, line_of
 
-__all__ = ["HEXADECIMAL", "NULLS", "Layout", "read", "rows_of"]
-
 _TIME = "a time (like 2024-05-17T12:30:00)"
 _WORDS = {
     pa.float64(): "a number",

@@ -15,8 +15,6 @@ from onkel.streams.files import FileRef
 from onkel.streams.lines import Chunk
 from onkel.streams.text import TextSource
 
-__all__ = ["CsvSource"]
-
 
 class CsvSource(TextSource):
     """Rows of CSV files with a header line.

@@ -22,8 +22,6 @@ from onkel.streams.jsonl.nested import flattened
 from onkel.streams.lines import Chunk
 from onkel.streams.text import TextSource
 
-__all__ = ["JsonlSource"]
-
 _TYPES = {"number": pa.float64(), "flag": pa.bool_(), "text": pa.string()}
 _TIME = r"^\d{4}-\d\d-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
 _ZONE = r"[T ].*(Z|[+-]\d\d(:?\d\d)?)$"

@@ -7,9 +7,9 @@ import io
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from onkel.evaluation.comparison.testing import LEVEL, p_values
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.summary import Summary, best, summarize
-from onkel.evaluation.testing import LEVEL, p_values
 from onkel.evaluation.text import bytes_text, count, duration, short
 
 FORMATS = ("markdown", "csv", "latex")

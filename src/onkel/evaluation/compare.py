@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from onkel.evaluation.comparing import Comparison, comparison, write_table
 from onkel.evaluation.comparison.contest import Contest
 from onkel.evaluation.comparison.entries import entry, named
 from onkel.evaluation.comparison.orders import in_order, permuted, read_all
+from onkel.evaluation.comparison.table import Comparison, comparison, write_table
 from onkel.evaluation.figure import plot
 from onkel.evaluation.prequential import blocks_of
 from onkel.evaluation.report import write_html
