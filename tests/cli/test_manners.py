@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
+import sys
 import types
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
@@ -135,3 +140,65 @@ def test_a_star_import_brings_no_module():
     modules = [name for name, value in found.items() if isinstance(value, types.ModuleType)]
     assert modules == []
     assert {"compare", "load", "OnlineKernelClassifier"} <= set(found)
+
+
+# ---- sources -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["xz", "gz", "bz2", "zst"])
+def test_packed_sources_are_read(rows, ending):
+    packed = rows.with_suffix(f".csv.{ending}")
+    data = rows.read_bytes()
+    if ending == "zst":
+        packed.write_bytes(pa.Codec("zstd").compress(data, asbytes=True))
+    else:
+        pack = {"xz": lzma.compress, "gz": gzip.compress, "bz2": bz2.compress}[ending]
+        packed.write_bytes(pack(data))
+    assert learn_json(packed, "-a", "pa")["value"] == learn_json(rows, "-a", "pa")["value"]
+
+
+def test_a_packed_source_that_is_cut_off(rows):
+    packed = rows.with_suffix(".csv.xz")
+    packed.write_bytes(lzma.compress(rows.read_bytes())[:-200])
+    result = run("learn", packed, "-t", "label", "-a", "pa")
+    assert result.exit_code == 2
+    assert "cannot be read to its end" in result.stderr
+    packed.write_bytes(b"no xz at all")
+    assert "cannot be read to its end" in run("learn", packed, "-t", "label").stderr
+
+
+def test_objects_in_objects_are_columns(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    rng = np.random.default_rng(0)
+    with path.open("w") as file:
+        for a, b in rng.normal(size=(300, 2)):
+            row = {"at": {"x": a, "deep": {"z": b}}, "label": "yes" if a > 0 else "no"}
+            file.write(json.dumps(row) + "\n")
+    saved = tmp_path / "m.onkel"
+    assert learn_json(path, "-a", "pa", "--save", saved)["value"] < 15
+    told = json.loads(run("info", saved, "--json").stdout)
+    assert [column["name"] for column in told["columns"]] == ["at.x", "at.deep.z"]
+    # a value that does not fit is named by its whole path
+    with path.open("a") as file:
+        file.write('{"at": {"x": "far", "deep": {"z": 1}}, "label": "no"}\n')
+    assert "'at.x'" in run("learn", path, "-t", "label", "-a", "pa").stderr
+
+
+def test_a_name_that_stands_twice_may_be_left_out(rows):
+    lines = rows.read_text().splitlines()
+    text = "\n".join(["id,a,b,id,label", *(f"7,{a},{b},8,{y}" for a, b, y in
+                     (line.split(",") for line in lines[1:]))])  # fmt: skip
+    twice = rows.with_name("twice.csv")
+    twice.write_text(text + "\n")
+    refused = run("learn", twice, "-t", "label", "-a", "pa")
+    assert refused.exit_code == 2
+    assert "two columns of the same name: 'id'; rename one, or leave both out" in refused.stderr
+    found = learn_json(twice, "-a", "pa", "--exclude", "id")
+    assert found["value"] == learn_json(rows, "-a", "pa")["value"]
+
+
+def test_a_url_without_fsspec_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    result = run("learn", "https://example.org/rows.csv", "-t", "y")
+    assert result.exit_code == 2
+    assert "pip install onkel[url]" in result.stderr

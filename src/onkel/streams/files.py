@@ -20,7 +20,7 @@ FORMATS = {
     "jsonl": (".jsonl", ".ndjson"),
     "svmlight": (".svm", ".svmlight", ".libsvm"),
 }
-COMPRESSION = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+COMPRESSION = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".xz": "xz"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,9 @@ def _from_url(url: str) -> list[FileRef]:
     try:
         import fsspec
     except ImportError:
-        raise DataError("a URL needs the package fsspec: pip install fsspec", source=url) from None
+        raise DataError(
+            "a URL needs the package fsspec: pip install onkel[url]", source=url
+        ) from None
     try:
         opened = fsspec.open_files(url, "rb")
         return [_remote(one) for one in opened]

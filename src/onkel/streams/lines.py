@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -55,7 +56,10 @@ def line_chunks(
         if ref.compression:
             import pyarrow as pa
 
-            stream = pa.input_stream(pa.PythonFile(raw, "r"), compression=ref.compression)
+            if ref.compression == "xz":  # which Arrow does not know
+                stream = pa.PythonFile(lzma.LZMAFile(raw), "r")  # noqa: SIM115
+            else:
+                stream = pa.input_stream(pa.PythonFile(raw, "r"), compression=ref.compression)
         if encoding is not None:
             import pyarrow as pa
 
@@ -68,7 +72,7 @@ def line_chunks(
             "(encoding=, on the command line --encoding)",
             source=ref.name,
         ) from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, lzma.LZMAError) as error:
         raise DataError(f"cannot be read to its end: {error}", source=ref.name) from None
     finally:
         if not ref.once:

@@ -65,7 +65,8 @@ def open_stream(
     target : str, optional
         Target column of a table. Left out, an ``encoder`` tells it, if that column is there.
     format : {"csv", "tsv", "parquet", "arrow", "jsonl", "svmlight"}, optional
-        Left out, the name of the file tells it (``.gz``, ``.bz2``, ``.zst`` for text files too).
+        Left out, the name of the file tells it (``.gz``, ``.bz2``, ``.xz``, ``.zst`` for text
+        files too).
     features : list of str, optional
         Columns to use; all but the target by default. For svmlight: the number of features.
     exclude : list of str

@@ -85,7 +85,7 @@ def _files(files: list[FileRef], format: str | None, choice: Choice, dialect: Di
     as_text = dict.fromkeys(choice.keep, "text") if kind != "jsonl" else {}
     options = files, as_text | choice.kinds, choice.known_target, choice.reads
     if kind == "jsonl":
-        from onkel.streams.jsonl import JsonlSource
+        from onkel.streams.jsonl.source import JsonlSource
 
         return _table(JsonlSource(*options, dialect), choice)
     if kind not in ("csv", "tsv"):

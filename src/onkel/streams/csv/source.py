@@ -10,7 +10,7 @@ from onkel.columns.encoding import LACKING
 from onkel.columns.failures import missing_column, moved
 from onkel.errors import DataError
 from onkel.streams.csv.parsing import NULLS, Layout, read, rows_of
-from onkel.streams.csv.types import header_of, infer_types
+from onkel.streams.csv.types import AGAIN, header_of, infer_types
 from onkel.streams.files import FileRef
 from onkel.streams.lines import Chunk
 from onkel.streams.text import TextSource
@@ -34,7 +34,7 @@ class CsvSource(TextSource):
 
     def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
         """Read a file's header; the rows after it."""
-        names, delimiter, end = header_of(chunk.data, self.dialect, file.name)
+        names, delimiter, end = header_of(chunk.data, self.dialect, file.name, self.reads)
         self._header = Layout(names, delimiter, self.types, [], self._nulls)
         self._settled, self.lacks = False, "has a header but no rows"
         lines = chunk.data.count(b"\n", 0, end)
@@ -44,7 +44,8 @@ class CsvSource(TextSource):
 
     def _settle(self, chunk: Chunk, file: FileRef) -> None:
         """Types of columns that no file before had, by the first rows of this one."""
-        names, taken = self._header.names, [n for n in self._header.names if self.reads(n)]
+        names = [n for n in self._header.names if AGAIN not in n]
+        taken = [n for n in names if self.reads(n)]
         if not self.types:
             self.names = names
         elif self.wanted is None:

@@ -6,6 +6,7 @@ import csv
 import re
 from codecs import BOM_UTF8
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +16,8 @@ from onkel.errors import DataError
 from onkel.streams.csv.parsing import HEXADECIMAL, Layout, as_utf8, read
 from onkel.streams.dialect import Dialect
 
+AGAIN = "\0again"
+
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _KINDS = {
     "number": pa.float64(),
@@ -23,8 +26,13 @@ _KINDS = {
 }
 
 
-def header_of(data: bytes, dialect: Dialect, where: str) -> tuple[list[str], str, int]:
-    """Column names, delimiter, and where the rows begin."""
+def header_of(
+    data: bytes, dialect: Dialect, where: str, reads: Callable[[str], bool]
+) -> tuple[list[str], str, int]:
+    """Column names, delimiter, and where the rows begin.
+
+    A name may stand twice where it is not read: the second column then has a name with `AGAIN`.
+    """
     start = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
     while data[start : start + 1] in (b"\r", b"\n"):
         start += 1
@@ -44,9 +52,15 @@ def header_of(data: bytes, dialect: Dialect, where: str) -> tuple[list[str], str
         return [f"c{j}" for j in range(len(names))], delimiter, start
     names = [n or f"column{j}" for j, n in enumerate(names)]
     twice = sorted(n for n, count in Counter(names).items() if count > 1)
-    if twice:
-        raise DataError(f"the header has two columns of the same name: {twice[:9]}", source=where)
-    return names, delimiter, end
+    wanted = [n for n in twice if reads(n)]
+    if wanted:
+        raise DataError(
+            f"the header has two columns of the same name: {', '.join(map(repr, wanted[:9]))}; "
+            "rename one, or leave both out (exclude=, on the command line --exclude)",
+            source=where,
+        )
+    again = [n in names[:j] and n in twice for j, n in enumerate(names)]
+    return [f"{n}{AGAIN}{j}" if again[j] else n for j, n in enumerate(names)], delimiter, end
 
 
 def _first_record(data: bytes, start: int) -> int:

@@ -18,6 +18,7 @@ from onkel.columns.arrow_values import kind_of, one_batch
 from onkel.columns.failures import first_failure, shorten
 from onkel.errors import DataError
 from onkel.streams.files import FileRef
+from onkel.streams.jsonl.nested import flattened
 from onkel.streams.lines import Chunk
 from onkel.streams.text import TextSource
 
@@ -34,6 +35,8 @@ Line = tuple[int, bytes]
 
 class JsonlSource(TextSource):
     """Rows of JSON Lines files; the columns are the keys of the first row.
+
+    Keys of objects in objects are columns, too: {"a": {"b": 1}} has the column "a.b".
 
     A key that is absent or null is a missing value. A key that comes later becomes a column behind
     those there are (where ``extends``; a row without it has 0 there), or is ignored. A column's
@@ -148,6 +151,7 @@ def _table(data: bytes, types: Types, others: bool = False) -> pa.Table:
     """All rows; ``others``: with the keys that have no type here."""
     times = {name: t for name, t in types.items() if pa.types.is_temporal(t)}
     schema = pa.schema(types | dict.fromkeys(times, pa.string()))
+    data = flattened(data)
     if not data:
         return pa.schema(types).empty_table()
     table = pajson.read_json(
@@ -200,7 +204,7 @@ def _type_by(value: Any) -> pa.DataType:
 
 def _lines(chunk: Chunk) -> list[Line]:
     """Number and text of the lines that are not blank."""
-    lines = enumerate(chunk.data.split(b"\n"), chunk.line)
+    lines = enumerate(flattened(chunk.data).split(b"\n"), chunk.line)
     return [(number, line) for number, line in lines if line.strip()]
 
 

@@ -1,0 +1,1 @@
+"""JSON Lines: one object a line; objects within objects are keys with a dot."""
