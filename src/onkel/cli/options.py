@@ -97,7 +97,7 @@ Dates = Annotated[
 KeepColumns = Annotated[
     list[str] | None,
     _option(
-        help="Column to use though it looks like an id or a constant: a,b. Repeatable.",
+        help="Column to use though it looks like an id: a,b. Repeatable.",
         panel=READING, **_COLUMN,
     ),
 ]  # fmt: skip

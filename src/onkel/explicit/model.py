@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
 
+from onkel.explicit.ahead import Ahead
 from onkel.explicit.loop import learn_or_undo, weigh_row
 from onkel.explicit.walk import Walk
 from onkel.explicit.walks import walk_over
@@ -49,6 +52,8 @@ class ExplicitModel(Model):
         self._check_pair()
         #: None before the first row of a map that is fitted on first rows
         self.walk: Walk | None = None
+        #: the next fit, where it is made ahead: no state, it can always begin again
+        self.ahead: Ahead | None = None
         rows = feature_map.warmup_rows()
         self.warmup = Warmup(rows, feature_map.next_fit) if rows else None
         if self.warmup is None:
@@ -121,6 +126,7 @@ class ExplicitModel(Model):
         """Take the state of a model of the same map, rule and loss."""
         check(state, {"n_outputs": Whole(low=1, high=2**31)})
         require("W" in state or "warmup" in state, "W: is missing, and so are the first rows")
+        self.ahead = None
         self.n_outputs = state["n_outputs"]
         if "W" in state:
             with inside(state, "map") as map_state:
@@ -137,6 +143,7 @@ class ExplicitModel(Model):
 
     def add_output(self, position: int) -> None:
         """Make room for a class with zero scores at ``position``; see :class:`Weights`."""
+        self.ahead = None
         if self.walk is not None:
             self.walk.add_output(position)
             self.weights.add_output(position)
@@ -145,12 +152,53 @@ class ExplicitModel(Model):
         self.n_outputs = 3 if self.n_outputs == 1 else self.n_outputs + 1
 
     def add_columns(self, n: int) -> None:
+        self.ahead = None
         place = self.map.add_columns(n)
         super().add_columns(n)
         if self.walk is not None:
             self.walk.add_columns(n)
             if place is not None:
                 self.weights.add_features(place, n)
+
+    # ---- the fit that is due next --------------------------------------------------------------
+
+    def _go_ahead(self) -> None:
+        assert self.warmup is not None
+        due = min(self.warmup.next_fit(self.warmup.count), self.warmup.n_rows)
+        rows = self.map.rows_of_fit(due)
+        if rows <= self.warmup.count < due:
+            if self.ahead is None:
+                self.ahead = Ahead(self, rows, due)
+            self.ahead.advance(self.warmup.count)
+
+    def refit(self) -> None:
+        if self.warmup is None:
+            return
+        due, ahead = self.warmup.count, self.ahead
+        rows, self.ahead = self.map.rows_of_fit(due), None
+        if rows == due:
+            super().refit()
+            return
+        if ahead is None:
+            ahead = Ahead(self, rows, due)
+        new = ahead.finish()
+        self.map, self.walk = new.map, new.walk
+        if self.warmup.complete:
+            self.warmup = None
+
+    def fit_anew(
+        self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, due: int
+    ) -> Generator[float, None, ExplicitModel]:
+        """A model that has learned nothing, over this map fitted anew; a copy. Steps: shares."""
+        new = copy.copy(self)
+        new.map, new.walk, new.ahead = copy.copy(self.map), None, None
+        yield from new.map.fit_in_steps(X, new.targets(y), weight, due)
+        new._reset()
+        return new
+
+    def replay(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        """Learn rows that have been predicted already."""
+        self._walk(X, y, weight, np.zeros((len(y), self.n_outputs)))
 
     # ---- what the guard asks -------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ fitted. A map that changes while rows are learned says by what in ``changes()``.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from enum import Enum
 from typing import Any, ClassVar
 
@@ -88,6 +89,20 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def fit_labelled(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         """As :meth:`fit_first`, with the targets Y (n, C) and weights (n,) > 0 of the rows."""
         self.fit_first(X)
+
+    def rows_of_fit(self, due: int) -> int:
+        """How many of the first rows the fit due at ``due`` rows looks at.
+
+        Where they are fewer, the fit is made while the others come: see :meth:`fit_in_steps`.
+        """
+        return due
+
+    def fit_in_steps(
+        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, due: int
+    ) -> Generator[float, None, None]:
+        """As :meth:`fit_labelled`, for a fit due at ``due`` rows; steps give the share done."""
+        self.fit_labelled(X, Y, weight)
+        yield 1.0
 
     def prior(self) -> np.ndarray | None:
         """K₀ (m, m): least squares penalises wᵀ K₀ w; None for ‖w‖²."""

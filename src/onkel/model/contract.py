@@ -135,7 +135,12 @@ class Model:
         self.warmup.keep(as_dense(X[a:b]), y[a:b], weight[a:b])
         if learnable:
             self.refit()
+        else:
+            self._go_ahead()
         return b
+
+    def _go_ahead(self) -> None:
+        """Do a part of the next fit, where the map lets it be made ahead."""
 
     def refit(self) -> None:
         """Fit on the first rows that have come and replay them; after them it does nothing."""

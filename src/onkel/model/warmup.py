@@ -72,6 +72,8 @@ class Warmup:
 
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All rows kept: X (n, d), y (n,), weight (n,)."""
+        if len(self._kept) == 1:
+            return self._kept[0]
         X, y, weight = (np.concatenate(part) for part in zip(*self._kept, strict=True))
         self._kept = [(X, y, weight)]
         return X, y, weight

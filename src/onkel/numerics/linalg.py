@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg.blas import dtrsm, dtrsv
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri, spotrf, spotri
 
 from onkel.numerics.jit import jit
 
@@ -19,19 +19,21 @@ def cholesky_upper(R: np.ndarray) -> np.ndarray:
 
     Where rounding left R indefinite, a little is added to its diagonal; NaN stay NaN.
     """
-    C, failed = dpotrf(R)
-    jitter = 1e-15 * float(np.trace(R))
+    single = R.dtype == np.float32
+    potrf = spotrf if single else dpotrf
+    C, failed = potrf(R)
+    jitter = (1e-7 if single else 1e-15) * float(np.trace(R))
     while failed and np.isfinite(jitter):
         jittered = R.copy(order="F")
         jittered.flat[:: len(R) + 1] += jitter
-        C, failed = dpotrf(jittered)
+        C, failed = potrf(jittered)
         jitter *= 10.0
     return np.asarray(C)
 
 
 def inverse_of_factor(C: np.ndarray) -> np.ndarray:
-    """(CᵀC)⁻¹ of an upper C, whole."""
-    inverse = np.asarray(dpotri(C)[0]).T
+    """(CᵀC)⁻¹ of an upper C, whole, in the precision of C."""
+    inverse = np.asarray((spotri if C.dtype == np.float32 else dpotri)(C)[0]).T
     _mirror(inverse)
     return inverse
 

@@ -121,8 +121,8 @@ def open_stream(
         How times such as 2/3/2024 begin, where the first rows do not tell.
     tidy : bool, default=False
         Whether columns of a new table that tell nothing about other rows are left out: those that
-        are constant, count the rows, are ids, or have a text of their own in nearly every row, by
-        the first rows. ``Stream.useless`` names them.
+        count the rows, are ids, or have a text of their own in nearly every row, by the first rows.
+        ``Stream.useless`` names them.
     keep_columns : list of str
         Columns that ``tidy`` keeps.
     keep : list of str

@@ -21,20 +21,23 @@ Source: Seeger, Williams & Lawrence 2003 (the projected process); Snelson & Ghah
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve
+from scipy.linalg.blas import get_blas_funcs
 
-from onkel.maps.landmarks.rational import chain, kernel_columns, through_distances
+from onkel.maps.landmarks.rational import KernelColumns, chain, kernel_columns, through_distances
+from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
 
 #: added to the diagonal of κ(S, S): landmarks may coincide
 JITTER = 1e-7
 # Rows whose derivatives are computed at once, so that they stay in the second-level cache.
 _PART_ROWS = 256
-# Rows summed in the precision of the features before the sum goes to float64.
-_SUMMED_ROWS = 2048
+#: rows of a step: they are summed in the precision of the features before the sum goes to float64
+STEP_ROWS = 2048
 # Share of its trace added to H: the rounding error of its sum.
 _ROUNDING = {"d": 1e-13, "f": 1e-9}
 
@@ -60,11 +63,9 @@ class Gradient(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """K (n, m), √weight·K, √weight·Y, their products KᵀK and KᵀY, and K₀."""
+    """K (n, m), by parts of the rows; KᵀK (its upper triangle), KᵀY, and K₀."""
 
-    K: np.ndarray
-    Kw: np.ndarray
-    Yw: np.ndarray
+    Ks: list[np.ndarray]
     KK: np.ndarray
     KY: np.ndarray
     K0: np.ndarray
@@ -72,8 +73,8 @@ class Sums(NamedTuple):
     def factor(self, ridge: float) -> np.ndarray:
         """The factor C of H = CᵀC."""
         H = self.KK + ridge * self.K0
-        H.flat[:: len(H) + 1] += _ROUNDING[self.K.dtype.char] * np.trace(H)
-        return cholesky_upper(np.asfortranarray(H))
+        H.flat[:: len(H) + 1] += _ROUNDING[self.Ks[0].dtype.char] * np.trace(H)
+        return cholesky_upper(H)
 
     def alpha(self, C: np.ndarray) -> np.ndarray:
         """H⁻¹ Kᵀ Y."""
@@ -91,42 +92,69 @@ def penalty_of(S: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 def sums_of(at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Sums:
     """The sums of rows X (n, d), targets Y (n, C), √weights (n, 1); (0, 1) where all are 1."""
-    w = np.exp(at.log_width)
-    K = kernel_columns(X, at.S, w)
-    Kw, Yw = (K, Y) if root.size == 0 else (K * root, Y * root)
-    KK = np.zeros((len(at.S), len(at.S)))
-    for part in _parts(len(K), _SUMMED_ROWS):
-        KK += Kw[part].T @ Kw[part]
-    return Sums(K, Kw, Yw, KK, (Kw.T @ Yw).astype(np.float64), penalty_of(at.S, w))
+    return finished(sums_in_steps(at, X, Y, root))
 
 
-def gradient(
-    at: Landmarks, sums: Sums, X: np.ndarray, root: np.ndarray, every: int = 1, first: int = 0
-) -> Gradient:
-    """The gradient of E at the landmarks of ``sums``, whose arrays it overwrites.
+def sums_in_steps(
+    at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray
+) -> Generator[None, None, Sums]:
+    """As :func:`sums_of`, a step for every :data:`STEP_ROWS` rows."""
+    m, w, dtype = len(at.S), np.exp(at.log_width), X.dtype
+    kernel = KernelColumns(at.S.astype(dtype), w.astype(dtype))
+    (syrk,) = get_blas_funcs(("syrk",), dtype=dtype)
+    KK, KY, Ks = np.zeros((m, m), order="F"), np.zeros((m, Y.shape[1])), []
+    for some in _groups(len(X)):
+        of_some = np.zeros((m, m), dtype, order="F")
+        for part in some:
+            K, y = kernel(X[part]), Y[part]
+            Kw, yw = (K, y) if root.size == 0 else (K * root[part], y * root[part])
+            of_some = syrk(1.0, Kw.T, beta=1.0, c=of_some, overwrite_c=1)
+            KY += Kw.T @ yw
+            Ks.append(K)
+        KK += of_some
+        yield
+    return Sums(Ks, KK, KY, penalty_of(at.S, w))
+
+
+def gradient(at: Landmarks, sums: Sums, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Gradient:
+    """The gradient of E at the landmarks of ``sums``, whose K₀ it overwrites; rows as there."""
+    return finished(gradient_in_steps(at, sums, X, Y, root))
+
+
+def gradient_in_steps(
+    at: Landmarks,
+    sums: Sums,
+    X: np.ndarray,
+    Y: np.ndarray,
+    root: np.ndarray,
+    every: int = 1,
+    first: int = 0,
+) -> Generator[None, None, Gradient]:
+    """As :func:`gradient`, a step for every :data:`STEP_ROWS` rows.
 
     2 C K H⁻¹ takes most of the time. With ``every`` > 1 it is estimated from one part in ``every``
     of the rows: parts ``first``, ``first`` + ``every``, ...; rows must be in random order.
     """
     w, S, C = np.exp(at.log_width), at.S, sums.KY.shape[1]
     factor = sums.factor(at.ridge)
-    alpha, H_inv = sums.alpha(factor), inverse_of_factor(factor)
-    residual = sums.Yw - sums.Kw @ alpha.astype(X.dtype)
-    noise = _noise(at, sums, alpha, residual)
-    parts = _parts(len(X), _PART_ROWS)
+    alpha, H_inv = sums.alpha(factor), inverse_of_factor(factor.astype(X.dtype))
+    parts = [part for some in _groups(len(X)) for part in some]
+    residuals = _residuals(sums, alpha.astype(X.dtype), Y, root, parts)
+    noise = _noise(at, sums, alpha, residuals)
     seen = sum(len(X[part]) for part in parts[first::every])
-    of_weights = (2.0 * C * len(X) / seen * H_inv).astype(X.dtype)
+    of_weights = X.dtype.type(2.0 * C * len(X) / seen) * H_inv
     of_residual = (-2.0 / noise * alpha.T).astype(X.dtype)
     of_S, of_width = np.zeros(S.shape), np.zeros(w.shape)
-    for number, part in enumerate(parts):
-        K, weighted = sums.K[part], residual[part]
-        G = weighted @ of_residual if not root.size else (weighted * root[part]) @ of_residual
+    for number, (part, K, r) in enumerate(zip(parts, sums.Ks, residuals, strict=True)):
+        G = (r if not root.size else r * root[part]) @ of_residual
         if number % every == first:
-            G += K @ of_weights if not root.size else (K * root[part] ** 2) @ of_weights
+            G += (K if not root.size else K * root[part] ** 2) @ of_weights
         chain(G, K)
         _add(of_S, of_width, *through_distances(G, X[part], S, w))
+        if part.stop % STEP_ROWS == 0:
+            yield
     if w.ndim == 1:
-        K0_inv = inverse_of_factor(cholesky_upper(np.asfortranarray(sums.K0)))
+        K0_inv = inverse_of_factor(cholesky_upper(np.asfortranarray(sums.K0)).astype(X.dtype))
         G = at.ridge / noise * (alpha @ alpha.T) + C * (at.ridge * H_inv - K0_inv)
         chain(G, sums.K0)
         of_S0, of_width0 = through_distances(G, S, S, w)
@@ -134,15 +162,31 @@ def gradient(
     return Gradient(of_S, of_width)
 
 
-def _noise(at: Landmarks, sums: Sums, alpha: np.ndarray, residual: np.ndarray) -> float:
+def _residuals(
+    sums: Sums, alpha: np.ndarray, Y: np.ndarray, root: np.ndarray, parts: list[slice]
+) -> list[np.ndarray]:
+    """√weight·(Y - K α) of each part."""
+    found = [Y[part] - K @ alpha for part, K in zip(parts, sums.Ks, strict=True)]
+    if not root.size:
+        return found
+    return [r * root[part] for part, r in zip(parts, found, strict=True)]
+
+
+def _noise(at: Landmarks, sums: Sums, alpha: np.ndarray, residuals: list[np.ndarray]) -> float:
     """σ² = J/(n C)."""
     penalty = at.ridge * float(np.sum(alpha * (sums.K0 @ alpha)))
-    squares = float(np.sum(residual**2, dtype=np.float64))
-    return max((squares + penalty) / residual.size, 1e-12)
+    squares = sum(float(np.vdot(r, r)) for r in residuals)
+    return max((squares + penalty) / sum(r.size for r in residuals), 1e-12)
 
 
-def _parts(n: int, size: int) -> list[slice]:
-    return [slice(a, a + size) for a in range(0, n, size)]
+def _groups(n: int) -> list[list[slice]]:
+    """Parts of n rows, in groups that are summed in the precision of the features."""
+    starts = range(0, n, STEP_ROWS)
+    ends = [min(start + STEP_ROWS, n) for start in starts]
+    return [
+        [slice(a, min(a + _PART_ROWS, end)) for a in range(start, end, _PART_ROWS)]
+        for start, end in zip(starts, ends, strict=True)
+    ]
 
 
 def _add(of_S: np.ndarray, of_width: np.ndarray, more_S: np.ndarray, more: np.ndarray) -> None:

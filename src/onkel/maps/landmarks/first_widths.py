@@ -37,6 +37,8 @@ _RANGE = 4.0
 _LEAST_ERROR = 1e-12
 # The search ends at a step that gains less than this share of the objective.
 _LEAST_GAIN = 1e-4
+# From so many rows on it is in float32.
+_MANY_ROWS = 128
 
 
 def first_widths(
@@ -47,6 +49,8 @@ def first_widths(
     Up to ``steps`` steps of L-BFGS-B from ``start``.
     """
     middle = prior_mean(X.shape[1])
+    if len(X) >= _MANY_ROWS:
+        X, Y, weight = (A.astype(np.float32) for A in (X, Y, weight))
     found = minimize(
         objective,
         np.clip(start, middle - _RANGE, middle + _RANGE),
@@ -71,10 +75,7 @@ def objective(
     """The objective at θ = (log w, log λ), and its gradient."""
     n, width, ridge = len(X), np.exp(theta[:-1]), math.exp(theta[-1])
     K = kernel_columns(X, X, width)
-    # M is symmetric, so LAPACK may read it by columns
-    M = (K + _CONSTANT).T
-    M.flat[:: n + 1] += ridge / weight
-    G = inverse_of_factor(cholesky_upper(M))
+    G = _inverse(K, ridge / weight)
     own = np.diag(G)
     alpha = G @ Y
     left_out = alpha / own[:, None]
@@ -91,6 +92,16 @@ def objective(
     of_width = scale * through_distances(of_M, X, X, width)[1]
     prior, of_prior = _prior(theta)
     return value + prior, np.append(of_width, of_ridge) + of_prior
+
+
+def _inverse(K: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """(K + diag(noise) + c)⁻¹, by the inverse without the large constant c."""
+    M = K.T.copy(order="F")
+    M.flat[:: len(M) + 1] += noise
+    G = inverse_of_factor(cholesky_upper(M))
+    ones = G.sum(axis=1)
+    G -= np.outer(ones, ones / (1.0 / _CONSTANT + ones.sum()))
+    return G
 
 
 def _prior(theta: np.ndarray) -> tuple[float, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from onkel.maps.landmarks.rational import KernelColumns
 from onkel.maps.landmarks.search import improve
 from onkel.maps.landmarks.units import Units
 from onkel.numerics.dense import as_dense, with_zero_columns
+from onkel.numerics.in_steps import finished
 from onkel.parameters import non_negative, whole
 from onkel.state import Array, Field, Flag, Number
 
@@ -26,7 +28,7 @@ from onkel.state import Array, Field, Flag, Number
 _FEWEST_ROWS, _FEW_ROWS = 8, 512
 _ENOUGH_ROWS = 1024
 # With more rows than _FULL_ROWS a search takes fewer steps.
-_FULL_ROWS, _FEWEST_STEPS = 32_768, 6
+_FULL_ROWS, _FEWEST_STEPS = 32_768, 3
 # While rows are few, or landmarks missing, a fit is due each time a part of 1/_LAG more rows have
 # come; without a search, 1/_LAZY_LAG.
 _LAG, _LAZY_LAG = 16, 4
@@ -34,6 +36,8 @@ _LAG, _LAZY_LAG = 16, 4
 _FEW_STEPS, _STEPS = 8, 40
 # The penalty of the constant feature, as a share of λ: so small that targets need no centring.
 _CONSTANT = 1e-4
+# The share of the rows so far that a search sees: it is made while the others come.
+_SEEN = 31 / 32
 # Memory for the rows kept for the search, at most.
 _KEPT_BYTES = 64 << 20
 
@@ -65,8 +69,9 @@ class LearnedLandmarks(FeatureMap):
         Number of landmarks B ≥ 1.
     n_warmup : int, default=131072
         Rows ≥ 2 that the search sees; fewer are kept where they would take more than 64 MB.
-    search_steps : int, default=24
-        Steps of each search, fewer with more than 32 768 rows. 0: no search, and widths are learned
+    search_steps : int, default=12
+        Steps of each search, twice as many for landmarks with widths of their own, fewer with more
+        than 32 768 rows. 0: no search, and widths are learned
         at 8, 16, ..., 512 rows only.
     random_state : int, RandomState or None, default=None
         Which rows are held out.
@@ -100,7 +105,7 @@ class LearnedLandmarks(FeatureMap):
     fits = "searching landmarks and widths, fitted"
     n_components: int = 500
     n_warmup: int = 131_072
-    search_steps: int = 24
+    search_steps: int = 12
     random_state: Any = None
 
     @property
@@ -160,13 +165,24 @@ class LearnedLandmarks(FeatureMap):
 
     def fit_labelled(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         """Fit on the rows that came first, X (n, d), with targets Y (n, C) and weights > 0."""
+        finished(self.fit_in_steps(X, Y, weight, len(X)))
+
+    def rows_of_fit(self, due: int) -> int:
+        """Of a search all but a 32nd part: it is made while those come."""
+        searched = self._searches(due) and self._due(due) and not self._late
+        return int(due * _SEEN) if searched else due
+
+    def fit_in_steps(
+        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, due: int
+    ) -> Generator[float, None, None]:
+        """As :meth:`fit_labelled`, for a fit due at ``due`` rows; steps give the share done."""
         X = np.asarray(X, dtype=np.float64)
         units = Units.of(X)
         U, V = units(X), self._standardised(Y, weight)
         first = self._first_landmarks(U)
         at = self._found(units, first) if self._taught else first
-        if len(X) >= _FEWEST_ROWS and V.any() and (not self._taught or self._due(len(X))):
-            at = self._learned(at, first, U, V, weight)
+        if len(X) >= _FEWEST_ROWS and V.any() and (not self._taught or self._due(due)):
+            at = yield from self._learned(at, first, U, V, weight, due)
             self._taught, self._owing = True, self._postponed
         self._keep(units, at)
 
@@ -180,18 +196,28 @@ class LearnedLandmarks(FeatureMap):
         """Whether a postponed search is still to be done."""
         return self._owing and not self._postponed
 
+    def _searches(self, due: int) -> bool:
+        """Whether a fit due at so many rows may search."""
+        return due >= max(_ENOUGH_ROWS, 2 * self.n_components) and self._steps > 0
+
     def _learned(
-        self, at: Landmarks, first: Landmarks, U: np.ndarray, V: np.ndarray, weight: np.ndarray
-    ) -> Landmarks:
-        if not self._taught or len(U) <= _FEW_ROWS or self._late:
+        self,
+        at: Landmarks,
+        first: Landmarks,
+        U: np.ndarray,
+        V: np.ndarray,
+        weight: np.ndarray,
+        due: int,
+    ) -> Generator[float, None, Landmarks]:
+        if not self._taught or due <= _FEW_ROWS or self._late:
             few, start = slice(0, _FEW_ROWS), np.append(at.log_width, at.log_ridge)
             steps = _FEW_STEPS if self._taught or len(U) <= self._often else _STEPS
             found = first_widths(U[few], V[few], weight[few], start, steps)
             at = Landmarks(at.S, found[:-1], found[-1])
-        if len(U) >= max(_ENOUGH_ROWS, 2 * self.n_components) and self._steps:
+        if self._searches(due):
             rng = np.random.default_rng([self.seed_, len(U)])
             steps = max(self._steps * min(_FULL_ROWS, len(U)) // len(U), _FEWEST_STEPS)
-            return improve([at, first], U, V, weight, int(steps), rng)
+            return (yield from improve([at, first], U, V, weight, int(steps), rng))
         return at
 
     def add_columns(self, n: int) -> int | None:

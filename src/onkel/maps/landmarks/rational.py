@@ -63,7 +63,7 @@ def through_distances(
     G: np.ndarray, X: np.ndarray, S: np.ndarray, w: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Σ G_ij ∂‖w ∘ (x_i - s_j)‖²/∂s_j, (m, d), and /∂log w, of w's shape; G (n, m)."""
-    columns = G.sum(axis=0, dtype=np.float64)[:, None]
+    columns = (np.ones(len(G), G.dtype) @ G)[:, None].astype(np.float64)
     GX, squares = G.T @ X, w * w
     of_S = 2.0 * squares * (columns * S - GX)
     if w.ndim == 1:

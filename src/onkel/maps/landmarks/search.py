@@ -9,12 +9,21 @@ targets.
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.maps.landmarks.evidence import Gradient, Landmarks, Sums, gradient, sums_of
+from onkel.maps.landmarks.evidence import (
+    STEP_ROWS,
+    Gradient,
+    Landmarks,
+    Sums,
+    gradient_in_steps,
+    sums_in_steps,
+)
 from onkel.maps.landmarks.rational import kernel_columns
+from onkel.numerics.in_steps import in_shares
 
 # A search looks at this many rows at most, drawn at random; a fifth of them are held out, up to a
 # limit.
@@ -22,21 +31,26 @@ _MOST_ROWS = 65_536
 _HELD_OUT, _MOST_HELD_OUT = 0.2, 4096
 # Steps between two checks on the held-out rows. After two checks without improvement the search
 # returns to its best point and goes on with smaller steps.
-_CHECK_EVERY = 6
+_CHECK_EVERY = 4
 _PATIENCE = 2
 _SMALLER = 0.3
 # In the second half of a search steps shrink, down to this share.
 _LAST_SIZE = 0.05
-# With more rows than this, the most expensive part of the gradient uses one row in _EVERY, and
-# features are in float32.
+# With more rows than this, the most expensive part of the gradient uses one row in _EVERY.
 _ENOUGH_ROWS, _EVERY = 2048, 4
-# Steps of landmarks (in standard deviations of a column) and log-widths.
-_SIZES = (0.03, 0.1)
+# Steps of landmarks (in standard deviations of a column) and log-widths; the second where landmarks
+# have widths of their own.
+_SIZES = ((0.06, 0.2), (0.045, 0.15))
+# Adam's decays, and the share that all landmarks have in the squares of a column's gradients: one
+# landmark's are noisy.
+_DECAY, _OF_SQUARES, _SHARED = 0.8, 0.99, 0.5
 # Rows per landmark from which on widths of each landmark's own are tried.
-_OWN_FROM = 16
+_OWN_FROM = 15
+# There are more of them to find, in so many times as many steps.
+_OWN_STEPS = 2
 _OWN_RIDGE = 0.1
 # Factors of λ tried at every check.
-_RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
+_RIDGES = np.log([1.0 / 3.0, 1.0, 3.0])
 _RIDGE_RANGE = np.log([1e-3, 1e3])
 
 
@@ -73,10 +87,14 @@ class _Adam:
         moved: list[Any] = []
         for i in range(2):
             g: Any = down[i]
-            self.mean[i] = 0.9 * self.mean[i] + 0.1 * g
-            self.square[i] = 0.99 * self.square[i] + 0.01 * g * g
-            mean, square = self.mean[i] / (1 - 0.9**self.t), self.square[i] / (1 - 0.99**self.t)
-            moved.append(at[i] - size * _SIZES[i] * mean / (np.sqrt(square) + 1e-12))
+            squares = g * g
+            if g.ndim == 2:
+                squares += _SHARED * (squares.mean(axis=0) - squares)
+            self.mean[i] = _DECAY * self.mean[i] + (1.0 - _DECAY) * g
+            self.square[i] = _OF_SQUARES * self.square[i] + (1.0 - _OF_SQUARES) * squares
+            mean = self.mean[i] / (1.0 - _DECAY**self.t)
+            root = np.sqrt(self.square[i] / (1.0 - _OF_SQUARES**self.t))
+            moved.append(at[i] - size * _SIZES[at.log_width.ndim - 1][i] * mean / (root + 1e-12))
         return Landmarks(moved[0], moved[1], at.log_ridge)
 
 
@@ -87,33 +105,50 @@ def improve(
     weight: np.ndarray,
     steps: int,
     rng: np.random.Generator,
-) -> Landmarks:
+) -> Generator[float, None, Landmarks]:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
-    And as many again for widths of the landmarks' own. The search begins at the best of ``starts``
-    and returns the point with the smallest squared error on the other fifth, which is held out.
+    And twice as many for widths of the landmarks' own. The search begins at the best of ``starts``
+    and returns the point with the smallest squared error on the other fifth, which is held out. It
+    is a generator, which gives the share of the work that is done.
     """
     order = rng.permutation(len(X))[:_MOST_ROWS]
     held = min(int(len(order) * _HELD_OUT), _MOST_HELD_OUT)
-    dtype = np.float32 if len(order) - held >= _ENOUGH_ROWS else np.float64
-    X, Y, weight = (A.astype(dtype, copy=False) for A in (X, Y, weight))
+    X, Y, weight = (A.astype(np.float32, copy=False) for A in (X, Y, weight))
     judge, learn = (_Rows(X[i], Y[i], weight[i]) for i in (order[:held], order[held:]))
-    at = min(starts, key=lambda s: _judged(s, sums_of(s, *learn.of_sums), judge)[1])
-    found, error = _climb(at, learn, judge, steps)
-    if found.log_width.ndim == 1 and len(X) >= _OWN_FROM * len(found.S):
+    tried = _OWN_FROM * len(starts[0].S) <= len(X)
+    evaluations = len(starts) + 2 * (steps + 1) + tried * 2 * (_OWN_STEPS * steps + 1)
+    most = evaluations * -(-len(learn.X) // STEP_ROWS)
+    return (yield from in_shares(_search(starts, learn, judge, steps, tried), most))
+
+
+def _search(
+    starts: list[Landmarks], learn: _Rows, judge: _Rows, steps: int, tried: bool
+) -> Generator[None, None, Landmarks]:
+    """The best point; with ``tried``, widths of the landmarks' own are."""
+    begun = []
+    for start in starts:
+        sums = yield from sums_in_steps(start, *learn.of_sums)
+        begun.append(_judged(start, sums, judge))
+    at, _ = min(begun, key=lambda pair: pair[1])
+    common = at.log_width.ndim == 1
+    found, error = yield from _climb(at, learn, judge, steps if common else _OWN_STEPS * steps)
+    if common and tried:
         own = Landmarks(found.S, np.tile(found.log_width, (len(found.S), 1)), math.log(_OWN_RIDGE))
-        own, own_error = _climb(own, learn, judge, steps)
+        own, own_error = yield from _climb(own, learn, judge, _OWN_STEPS * steps)
         if own_error < error:
             return own
     return found
 
 
-def _climb(at: Landmarks, learn: _Rows, judge: _Rows, steps: int) -> tuple[Landmarks, float]:
+def _climb(
+    at: Landmarks, learn: _Rows, judge: _Rows, steps: int
+) -> Generator[None, None, tuple[Landmarks, float]]:
     """The best point on the way, and its error on ``judge``."""
     best, best_error, best_step = at, np.inf, 0
     adam, size = _Adam(), 1.0
     for step in range(steps + 1):
-        sums = sums_of(at, *learn.of_sums)
+        sums = yield from sums_in_steps(at, *learn.of_sums)
         if step % _CHECK_EVERY == 0:
             at, error = _judged(at, sums, judge)
             if error < best_error:
@@ -124,7 +159,7 @@ def _climb(at: Landmarks, learn: _Rows, judge: _Rows, steps: int) -> tuple[Landm
         if step == steps:
             break
         every = _EVERY if len(learn.X) >= _ENOUGH_ROWS else 1
-        down = gradient(at, sums, learn.X, learn.root, every, step % every)
+        down = yield from gradient_in_steps(at, sums, *learn.of_sums, every, step % every)
         at = adam.step(at, down, size * min(1.0, 2.0 * (1.0 - step / steps) + _LAST_SIZE))
     return best, best_error
 
@@ -135,6 +170,7 @@ def _judged(at: Landmarks, sums: Sums, judge: _Rows) -> tuple[Landmarks, float]:
     tried = []
     for log_ridge in at.log_ridge + _RIDGES:
         there = at._replace(log_ridge=float(np.clip(log_ridge, *_RIDGE_RANGE)))
-        residual = judge.Y - K @ sums.alpha(sums.factor(there.ridge))
+        alpha = sums.alpha(sums.factor(there.ridge))
+        residual = judge.Y - K @ alpha.astype(K.dtype)
         tried.append((there, float(np.mean(residual**2, axis=1) @ judge.weight)))
     return min(tried, key=lambda pair: pair[1])

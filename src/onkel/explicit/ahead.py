@@ -1,0 +1,69 @@
+"""The next fit of a map on first rows, made ahead, a little with each row that comes.
+
+A search for landmarks takes seconds, and a stream cannot stand still for so long. A map may fit on
+fewer rows than have come when the fit is due (``rows_of_fit``). The fit, and the model's replay of
+its rows, are then made while the last of them come. What comes of it depends on the rows alone:
+steps that are missing when the fit is due are made there. So it is no state: a copied or loaded
+model begins it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from onkel.numerics.in_steps import finished
+from onkel.numerics.threads import one_blas_thread
+
+# The share of the fit in all of the work; the rest is the replay, so many rows at a time.
+_OF_FIT, _REPLAYED = 0.8, 256
+
+
+class Ahead:
+    """A fit of ``model`` on its first ``rows`` rows that is due at ``due`` rows."""
+
+    def __init__(self, model: Any, rows: int, due: int) -> None:
+        self.rows, self.due = rows, due
+        self._work, self._share = _refit(model, rows, due), 0.0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a copied model begins again
+        return type(None), ()
+
+    def advance(self, count: int) -> None:
+        """Do what has to be done by the time ``count`` rows have come."""
+        share = (count - self.rows) / (self.due - self.rows)
+        if self._share < share:
+            with one_blas_thread():
+                while self._share < share:
+                    self._share = next(self._work)
+
+    def finish(self) -> Any:
+        """A model with the fitted map that has learned all ``due`` rows."""
+        with one_blas_thread():
+            return finished(self._work)
+
+
+def _refit(model: Any, rows: int, due: int) -> Generator[float, None, Any]:
+    first = tuple(part[:rows] for part in model.warmup.rows())
+    new = yield from _scaled(model.fit_anew(*first, due))
+    for start in range(0, due, _REPLAYED):
+        end = min(start + _REPLAYED, due)
+        if end > rows:
+            if model.warmup.count < end:
+                # the rest when the rows are there
+                yield 1.0
+            first = model.warmup.rows()
+        new.replay(*(part[start:end] for part in first))
+        yield _OF_FIT + (1.0 - _OF_FIT) * end / due
+    return new
+
+
+def _scaled(fit: Generator[float, None, Any]) -> Generator[float, None, Any]:
+    """The fit's shares as those of all of the work."""
+    while True:
+        try:
+            share = next(fit)
+        except StopIteration as end:
+            return end.value
+        yield _OF_FIT * share

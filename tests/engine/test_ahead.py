@@ -1,0 +1,102 @@
+"""A search is made ahead, a little with each row: no call waits for it, whatever the blocks."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.explicit import ahead
+
+# The search that is due at 1 024 rows begins at 992, of which it is made.
+BEGUN, AMID, DUE, AFTER = 992, 1008, 1024, 1200
+
+
+def rows(n=AFTER):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(n)
+
+
+def one_by_one(model, X, y, start, stop):
+    for t in range(start, stop):
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+
+
+def learned(stop):
+    """A learner that has met its last rows one by one."""
+    X, y = rows()
+    model = OnlineKernelRegressor(n_components=30, memory=False).fit(X[:BEGUN], y[:BEGUN])
+    one_by_one(model, X, y, BEGUN, stop)
+    return model
+
+
+@pytest.mark.compiled
+def test_every_row_does_a_little_of_the_search(monkeypatch):
+    X, y = rows()
+    done, refit = [], ahead._refit
+
+    def counted(*what):
+        work = refit(*what)
+        while True:
+            try:
+                share = next(work)
+            except StopIteration as end:
+                return end.value
+            done.append(model.n_rows_)
+            yield share
+
+    monkeypatch.setattr(ahead, "_refit", counted)
+    model = learned(BEGUN)
+    before = model.map_.landmarks_
+    one_by_one(model, X, y, BEGUN, DUE)
+    steps = np.bincount(done)[BEGUN:]
+    assert steps.sum() > 25
+    # with the last rows comes the rest of the replay
+    assert steps.max() <= 4
+    assert np.abs(model.map_.landmarks_ - before).max() > 0.01
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "again",
+    [
+        lambda model: type(model).from_state(model.get_state()),
+        lambda model: pickle.loads(pickle.dumps(model)),
+        copy.deepcopy,
+    ],
+    ids=["saved", "pickled", "copied"],
+)
+def test_amid_a_search_a_model_is_saved_and_goes_on_to_the_same(again):
+    X, y = rows()
+    model = learned(AMID)
+    assert model.model_.current.ahead is not None
+    other = again(model)
+    for each in (model, other):
+        each.partial_fit(X[AMID:], y[AMID:])
+    np.testing.assert_array_equal(other.predict(X), model.predict(X))
+    whole = OnlineKernelRegressor(n_components=30, memory=False).fit(X, y)
+    np.testing.assert_allclose(whole.predict(X), model.predict(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.compiled
+def test_columns_and_classes_may_come_in_amid_a_search():
+    X, y = rows()
+    labels = np.digitize(y, [-0.5, 0.5])
+    labels[:AMID] = np.minimum(labels[:AMID], 1)
+    wide = np.c_[X, np.sign(y)]
+    found = []
+    for step in (1, AFTER):
+        model = OnlineKernelClassifier(n_components=30, memory=False).fit(X[:BEGUN], labels[:BEGUN])
+        for start in range(BEGUN, AMID, step):
+            end = min(start + step, AMID)
+            model.partial_fit(X[start:end], labels[start:end])
+        model.add_columns(1)
+        for start in range(AMID, AFTER, step):
+            model.partial_fit(wide[start : start + step], labels[start : start + step])
+        found.append(model.decision_function(wide))
+    assert found[0].shape == (AFTER, 3)
+    np.testing.assert_allclose(*found, rtol=1e-6, atol=1e-6)
