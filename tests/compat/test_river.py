@@ -26,6 +26,8 @@ from onkel.learners import (
 )
 
 checks = pytest.importorskip("river.checks", reason="River is not installed")
+ensemble = pytest.importorskip("river.ensemble")
+multiclass = pytest.importorskip("river.multiclass")
 
 from onkel.compat.river import RiverClassifier, RiverRegressor  # noqa: E402
 
@@ -269,14 +271,36 @@ def test_a_bad_row_of_a_frame_is_named_and_the_rows_before_it_are_learned():
     assert model.model.n_rows_ == 3
 
 
-def test_probabilities_need_the_logistic_loss():
-    model = RiverClassifier(PAClassifier())
-    with pytest.raises(NotImplementedError, match="logistic"):
-        model.predict_proba_one({"a": 1.0})
+def test_probabilities_come_class_by_class():
     model = RiverClassifier(CLASSIFIERS["fogd"])
     assert model.predict_proba_one({"a": 1.0}) == {}
     model.learn_one({"a": 1.0}, "x")
     assert model.predict_proba_one({"a": 1.0}) == {"x": 1.0}
+
+
+def test_a_hinge_learner_votes_in_ensembles():
+    """Bagging and one-vs-rest ask for shares of the classes, whatever the loss."""
+    rng = np.random.default_rng(0)
+    rows = [{"a": a, "b": b} for a, b in rng.normal(size=(600, 2))]
+    for wrapper, labels in (
+        (ensemble.BaggingClassifier(RiverClassifier(PAClassifier()), n_models=3, seed=0), 2),
+        (multiclass.OneVsRestClassifier(RiverClassifier(PAClassifier())), 3),
+    ):
+        right = 0
+        for row in rows:
+            y = int(row["a"] > 0) + (labels == 3) * int(row["a"] > 1)
+            right += wrapper.predict_one(row) == y
+            wrapper.learn_one(row, y)
+        assert right > 400
+    model = RiverClassifier(PAClassifier())
+    for row in rows:
+        model.learn_one(row, row["a"] > 0)
+    shares = [model.predict_proba_one(row) for row in rows]
+    assert all(sum(share.values()) == pytest.approx(1.0) for share in shares)
+    told = [max(share, key=share.get) for share in shares]
+    assert told == [model.predict_one(row) for row in rows]
+    many = model.predict_proba_many(pd.DataFrame(rows))
+    assert many[True].tolist() == pytest.approx([share[True] for share in shares])
 
 
 def test_it_takes_onkel_estimators_of_its_own_task():

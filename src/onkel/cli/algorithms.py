@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from onkel.cli import options
 
+Name = Annotated[
+    str | None,
+    typer.Argument(metavar="NAME", help="Show its parameters.", autocompletion=options.names),
+]
+
 
 def algorithms(
+    name: Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """List the algorithms: name, axes, tasks, paper."""
+    """List the algorithms: name, axes, tasks, paper; with a NAME, its parameters.
+
+    Example: onkel algorithms fogd
+    """
+    if name is not None:
+        _show_one(name, as_json)
+        return
     from onkel.algorithms import ALGORITHMS, ALL_TASKS, DEFAULT
     from onkel.cli.console import print_json, stdout
 
@@ -35,7 +49,39 @@ def algorithms(
     console.print(table)
     console.print(
         f"* default   tasks: {', '.join(ALL_TASKS)}   ε: ε-insensitive, in regression\n"
-        "parameters: onkel learn ... --set name=value",
+        "parameters: onkel algorithms NAME; to set them: onkel learn ... --set name=value",
+        style="dim",
+    )
+
+
+def _show_one(name: str, as_json: bool) -> None:
+    """The parameters of one algorithm, as its docstring has them."""
+    from onkel.cli.console import print_json, stdout
+    from onkel.learners.making import described
+
+    about = described(name)
+    if as_json:
+        print_json(about)
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    console = stdout()
+    console.print(Text.assemble((name, "bold"), f"  {about['title']}"))
+    console.print(Text(about["summary"]))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("parameter", no_wrap=True, style="bold")
+    table.add_column("default", no_wrap=True)
+    table.add_column("what it is")
+    for parameter in about["parameters"]:
+        kind = f"{parameter['kind']}. " if parameter["kind"] else ""
+        doc = (kind + parameter["doc"]).replace("``", "").replace("\\|", "|")
+        table.add_row(parameter["name"], parameter["default"], Text(doc))
+    console.print(table)
+    first = about["parameters"][0]
+    console.print(
+        f"onkel learn ... -a {name} --set {first['name']}={first['default'].strip(chr(34))}",
         style="dim",
     )
 

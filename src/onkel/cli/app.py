@@ -14,6 +14,7 @@ from onkel.cli import algorithms, compare, datasets, demo, info, predict, reprod
 from onkel.cli.console import Notes, complain, fail, say_warnings
 from onkel.cli.interrupt import Interrupted
 from onkel.cli.learn import verb as learn
+from onkel.cli.wording import plainly
 from onkel.numerics.notices import heard_by
 
 
@@ -25,6 +26,9 @@ class _Verbs(TyperGroup):
         try:
             with heard_by(Notes()):
                 return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = plainly(error.message)
+            raise
         except BrokenPipeError:
             raise
         except Interrupted as signal:
@@ -43,7 +47,6 @@ app = typer.Typer(
     cls=_Verbs,
     help="Online kernel learning: nonlinear models from a stream, in one pass, in bounded memory.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -22,6 +22,13 @@ def _option(*names: str, help: str, panel: str | None = None, **more: Any) -> An
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
+def names(incomplete: str) -> list[str]:
+    """Names of algorithms, for the shell to complete."""
+    from onkel.algorithms import ALGORITHMS
+
+    return [name for name in ALGORITHMS if name.startswith(incomplete)]
+
+
 Formats = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "svmlight"]
 Policies = Literal["auto", "error", "zero", "mean", "skip"]
 
@@ -120,8 +127,18 @@ Task = Annotated[
 ]
 Algorithm = Annotated[
     str | None,
-    _option("--algorithm", "-a", metavar="NAME", help="See 'onkel algorithms'.", panel=MODEL),
-]
+    _option(
+        "--algorithm", "-a", metavar="NAME", help="See 'onkel algorithms'.", panel=MODEL,
+        autocompletion=names,
+    ),
+]  # fmt: skip
+Features = Annotated[
+    int | None,
+    _option(
+        min=1, panel=MODEL, **_N,
+        help="Features that a map makes (its n_components): more are slower and more accurate.",
+    ),
+]  # fmt: skip
 Settings = Annotated[
     list[str] | None,
     _option(

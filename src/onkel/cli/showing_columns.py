@@ -10,7 +10,7 @@ from onkel.cli.console import stderr
 _MOST = 40
 # What a column is of which nothing is told but its name.
 _PLAIN: dict[str, Any] = {
-    "kind": "number", "written": "", "late": False, "categories": None, "gaps": 0, "became": ""
+    "kind": "number", "written": "", "late": False, "categories": None, "gaps": 0, "became": "",
 }  # fmt: skip
 
 

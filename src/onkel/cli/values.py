@@ -71,6 +71,22 @@ def parse_delay(text: str) -> int | timedelta:
         raise ValueError(f"--delay {text}: is longer than any time there is") from None
 
 
+def with_features(params: dict[str, Any], features: int | None) -> dict[str, Any]:
+    """Settings with ``--features N``, which is n_components of the learner or of its map.
+
+    Raises
+    ------
+    ValueError
+        If the settings say the same differently.
+    """
+    if features is None:
+        return params
+    name = "map__n_components" if "map" in params else "n_components"
+    if params.get(name, features) != features:
+        raise ValueError(f"--features {features}: --set {name}={params[name]} says another number")
+    return {**params, name: features}
+
+
 def choose_task(y: np.ndarray, asked: str) -> tuple[str, str]:
     """Whether a target is to be classified or regressed, and why.
 

@@ -150,8 +150,10 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
 
     Notes
     -----
-    ``predict_proba_one`` and ``predict_proba_many`` need ``loss="logistic"``; River's metrics on
-    probabilities (log loss, ROC AUC) need them.
+    With ``loss="logistic"``, and for least squares, ``predict_proba_one`` gives probabilities. For
+    other losses it gives the same link of the scores, as River's own hinge learners do: shares in
+    the right order, for what votes or ranks by them (bagging, one-vs-rest, ROC AUC), not fit for a
+    log loss.
     """
 
     _takes = OnlineClassifier
@@ -188,8 +190,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
 
     @locked
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
-        """Probability of each class seen so far; none before the first row."""
-        self._need_probabilities()
+        """Probability of each class seen so far; none before the first row (see the notes)."""
         if not self._labels:
             return {}
         scores = self.model.model_.score_row(self._columns.read(x, learning=False))
@@ -213,18 +214,11 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
 
     @locked
     def predict_proba_many(self, X: Any) -> Any:
-        """Probabilities of the rows of a frame, a column a class."""
-        self._need_probabilities()
+        """Probabilities of the rows of a frame, a column a class (see the notes)."""
         if not self._labels:
             return _frame_of({}, X)
-        P = self._scored(X, self.model.predict_proba)
+        P = self._scored(X, lambda A: self.model._probabilities(self.model._scores(A)))
         return _frame_of(dict(zip(self._labels, P.T, strict=True)), X)
-
-    def _need_probabilities(self) -> None:
-        if self.estimator.probability_link is None:
-            raise NotImplementedError(
-                f"probabilities need loss='logistic'; this is loss={self.estimator.loss!r}"
-            )
 
     @property
     def _multiclass(self) -> bool:

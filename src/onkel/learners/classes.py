@@ -16,6 +16,7 @@ from onkel.learners.labels import (
     balanced_weights,
     class_weight_table,
     labels,
+    refuse_unknown,
     required_target,
     same_kind,
 )
@@ -48,6 +49,8 @@ class CodedClasses(OnlineEstimator):
             classes = y
         known = np.empty(0, y.dtype) if classes is None else np.unique(classes)
         class_weight_table(self.class_weight, known)
+        if classes is not None:
+            refuse_unknown(self.class_weight, known)
         self._start(d, 1 if len(known) <= 2 else len(known))
         self.classes_ = known
         self.class_counts_ = np.zeros(len(known))

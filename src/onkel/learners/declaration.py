@@ -139,15 +139,27 @@ def _own_first(cls: type) -> list[str]:
     return list(dict.fromkeys(name for name in named if name in known))
 
 
-def _described(cls: type, name: str) -> str:
-    """A parameter as numpydoc has it; where only the default is new, the rest is the base's."""
+def parameters(cls: type) -> list[dict[str, str]]:
+    """Name, kind, default and doc of each parameter; what a base says holds unless said anew."""
+    return [_told(cls, name) for name in _own_first(cls)]
+
+
+def _told(cls: type, name: str) -> dict[str, str]:
     declared = [base.__dict__.get("__dataclass_fields__", {}) for base in cls.__mro__]
     found = [of_base[name] for of_base in declared if name in of_base]
     value = found[0].default
     told = next(parameter for parameter in found if parameter.metadata)
-    kind = told.metadata["kind"] or str(told.type).replace(" | ", " or ")
-    default = json.dumps(value) if isinstance(value, str) else repr(value)
+    return {
+        "name": name,
+        "kind": told.metadata["kind"] or str(told.type).replace(" | ", " or "),
+        "default": json.dumps(value) if isinstance(value, str) else repr(value),
+        "doc": told.metadata["doc"],
+    }
+
+
+def _described(cls: type, name: str) -> str:
+    """A parameter as numpydoc has it."""
+    told = _told(cls, name)
     indent = " " * 4
-    doc = told.metadata["doc"]
-    text = textwrap.fill(doc, 96, initial_indent=indent, subsequent_indent=indent)
-    return f"{name} : {kind}, default={default}\n{text}"
+    doc = textwrap.fill(told["doc"], 96, initial_indent=indent, subsequent_indent=indent)
+    return f"{name} : {told['kind']}, default={told['default']}\n{doc}"

@@ -143,6 +143,23 @@ def class_weight_table(class_weight: Any, classes: np.ndarray) -> np.ndarray | N
     return np.array([float(table.get(label, 1.0)) for label in classes.tolist()])
 
 
+def refuse_unknown(class_weight: Any, classes: np.ndarray) -> None:
+    """See that weights are given to classes that there are.
+
+    Raises
+    ------
+    ValueError
+        Naming the first class that is none of all there will be.
+    """
+    known = classes.tolist()
+    for label in class_weight if isinstance(class_weight, dict) else ():
+        if label not in known:
+            raise ValueError(
+                f"class_weight has a weight for {label!r}, which is no class; there is: "
+                f"{', '.join(map(repr, known))}"
+            )
+
+
 def balanced_weights(
     codes: np.ndarray, counted: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

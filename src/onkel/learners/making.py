@@ -10,6 +10,7 @@ from typing import Any
 
 from onkel.budgets import make_budget
 from onkel.kernels import make_kernel
+from onkel.learners.declaration import parameters
 from onkel.learners.open import (
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
@@ -85,8 +86,9 @@ def make_estimator(
     estimator = _new(algorithm, task)
     known = estimator.get_params(deep=False)
     for name in params:
-        if name.split("__")[0] not in known:
-            raise ValueError(f"{algorithm} has no parameter {name!r}{close(name, sorted(known))}")
+        owner = name.split("__")[0]
+        if owner not in known:
+            raise ValueError(f"{algorithm} has no parameter {name!r}{close(owner, sorted(known))}")
     if "random_state" in known:
         params = {"random_state": seed, **params}
     own = {name: value for name, value in params.items() if "__" not in name}
@@ -97,13 +99,39 @@ def make_estimator(
     return estimator
 
 
-def _new(algorithm: str, task: str) -> Any:
+def described(algorithm: str) -> dict[str, Any]:
+    """Title, first sentence and parameters (name, default, kind, doc) of an algorithm."""
+    _check_name(algorithm)
     if algorithm in OPEN:
-        return OPEN[algorithm][task]()
-    if algorithm not in ALGORITHMS:
+        classes, fixed = list(OPEN[algorithm].values()), {}
+        title = "a composition of your own"
+    else:
+        row = ALGORITHMS[algorithm]
+        classes = [cls for cls in (row.classifier, row.regressor) if cls is not None]
+        fixed, title = row.params, row.title
+    found: dict[str, dict[str, str]] = {}
+    for cls in classes:
+        for parameter in parameters(cls):
+            if parameter["name"] in fixed:
+                parameter["default"] = repr(fixed[parameter["name"]])
+            before = found.setdefault(parameter["name"], parameter)
+            if before["default"] != parameter["default"]:
+                before["default"] += f" ({parameter['default']} in regression)"
+    summary = (classes[0].__doc__ or "").split("\n\n")[0].replace("\n", " ")
+    return {
+        "name": algorithm, "title": title, "summary": summary, "parameters": list(found.values())
+    }  # fmt: skip
+
+
+def _check_name(algorithm: str) -> None:
+    if algorithm not in ALGORITHMS and algorithm not in OPEN:
         names = [*ALGORITHMS, *OPEN]
         raise ValueError(f"there is no algorithm {algorithm!r}{close(algorithm, names)}")
-    return make(algorithm, task=task)
+
+
+def _new(algorithm: str, task: str) -> Any:
+    _check_name(algorithm)
+    return OPEN[algorithm][task]() if algorithm in OPEN else make(algorithm, task=task)
 
 
 def _set_component(algorithm: str, estimator: Any, name: str, value: Any) -> None:

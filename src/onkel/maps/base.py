@@ -47,10 +47,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     """z(x): a finite feature vector for each row."""
 
     name: str
-    #: of maps that have no such parameter
-    random_state = 0
     #: what a fit on first rows is called where it is told that one goes on
     fits: ClassVar[str] = "fitting"
+    #: of maps that have no such parameter
+    random_state = 0
 
     # ---- what a model drives -------------------------------------------------------------------
 

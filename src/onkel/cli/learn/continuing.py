@@ -8,7 +8,7 @@ from typing import Any
 
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.options import names_in
-from onkel.cli.values import parse_settings
+from onkel.cli.values import parse_settings, with_features
 from onkel.errors import ModelFileError
 from onkel.persistence import load_with_info
 from onkel.pipeline import StreamModel
@@ -85,7 +85,8 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
         if wanted not in (unset, held):
             raise _contradiction(options, name, held, wanted)
     params = kept.get("params", {})
-    for name, value in parse_settings(options.settings or ()).items():
+    given = with_features(parse_settings(options.settings or ()), options.features)
+    for name, value in given.items():
         if params.get(name) != value:
             raise _contradiction(options, f"--set {name}", params.get(name), value)
     twice = sorted(set(names_in(options.exclude)) & model.encoder.kinds.keys())

@@ -17,7 +17,7 @@ from onkel.cli.learn.continuing import continued, load_base
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.options import names_in
 from onkel.cli.showing_columns import show_columns
-from onkel.cli.values import choose_task, parse_delay, parse_settings
+from onkel.cli.values import choose_task, parse_delay, parse_settings, with_features
 from onkel.cli.writers import check_outputs
 from onkel.errors import DataError
 from onkel.evaluation.details.telling import verdict
@@ -60,7 +60,7 @@ class LearnJob:
                 "out --checkpoint"
             )
         check_outputs(options.save, options.report, options.checkpoint, inputs=[options.source])
-        self.params = parse_settings(options.settings or ())
+        self.params = with_features(parse_settings(options.settings or ()), options.features)
         self.base: tuple[StreamModel, dict[str, Any]] | None = None
         if options.base is not None:
             check_outputs(options.report, options.checkpoint, inputs=[str(options.base)])
@@ -240,6 +240,7 @@ class LearnJob:
             self._say_what_is_left(model.n_rows)
         if stream.n_unlabelled:
             note(f"skipped, as the target is missing: {count(stream.n_unlabelled, 'row')}")
+        self._say_of_weights(model)
         late = [column.name for column in stream.encoder.columns if column.late]
         if late:
             note(f"came in mid-stream, and were learned from then on: {', '.join(late)}")
@@ -281,6 +282,15 @@ class LearnJob:
             return False
         self.written[what] = path
         return True
+
+    def _say_of_weights(self, model: StreamModel) -> None:
+        """Weights of classes that are none may be a slip; they do nothing."""
+        weights = self.params.get("class_weight")
+        if isinstance(weights, dict) and model.task == "classification":
+            never = [repr(label) for label in weights if label not in model.classes_.tolist()]
+            if never:
+                note(f"warning: class_weight has weights for classes that never came: "
+                     f"{', '.join(never)}")  # fmt: skip
 
     def _say_what_is_left(self, n_rows: int) -> None:
         files = [str(path) for path in self.written.values()]

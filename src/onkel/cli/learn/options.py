@@ -13,6 +13,7 @@ class LearnOptions(options.Learning):
     """What ``onkel learn`` was asked for."""
 
     algorithm: options.Algorithm = None
+    features: options.Features = None
     shuffle: options.Shuffle = 0
     base: options.Base = None
     delay: options.Delay = "0"

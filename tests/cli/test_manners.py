@@ -1,0 +1,137 @@
+"""Options and manners: what is asked for is found, and what is wrong is said in plain words."""
+
+from __future__ import annotations
+
+import json
+import types
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import onkel
+from onkel.algorithms import ALGORITHMS, make
+from onkel.cli import app
+from onkel.cli.options import names
+from onkel.errors import ModelFileError
+from onkel.learners.making import OPEN
+
+
+@pytest.fixture
+def rows(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    path = tmp_path / "rows.csv"
+    lines = [f"{a:.5f},{b:.5f},{'late' if a * b > 0 else 'early'}" for a, b in X]
+    path.write_text("a,b,label\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(a) for a in args])
+
+
+def learn_json(*args):
+    result = run("learn", *args, "-t", "label", "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("name", [*ALGORITHMS, *OPEN])
+def test_an_algorithm_shows_its_parameters(name):
+    told = json.loads(run("algorithms", name, "--json").stdout)
+    defaults = {p["name"]: p["default"] for p in told["parameters"]}
+    classes = [*OPEN[name].values()] if name in OPEN else [
+        cls for cls in (ALGORITHMS[name].classifier, ALGORITHMS[name].regressor) if cls
+    ]  # fmt: skip
+    assert set(defaults) == {p for cls in classes for p in cls().get_params(deep=False)}
+    assert all(p["doc"] for p in told["parameters"])
+    assert told["summary"]
+
+
+def test_the_table_of_parameters_has_name_default_and_meaning():
+    shown = run("algorithms", "rrf").stdout
+    for part in ("n_components", "learning_rate", "what it is", "onkel learn ... -a rrf --set"):
+        assert part in shown
+    wrong = run("algorithms", "fgd")
+    assert wrong.exit_code == 2
+    assert "did you mean 'fogd'" in wrong.stderr
+
+
+def test_parameters_of_components_are_settable(rows):
+    args = ["-a", "explicit", "--set", "map=nystroem", "--set", "rule=pegasos"]
+    found = learn_json(rows, *args, "--set", "rule__alpha=0.5", "--set", "map__n_components=9")
+    told = found["settings"]["parameters"]
+    assert "alpha=0.5" in told["rule"]
+    assert "n_components=9" in told["map"]
+    told = learn_json(rows, "-a", "ogd", "--set", "kernel=polynomial", "--set", "kernel__degree=2")
+    assert "degree=2" in told["settings"]["parameters"]["kernel"]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["-a", "explicit", "--set", "rule__alhpa=1", "--set", "rule=pegasos"], "mean 'alpha'"),
+        (["-a", "explicit", "--set", "rul__alpha=1"], "did you mean 'rule'"),
+        (["-a", "bogd", "--set", "budget__size=1"], "its budget is 100, which has none"),
+        (["-a", "ogd", "--set", "kernel__degree=1"], "has no parameter of its own"),
+        (["-a", "pa", "--features", "20"], "pa has no parameter 'n_components'"),
+        (["-a", "fogd", "--features", "20", "--set", "n_components=9"], "says another number"),
+        (["--limit", "many"], "'--limit': must be a whole number."),
+        (["--limit", "0"], "'--limit': must be at least 1."),
+        (["--task", "guess"], "'guess' is not one of"),
+    ],
+)
+def test_what_is_wrong_is_said_in_plain_words(rows, args, message):
+    result = run("learn", rows, "-t", "label", *args)
+    assert result.exit_code == 2
+    told = " ".join(result.stderr.replace("│", " ").split())
+    assert message in told
+    for word in ("Input should", "Value error", "unable to parse", "pydantic", "Traceback"):
+        assert word not in told
+
+
+def test_features_are_those_of_any_map(rows):
+    for name in ("fogd", "nogd", "okl"):
+        found = learn_json(rows, "-a", name, "--features", 20, "--limit", 100)
+        assert found["settings"]["parameters"]["n_components"] == 20
+    args = ["-a", "explicit", "--set", "map=fourier", "--features", 11]
+    assert "n_components=11" in learn_json(rows, *args)["settings"]["parameters"]["map"]
+
+
+def test_the_shell_completes():
+    assert "onkel" in run("--show-completion", "bash").stdout or run("--help").stdout.count(
+        "completion"
+    )
+    assert names("proj") == ["projectron", "projectron++"]
+
+
+def test_weights_of_classes_that_are_none(rows):
+    model = make("pa", class_weight={"late": 2.0, "lat": 3.0})
+    with pytest.raises(ValueError, match="'lat', which is no class; there is: 'early', 'late'"):
+        model.fit([[1.0], [2.0]], ["late", "early"])
+    with pytest.raises(ValueError, match="'lat', which is no class"):
+        model.partial_fit([[1.0]], ["late"], classes=["early", "late"])
+    # in a stream the class may still come; at the end it has not
+    shown = run("learn", rows, "-t", "label", "-a", "pa", "--set", "class_weight={'lat': 2.0}")
+    assert "class_weight has weights for classes that never came: 'lat'" in shown.stderr
+
+
+def test_success_without_a_file_is_said(rows, tmp_path):
+    assert "add --save FILE" in run("learn", rows, "-t", "label", "-a", "pa").stderr
+    saved = run("learn", rows, "-t", "label", "-a", "pa", "--save", tmp_path / "m.onkel")
+    assert "add --save" not in saved.stderr
+
+
+def test_a_missing_model_file_is_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError) as error:
+        onkel.load(tmp_path / "none.onkel")
+    assert isinstance(error.value, ModelFileError)
+
+
+def test_a_star_import_brings_no_module():
+    found = {}
+    exec("from onkel import *", found)
+    modules = [name for name, value in found.items() if isinstance(value, types.ModuleType)]
+    assert modules == []
+    assert {"compare", "load", "OnlineKernelClassifier"} <= set(found)
