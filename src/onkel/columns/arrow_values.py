@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from onkel.columns.failures import first_failure, shorten
-from onkel.columns.gaps import GAPS
+from onkel.columns.kinds.gaps import GAPS
 from onkel.errors import DataError
 
 __all__ = ["categories", "kind_of", "numbers", "one_batch", "seconds", "target_values"]

@@ -209,7 +209,17 @@ class BlockModel:
         if is_fitted(self.estimator):
             new = d - self.estimator.n_features_in_
             if 0 < new <= late:
-                self.estimator.add_columns(new)
+                self.estimator.add_columns(new, quietly=not self._is_news(range(d - new, d)))
+
+    def _is_news(self, columns: range) -> bool:
+        """Whether the learner's columns show an input column that was never there."""
+        if self.encoder is None:
+            return True
+        layout, widening = self.encoder.layout, self._statistics.widening
+        known = widening.n_first + len(widening.late) if widening else len(layout)
+        own = [widening.column(j) if widening else j for j in columns if j < known]
+        first = any(layout.is_first(j) for j in own)
+        return first or len(own) < len(columns)
 
     def _learn_rows(self, X: Any, y: np.ndarray, late: int) -> np.ndarray:
         """Learn rows up to the first bad one."""

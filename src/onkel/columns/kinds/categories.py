@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from onkel.columns.hashing import slots
+from onkel.columns.kinds.hashing import slots
 
 __all__ = ["BUCKETS", "NOTHING", "Categories"]
 
