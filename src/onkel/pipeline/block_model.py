@@ -13,10 +13,12 @@ from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
 from onkel.model.lock import locked
+from onkel.numerics.dense import with_zero_columns
 from onkel.persistence.registry import class_name, resolve
 from onkel.pipeline.locating import located
-from onkel.pipeline.statistics import Prepared, RunningStatistics, is_fitted
-from onkel.state import Text, check, inside
+from onkel.pipeline.statistics import RunningStatistics, is_fitted
+from onkel.pipeline.widening import Widening
+from onkel.state import Text, check, inside, require
 
 if TYPE_CHECKING:
     from onkel.streams import Block
@@ -51,6 +53,8 @@ class BlockModel:
         self.settings = dict(settings or {})
         self.task = "regression" if is_regressor(estimator) else "classification"
         self._statistics = RunningStatistics(scaling, scale_target and self.task == "regression")
+        #: for an encoder with statistics, once there are rows
+        self._widening: Widening | None = None
 
     @property
     def scaler(self) -> OnlineScaler:
@@ -66,7 +70,7 @@ class BlockModel:
     def feature_names(self) -> list[str]:
         """What the learner's columns are called, where the model has an encoder."""
         names = [] if self.encoder is None else self.encoder.feature_names
-        widening = self._statistics.widening
+        widening = self._widening
         if widening is None:
             return names
         late = [names[j] + (f" {k + 1}" if k else "") for j, k in widening.late]
@@ -112,8 +116,8 @@ class BlockModel:
             return self._learn_rows(X, y, block.late)
         except DataError as error:
             where = source or self.settings.get("source")
-            if isinstance(error.column, int) and self._statistics.widening is not None:
-                error.column = self._statistics.widening.column(error.column)
+            if isinstance(error.column, int) and self._widening is not None:
+                error.column = self._widening.column(error.column)
             raise located(error, block.start, where, self.settings, self.encoder) from None
 
     @locked
@@ -178,6 +182,7 @@ class BlockModel:
             },
             "scaling": self.scaling,
             **self._statistics.get_state(),
+            "widening": self._widening and self._widening.get_state(),
             "encoder": self.encoder and self.encoder.get_state(),
             "settings": self.settings,
         }
@@ -197,11 +202,28 @@ class BlockModel:
             model = cls(estimator, scaling=state["scaling"], scale_target=scaled, settings=settings)
         with inside(state, "encoder") as encoder:
             model.encoder = None if encoder is None else Encoder.from_state(encoder)
-        model._statistics.set_state(state, model.encoder)
+        model._statistics.set_state(state)
+        with inside(state, "widening") as widening:
+            if widening is not None:
+                model._widening = model._widening_of(widening)
         return model
 
+    def _widening_of(self, state: dict[str, Any]) -> Widening:
+        require(self.encoder is not None, "is for an encoder, and there is none")
+        require(is_fitted(self.scaler), "is for a model that has seen rows")
+        assert self.encoder is not None
+        widening = Widening.from_state(
+            state, self.encoder.layout.n_first, self.encoder.n_features, self.task
+        )
+        known, wide = self.scaler.n_features_in_, widening.n_first + len(widening.late)
+        require(wide <= known, f"late: the rows have {known} columns, not {wide}")
+        return widening
+
     def _scaled(self, X: Any) -> Any:
-        return self._statistics.transform(X, self.encoder)
+        n_late = 0 if self.encoder is None else self.encoder.n_late
+        if self._widening is not None and self.encoder is not None:
+            X = self._widening.now(X, list(self.encoder.codes))
+        return self._statistics.transform(X, n_late)
 
     def _take_late(self, d: int, late: int) -> None:
         """Widen the statistics and the learner by columns that came in mid-stream."""
@@ -215,7 +237,7 @@ class BlockModel:
         """Whether the learner's columns show an input column that was never there."""
         if self.encoder is None:
             return True
-        layout, widening = self.encoder.layout, self._statistics.widening
+        layout, widening = self.encoder.layout, self._widening
         known = widening.n_first + len(widening.late) if widening else len(layout)
         own = [widening.column(j) if widening else j for j in columns if j < known]
         first = any(layout.is_first(j) for j in own)
@@ -223,31 +245,51 @@ class BlockModel:
 
     def _learn_rows(self, X: Any, y: np.ndarray, late: int) -> np.ndarray:
         """Learn rows up to the first bad one."""
+        if self.encoder is None or not self.encoder.statistics:
+            return self._learn_segment(X, y, late)
+        if self._widening is None:
+            self._widening = Widening(self.task == "classification", self.encoder.layout.n_first)
+        before, codes = self._widening.get_state(), list(self.encoder.codes)
+        told: list[np.ndarray] = []
+        for start, X_own, y_own, n_late in self._widening.learn(X, y, codes):
+            try:
+                told.append(self._learn_segment(X_own, y_own, n_late))
+            except DataError as error:
+                # The learner stopped at that row; the means of the target must stop there, too.
+                self._widening = self._widening_of(before)
+                if error.row is not None:
+                    error.row += start
+                    self._widening.learn(X[: error.row], y[: error.row], codes)
+                rows = told if error.predictions is None else [*told, error.predictions]
+                error.predictions = np.concatenate(rows) if rows else None
+                raise
+        return np.concatenate(told)
+
+    def _learn_segment(self, X: Any, y: np.ndarray, late: int) -> np.ndarray:
+        """Learn rows with the same columns up to the first bad one."""
+        if late:
+            if is_fitted(self.scaler):
+                # columns that began in rows that were refused, and have no use yet
+                spare = max(self.scaler.n_features_in_ - X.shape[1], 0)
+                X, late = with_zero_columns(X, spare) if spare else X, late + spare
+            self._take_late(X.shape[1], late)
         before = self._statistics.get_state()
         try:
-            rows = self._prepared(X, y, late)
+            rows = self._statistics.learn_transform(X, y)
         except DataError as error:
             # The learner has seen nothing yet: give it the rows before the bad one.
-            self._statistics.set_state(before, self.encoder)
+            self._statistics.set_state(before)
             if error.row:
-                error.predictions = self._learn_rows(X[: error.row], y[: error.row], late)
+                error.predictions = self._learn_segment(X[: error.row], y[: error.row], late)
             raise
         try:
             predictions = self.estimator.predict_then_learn(rows.X, rows.y)
         except DataError as error:
             # The learner stopped at that row; the running statistics must stop there, too.
-            self._statistics.set_state(before, self.encoder)
+            self._statistics.set_state(before)
             if error.row:
-                rows = self._prepared(X[: error.row], y[: error.row], late)
+                rows = self._statistics.learn_transform(X[: error.row], y[: error.row])
                 if error.predictions is not None:
                     error.predictions = rows.in_units(error.predictions)
             raise
         return rows.in_units(predictions)
-
-    def _prepared(self, X: Any, y: np.ndarray, late: int) -> Prepared:
-        """Rows as the learner takes them, which has room for their columns from now on."""
-        if self.encoder is not None and self.encoder.statistics:
-            X, late = self._statistics.widen(X, y, self.encoder, self.task)
-        if late:
-            self._take_late(X.shape[1], late)
-        return self._statistics.learn_transform(X, y)
