@@ -18,7 +18,7 @@ __all__ = ["Segment", "Widening"]
 
 
 class Segment(NamedTuple):
-    """Rows between which no column begins: the first one's number, and the count of late columns."""
+    """Rows between which no column begins: where they start, and their number of late columns."""
 
     start: int
     X: Any
