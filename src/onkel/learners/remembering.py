@@ -142,10 +142,10 @@ class _Remembers:
         return int(super().nbytes_) + own  # type: ignore[misc]
 
     @locked
-    def add_columns(self, columns: Any) -> Any:
+    def add_columns(self, columns: Any, *, quietly: bool = False) -> Any:
         """As of any learner; see :meth:`onkel.learners.base.OnlineEstimator.add_columns`."""
         before = self.n_features_in_ if self.memory_ is not None else 0
-        super().add_columns(columns)  # type: ignore[misc]
+        super().add_columns(columns, quietly=quietly)  # type: ignore[misc]
         if self.memory_ is not None:
             self.memory_.add_columns(self.n_features_in_ - before)
         return self
