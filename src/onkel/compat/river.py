@@ -186,8 +186,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         self._need_probabilities()
         if not self._labels:
             return {}
-        scores = self.model.model_.score_row(self._columns.read(x, learning=False))
-        p = self.model._probabilities(scores[None])[0]
+        p = self.model._next_probabilities(self._columns.read(x, learning=False), 0)[0]
         return dict(zip(self._labels, p.tolist(), strict=True))
 
     def learn_many(self, X: Any, y: Any) -> None:
