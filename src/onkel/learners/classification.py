@@ -168,6 +168,19 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
         """
         return self._probabilities(self._scores(X))
 
+    @available_if(_gives_probabilities)
+    @locked
+    def predict_proba_next(self, X: Any, ahead: int = 0) -> np.ndarray:
+        """Probabilities (n, K) of the rows X (n, d) that come next, in order; learns nothing.
+
+        As :meth:`predict_next` to :meth:`predict`, so is this to :meth:`predict_proba`.
+        """
+        return self._next_probabilities(self._check_scoring(X), ahead)
+
+    def _next_probabilities(self, X: Any, ahead: int) -> np.ndarray:
+        """Probabilities (n, K) of checked rows that come next, in order."""
+        return self._probabilities(self._next_scores(X, ahead))
+
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) <= 1:
             return np.ones((len(scores), len(self.classes_)))

@@ -179,6 +179,12 @@ class BlockModel:
         return self.target_scaler.inverse_transform(predictions)
 
     @locked
+    def next_proba(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
+        """Class probabilities (n, n_classes) of rows as of `next_features`."""
+        more = by_group(self.estimator, groups)
+        return self.estimator.predict_proba_next(self._scaled(X), ahead, **more)
+
+    @locked
     def decision_features(self, X: Any) -> np.ndarray:
         """Scores (n,) or (n, n_classes) of a classifier, of features as the encoder makes them."""
         return self.estimator.decision_function(self._scaled(X))
