@@ -39,8 +39,8 @@ def test_the_columns_are_shown_before_learning_and_kept_in_the_model(people, tmp
                  "left out: has a value of its own"):  # fmt: skip
         assert text in told
     found = json.loads(run("info", tmp_path / "m.onkel", "--json").stdout)
-    assert [c["name"] for c in found["columns"]] == ["age", "city", "source"]
-    assert found["columns"][1]["categories"] == 4
+    assert [c["name"] for c in found["columns"]] == ["source", "age", "city"]
+    assert found["columns"][2]["categories"] == 4
     assert set(found["useless"]) == {"row", "name"}
     model = onkel.load(tmp_path / "m.onkel")
     assert model.describe_columns() == found["columns"]
@@ -71,7 +71,7 @@ def test_a_run_resumed_or_continued_leaves_out_the_same(people, tmp_path):
     assert np.array_equal(resumed.predict(str(people)), expected.predict(str(people)))
     result = run("learn", people, "--from", model, "-o", model)
     assert result.exit_code == 0, result.stderr
-    assert [c["name"] for c in onkel.load(model).describe_columns()] == ["age", "city"]
+    assert [c["name"] for c in onkel.load(model).describe_columns()] == ["source", "age", "city"]
 
 
 def test_gaps_do_not_stop_the_default_and_predicting_treats_them_alike(people, tmp_path):
@@ -84,10 +84,10 @@ def test_gaps_do_not_stop_the_default_and_predicting_treats_them_alike(people, t
     model = onkel.load(tmp_path / "m.onkel")
     assert model.n_rows == 899
     for gap in (None, "?", "", "-"):
-        row = {"age": 80, "city": gap}
-        assert model.predict(row) == model.predict({"age": 80, "city": None})
-    assert model.predict({"age": 95, "city": "a"}) == "up"
-    assert model.predict({"age": 95, "city": "b"}) == "down"
+        row = {"source": "web", "age": 80, "city": gap}
+        assert model.predict(row) == model.predict(row | {"city": None})
+    assert model.predict(row | {"age": 95, "city": "a"}) == "up"
+    assert model.predict(row | {"age": 95, "city": "b"}) == "down"
     result = run("learn", people, "-t", "y", "-a", "pa", "--missing", "error")
     assert result.exit_code == 2
     assert "column 'city'" in result.stderr
