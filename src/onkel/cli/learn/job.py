@@ -15,6 +15,7 @@ from onkel.cli.interrupt import Interrupted, Interrupts
 from onkel.cli.learn.checkpoint import Checkpoint
 from onkel.cli.learn.continuing import continued, load_base
 from onkel.cli.learn.options import LearnOptions
+from onkel.cli.lines import with_line
 from onkel.cli.options import names_in
 from onkel.cli.showing_columns import show_columns
 from onkel.cli.values import choose_task, parse_delay, parse_settings, with_features
@@ -93,7 +94,11 @@ class LearnJob:
             self.resumed_rows = self.model.n_rows - before
         stream = self._open(info.get("fingerprint", True))
         blocks = iter(stream)
-        first = next(blocks, None)
+        try:
+            first = next(blocks, None)
+        except DataError as error:
+            complain(self._located(error, stream))
+            return _BAD_INPUT
         model = self.model or self._begin(stream, first)
         run = self._new_run(model, began)
         if "run" in info:
@@ -203,9 +208,14 @@ class LearnJob:
             complain(f"{signal.word} after {model.n_rows:,} rows")
             return signal.status
         except DataError as error:
-            complain(str(error))
+            complain(self._located(error, stream))
             return _BAD_INPUT
         return 0
+
+    def _located(self, error: DataError, stream: Any) -> str:
+        """The error with its line, unless rows come in another order or are left out."""
+        moved = self.options.shuffle or self.options.missing == "skip"
+        return str(error) if moved else with_line(error, stream)
 
     def _progress(self, stream: Any) -> RunProgress:
         total = stream.n_rows
