@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.learners.conftest import EITHER, MISSING, NAMES
 
+from onkel.explicit.reparameterized import learn_reparameterized
 from onkel.learners import FOGDClassifier, NOGDClassifier, RRFClassifier, RRFRegressor
 
 FORMS = {
@@ -66,6 +67,16 @@ def test_every_form_of_the_same_rows(learner, X, y, form):
     else:
         np.testing.assert_allclose(got, before, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(scores(model, rows), scores(expected, X), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.compiled
+def test_no_loop_is_compiled_anew_for_rows_that_cannot_be_written(X, targets):
+    model, y = RRFClassifier(n_components=5, dtype="float64", random_state=0), targets["binary"]
+    weight = np.ones(len(y))
+    model.fit(X, y, weight)
+    compiled = list(learn_reparameterized.signatures)
+    model.fit(_read_only(X), y, _read_only(weight))
+    assert learn_reparameterized.signatures == compiled
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -103,6 +103,27 @@ def test_far_ahead_is_the_timeless_prediction(kind):
     assert np.abs(joint[0] - timeless[0]).max() > 0.01
 
 
+@pytest.mark.parametrize("kind", ["two", "three"])
+def test_probabilities_of_the_next_rows(kind):
+    X, y = _rows(kind)
+    model = _model(kind)
+    told = []
+    for t in range(N):
+        if t > 100:
+            told.append(model.predict_proba_next(X[t : t + 1])[0])
+            assert model.classes_[told[-1].argmax()] == model.predict_next(X[t : t + 1])[0]
+        model.partial_fit(X[t : t + 1], y[t : t + 1], classes=np.unique(y))
+    told, right = np.array(told), np.eye(2 if kind == "two" else 3)[y[101:]]
+    np.testing.assert_allclose(told.sum(axis=1), 1.0)
+    timeless = model.predict_proba(X[101:])
+    assert np.sum((told - right) ** 2) < 0.6 * np.sum((timeless - right) ** 2)
+    # what is told as likely comes about as often
+    sure = told.max(axis=1)
+    assert abs(sure.mean() - np.mean(told.argmax(axis=1) == y[101:])) < 0.05
+    far = model.predict_proba_next(X, ahead=100_000)
+    np.testing.assert_allclose(far, model.predict_proba(X), atol=1e-6)
+
+
 def test_a_column_more_is_taken():
     X, y = _rows("values")
     model = _model("values").partial_fit(X, y)

@@ -11,7 +11,7 @@ import pytest
 from onkel import load
 from onkel.columns.target_means import TargetMeans
 from onkel.errors import ModelFileError
-from onkel.learners import FOGDClassifier, KernelRLSRegressor
+from onkel.learners import FOGDClassifier, KernelRLSRegressor, OnlineKernelRegressor
 from onkel.pipeline import StreamModel
 from onkel.streams import Encoder, open_stream
 
@@ -185,3 +185,22 @@ def test_a_damaged_encoder_is_refused():
         bad["layout"][name] = value
         with pytest.raises(ModelFileError):
             Encoder.from_state(bad)
+
+
+def test_the_default_goes_on_as_it_is_when_values_come_late():
+    rng = np.random.default_rng(0)
+    n = 3000
+    k = np.minimum(rng.integers(0, 12, n), np.arange(n) // 250)
+    table = pa.table({"v": [f"v{i}" for i in k], "a": rng.standard_normal(n), "y": 1.0 * k % 3})
+    told = []
+    for size in (250, 3000):
+        model = StreamModel(OnlineKernelRegressor(n_components=40, speed="fast"))
+        parts = [model.predict_then_learn(table.slice(at, size), target="y")
+                 for at in range(0, n, size)]  # fmt: skip
+        told.append(np.concatenate(parts))
+        assert model.estimator.model_.challenger is None
+        assert model.estimator.n_features_in_ == 14
+    np.testing.assert_allclose(told[0], told[1], atol=1e-3)
+    more = table.slice(0, 50).append_column("new", pa.array(rng.standard_normal(50)))
+    model.partial_fit(more, target="y")
+    assert model.estimator.model_.challenger is not None

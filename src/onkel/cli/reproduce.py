@@ -109,7 +109,6 @@ def streams(
     Example: onkel reproduce streams streams/ --rows 2000 --runs 1
     """
     from onkel.experiments.records import Record
-    from onkel.experiments.streams import table
     from onkel.experiments.streams.learners import find_learners
     from onkel.experiments.streams.measuring import Outcome, about, measure
     from onkel.experiments.streams.reading import find_streams
@@ -126,11 +125,18 @@ def streams(
         ):
             outcomes.append(outcome)
     finally:
-        if outcomes and as_markdown:
-            typer.echo(table.markdown(outcomes, chosen))
-        elif outcomes:
-            _wide().print(table.terminal_table(outcomes, chosen))
-            _wide().print(table.summary(outcomes), style="dim")
+        if outcomes:
+            _show_streams(outcomes, chosen, as_markdown)
+
+
+def _show_streams(outcomes: Any, learners: Any, as_markdown: bool) -> None:
+    from onkel.experiments.streams import table
+
+    if as_markdown:
+        typer.echo(table.markdown(outcomes, learners))
+        return
+    _wide().print(table.terminal_table(outcomes, learners))
+    _wide().print(table.summary(outcomes), style="dim")
 
 
 def _name(goal: Any) -> str:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from onkel.columns.failures import first_failure, shorten
-from onkel.columns.gaps import GAPS
+from onkel.columns.kinds.gaps import GAPS
 from onkel.errors import DataError
 
 _UNIT = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}

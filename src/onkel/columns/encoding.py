@@ -44,9 +44,9 @@ class Encoder:
     A number or boolean is one feature; a number far from 0 is counted from its first value
     (``Column.origin``), so that float32 keeps it. A timestamp, date or time is seven: a trend since
     the first value of the stream, and sine and cosine of the hour, the weekday and the day of the
-    year (:func:`onkel.columns.times.time_features`). Text is a feature for each value, 1 where it
-    stands, in the order in which the values come first, up to ``max_categories``; all others share
-    ``n_hash`` features by a stable hash. NaN marks what is missing.
+    year (:func:`onkel.columns.kinds.times.time_features`). Text is a feature for each value, 1
+    where it stands, in the order in which the values come first, up to ``max_categories``; all
+    others share ``n_hash`` features by a stable hash. NaN marks what is missing.
 
     An encoder without columns (``n_vector`` given) stands for unnamed vectors: arrays, svmlight.
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from onkel.columns.categories import NOTHING
 from onkel.columns.column import CODE, GAP, TIME_PARTS, VALUE, Given
+from onkel.columns.kinds.categories import NOTHING
+from onkel.columns.kinds.times import time_features
 from onkel.columns.layout import Layout
-from onkel.columns.times import time_features
 
 
 def fill(

@@ -10,8 +10,8 @@ import numpy as np
 from onkel.columns.arrow_values import kind_of
 from onkel.columns.column import Column, Given
 from onkel.columns.encoding import FIRST_ROWS
+from onkel.columns.kinds.written import number_form, time_form
 from onkel.columns.reading import given, text_of
-from onkel.columns.written import number_form, time_form
 from onkel.errors import DataError
 
 # A text column with more values than this in its first 100 rows has many: none gets a feature.

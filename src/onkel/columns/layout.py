@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from onkel.columns.categories import BUCKETS, NOTHING, Categories
 from onkel.columns.column import CODE, FORMS, GAP, KINDS, TIME_PARTS, VALUE, Column
+from onkel.columns.kinds.categories import BUCKETS, NOTHING, Categories
 from onkel.state import Flag, Listed, Number, Text, Whole, check, require
 
 _COLUMNS = {
@@ -93,6 +93,11 @@ class Layout:
     def get(self, column: int, part: int) -> int:
         """The feature of a part; -1 if it has none."""
         return self._at.get((column, part), -1)
+
+    def is_first(self, feature: int) -> bool:
+        """Whether a feature came with its column, which came in mid-stream."""
+        k, part = self.features[feature]
+        return self.columns[k].late and part == VALUE
 
     def of(self, column: int) -> np.ndarray:
         """All features of a column."""

@@ -10,8 +10,8 @@ import numpy as np
 from onkel.columns import arrow_values
 from onkel.columns.column import Column, Given
 from onkel.columns.failures import shorten
-from onkel.columns.gaps import GAPS
-from onkel.columns.written import numbers_of, seconds_of
+from onkel.columns.kinds.gaps import GAPS
+from onkel.columns.kinds.written import numbers_of, seconds_of
 from onkel.errors import DataError
 
 

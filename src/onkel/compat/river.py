@@ -193,8 +193,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         """Probability of each class seen so far; none before the first row (see the notes)."""
         if not self._labels:
             return {}
-        scores = self.model.model_.score_row(self._columns.read(x, learning=False))
-        p = self.model._probabilities(scores[None])[0]
+        p = self.model._next_probabilities(self._columns.read(x, learning=False), 0)[0]
         return dict(zip(self._labels, p.tolist(), strict=True))
 
     @locked

@@ -148,6 +148,14 @@ class Remembering:
         counts less, by the correlation of the model's residuals from row to row; far ahead, P is
         left. The first of X comes ``ahead`` rows after the next.
         """
+        M, share = self.ask(X, P, ahead, keys)
+        return share * self._outputs(M) + (1.0 - share) * P
+
+    def ask(
+        self, X: Any, P: np.ndarray, ahead: int, keys: list[Any] | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of rows as in :meth:`predict`, what memory says, were each the next, and how much it
+        counts (n, 1): values (n,), or a probability of each class (n, K)."""
         F = self._inputs(P)
         known = self.memory.predict(F, keys)
         M = known[:, 0]
@@ -159,8 +167,7 @@ class Remembering:
             E = np.stack([f, m, self._within(p)], axis=1)[:, :, None]
             M = self._as_known(self.experts.predict(E)[:, 0])
         steps = np.arange(len(P)) if keys is None else _counted(keys)
-        share = self.memory.lasting ** (ahead + steps)[:, None]
-        return share * self._outputs(M) + (1.0 - share) * P
+        return M, self.memory.lasting ** (ahead + steps)[:, None]
 
     # ---- scores and what memories take ----------------------------------------------------------
 

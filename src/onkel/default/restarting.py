@@ -235,12 +235,16 @@ class RestartingModel:
 
     def add_columns(self, n: int) -> None:
         """Take rows with n columns more; a challenger begins, unless a fit is still to come."""
-        self.unfitted.add_columns(n)
-        for model in self._models():
-            model.add_columns(n)
+        self.widen(n)
         fixed = all(model.ready and model.warmup is None for model in self._models())
         if fixed:
             self._challenge(alarmed=False)
+
+    def widen(self, n: int) -> None:
+        """Take rows with n columns more, and go on."""
+        self.unfitted.add_columns(n)
+        for model in self._models():
+            model.add_columns(n)
 
     def _models(self) -> list[ExplicitModel]:
         return [self.current] if self.challenger is None else [self.current, self.challenger]

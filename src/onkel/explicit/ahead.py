@@ -15,8 +15,6 @@ from typing import Any
 from onkel.numerics.in_steps import finished
 from onkel.numerics.threads import one_blas_thread
 
-__all__ = ["Ahead"]
-
 # The share of the fit in all of the work; the rest is the replay, so many rows at a time.
 _OF_FIT, _REPLAYED = 0.8, 256
 

@@ -229,7 +229,7 @@ class OnlineEstimator(SavedLearner):
     # ---- columns that come in mid-stream ---------------------------------------------------------
 
     @locked
-    def add_columns(self, columns: Any) -> Self:
+    def add_columns(self, columns: Any, *, quietly: bool = False) -> Self:
         """Take rows with columns more, after those there are; all rows so far had 0 in them.
 
         The model is then the one that had these columns, always 0, from the start (to rounding;
@@ -244,6 +244,9 @@ class OnlineEstimator(SavedLearner):
         ----------
         columns : int or list of str
             Their number, or their names where the learner knows its columns by name.
+        quietly : bool, default=False
+            Whether the default learner goes on as it is: for columns that are no news, such as one
+            more value of a category.
 
         Raises
         ------
@@ -253,7 +256,7 @@ class OnlineEstimator(SavedLearner):
         check_is_fitted(self)
         known = column_names(self)
         n, names = new_columns(columns, known)
-        self.model_.add_columns(n)
+        (self.model_.widen if quietly else self.model_.add_columns)(n)
         self.n_features_in_ += n
         if known is not None:
             self.feature_names_in_ = np.array([*known, *names], dtype=object)

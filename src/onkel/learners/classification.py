@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from onkel.errors import DataError
 from onkel.learners.classes import CodedClasses, Parts
 from onkel.learners.declaration import declared
-from onkel.learners.told import Told
+from onkel.learners.told import Told, in_classes
 from onkel.losses import CLASSIFICATION, PROBABILISTIC
 from onkel.model.lock import locked
 
@@ -116,7 +116,7 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
 
     def _scores_of(self, parts: Parts) -> np.ndarray:
         """Scores (n, 1 or n_classes) of segments, in the classes known now."""
-        scores = [self._in_final_classes(P, known) for P, known in parts]
+        scores = [in_classes(P, known, self.classes_) for P, known in parts]
         return np.concatenate(scores) if scores else np.zeros((0, max(1, len(self.classes_))))
 
     def _tell(self, error: DataError, out: Parts) -> None:
@@ -128,15 +128,6 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
         return np.concatenate(labels) if labels else self.classes_[:0]
 
     # ---- prediction ------------------------------------------------------------------------------
-
-    def _in_final_classes(self, P: np.ndarray, known: np.ndarray) -> np.ndarray:
-        if len(known) == len(self.classes_) or len(self.classes_) <= 2:
-            return P
-        out = np.zeros((len(P), len(self.classes_)))
-        if len(known) >= 2:
-            columns = np.searchsorted(self.classes_, known)
-            out[:, columns] = P * np.array([-0.5, 0.5]) if len(known) == 2 else P
-        return out
 
     @locked
     def decision_function(self, X: Any) -> np.ndarray:
@@ -176,6 +167,19 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
         By the logistic or softmax link; for least squares by one calibrated on the rows learned.
         """
         return self._probabilities(self._scores(X))
+
+    @available_if(_gives_probabilities)
+    @locked
+    def predict_proba_next(self, X: Any, ahead: int = 0) -> np.ndarray:
+        """Probabilities (n, K) of the rows X (n, d) that come next, in order; learns nothing.
+
+        As :meth:`predict_next` to :meth:`predict`, so is this to :meth:`predict_proba`.
+        """
+        return self._next_probabilities(self._check_scoring(X), ahead)
+
+    def _next_probabilities(self, X: Any, ahead: int) -> np.ndarray:
+        """Probabilities (n, K) of checked rows that come next, in order."""
+        return self._probabilities(self._next_scores(X, ahead))
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) <= 1:

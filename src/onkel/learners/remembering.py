@@ -128,9 +128,12 @@ class _Remembers:
         P = self.model_.scores(X)
         if self.memory_ is None or (self._task == "classification" and len(self.classes_) < 2):
             return P
-        self._check_grouped(self.memory_)
-        keys = None if self._keys is None else self._keys[: len(P)]
-        return self.memory_.predict(X, P, ahead, keys)
+        return self.memory_.predict(X, P, ahead, self._keys_of(self.memory_, len(P)))
+
+    def _keys_of(self, memory: Remembering, n: int) -> list[Any] | None:
+        """The groups of the next n rows, to predict them."""
+        self._check_grouped(memory)
+        return None if self._keys is None else self._keys[:n]
 
     def _next_row(self, X: np.ndarray) -> np.ndarray:
         return np.asarray(self._next_scores(X, 0)[0])
@@ -142,10 +145,10 @@ class _Remembers:
         return int(super().nbytes_) + own  # type: ignore[misc]
 
     @locked
-    def add_columns(self, columns: Any) -> Any:
+    def add_columns(self, columns: Any, *, quietly: bool = False) -> Any:
         """As of any learner; see :meth:`onkel.learners.base.OnlineEstimator.add_columns`."""
         before = self.n_features_in_ if self.memory_ is not None else 0
-        super().add_columns(columns)  # type: ignore[misc]
+        super().add_columns(columns, quietly=quietly)  # type: ignore[misc]
         if self.memory_ is not None:
             self.memory_.add_columns(self.n_features_in_ - before)
         return self
@@ -249,6 +252,19 @@ class RemembersClasses(_Remembers):
         """As of any classifier; rows ahead are counted in each of the ``groups`` (n,)."""
         with self._by_group(groups):
             return np.asarray(super().predict_next(X, ahead, return_scores))  # type: ignore[misc]
+
+    @locked
+    def predict_proba_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
+        """As of any classifier; rows ahead are counted in each of the ``groups`` (n,)."""
+        with self._by_group(groups):
+            return np.asarray(super().predict_proba_next(X, ahead))  # type: ignore[misc]
+
+    def _next_probabilities(self, X: Any, ahead: int) -> np.ndarray:
+        if self.memory_ is None or len(self.classes_) < 2:
+            return np.asarray(super()._next_probabilities(X, ahead))  # type: ignore[misc]
+        P = self.model_.scores(X)
+        M, share = self.memory_.ask(X, P, ahead, self._keys_of(self.memory_, len(P)))
+        return share * M + (1.0 - share) * self._probabilities(P)  # type: ignore[attr-defined]
 
     def _new_memory(self, n_outputs: int) -> Remembering | None:
         if self.class_weight is not None:

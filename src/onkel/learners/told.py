@@ -17,3 +17,30 @@ class Told(NamedTuple):
     predictions: np.ndarray
     scores: np.ndarray | None = None
     classes: np.ndarray | None = None
+
+
+def in_classes(P: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Scores (n, 1 or n_classes) in the classes known by now, of those known when they were made.
+
+    0 for a class that was not known; one score of two classes is half of it for each of more.
+    """
+    if len(known) == len(classes) or len(classes) <= 2:
+        return P
+    out = np.zeros((len(P), len(classes)))
+    if len(known) >= 2:
+        columns = np.searchsorted(classes, known)
+        out[:, columns] = P * np.array([-0.5, 0.5]) if len(known) == 2 else P
+    return out
+
+
+def joined(parts: list[Told]) -> Told:
+    """What was told of rows in parts, one after another."""
+    predictions, last = np.concatenate([part.predictions for part in parts]), parts[-1]
+    scores = [
+        in_classes(part.scores, part.classes, last.classes)
+        for part in parts
+        if part.scores is not None and part.classes is not None and last.classes is not None
+    ]
+    if len(scores) < len(parts):
+        return Told(predictions)
+    return Told(predictions, np.concatenate(scores), last.classes)

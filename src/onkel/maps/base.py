@@ -164,8 +164,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             if name.strip("_") in state:
                 setattr(self, name, state[name.strip("_")])
 
-    def is_fitted(self) -> bool:
-        """Whether there are features: the map was fitted, or took up a state."""
+    def _has_state(self) -> bool:
+        """Whether all of ``_STATE`` is there: the map was fitted, or took up a state."""
         return all(name in vars(self) for name in self._STATE)
 
     @property

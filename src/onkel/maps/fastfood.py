@@ -92,7 +92,7 @@ class FastfoodFeatures(SpectralFeatures):
 
     def add_columns(self, n: int) -> int | None:
         self.n_features_in_ += n
-        if self.is_fitted():
+        if self._has_state():
             self._draw_missing()
         return None
 

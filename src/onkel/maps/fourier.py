@@ -152,7 +152,7 @@ class FourierFeatures(SpectralFeatures):
     def add_columns(self, n: int) -> int | None:
         known = self.n_features_in_
         self.n_features_in_ = known + n
-        if self.is_fitted():
+        if self._has_state():
             rows = self._draw(later=known + n - self.n_first_)[known:]
             self._set_frequencies(np.concatenate([self.frequencies_, rows]))
         return None

@@ -87,7 +87,7 @@ class NystroemFeatures(FeatureMap):
     @property
     def grows(self) -> bool:
         """True while the map waits for the learner's first support vectors."""
-        return self._picked("support") and not self.is_fitted()
+        return self._picked("support") and not self._has_state()
 
     def is_bounded(self) -> bool:
         return make_kernel(self.kernel).shift_invariant
@@ -174,7 +174,7 @@ class NystroemFeatures(FeatureMap):
 
     def add_columns(self, n: int) -> int | None:
         self.n_features_in_ += n
-        if self.is_fitted():
+        if self._has_state():
             self.landmarks_ = with_zero_columns(self.landmarks_, n)
         return None
 

@@ -142,7 +142,7 @@ class ReparameterizedFeatures(SpectralFeatures):
     def add_columns(self, n: int) -> int | None:
         known = self.n_features_in_
         self.n_features_in_ = known + n
-        if self.is_fitted():
+        if self._has_state():
             rows = self._draw(later=known + n - self.n_first_)[known:]
             self.noise_ = np.concatenate([self.noise_, rows])
             self.log_width_ = np.concatenate([self.log_width_, self._first_widths(n)])

@@ -9,7 +9,7 @@ import numpy as np
 
 from onkel.memory.experts import learn_mixture, mix
 from onkel.memory.linear import absorb, forget, move, times
-from onkel.numerics.jit import jit
+from onkel.numerics.jit import jit, jit_inline
 
 #: levels are exponential means that keep this share of themselves with every row
 RATES = np.array([0.5, 0.8, 0.95, 0.99, 0.998])
@@ -94,7 +94,7 @@ def _of(past, slot, fresh, f):
     return own
 
 
-@jit
+@jit_inline
 def _before(past, lag):
     """The class ``lag`` rows before the row that comes; -1 where there was none."""
     if lag < 1 or lag > past.rows[0] or lag > len(past.codes):
@@ -102,7 +102,7 @@ def _before(past, lag):
     return past.codes[(past.rows[0] - lag) % len(past.codes)]
 
 
-@jit
+@jit_inline
 def _expected(past, U):
     """Features 2 and 3: how often each class came after the last, and how this run goes on."""
     last, K = _before(past, 1), U.shape[0]
@@ -121,7 +121,7 @@ def _expected(past, U):
         U[k, 3] = stays if k == last else (1.0 - stays) * count / others
 
 
-@jit
+@jit_inline
 def _features(past, f, U):
     """U (K, 18): what is known of each class when a row of timeless scores f (K,) comes."""
     last, second = _before(past, 1), _before(past, 2)
@@ -140,7 +140,7 @@ def _features(past, f, U):
             U[k, 8 + _N_LEVELS + i] = past.residual_levels[i, k]
 
 
-@jit
+@jit_inline
 def _count(past, code):
     """Count how the last class was followed."""
     last = _before(past, 1)
@@ -158,7 +158,7 @@ def _count(past, code):
         past.followed[last, code] += 1.0
 
 
-@jit
+@jit_inline
 def _remember(past, U, code):
     _count(past, code)
     for k in range(U.shape[0]):
@@ -176,7 +176,7 @@ def _remember(past, U, code):
     past.total[0] += 1
 
 
-@jit
+@jit_inline
 def _softmax(U, n, w, out):
     highest, total = -math.inf, 0.0
     for k in range(U.shape[0]):
@@ -191,7 +191,7 @@ def _softmax(U, n, w, out):
         out[k] /= total
 
 
-@jit
+@jit_inline
 def _ask(past, U, W, E):
     """E (N, K): the probabilities that each expert predicts."""
     K, last, total = U.shape[0], _before(past, 1), 0.0
@@ -205,17 +205,18 @@ def _ask(past, U, W, E):
         _softmax(U, SIZES[i], W[i], E[2 + i])
 
 
-@jit
+@jit_inline
 def _mix(own, mixture, E, p):
     """p (K,): the mixture, or f's probabilities where there is no past; whether there is one."""
     mix(mixture, E, p)
     if own.rows[0] == 0:
-        p[:] = E[0]
+        for k in range(len(p)):
+            p[k] = E[0, k]
         return False
     return True
 
 
-@jit
+@jit_inline
 def _newton_of_two(U, n, p, code, weight, P, w, v, k):
     """As :func:`_newton`, of two classes: all lies along the line u_1 - u_0."""
     for j in range(n):
@@ -227,7 +228,7 @@ def _newton_of_two(U, n, p, code, weight, P, w, v, k):
     move(w, n, k, weight * (p[0] if code == 1 else -p[1]) / spread)
 
 
-@jit
+@jit_inline
 def _newton(U, n, p, code, weight, P, w, mean, v, k):
     """One online Newton step of the softmax loss: curvature Σ p (u - ū)(u - ū)ᵀ, then the step."""
     for j in range(n):
@@ -245,7 +246,7 @@ def _newton(U, n, p, code, weight, P, w, mean, v, k):
     move(w, n, k, 1.0)
 
 
-@jit
+@jit_inline
 def _learn_regressions(U, code, weight, row, E, P, W, work):
     for i in range(len(SIZES)):
         n = SIZES[i]
@@ -257,7 +258,7 @@ def _learn_regressions(U, code, weight, row, E, P, W, work):
             _newton(U, n, E[2 + i], code, weight, P[i], W[i], work[0], work[1], work[2])
 
 
-@jit
+@jit_inline
 def _tell(U, E, out):
     """out (7, K), but for its first row, the mixture: the control, and columns of the past."""
     for k in range(U.shape[0]):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.memory.checking import check_like
-from onkel.numerics.jit import jit
+from onkel.numerics.jit import jit, jit_inline
 
 
 class Mixture(NamedTuple):
@@ -36,7 +36,7 @@ def new_mixture(n: int) -> Mixture:
     return Mixture(np.zeros(n), np.zeros(n), np.full(n, 1.0 / n), np.zeros(1))
 
 
-@jit
+@jit_inline
 def mix(mixture, E, out):
     """out (K,) = Σ w_i e_i, E (N, K)."""
     out[:] = 0.0
@@ -45,7 +45,7 @@ def mix(mixture, E, out):
             out[k] += mixture.weights[i] * E[i, k]
 
 
-@jit
+@jit_inline
 def learn_mixture(mixture, E, p, target, weight):
     """Learn the errors of the experts E (N, K) and of their mixture p (K,)."""
     for i in range(E.shape[0]):

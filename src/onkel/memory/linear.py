@@ -7,10 +7,10 @@ forgotten, one feature after the other.
 
 from __future__ import annotations
 
-from onkel.numerics.jit import jit
+from onkel.numerics.jit import jit_inline
 
 
-@jit
+@jit_inline
 def begin(P, ridge):
     """P of no rows."""
     P[:] = 0.0
@@ -18,7 +18,7 @@ def begin(P, ridge):
         P[i, i] = 1.0 / ridge
 
 
-@jit
+@jit_inline
 def times(P, u, n, out):
     """out = P u, of the first n features; returns uᵀ P u."""
     size = 0.0
@@ -31,7 +31,7 @@ def times(P, u, n, out):
     return size
 
 
-@jit
+@jit_inline
 def absorb(P, n, k, spread):
     """P ← P - k kᵀ / spread."""
     for i in range(n):
@@ -40,14 +40,14 @@ def absorb(P, n, k, spread):
             P[i, j] -= a * k[j]
 
 
-@jit
+@jit_inline
 def move(w, n, k, step):
     """w ← w + step · k."""
     for i in range(n):
         w[i] += step * k[i]
 
 
-@jit
+@jit_inline
 def _give_back(P, w, first, n, row, forgetting, ridge, g):
     """The ridge around ``first[at]`` returns: moves w; g gets P's column ``at``; its spread."""
     at = row % n
@@ -58,7 +58,7 @@ def _give_back(P, w, first, n, row, forgetting, ridge, g):
     return spread
 
 
-@jit
+@jit_inline
 def forget(P, w, first, n, row, forgetting, ridge, g):
     """Rows so far count ``forgetting`` as much; the ridge around the weights ``first`` stays."""
     spread = _give_back(P, w, first, n, row, forgetting, ridge, g)
@@ -69,7 +69,7 @@ def forget(P, w, first, n, row, forgetting, ridge, g):
             P[i, j] = grown * P[i, j] - a * g[j]
 
 
-@jit
+@jit_inline
 def learn_row(P, w, first, n, row, forgetting, ridge, u, error, weight, k, g):
     """Forget as :func:`forget` does, then learn features u; w · u fell short by error before both.
 

@@ -9,7 +9,7 @@ import numpy as np
 from onkel.memory.experts import learn_mixture, mix
 from onkel.memory.linear import learn_row
 from onkel.memory.own_loops import correct, learn_own
-from onkel.numerics.jit import jit
+from onkel.numerics.jit import jit, jit_inline
 
 #: levels are exponential means that keep this share of themselves with every row
 RATES = np.array([0.5, 0.8, 0.95, 0.99, 0.998])
@@ -78,13 +78,13 @@ def _of(past, slot, fresh, f):
     return own
 
 
-@jit
+@jit_inline
 def _before(ring, at, lag):
     """The value ``lag`` rows before the row that comes, whose place is ``at``."""
     return ring[at - lag]
 
 
-@jit
+@jit_inline
 def features(past, f, u):
     """u (48,), zeros at first: what is known when a row of timeless prediction f comes."""
     place = past.rows[0] % len(past.values)
@@ -117,7 +117,7 @@ def features(past, f, u):
         at += 1
 
 
-@jit
+@jit_inline
 def _remember(past, f, y):
     rows = past.rows[0]
     r = y - f
@@ -135,7 +135,7 @@ def _remember(past, f, y):
     past.total[0] += 1
 
 
-@jit
+@jit_inline
 def _ask(f, u, W, E):
     """E (N, 1): what each expert predicts; all regressions but the first add to the last value."""
     last = u[3]
@@ -147,7 +147,7 @@ def _ask(f, u, W, E):
         E[2 + i, 0] = total if np.isfinite(total) else f
 
 
-@jit
+@jit_inline
 def _mix(own, f, mixture, E, p):
     """p (1,): the mixture, or f where there is no past; whether there is one."""
     mix(mixture, E, p)
@@ -163,14 +163,14 @@ def _correct(own, slot, of, u, p, v, F):
     correct(own, slot, of.rows[0] == 0, u[_OWN_COLUMNS], p, v, F)
 
 
-@jit
+@jit_inline
 def _learn_regressions(u, y, weight, row, E, P, W, k, g, first):
     for i in range(len(SIZES)):
         error, forgetting = y - E[2 + i, 0], FORGETTING[i]
         learn_row(P[i], W[i], first, SIZES[i], row, forgetting, RIDGE, u, error, weight, k, g)
 
 
-@jit
+@jit_inline
 def _tell(u, p, E, out):
     """out (7,): the mixture, the control, and what a second model sees of the past."""
     out[0], out[1] = p[0], E[_CONTROL, 0]

@@ -68,6 +68,10 @@ class Model:
         if self.warmup is not None:
             self.warmup.add_columns(n)
 
+    def widen(self, n: int) -> None:
+        """The same for columns that are no news; a model that would begin anew does not."""
+        self.add_columns(n)
+
     # ---- what the guard asks -------------------------------------------------------------------
 
     @property

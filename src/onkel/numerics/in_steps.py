@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, TypeVar
 
-__all__ = ["finished", "in_shares"]
-
 T = TypeVar("T")
 
 

@@ -14,13 +14,15 @@ from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.grouping import by_group
-from onkel.learners.told import Told
+from onkel.learners.told import Told, joined
 from onkel.model.lock import locked
+from onkel.numerics.dense import with_zero_columns
 from onkel.persistence.registry import class_name, resolve
 from onkel.pipeline.locating import located
 from onkel.pipeline.recent_rows import RecentRows
-from onkel.pipeline.statistics import Prepared, RunningStatistics, is_fitted
-from onkel.state import Text, check, inside
+from onkel.pipeline.statistics import RunningStatistics, is_fitted
+from onkel.pipeline.widening import Widening
+from onkel.state import Text, check, inside, require
 
 if TYPE_CHECKING:
     from onkel.streams import Block
@@ -54,6 +56,8 @@ class BlockModel:
         self.task = "regression" if is_regressor(estimator) else "classification"
         self._statistics = RunningStatistics(scaling, scale_target and self.task == "regression")
         self._recent = RecentRows()
+        #: for an encoder with statistics, once there are rows
+        self._widening: Widening | None = None
 
     @property
     def scaler(self) -> OnlineScaler:
@@ -69,7 +73,7 @@ class BlockModel:
     def feature_names(self) -> list[str]:
         """What the learner's columns are called, where the model has an encoder."""
         names = [] if self.encoder is None else self.encoder.feature_names
-        widening = self._statistics.widening
+        widening = self._widening
         if widening is None:
             return names
         late = [names[j] + (f" {k + 1}" if k else "") for j, k in widening.late]
@@ -125,8 +129,8 @@ class BlockModel:
             return self._learn_rows(X, y, block.late, block.groups)
         except DataError as error:
             where = source or self.settings.get("source")
-            if isinstance(error.column, int) and self._statistics.widening is not None:
-                error.column = self._statistics.widening.column(error.column)
+            if isinstance(error.column, int) and self._widening is not None:
+                error.column = self._widening.column(error.column)
             raise located(error, block.start, where, self.settings, self.encoder) from None
 
     @locked
@@ -175,6 +179,12 @@ class BlockModel:
         return self.target_scaler.inverse_transform(predictions)
 
     @locked
+    def next_proba(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
+        """Class probabilities (n, n_classes) of rows as of `next_features`."""
+        more = by_group(self.estimator, groups)
+        return self.estimator.predict_proba_next(self._scaled(X), ahead, **more)
+
+    @locked
     def decision_features(self, X: Any) -> np.ndarray:
         """Scores (n,) or (n, n_classes) of a classifier, of features as the encoder makes them."""
         return self.estimator.decision_function(self._scaled(X))
@@ -206,9 +216,8 @@ class BlockModel:
         if self.encoder is None or self.encoder.n_vector is not None:
             return [np.array([j]) for j in range(d)]
         features: dict[Any, list[int]] = {column.name: [] for column in self.encoder.columns}
-        widening = self._statistics.widening
         for j in range(d):
-            encoded = j if widening is None else widening.column(j)
+            encoded = j if self._widening is None else self._widening.column(j)
             features[self.encoder.column_of(encoded)].append(j)
         return [np.array(of_column, dtype=np.int64) for of_column in features.values()]
 
@@ -222,6 +231,7 @@ class BlockModel:
             },
             "scaling": self.scaling,
             **self._statistics.get_state(),
+            "widening": self._widening and self._widening.get_state(),
             "encoder": self.encoder and self.encoder.get_state(),
             "settings": self.settings,
             "recent": self._recent.get_state(),
@@ -244,11 +254,28 @@ class BlockModel:
             model._recent.set_state(recent)
         with inside(state, "encoder") as encoder:
             model.encoder = None if encoder is None else Encoder.from_state(encoder)
-        model._statistics.set_state(state, model.encoder)
+        model._statistics.set_state(state)
+        with inside(state, "widening") as widening:
+            if widening is not None:
+                model._widening = model._widening_of(widening)
         return model
 
+    def _widening_of(self, state: dict[str, Any]) -> Widening:
+        require(self.encoder is not None, "is for an encoder, and there is none")
+        require(is_fitted(self.scaler), "is for a model that has seen rows")
+        assert self.encoder is not None
+        widening = Widening.from_state(
+            state, self.encoder.layout.n_first, self.encoder.n_features, self.task
+        )
+        known, wide = self.scaler.n_features_in_, widening.n_first + len(widening.late)
+        require(wide <= known, f"late: the rows have {known} columns, not {wide}")
+        return widening
+
     def _scaled(self, X: Any) -> Any:
-        return self._statistics.transform(X, self.encoder)
+        n_late = 0 if self.encoder is None else self.encoder.n_late
+        if self._widening is not None and self.encoder is not None:
+            X = self._widening.now(X, list(self.encoder.codes))
+        return self._statistics.transform(X, n_late)
 
     def _take_late(self, d: int, late: int) -> None:
         """Widen the statistics and the learner by columns that came in mid-stream."""
@@ -256,19 +283,70 @@ class BlockModel:
         if is_fitted(self.estimator):
             new = d - self.estimator.n_features_in_
             if 0 < new <= late:
-                self.estimator.add_columns(new)
+                self.estimator.add_columns(new, quietly=not self._is_news(range(d - new, d)))
+
+    def _is_news(self, columns: range) -> bool:
+        """Whether the learner's columns show an input column that was never there."""
+        if self.encoder is None:
+            return True
+        layout, widening = self.encoder.layout, self._widening
+        known = widening.n_first + len(widening.late) if widening else len(layout)
+        own = [widening.column(j) if widening else j for j in columns if j < known]
+        first = any(layout.is_first(j) for j in own)
+        return first or len(own) < len(columns)
 
     def _learn_rows(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
         """Learn rows up to the first bad one."""
+        try:
+            told = self._learn_parts(X, y, late, groups)
+        except DataError as error:
+            self._recent.add(X[: error.row or 0])
+            raise
+        self._recent.add(X)
+        return told
+
+    def _learn_parts(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
+        """Learn rows, in parts where columns of the target's means begin within them."""
+        if self.encoder is None or not self.encoder.statistics:
+            return self._learn_segment(X, y, late, groups)
+        if self._widening is None:
+            self._widening = Widening(self.task == "classification", self.encoder.layout.n_first)
+        before, codes = self._widening.get_state(), list(self.encoder.codes)
+        told: list[Told] = []
+        for start, X_own, y_own, n_late in self._widening.learn(X, y, codes):
+            own = None if groups is None else groups[start : start + len(y_own)]
+            try:
+                told.append(self._learn_segment(X_own, y_own, n_late, own))
+            except DataError as error:
+                # The learner stopped at that row; the means of the target must stop there, too.
+                self._widening = self._widening_of(before)
+                if error.row is not None:
+                    error.row += start
+                    self._widening.learn(X[: error.row], y[: error.row], codes)
+                if error.predictions is not None:
+                    told.append(Told(error.predictions, error.scores, error.classes))
+                if told:
+                    error.predictions, error.scores, error.classes = joined(told)
+                raise
+        return joined(told)
+
+    def _learn_segment(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
+        """Learn rows with the same columns up to the first bad one."""
+        if late:
+            if is_fitted(self.scaler):
+                # columns that began in rows that were refused, and have no use yet
+                spare = max(self.scaler.n_features_in_ - X.shape[1], 0)
+                X, late = with_zero_columns(X, spare) if spare else X, late + spare
+            self._take_late(X.shape[1], late)
         before = self._statistics.get_state()
         try:
-            rows = self._prepared(X, y, late)
+            rows = self._statistics.learn_transform(X, y)
         except DataError as error:
             # The learner has seen nothing yet: give it the rows before the bad one.
-            self._statistics.set_state(before, self.encoder)
+            self._statistics.set_state(before)
             if error.row:
                 head = None if groups is None else groups[: error.row]
-                told = self._learn_rows(X[: error.row], y[: error.row], late, head)
+                told = self._learn_segment(X[: error.row], y[: error.row], late, head)
                 error.predictions, error.scores, error.classes = told
             raise
         try:
@@ -276,20 +354,10 @@ class BlockModel:
             told = self.estimator.tell_then_learn(rows.X, rows.y, **more)
         except DataError as error:
             # The learner stopped at that row; the running statistics must stop there, too.
-            self._statistics.set_state(before, self.encoder)
+            self._statistics.set_state(before)
             if error.row:
-                self._recent.add(X[: error.row])
-                rows = self._prepared(X[: error.row], y[: error.row], late)
+                rows = self._statistics.learn_transform(X[: error.row], y[: error.row])
                 if error.predictions is not None:
                     error.predictions = rows.in_units(error.predictions)
             raise
-        self._recent.add(X)
         return told._replace(predictions=rows.in_units(told.predictions))
-
-    def _prepared(self, X: Any, y: np.ndarray, late: int) -> Prepared:
-        """Rows as the learner takes them, which has room for their columns from now on."""
-        if self.encoder is not None and self.encoder.statistics:
-            X, late = self._statistics.widen(X, y, self.encoder, self.task)
-        if late:
-            self._take_late(X.shape[1], late)
-        return self._statistics.learn_transform(X, y)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from scipy.sparse import issparse
 
 from onkel.columns.failures import first_failure, shorten
-from onkel.columns.gaps import GAPS
+from onkel.columns.kinds.gaps import GAPS
 from onkel.errors import DataError
 
 if TYPE_CHECKING:

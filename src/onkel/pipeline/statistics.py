@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -12,11 +12,7 @@ from onkel.columns.scaling import OnlineScaler
 from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
 from onkel.numerics.dense import with_zero_columns
-from onkel.pipeline.widening import Widening
-from onkel.state import inside, require
-
-if TYPE_CHECKING:
-    from onkel.columns.encoding import Encoder
+from onkel.state import inside
 
 TARGET = "y"
 """What errors call the target where its name is not known."""
@@ -47,21 +43,7 @@ class RunningStatistics:
 
     def __init__(self, scaling: str, scale_target: bool) -> None:
         self.scaler = OnlineScaler(scaling)
-        #: for an encoder with statistics, once there are rows
-        self.widening: Widening | None = None
         self.target_scaler = OnlineTargetScaler("standard") if scale_target else None
-
-    def widen(self, X: Any, y: np.ndarray, encoder: Encoder, task: str) -> tuple[Any, int]:
-        """Encoded rows with means of the target, and how many columns came in mid-stream."""
-        if self.widening is None:
-            self.widening = Widening(task == "classification", encoder.layout.n_first)
-        X = self.widening.learn(X, y, list(encoder.codes))
-        late = len(self.widening.late)
-        if is_fitted(self.scaler):
-            # columns of rows that were refused, and have no use yet
-            spare = max(self.scaler.n_features_in_ - X.shape[1], 0)
-            X, late = with_zero_columns(X, spare), late + spare
-        return X, late
 
     def learn_transform(self, X: Any, y: np.ndarray) -> Prepared:
         """Take in each row, and scale it with what is known by then."""
@@ -74,14 +56,11 @@ class RunningStatistics:
             error.column = TARGET
             raise
 
-    def transform(self, X: Any, encoder: Encoder | None) -> Any:
+    def transform(self, X: Any, n_late: int) -> Any:
         """Rows scaled by the statistics as they stand.
 
         Late columns that nothing was learned from are left out, those that rows lack are 0.
         """
-        n_late = 0 if encoder is None else encoder.n_late
-        if self.widening is not None and encoder is not None:
-            X = self.widening.now(X, list(encoder.codes))
         if is_fitted(self.scaler):
             known = self.scaler.n_features_in_
             if known < X.shape[1] <= known + n_late:
@@ -103,32 +82,17 @@ class RunningStatistics:
         """A copy of both, as nested dicts of arrays and scalars."""
         target = self.target_scaler
         return {
-            "widening": self.widening and self.widening.get_state(),
             "scaler": self.scaler.get_state(),
             "target_scaler": None if target is None else target.get_state(),
         }
 
-    def set_state(self, state: dict[str, Any], encoder: Encoder | None) -> None:
+    def set_state(self, state: dict[str, Any]) -> None:
         """Go back to where `get_state` was called."""
         with inside(state, "scaler") as scaler:
             self.scaler = OnlineScaler.from_state(scaler)
         with inside(state, "target_scaler") as scaler:
             if scaler is not None:
                 self.target_scaler = OnlineTargetScaler.from_state(scaler)
-        with inside(state, "widening") as widening:
-            self.widening = None
-            if widening is not None:
-                self.widening = self._widening_of(widening, encoder)
-
-    def _widening_of(self, state: dict[str, Any], encoder: Encoder | None) -> Widening:
-        require(encoder is not None, "is for an encoder, and there is none")
-        assert encoder is not None
-        require(is_fitted(self.scaler), "is for a model that has seen rows")
-        widening = Widening.from_state(state, encoder.layout.n_first, encoder.n_features)
-        known = self.scaler.n_features_in_
-        wide = widening.n_first + len(widening.late)
-        require(wide <= known, f"late: the rows have {known} columns, not {wide}")
-        return widening
 
 
 def is_fitted(estimator: Any) -> bool:

@@ -146,11 +146,11 @@ class StreamModel(BlockModel):
         ndarray of shape (n,)
             Labels, or values in the target's own units.
         """
-        if self.encoder is None:
-            return self._over(X, lambda rows: self.next_features(rows, ahead))
-        blocks = list(open_to_predict(X, self.encoder, self.settings, by_group=True))
-        rows = concat(blocks)
-        return self.next_features(rows.X, ahead, rows.groups)
+        return self._over_next(X, lambda rows, groups: self.next_features(rows, ahead, groups))
+
+    def predict_proba_next(self, X: Any, ahead: int = 0) -> np.ndarray:
+        """Class probabilities (n, n_classes) of the rows that come next; see `predict_next`."""
+        return self._over_next(X, lambda rows, groups: self.next_proba(rows, ahead, groups))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of a classifier.
@@ -269,6 +269,13 @@ class StreamModel(BlockModel):
             Usually ending in ``.onkel``.
         """
         persistence.save(self, path)
+
+    def _over_next(self, X: Any, method: Callable[[Any, Any], np.ndarray]) -> np.ndarray:
+        """As `_over`, of all rows at once and with their groups."""
+        if self.encoder is None:
+            return self._over(X, lambda rows: method(rows, None))
+        rows = concat(list(open_to_predict(X, self.encoder, self.settings, by_group=True)))
+        return method(rows.X, rows.groups)
 
     def _over(self, X: Any, method: Callable[[Any], np.ndarray]) -> np.ndarray:
         """What a method of features gives for rows as users hold them."""

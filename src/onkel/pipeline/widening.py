@@ -7,12 +7,21 @@ blocks are.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from onkel.columns.target_means import TargetMeans
 from onkel.state import Array, check, inside, require
+
+
+class Segment(NamedTuple):
+    """Rows between which no column begins: where they start, and their number of late columns."""
+
+    start: int
+    X: Any
+    y: np.ndarray
+    late: int
 
 
 class Widening:
@@ -37,12 +46,23 @@ class Widening:
         self.n_first = n_first
         self.late: list[tuple[int, int]] = []
 
-    def learn(self, X: np.ndarray, y: np.ndarray, codes: list[int]) -> np.ndarray:
-        """The learner's rows for encoded rows X (n, d) before each is learned; learn them."""
+    def learn(self, X: np.ndarray, y: np.ndarray, codes: list[int]) -> list[Segment]:
+        """The learner's rows for encoded rows X (n, d) before each is learned; learn them.
+
+        A new segment begins with each row that has a new column.
+        """
         codes = [j for j in codes if j < X.shape[1]]
         means = self.means.learn({j: X[:, j] for j in codes}, y)
-        self._find_places(X, means)
-        return self._placed(X, means)
+        held = len(self.late)
+        rows = self._find_places(X, means)
+        out = self._placed(X, means)
+        starts = sorted({0, *rows})
+        ends = [*starts[1:], len(X)]
+        late = [held + sum(row <= start for row in rows) for start in starts]
+        return [
+            Segment(a, np.ascontiguousarray(out[a:b, : self.n_first + n]), y[a:b], n)
+            for a, b, n in zip(starts, ends, late, strict=True)
+        ]
 
     def now(self, X: np.ndarray, codes: list[int]) -> np.ndarray:
         """The learner's rows for encoded rows X, by all that was learned."""
@@ -54,7 +74,8 @@ class Widening:
         """The encoder's column that the learner's column j comes from."""
         return j if j < self.n_first else self.late[j - self.n_first][0]
 
-    def _find_places(self, X: np.ndarray, means: dict[int, np.ndarray]) -> None:
+    def _find_places(self, X: np.ndarray, means: dict[int, np.ndarray]) -> list[int]:
+        """Give places to columns that begin in these rows; the rows."""
         held = set(self.late)
         new: list[tuple[int, int, int]] = []
         for j in range(self.n_first, X.shape[1]):
@@ -65,7 +86,9 @@ class Widening:
             for k in range(1, own.shape[1]):
                 if (j, k) not in held:
                     new += [(row, j, k) for row in _first_rows(own[:, k : k + 1])]
-        self.late += [(j, k) for _, j, k in sorted(new)]
+        new.sort()
+        self.late += [(j, k) for _, j, k in new]
+        return [row for row, _, _ in new]
 
     def _placed(self, X: np.ndarray, means: dict[int, np.ndarray]) -> np.ndarray:
         out = np.zeros((len(X), self.n_first + len(self.late)), dtype=X.dtype)
@@ -90,7 +113,9 @@ class Widening:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], n_first: int, n_features: int) -> Widening:
+    def from_state(
+        cls, state: dict[str, Any], n_first: int, n_features: int, task: str
+    ) -> Widening:
         """What ``get_state`` gave, for an encoder of so many features, ``n_first`` at first."""
         late = Array(dtype=np.int64, shape=("late", 2), low=0, high=n_features - 1)
         check(state, {"late": late})
@@ -98,6 +123,8 @@ class Widening:
         widening = cls(False, n_first)
         with inside(state, "means") as means:
             widening.means = TargetMeans.from_state(means)
+        right = widening.means.of_classes == (task == "classification")
+        require(right, f"means: are not those of a {task}")
         widening.late = [(int(j), int(k)) for j, k in state["late"]]
         require(len(set(widening.late)) == len(widening.late), "late: holds a column twice")
         return widening

@@ -10,7 +10,7 @@ import numpy as np
 from onkel.columns.choosing import Choice, as_names
 from onkel.columns.encoding import POLICIES, Encoder
 from onkel.columns.guessing import Written
-from onkel.columns.written import DATES
+from onkel.columns.kinds.written import DATES
 from onkel.streams.dialect import Dialect
 from onkel.streams.resolving import open_source
 from onkel.streams.stream import Stream

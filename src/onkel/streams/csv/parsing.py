@@ -10,7 +10,7 @@ import pyarrow.csv as pacsv
 
 from onkel.columns.arrow_values import one_batch
 from onkel.columns.failures import first_failure, shorten
-from onkel.columns.gaps import GAPS
+from onkel.columns.kinds.gaps import GAPS
 from onkel.errors import DataError
 from onkel.streams.lines import Chunk, line_of
 

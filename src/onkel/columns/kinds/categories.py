@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from onkel.columns.hashing import slots
+from onkel.columns.kinds.hashing import slots
 
 BUCKETS = 1 << 16
 """Codes that the values beyond the room share where means of the target are kept."""

@@ -1,0 +1,1 @@
+"""What stands in a column: categories, times, numbers as they are written, gaps."""
