@@ -116,4 +116,4 @@ def test_a_row_without_a_group_is_refused_with_its_row(tmp_path):
     result = _learn(str(path), "--group", "site", "--exclude", "site")
     assert result.exit_code == 2
     assert "the group is missing" in result.stderr
-    assert "row 30" in result.stderr
+    assert "line 32" in result.stderr

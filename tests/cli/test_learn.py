@@ -191,7 +191,7 @@ def test_a_bad_first_row_leaves_older_files_alone(rows, tmp_path):
     rows.write_text("a,b,label\n1.5,inf,late\n2.5,0.5,early\n")
     result = run("learn", rows, "-t", "label", "-a", "pa", "--save", save)
     assert result.exit_code == 2
-    assert "row 0, column 'b'" in result.stderr
+    assert "line 2, column 'b'" in result.stderr
     assert save.read_bytes() == before
 
 
@@ -223,12 +223,12 @@ def test_resume_refuses_other_settings(rows, tmp_path):
 
 def test_a_bad_row_in_mid_file_saves_what_was_learned(rows, tmp_path):
     lines = rows.read_text().splitlines()
-    lines[5001] = "1.0,inf,north,late,0.5"  # the 5 000th row, counted from 0
+    lines[5001] = "1.0,inf,north,late,0.5"  # line 5 002, with the header
     rows.write_text("\n".join(lines) + "\n")
     save = tmp_path / "m.onkel"
     result = run("learn", rows, "-t", "label", "-a", "pa", "--save", save)
     assert result.exit_code == 2
-    assert "row 5000, column 'b'" in result.stderr
+    assert "line 5002, column 'b'" in result.stderr
     assert "holds the model of the first 5,000 rows" in result.stderr
     assert "Traceback" not in result.stderr
     assert onkel.load(save).n_rows == 5000

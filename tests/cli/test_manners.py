@@ -202,3 +202,15 @@ def test_a_url_without_fsspec_says_what_to_install(monkeypatch):
     result = run("learn", "https://example.org/rows.csv", "-t", "y")
     assert result.exit_code == 2
     assert "pip install onkel[url]" in result.stderr
+
+
+def test_a_row_is_told_as_an_editor_counts_lines(tmp_path):
+    path = tmp_path / "rows.csv"
+    good = "".join(f'"two\nlines",{i},{i % 2}\n' for i in range(300))
+    path.write_text("note,a,label\n\n" + good + "one,inf,1\n")
+    result = run("learn", path, "-t", "label", "--exclude", "note", "-a", "pa")
+    assert result.exit_code == 2
+    lines = path.read_text().splitlines()
+    told = 1 + lines.index("one,inf,1")
+    assert told == 603
+    assert f"rows.csv, line {told}, column 'a'" in result.stderr

@@ -45,8 +45,6 @@ Figure = Annotated[
     typer.Option(help="Curves: PNG, SVG or PDF.", metavar="FILE", rich_help_panel=OUTPUT),
 ]
 
-DEFAULT_LEARNERS = "okl,krls,fogd,nogd,rrf,pa"
-
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(options.Learning):
@@ -75,7 +73,8 @@ def compare(options: CompareOptions) -> None:
     Example: onkel compare letter.parquet --target y -a okl,fogd:n_components=100 --runs 5
     """
     from onkel.cli.interrupt import Interrupted, Interrupts
-    from onkel.cli.values import choose_task
+    from onkel.cli.taking_part import taking_part
+    from onkel.cli.values import choose_task, parse_settings
     from onkel.cli.writers import check_outputs
     from onkel.evaluation.comparison.contest import Contest
 
@@ -85,7 +84,10 @@ def compare(options: CompareOptions) -> None:
     task, reason = choose_task(rows.first_targets(), options.task)
     if options.task == "auto":
         note(f"{task}: {reason}")
-    entries, added = _entries(options, task, rows)
+    classes = rows.classes() if task == "classification" else None
+    entries, added = taking_part(
+        options.algorithms, options.rivals, parse_settings(options.settings or ()), task, classes
+    )
     note(rows.reading)
     note(f"{_runs(options.runs)}, order: {rows.order}, the same for every learner")
     status = 0
@@ -166,57 +168,6 @@ class _Rows:
             extend=True,
         )
         return blocks
-
-
-def _entries(options: CompareOptions, task: str, rows: _Rows) -> tuple[list[Any], list[str]]:
-    """Who takes part, with a linear learner if there is none; and a note on that."""
-    from onkel.algorithms import LINEAR
-    from onkel.cli.values import parse_settings
-    from onkel.evaluation.comparison.entries import entry, is_rival, named, split_names
-
-    given = split_names(",".join(options.algorithms or [DEFAULT_LEARNERS]))
-    names = [name for name in given if not is_rival(name)]
-    rivals = [name for name in given if is_rival(name)] + list(options.rivals or ())
-    params = params_by_learner(parse_settings(options.settings or ()), names, task)
-    entries = [entry(name, task, params=params[name]) for name in names]
-    classes = rows.classes() if task == "classification" else None
-    entries += [entry(rival, task, classes=classes) for rival in rivals]
-    if any(one.linear for one in entries):
-        return named(entries), []
-    added = f"{LINEAR} was added: every comparison has a linear learner"
-    note(added)
-    return named([*entries, entry(LINEAR, task)]), [added]
-
-
-def params_by_learner(
-    given: dict[str, Any], names: Sequence[str], task: str
-) -> dict[str, dict[str, Any]]:
-    """Parameters by learner: ``fogd.gamma`` goes to every fogd, ``gamma`` to all that have one.
-
-    Raises
-    ------
-    ValueError
-        If nobody takes a parameter.
-    """
-    from onkel.learners.making import close, make_estimator
-
-    algorithms = {name: name.split(":")[0] for name in names}
-    own = {name: make_estimator(a, task, {}) for name, a in algorithms.items()}
-    known = {name: estimator.get_params(deep=False) for name, estimator in own.items()}
-    params: dict[str, dict[str, Any]] = {name: {} for name in names}
-    for key, value in given.items():
-        owner, dot, parameter = key.rpartition(".")
-        if dot and owner not in algorithms.values():
-            choices = list(dict.fromkeys(algorithms.values()))
-            raise ValueError(f"--set {key}: {owner!r} is not compared{close(owner, choices)}")
-        asked = [name for name in names if not dot or algorithms[name] == owner]
-        takers = [name for name in asked if parameter.split("__")[0] in known[name]]
-        if not takers:
-            choices = sorted({p for name in asked for p in known[name]})
-            raise ValueError(f"--set {key}: no such parameter{close(parameter, choices)}")
-        for taker in takers:
-            params[taker][parameter] = value
-    return params
 
 
 def _check_figure(path: Path | None) -> None:

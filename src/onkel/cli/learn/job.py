@@ -15,6 +15,8 @@ from onkel.cli.interrupt import Interrupted, Interrupts
 from onkel.cli.learn.checkpoint import Checkpoint
 from onkel.cli.learn.continuing import continued, load_base
 from onkel.cli.learn.options import LearnOptions
+from onkel.cli.learn.remarks import say_of_rows, say_of_weights
+from onkel.cli.lines import with_line
 from onkel.cli.options import names_in
 from onkel.cli.showing_columns import show_columns
 from onkel.cli.values import choose_task, parse_delay, parse_settings, with_features
@@ -25,7 +27,6 @@ from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun
-from onkel.evaluation.text import count
 from onkel.learners.making import make_estimator
 from onkel.persistence import save
 from onkel.pipeline import StreamModel
@@ -93,7 +94,11 @@ class LearnJob:
             self.resumed_rows = self.model.n_rows - before
         stream = self._open(info.get("fingerprint", True))
         blocks = iter(stream)
-        first = next(blocks, None)
+        try:
+            first = next(blocks, None)
+        except DataError as error:
+            complain(self._located(error, stream))
+            return _BAD_INPUT
         model = self.model or self._begin(stream, first)
         run = self._new_run(model, began)
         if "run" in info:
@@ -203,9 +208,14 @@ class LearnJob:
             complain(f"{signal.word} after {model.n_rows:,} rows")
             return signal.status
         except DataError as error:
-            complain(str(error))
+            complain(self._located(error, stream))
             return _BAD_INPUT
         return 0
+
+    def _located(self, error: DataError, stream: Any) -> str:
+        """The error with its line, unless rows come in another order or are left out."""
+        moved = self.options.shuffle or self.options.missing == "skip"
+        return str(error) if moved else with_line(error, stream)
 
     def _progress(self, stream: Any) -> RunProgress:
         total = stream.n_rows
@@ -221,8 +231,6 @@ class LearnJob:
 
     def _finish(self, model: StreamModel, run: PrequentialRun, stream: Any, status: int) -> int:
         """Write what was asked for, also when the run was cut short, and say what there is."""
-        from onkel.cli.tables import show_run
-
         options = self.options
         if model.n_rows == model.settings.get("rows_before", 0):
             note("no row was learned: nothing is written")
@@ -238,34 +246,36 @@ class LearnJob:
         )
         if status:
             self._say_what_is_left(model.n_rows)
-        if stream.n_unlabelled:
-            note(f"skipped, as the target is missing: {count(stream.n_unlabelled, 'row')}")
-        self._say_of_weights(model)
-        late = [column.name for column in stream.encoder.columns if column.late]
-        if late:
-            note(f"came in mid-stream, and were learned from then on: {', '.join(late)}")
+        say_of_rows(stream)
+        say_of_weights(model, self.params.get("class_weight"))
         if run.n_rows:
-            result = run.result()
-            failed |= not self._write(
-                "report",
-                options.report,
-                lambda path: self._report(model, result, path, status),
-                status,
-            )
-            status = status or (_NOT_WRITTEN if failed else 0)
-            extra = {
-                "status": _STATUS[status],
-                "algorithm": self.algorithm,
-                "n_features": stream.encoder.n_features,
-                "resumed_rows": self.resumed_rows,
-            }
-            if not (status or options.save or options.checkpoint):
-                note("no model was saved; add --save FILE")
-            warning = verdict(self.algorithm, result.task, result.details, result.final.loss)
-            if warning is not None:
-                note(f"warning: {warning}")
-            show_run(result, as_json=options.as_json, extra=extra | self.written)
+            status = self._show(model, run.result(), stream, status, failed)
         return status or (_NOT_WRITTEN if failed else 0)
+
+    def _show(
+        self, model: StreamModel, result: PrequentialResult, stream: Any, status: int, failed: bool
+    ) -> int:
+        """Write the report and print the result; the exit status."""
+        from onkel.cli.tables import show_run
+
+        options = self.options
+        failed |= not self._write(
+            "report", options.report, lambda path: self._report(model, result, path, status), status
+        )
+        status = status or (_NOT_WRITTEN if failed else 0)
+        extra = {
+            "status": _STATUS[status],
+            "algorithm": self.algorithm,
+            "n_features": stream.encoder.n_features,
+            "resumed_rows": self.resumed_rows,
+        }
+        if not (status or options.save or options.checkpoint):
+            note("no model was saved; add --save FILE")
+        warning = verdict(self.algorithm, result.task, result.details, result.final.loss)
+        if warning is not None:
+            note(f"warning: {warning}")
+        show_run(result, as_json=options.as_json, extra=extra | self.written)
+        return status
 
     def _write(
         self, what: str, path: Path | None, write: Callable[[Path], None], status: int
@@ -282,15 +292,6 @@ class LearnJob:
             return False
         self.written[what] = path
         return True
-
-    def _say_of_weights(self, model: StreamModel) -> None:
-        """Weights of classes that are none may be a slip; they do nothing."""
-        weights = self.params.get("class_weight")
-        if isinstance(weights, dict) and model.task == "classification":
-            never = [repr(label) for label in weights if label not in model.classes_.tolist()]
-            if never:
-                note(f"warning: class_weight has weights for classes that never came: "
-                     f"{', '.join(never)}")  # fmt: skip
 
     def _say_what_is_left(self, n_rows: int) -> None:
         files = [str(path) for path in self.written.values()]
