@@ -119,8 +119,9 @@ def improve(
     X, Y, weight = (A.astype(np.float32, copy=False) for A in (X, Y, weight))
     judge, learn = (_Rows(X[i], Y[i], weight[i]) for i in (order[:held], order[held:]))
     tried = _OWN_FROM * len(starts[0].S) <= len(X)
-    evaluations = len(starts) + 2 * (steps + 1) + tried * 2 * (_OWN_STEPS * steps + 1)
-    most = evaluations * -(-len(learn.X) // STEP_ROWS)
+    evaluations = len(starts) + steps + 1 + tried * (_OWN_STEPS * steps + 1)
+    # of sums and gradient, a slice each for some rows; and the solves
+    most = evaluations * (2 * -(-len(learn.X) // STEP_ROWS) + 1)
     return (yield from in_shares(_search(starts, learn, judge, steps, tried), most))
 
 
@@ -152,7 +153,9 @@ def _climb(
     for step in range(steps + 1):
         sums = yield from sums_in_steps(at, *learn.of_sums)
         if step % _CHECK_EVERY == 0:
+            yield
             at, error = _judged(at, sums, judge)
+            yield
             if error < best_error:
                 best, best_error, best_step = at, error, step
             elif step - best_step >= _PATIENCE * _CHECK_EVERY:
