@@ -145,11 +145,12 @@ def of_the_first_rows(model):
 def test_a_challenger_searches_for_landmarks_only_when_it_has_won():
     """A change that is felt after a column has come: its challenger has seen many rows by then."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((9000, 3))
-    X[:4000, 2] = 0.0
+    # useless columns, so that the new one's width, their median, is small: it disturbs little
+    X = rng.standard_normal((9000, 6))
+    X[:4000, 5] = 0.0
     y = np.sin(X[:, 0]) + 0.3 * rng.standard_normal(9000)
-    y[7000:] += 3.0 * np.sin(2.0 * X[7000:, 2])
-    model = OnlineKernelRegressor(n_components=40).fit(X[:4000, :2], y[:4000])
+    y[7000:] += 3.0 * np.sin(2.0 * X[7000:, 5])
+    model = OnlineKernelRegressor(n_components=40).fit(X[:4000, :5], y[:4000])
     model.model_.current.warmup = None  # as after 131 072 rows
     model.add_columns(1)
     both = model.model_
