@@ -24,7 +24,7 @@ _MOST_ROWS = 65_536
 _HELD_OUT, _MOST_HELD_OUT = 0.2, 4096
 # Steps between two checks on the held-out rows. After two checks without improvement the search
 # returns to its best point and goes on with smaller steps.
-_CHECK_EVERY = 4
+_CHECK_EVERY = 6
 _PATIENCE = 2
 _SMALLER = 0.3
 # In the second half of a search steps shrink, down to this share.
@@ -33,17 +33,17 @@ _LAST_SIZE = 0.05
 _ENOUGH_ROWS, _EVERY = 2048, 4
 # Steps of landmarks (in standard deviations of a column) and log-widths; the second where landmarks
 # have widths of their own.
-_SIZES = ((0.06, 0.2), (0.045, 0.15))
+_SIZES = ((0.045, 0.15), (0.03, 0.1))
 # Adam's decays, and the share that all landmarks have in the squares of a column's gradients: one
 # landmark's are noisy.
 _DECAY, _OF_SQUARES, _SHARED = 0.8, 0.99, 0.5
 # Rows per landmark from which on widths of each landmark's own are tried.
 _OWN_FROM = 16
 # There are more of them to find, in so many times as many steps.
-_OWN_STEPS = 2
+_OWN_STEPS = 1.5
 _OWN_RIDGE = 0.1
 # Factors of λ tried at every check.
-_RIDGES = np.log([1.0 / 3.0, 1.0, 3.0])
+_RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
 _RIDGE_RANGE = np.log([1e-3, 1e3])
 
 
@@ -101,18 +101,19 @@ def improve(
 ) -> Landmarks:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
-    And twice as many for widths of the landmarks' own. The search begins at the best of ``starts``
+    For widths of the landmarks' own half as many again. The search begins at the best of ``starts``
     and returns the point with the smallest squared error on the other fifth, which is held out.
     """
     order = rng.permutation(len(X))[:_MOST_ROWS]
     held = min(int(len(order) * _HELD_OUT), _MOST_HELD_OUT)
     X, Y, weight = (A.astype(np.float32, copy=False) for A in (X, Y, weight))
     judge, learn = (_Rows(X[i], Y[i], weight[i]) for i in (order[:held], order[held:]))
+    own_steps = int(_OWN_STEPS * steps)
     at = min(starts, key=lambda s: _judged(s, sums_of(s, *learn.of_sums), judge)[1])
-    found, error = _climb(at, learn, judge, steps * (_OWN_STEPS if at.log_width.ndim == 2 else 1))
+    found, error = _climb(at, learn, judge, own_steps if at.log_width.ndim == 2 else steps)
     if found.log_width.ndim == 1 and len(X) >= _OWN_FROM * len(found.S):
         own = Landmarks(found.S, np.tile(found.log_width, (len(found.S), 1)), math.log(_OWN_RIDGE))
-        own, own_error = _climb(own, learn, judge, _OWN_STEPS * steps)
+        own, own_error = _climb(own, learn, judge, own_steps)
         if own_error < error:
             return own
     return found
