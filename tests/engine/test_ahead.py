@@ -56,7 +56,7 @@ def test_every_row_does_a_little_of_the_search(monkeypatch):
     steps = np.bincount(done)[BEGUN:]
     assert steps.sum() > 25
     # with the last rows comes the rest of the replay
-    assert steps.max() <= 4
+    assert steps.max() <= 6
     assert np.abs(model.map_.landmarks_ - before).max() > 0.01
 
 

@@ -18,7 +18,7 @@ def finished(work: Generator[Any, None, T]) -> T:
 
 
 def in_shares(work: Generator[Any, None, T], most: int) -> Generator[float, None, T]:
-    """The same work of at most ``most`` steps; each gives the share that is done."""
+    """The same work of about ``most`` steps; each gives the share that is done, at most 1."""
     done = 0
     while True:
         try:

@@ -130,7 +130,7 @@ def gradient_in_steps(
     every: int = 1,
     first: int = 0,
 ) -> Generator[None, None, Gradient]:
-    """As :func:`gradient`, a step for every :data:`STEP_ROWS` rows.
+    """As :func:`gradient`, a step for every :data:`STEP_ROWS` rows, and two more.
 
     2 C K H⁻¹ takes most of the time. With ``every`` > 1 it is estimated from one part in ``every``
     of the rows: parts ``first``, ``first`` + ``every``, ...; rows must be in random order.
@@ -138,6 +138,7 @@ def gradient_in_steps(
     w, S, C = np.exp(at.log_width), at.S, sums.KY.shape[1]
     factor = sums.factor(at.ridge)
     alpha, H_inv = sums.alpha(factor), inverse_of_factor(factor.astype(X.dtype))
+    yield
     parts = [part for some in _groups(len(X)) for part in some]
     residuals = _residuals(sums, alpha.astype(X.dtype), Y, root, parts)
     noise = _noise(at, sums, alpha, residuals)
@@ -154,6 +155,7 @@ def gradient_in_steps(
         if part.stop % STEP_ROWS == 0:
             yield
     if w.ndim == 1:
+        yield
         K0_inv = inverse_of_factor(cholesky_upper(np.asfortranarray(sums.K0)).astype(X.dtype))
         G = at.ridge / noise * (alpha @ alpha.T) + C * (at.ridge * H_inv - K0_inv)
         chain(G, sums.K0)

@@ -28,7 +28,7 @@ from onkel.state import Array, Field, Flag, Number
 _FEWEST_ROWS, _FEW_ROWS = 8, 512
 _ENOUGH_ROWS = 1024
 # With more rows than _FULL_ROWS a search takes fewer steps.
-_FULL_ROWS, _FEWEST_STEPS = 32_768, 3
+_FULL_ROWS, _FEWEST_STEPS = 32_768, 4
 # While rows are few, or landmarks missing, a fit is due each time a part of 1/_LAG more rows have
 # come; without a search, 1/_LAZY_LAG.
 _LAG, _LAZY_LAG = 16, 4
@@ -69,10 +69,9 @@ class LearnedLandmarks(FeatureMap):
         Number of landmarks B ≥ 1.
     n_warmup : int, default=131072
         Rows ≥ 2 that the search sees; fewer are kept where they would take more than 64 MB.
-    search_steps : int, default=12
-        Steps of each search, twice as many for landmarks with widths of their own, fewer with more
-        than 32 768 rows. 0: no search, and widths are learned
-        at 8, 16, ..., 512 rows only.
+    search_steps : int, default=16
+        Steps of each search, half as many again for landmarks with widths of their own, fewer with
+        more than 32 768 rows. 0: no search, and widths are learned at 8, 16, ..., 512 rows only.
     random_state : int, RandomState or None, default=None
         Which rows are held out.
 
@@ -105,7 +104,7 @@ class LearnedLandmarks(FeatureMap):
     fits = "searching landmarks and widths, fitted"
     n_components: int = 500
     n_warmup: int = 131_072
-    search_steps: int = 12
+    search_steps: int = 16
     random_state: Any = None
 
     @property

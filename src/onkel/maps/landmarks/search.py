@@ -31,7 +31,7 @@ _MOST_ROWS = 65_536
 _HELD_OUT, _MOST_HELD_OUT = 0.2, 4096
 # Steps between two checks on the held-out rows. After two checks without improvement the search
 # returns to its best point and goes on with smaller steps.
-_CHECK_EVERY = 4
+_CHECK_EVERY = 6
 _PATIENCE = 2
 _SMALLER = 0.3
 # In the second half of a search steps shrink, down to this share.
@@ -40,17 +40,17 @@ _LAST_SIZE = 0.05
 _ENOUGH_ROWS, _EVERY = 2048, 4
 # Steps of landmarks (in standard deviations of a column) and log-widths; the second where landmarks
 # have widths of their own.
-_SIZES = ((0.06, 0.2), (0.045, 0.15))
+_SIZES = ((0.045, 0.15), (0.03, 0.1))
 # Adam's decays, and the share that all landmarks have in the squares of a column's gradients: one
 # landmark's are noisy.
 _DECAY, _OF_SQUARES, _SHARED = 0.8, 0.99, 0.5
 # Rows per landmark from which on widths of each landmark's own are tried.
 _OWN_FROM = 15
 # There are more of them to find, in so many times as many steps.
-_OWN_STEPS = 2
+_OWN_STEPS = 1.5
 _OWN_RIDGE = 0.1
 # Factors of λ tried at every check.
-_RIDGES = np.log([1.0 / 3.0, 1.0, 3.0])
+_RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
 _RIDGE_RANGE = np.log([1e-3, 1e3])
 
 
@@ -108,7 +108,7 @@ def improve(
 ) -> Generator[float, None, Landmarks]:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
-    And twice as many for widths of the landmarks' own. The search begins at the best of ``starts``
+    For widths of the landmarks' own half as many again. The search begins at the best of ``starts``
     and returns the point with the smallest squared error on the other fifth, which is held out. It
     is a generator, which gives the share of the work that is done.
     """
@@ -116,9 +116,11 @@ def improve(
     held = min(int(len(order) * _HELD_OUT), _MOST_HELD_OUT)
     X, Y, weight = (A.astype(np.float32, copy=False) for A in (X, Y, weight))
     judge, learn = (_Rows(X[i], Y[i], weight[i]) for i in (order[:held], order[held:]))
+    own_steps = int(_OWN_STEPS * steps)
     tried = _OWN_FROM * len(starts[0].S) <= len(X)
-    evaluations = len(starts) + 2 * (steps + 1) + tried * 2 * (_OWN_STEPS * steps + 1)
-    most = evaluations * -(-len(learn.X) // STEP_ROWS)
+    evaluations = len(starts) + steps + 1 + tried * (own_steps + 1)
+    # of sums and gradient, a slice each for some rows; and the solves
+    most = evaluations * (2 * -(-len(learn.X) // STEP_ROWS) + 1)
     return (yield from in_shares(_search(starts, learn, judge, steps, tried), most))
 
 
@@ -126,16 +128,16 @@ def _search(
     starts: list[Landmarks], learn: _Rows, judge: _Rows, steps: int, tried: bool
 ) -> Generator[None, None, Landmarks]:
     """The best point; with ``tried``, widths of the landmarks' own are."""
-    begun = []
+    begun, own_steps = [], int(_OWN_STEPS * steps)
     for start in starts:
         sums = yield from sums_in_steps(start, *learn.of_sums)
         begun.append(_judged(start, sums, judge))
     at, _ = min(begun, key=lambda pair: pair[1])
     common = at.log_width.ndim == 1
-    found, error = yield from _climb(at, learn, judge, steps if common else _OWN_STEPS * steps)
+    found, error = yield from _climb(at, learn, judge, steps if common else own_steps)
     if common and tried:
         own = Landmarks(found.S, np.tile(found.log_width, (len(found.S), 1)), math.log(_OWN_RIDGE))
-        own, own_error = yield from _climb(own, learn, judge, _OWN_STEPS * steps)
+        own, own_error = yield from _climb(own, learn, judge, own_steps)
         if own_error < error:
             return own
     return found
@@ -150,7 +152,9 @@ def _climb(
     for step in range(steps + 1):
         sums = yield from sums_in_steps(at, *learn.of_sums)
         if step % _CHECK_EVERY == 0:
+            yield
             at, error = _judged(at, sums, judge)
+            yield
             if error < best_error:
                 best, best_error, best_step = at, error, step
             elif step - best_step >= _PATIENCE * _CHECK_EVERY:
