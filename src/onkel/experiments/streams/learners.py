@@ -1,7 +1,7 @@
 """The default, its rivals here, and River's forests, as what predicts each row before learning it.
 
-River's forests run with ten trees and their own defaults: on the rows as they stand, and with the
-last three targets and two exponential means of the target as further columns.
+River's forests run with ten trees and their own defaults behind River's StandardScaler: on the rows
+as they stand, and with the last three targets and two exponential means as further columns.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _forest(name: str, lags: bool) -> Pass:
 def _river(name: str, task: str, seed: int) -> tuple[Any, Any]:
     """River's forest, and what stands for a prediction before the first row."""
     try:
-        from river import forest
+        from river import forest, preprocessing
     except ImportError as error:
         raise DataError(
             "River's forests need River: pip install onkel[river], or leave them out with "
@@ -97,7 +97,8 @@ def _river(name: str, task: str, seed: int) -> tuple[Any, Any]:
         ("amf", "regression"): forest.AMFRegressor,
     }
     number = {"n_models": _TREES} if name == "arf" else {"n_estimators": _TREES}
-    model = classes[name, task](**number, seed=seed)
+    # ARF's regression leaves are linear, and diverge on columns of large numbers
+    model = preprocessing.StandardScaler() | classes[name, task](**number, seed=seed)
     return model, 0.0 if task == "regression" else -1
 
 
