@@ -18,6 +18,7 @@ from onkel.maps.base import Change, FeatureMap
 from onkel.model.contract import Model
 from onkel.model.guard import diverged
 from onkel.model.warmup import Warmup
+from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule
 from onkel.state import Whole, check, inside, require
@@ -181,7 +182,8 @@ class ExplicitModel(Model):
             return
         if ahead is None:
             ahead = Ahead(self, rows, due)
-        new = ahead.finish()
+        with working(f"{self.fits} to rows 1 to {due:,}"):
+            new = ahead.finish()
         self.map, self.walk = new.map, new.walk
         if self.warmup.complete:
             self.warmup = None
