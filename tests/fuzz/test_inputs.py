@@ -144,7 +144,8 @@ def check(case, folder):
     if error is not None:
         assert str(path) in str(error), f"no file in: {error}"
         if error.row is not None and stream is not None:
-            assert error.row == len(X), f"{len(X)} rows, then: {error}"
+            told = len(X) + stream.n_unlabelled
+            assert error.row == told, f"{told} rows, then: {error}"
     again = read(path, 1000, options)
     assert (again[0], again[1], str(again[2])) == (X, y, str(error)), "blocks matter"
     if stream is not None and missing == "error":

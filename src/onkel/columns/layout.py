@@ -62,10 +62,12 @@ class Layout:
 
     def append(self, columns: Iterable[Column]) -> None:
         """More columns, with the features they have before any value."""
-        for k, column in enumerate(columns, len(self.columns)):
+        columns, n_before = tuple(columns), len(self.columns)
+        for column in columns:
             if column.kind not in KINDS:
                 raise ValueError(f"column {column.name!r}: kind {column.kind!r} is none of {KINDS}")
-            self.columns += (column,)
+        self.columns += columns
+        for k, column in enumerate(columns, n_before):
             self.gaps.append(0)
             if column.kind == "text":
                 room = 0 if column.form == "many" else self.max_categories

@@ -37,8 +37,6 @@ _RANGE = 4.0
 _LEAST_ERROR = 1e-12
 # The search ends at a step that gains less than this share of the objective.
 _LEAST_GAIN = 1e-4
-# From so many rows on it is in float32.
-_MANY_ROWS = 128
 
 
 def first_widths(
@@ -49,8 +47,6 @@ def first_widths(
     Up to ``steps`` steps of L-BFGS-B from ``start``.
     """
     middle = prior_mean(X.shape[1])
-    if len(X) >= _MANY_ROWS:
-        X, Y, weight = (A.astype(np.float32) for A in (X, Y, weight))
     found = minimize(
         objective,
         np.clip(start, middle - _RANGE, middle + _RANGE),

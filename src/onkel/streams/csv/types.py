@@ -59,7 +59,7 @@ def header_of(
             "rename one, or leave both out (exclude=, on the command line --exclude)",
             source=where,
         )
-    again = [n in names[:j] and n in twice for j, n in enumerate(names)]
+    again = [bool(twice) and n in twice and n in names[:j] for j, n in enumerate(names)]
     return [f"{n}{AGAIN}{j}" if again[j] else n for j, n in enumerate(names)], delimiter, end
 
 
