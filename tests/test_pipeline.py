@@ -84,16 +84,9 @@ def test_the_default_takes_any_units():
     X, y = _data("regression")
     X = X.astype(np.float64)
     plain = OnlineKernelRegressor(n_components=20).predict_then_learn(X, y)
-    # the same digits
-    others = X * [2.0**-10, 2.0**13, 8.0, 1.0]
-    scaled = OnlineKernelRegressor(n_components=20).predict_then_learn(others, 1024.0 * y)
-    assert np.abs(scaled / 1024.0 - plain).max() < 1e-3 * np.std(y)
-    # other digits, in which the search, in float32, ends a little elsewhere
     others = X * [1e-3, 1e4, 7.0, 1.0] - 5.0
     scaled = OnlineKernelRegressor(n_components=20).predict_then_learn(others, 1e3 * y)
-    gap = np.abs(scaled / 1e3 - plain)
-    assert np.median(gap) < 1e-3 * np.std(y)
-    assert gap.max() < 1e-2 * np.std(y)
+    assert np.abs(scaled / 1e3 - plain).max() < 1e-3 * np.std(y)
 
 
 def test_target_scaling_can_be_left_out():
