@@ -180,8 +180,8 @@ def test_useless_columns_fade_and_few_landmarks_suffice():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((6000, 12))
     y = np.sin(3 * X[:, 0]) * X[:, 1]
-    model = OnlineKernelRegressor(n_components=40).fit(X[:4096], y[:4096])
-    still = OnlineKernelRegressor(n_components=40, speed="fast").fit(X[:4096], y[:4096])
+    model = OnlineKernelRegressor(n_components=60).fit(X[:4096], y[:4096])
+    still = OnlineKernelRegressor(n_components=60, speed="fast").fit(X[:4096], y[:4096])
     # widths of the landmarks' own, or common ones
     width = np.median(np.atleast_2d(model.map_.width_), axis=0)
     assert width[:2].min() > 2 * width[2:].max()
