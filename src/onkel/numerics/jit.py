@@ -24,10 +24,16 @@ _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "fastmath": _FASTMATH,
     "error_model": "numpy",
+    "no_cfunc_wrapper": True,
 }
 # A product and a sum may still become one instruction, which they then do everywhere.
 _IN_ORDER = {"contract", "nsz"}
-_OPTIONS_INLINE: dict[str, Any] = _OPTIONS | {"forceinline": True, "_nrt": False}
+_OPTIONS_INLINE: dict[str, Any] = _OPTIONS | {
+    "forceinline": True,
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 
 def jit(function: Callable[..., Any]) -> Any:
