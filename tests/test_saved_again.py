@@ -125,7 +125,7 @@ def test_more_columns_than_a_file_holds_are_refused_before_they_take_memory(tmp_
 
     X = np.random.default_rng(0).normal(size=(60, 3))
     path = tmp_path / "model.onkel"
-    make("adagrad", "regression", n_components=8).fit(X, X[:, 0]).save(path)
+    make("ogd", "regression").fit(X, X[:, 0]).save(path)
     document, arrays = files._read(path)
     document["state"]["fitted"]["n_features_in"] = 2**31
     write(path, document, arrays)
