@@ -12,6 +12,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from tests.fuzz.conftest import SECONDS
+from tests.fuzz.test_inputs import FORMATS, encode, make, mutate
 from typer.testing import CliRunner
 
 from onkel import load
@@ -19,8 +21,6 @@ from onkel.cli import app
 from onkel.cli.learn.options import LearnOptions
 from onkel.errors import DataError
 from onkel.pipeline import StreamModel
-from tests.fuzz.conftest import SECONDS
-from tests.fuzz.test_inputs import FORMATS, encode, make, mutate
 
 SMALL = {"n_components": 8}
 STATUSES = (0, 2)
