@@ -58,6 +58,8 @@ class BlockModel:
         self._recent = RecentRows()
         #: for an encoder with statistics, once there are rows
         self._widening: Widening | None = None
+        #: whether columns, scales and the learner's map stay as they are
+        self.map_fixed = False
 
     @property
     def scaler(self) -> OnlineScaler:
@@ -235,6 +237,7 @@ class BlockModel:
             "encoder": self.encoder and self.encoder.get_state(),
             "settings": self.settings,
             "recent": self._recent.get_state(),
+            **({"map_fixed": True} if self.map_fixed else {}),
         }
 
     @classmethod
@@ -258,7 +261,17 @@ class BlockModel:
         with inside(state, "widening") as widening:
             if widening is not None:
                 model._widening = model._widening_of(widening)
+        if state.get("map_fixed"):
+            model._fix_columns()
         return model
+
+    def _fix_columns(self) -> None:
+        """Keep columns, categories and scales as they are."""
+        self.map_fixed = self._statistics.fixed = True
+        if self.encoder is not None:
+            self.encoder.fix()
+        if self._widening is not None:
+            self._widening.fixed = True
 
     def _widening_of(self, state: dict[str, Any]) -> Widening:
         require(self.encoder is not None, "is for an encoder, and there is none")
@@ -267,6 +280,7 @@ class BlockModel:
         widening = Widening.from_state(
             state, self.encoder.layout.n_first, self.encoder.n_features, self.task
         )
+        widening.fixed = self.map_fixed
         known, wide = self.scaler.n_features_in_, widening.n_first + len(widening.late)
         require(wide <= known, f"late: the rows have {known} columns, not {wide}")
         return widening
