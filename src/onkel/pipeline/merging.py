@@ -10,9 +10,6 @@ from onkel.model.lock import locked
 from onkel.pipeline.block_model import BlockModel
 from onkel.pipeline.statistics import is_fitted
 
-# What each part of a stream may have counted for itself.
-_COUNTS = ("gaps",)
-
 
 class MergeableModel(BlockModel):
     """A model whose columns, scales and map can be fixed, and that takes in others like it."""
@@ -62,13 +59,7 @@ class MergeableModel(BlockModel):
         for one in (other,) if since is None else (other, since):
             self._require_alike(one)
         self.estimator.merge(other.estimator, since=None if since is None else since.estimator)
-        if self.encoder is not None and self.encoder.n_vector is None:
-            known = [0] * len(self.encoder.columns)
-            before = known if since is None else since.encoder.layout.gaps
-            self.encoder.layout.add_gaps(other.encoder.layout.gaps, before)
-        if self._widening is not None:
-            means = None if since is None else since._widening.means
-            self._widening.means.take_in(other._widening.means, means)
+        self._inputs.take_in(other._inputs, None if since is None else since._inputs)
         if len(other._recent.X):
             self._recent.add(other._recent.X)
         return self
@@ -77,19 +68,8 @@ class MergeableModel(BlockModel):
         require_same("what they are", type(self).__name__, type(other).__name__)
         require_same("the scaling", self.scaling, other.scaling)
         require_same("whether the map is fixed", self.map_fixed, other.map_fixed)
-        require_same("the columns", *(_encoding(model) for model in (self, other)))
-        places = [model._widening and model._widening.late for model in (self, other)]
-        require_same("the places of the columns", *places)
+        self._inputs.require_alike(other._inputs)
         scales = [model._statistics.get_state() for model in (self, other)]
         if self.scaling == "none":
             scales = [{"target_scaler": scale["target_scaler"]} for scale in scales]
         require_same("the scales", *scales)
-
-
-def _encoding(model: BlockModel) -> Any:
-    """What turns columns into features, without what was counted on the way."""
-    if model.encoder is None:
-        return None
-    state = model.encoder.get_state()
-    own = {name: value for name, value in state["layout"].items() if name not in _COUNTS}
-    return {**state, "layout": own}
