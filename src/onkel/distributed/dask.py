@@ -1,0 +1,40 @@
+"""Dask, imported when it is first needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def dask() -> Any:
+    """The packages ``dask`` and ``dask.distributed``."""
+    try:
+        import dask
+        import dask.distributed
+    except ImportError as error:
+        raise ImportError(
+            f"learning over several workers needs Dask ({error}): pip install 'onkel[dask]'"
+        ) from None
+    return dask
+
+
+def client_or_default(client: Any) -> Any:
+    """The client given, or the one that was started last."""
+    found = dask().distributed
+    if client is not None:
+        return client
+    try:
+        return found.default_client()
+    except ValueError:
+        raise ValueError(
+            "there is no Dask client: start one, client = dask.distributed.Client(n_workers=4, "
+            "threads_per_worker=1), or give the address of a scheduler to it"
+        ) from None
+
+
+def local_client(workers: int) -> Any:
+    """A client of a new local cluster of so many processes, each with one thread."""
+    distributed = dask().distributed
+    cluster = distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, dashboard_address=":0"
+    )
+    return distributed.Client(cluster)
