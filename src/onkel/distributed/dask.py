@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 
@@ -34,7 +35,23 @@ def client_or_default(client: Any) -> Any:
 def local_client(workers: int) -> Any:
     """A client of a new local cluster of so many processes, each with one thread."""
     distributed = dask().distributed
+    # what goes wrong in a task comes back as its error, and is told once
     cluster = distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, dashboard_address=":0"
+        n_workers=workers,
+        threads_per_worker=1,
+        dashboard_address=":0",
+        silence_logs=logging.CRITICAL,
     )
     return distributed.Client(cluster)
+
+
+def client_of(address: str) -> Any:
+    """A client of a running scheduler, such as "tcp://10.0.0.1:8786"."""
+    distributed = dask().distributed
+    try:
+        return distributed.Client(address, timeout=10)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ValueError(
+            f"no Dask scheduler answers at {address} ({error}); 'dask scheduler' starts one and "
+            "tells its address"
+        ) from None
