@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from sklearn.base import clone
+
 from onkel.distributed.dask import client_or_default, dask
 from onkel.distributed.plan import Plan
 from onkel.distributed.reports import Learned, PartReport
@@ -110,6 +112,8 @@ def learn(
         raise ValueError(f"{fan_in=} must be at least 2, and {sample_rows=} at least 1")
     client = client_or_default(client)
     reading = {**(reading or {}), **({} if target is None else {"target": target})}
+    # what it may have learned is no business of the workers
+    estimator = clone(estimator)
     plan = Plan(estimator, scaling, reading, settings or {}, sample_rows, seed, skip_bad_partitions)
     parts = parts_of(source, reading.get("format"))
     began = time.perf_counter()
