@@ -1,20 +1,42 @@
-"""``onkel reproduce``: the numbers that the default learner is judged by, measured again."""
+"""``onkel reproduce``: the papers' tables and figures, and the default learner's own numbers."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from onkel.cli import options
+from onkel.cli.reproduce_papers import papers
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-app = typer.Typer(help="Measure the default learner's numbers again.", no_args_is_help=True)
+_OF_A_PAPER = re.compile(r"[a-z]+\.(table|figure|regret|budget)")
+
+
+class _Names(TyperGroup):
+    """What is no verb is the name of an experiment."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Names of experiments go to ``papers``, and so does nothing at all."""
+        own = args and args[0] in ("default", "rivals", "streams", "--help", "-h")
+        if not own or any(map(_OF_A_PAPER.match, args)):
+            args = ["papers", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_Names,
+    help="Repeat the papers' tables and figures: 'onkel reproduce' lists them, 'onkel reproduce "
+    "papers --help' tells the options.",
+)
+app.command()(papers)
 
 
 @app.command()

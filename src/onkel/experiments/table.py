@@ -1,4 +1,4 @@
-"""Results of the papers' experiments as tables: for a terminal, and as Markdown for the docs."""
+"""Results of an experiment as the lines of a table: for a terminal, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -8,131 +8,85 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onkel.experiments.entry import PAPERS, Experiment
+from onkel.experiments.entry import METRICS
 from onkel.experiments.formats import markdown_table, mean_std, parameters, rich_table
-from onkel.experiments.runner import Result
+from onkel.experiments.results import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-_INTRODUCTION = """# The papers' numbers, repeated
-
-Written by
-
-```
-OPENBLAS_NUM_THREADS=1 python -m onkel.experiments --markdown > docs/experiments.md
-```
-
-with the data sets in the folder of `ONKEL_DATA` (see `onkel datasets list`). Every run streams the
-rows once in a seeded order of its own; each row is predicted, then learned. Mean ± sample standard
-deviation over the runs, 20 where nothing else is said; s/run is the median time to predict and
-learn, one thread.
-
-Verdicts: *met*, within two of the paper's standard deviations; *better*, below that; *not met*,
-above. *rows differ*: other rows than the paper's, so the published value is no yardstick; *within*
-or *over* the limit that the project set itself instead. *reference*: nothing published. Every data
-set has a linear row (`pa`, passive-aggressive, default settings).
-
-Settings are ours: features are normalised, so that FOGD's η is the paper's times D; N is the
-damping of the widths' step. Steps: *authors*, from their scripts; *search*, the best of
-`python -m onkel.experiments --search NAME`, on orders that are not reported; *prior*, set
-beforehand."""
-
-_UNITS = {"mistakes": "mistakes, %", "mse": "mean squared error, target in [0, 1]"}
-_USUAL_RUNS = 20
-_HEAD = ("data set", "rows", "algorithm", "ours", "published", "verdict", "s/run")
-_LEFT = ("data set", "algorithm", "verdict", "settings", "step")
+HEAD = ("data set", "rows", "algorithm", "ours", "printed", "verdict", "settings", "step", "runs",
+        "s/run", "printed s", "÷ fogd, printed")  # fmt: skip
+LEFT = ("data set", "algorithm", "verdict", "settings", "step")
+_SHORT = (0, 2, 3, 4, 5, 9)
 
 
-def _row(result: Result) -> tuple[str, ...]:
-    e = result.experiment
-    cell = e.published
-    return (
-        e.dataset,
-        f"{result.n_rows:,}".replace(",", " "),
-        _label(e),
-        mean_std(result.mean, result.std, e.metric),
-        "" if cell is None else mean_std(cell.value, cell.std, e.metric),
-        result.verdict,
-        f"{float(np.median(result.seconds)):.2g}",
-    )
+def lines(results: Sequence[Result]) -> list[list[str]]:
+    """One line a result, under :data:`HEAD`; "÷ fogd": seconds over FOGD's on the same data."""
+    fogd = {r.case.dataset: r for r in results if r.case.algorithm == "fogd" and r.values}
+    return [_line(result, fogd.get(result.case.dataset)) for result in results]
 
 
-def terminal_table(results: Iterable[Result]) -> Table:
+def terminal_table(results: Sequence[Result]) -> Table:
     """A table for a terminal; what isn't met is red."""
     rows = []
-    for result in results:
-        colour = "red" if result.failed else "green" if result.experiment.published else "dim"
-        name, _, *rest = _row(result)
-        rest[3] = f"[{colour}]{rest[3]}[/{colour}]"
-        rows.append([name, *rest])
-    return rich_table([title for title in _HEAD if title != "rows"], rows, left=_LEFT)
+    for result, line in zip(results, lines(results), strict=True):
+        colour = "red" if result.failed else "green" if result.case.published else "dim"
+        line[5] = f"[{colour}]{line[5]}[/{colour}]"
+        rows.append([line[i] for i in _SHORT])
+    return rich_table([HEAD[i] for i in _SHORT], rows, left=LEFT)
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """A page: what was run, then one table a paper's table with its notes.
-
-    A data set's linear row follows its others in every table.
-    """
-    linear = {r.experiment.dataset: r for r in results if not r.experiment.table}
-    groups: dict[tuple[str, int], list[Result]] = {}
-    for result in results:
-        if result.experiment.table:
-            key = (result.experiment.paper, result.experiment.table)
-            groups.setdefault(key, []).append(result)
-    parts = [_group(group, linear) for group in groups.values()]
-    if not groups and linear:
-        parts = [_lines(list(linear.values()))]
-    return "\n\n".join([_head(results), *parts])
+    """The same as Markdown, what isn't met in bold."""
+    rows = lines(results)
+    for result, row in zip(results, rows, strict=True):
+        row[5] = f"**{row[5]}**" if result.failed else row[5]
+    return markdown_table(HEAD, rows, left=LEFT)
 
 
-def _head(results: Sequence[Result]) -> str:
+def notes(results: Iterable[Result]) -> list[str]:
+    """What a reader has to know: notes of cells, runs that failed, data that are not here."""
+    results = list(results)
+    found = [f"{r.case.name}: {r.case.note}" for r in results if r.case.note and r.values]
+    found += [f"{r.case.name}: {len(r.failures)} failed: {r.failures[0]}"
+              for r in results if r.failures]  # fmt: skip
+    return found + list(dict.fromkeys(f"Left out: {r.missing}" for r in results if r.missing))
+
+
+def units(results: Iterable[Result]) -> str:
+    """What the numbers are."""
+    return "; ".join(dict.fromkeys(METRICS[result.case.metric] for result in results))
+
+
+def summary(results: Iterable[Result]) -> str:
+    """How many cells have which verdict."""
     counts = Counter(r.verdict for r in results if r.verdict != "reference")
-    counted = ", ".join(f"{word}: {n}" for word, n in counts.most_common())
-    runs = sorted({len(r.values) for r in results})
-    said = " or ".join(map(str, runs))
-    return f"{_INTRODUCTION}\n\nHere: {said} orders a row. {counted or 'Nothing to compare with'}."
+    return ", ".join(f"{word}: {n}" for word, n in counts.most_common())
 
 
-def _group(group: list[Result], linear: dict[str, Result]) -> str:
-    first = group[0].experiment
-    rows: list[Result] = []
-    for i, result in enumerate(group):
-        rows.append(result)
-        dataset = result.experiment.dataset
-        last = i + 1 == len(group) or group[i + 1].experiment.dataset != dataset
-        if last and dataset in linear:
-            rows.append(linear[dataset])
-    notes = [
-        f"- *{r.experiment.dataset}, {_label(r.experiment)}*: {r.experiment.note}"
-        for r in group
-        if r.experiment.note
+def _line(result: Result, fogd: Result | None) -> list[str]:
+    case, cell = result.case, result.case.published
+    said = "" if cell is None else mean_std(cell.value, cell.std, case.metric)
+    std = result.std if len(result.values) > 1 else None
+    ratios = ""
+    if fogd is not None and result.values and fogd.case.published is not None:
+        ours = np.median(result.seconds) / np.median(fogd.seconds)
+        ratios = f"{ours:.2g}"
+        base = fogd.case.published.seconds
+        if cell is not None and cell.seconds and base:
+            ratios += f", {cell.seconds / base:.2g}"
+    return [
+        case.panel or case.dataset,
+        f"{result.n_rows:,}" if result.n_rows else "",
+        (case.label or case.algorithm) + ("" if case.x is None else f", {case.x:g}"),
+        mean_std(result.mean, std, case.metric) if result.values else "",
+        said,
+        result.verdict,
+        parameters(case.parameters) if result.values else "",
+        ("search here" if case.here else case.step) if result.values else "",
+        str(len(result.values)) if result.values else "",
+        f"{float(np.median(result.seconds)):.2g}" if result.values else "",
+        "" if cell is None or cell.seconds is None else f"{cell.seconds:g}",
+        ratios,
     ]
-    title = f"## {first.reference}: {_UNITS[first.metric]}\n\n{PAPERS[first.paper]}."
-    return "\n\n".join([title, _lines(rows), *(["\n".join(notes)] if notes else [])])
-
-
-def _label(experiment: Experiment) -> str:
-    """The algorithm, and what tells apart its entries on one data set."""
-    p = experiment.parameters
-    if experiment.algorithm == "rrf":
-        return f"rrf, D = {p['n_components']}"
-    if experiment.algorithm == "nogd" and p["rank"] == p["n_components"]:
-        return "nogd, k = B"
-    return experiment.algorithm
-
-
-def _lines(results: list[Result]) -> str:
-    rows = []
-    for result in results:
-        row = list(_row(result))
-        if result.failed:
-            row[5] = f"**{row[5]}**"
-        orders = len(result.values)
-        said = [
-            parameters(result.experiment.parameters),
-            f"{orders} orders" if orders != _USUAL_RUNS else "",
-        ]
-        row[6:6] = [", ".join(filter(None, said)), result.experiment.step]
-        rows.append(row)
-    return markdown_table([*_HEAD[:-1], "settings", "step", _HEAD[-1]], rows, left=_LEFT)
