@@ -34,7 +34,7 @@ from onkel import (
     prequential,
 )
 from onkel.datasets import load
-from onkel.experiments.aligning import CANDIDATES, TRAIN, norm_task
+from onkel.experiments.running.aligning import CANDIDATES, TRAIN, norm_task
 from onkel.maps import ReparameterizedFeatures
 from onkel.maps.alignment import aligned_weights
 

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 from onkel import StreamModel, algorithms, prequential
 from onkel.cli.app import app
 from onkel.datasets.registry import DATASETS, Entry
-from onkel.experiments import default, goal_tables, goals, rivals
 from onkel.experiments.data import order
-from onkel.experiments.goals import GOALS, Goal, find_goals
+from onkel.experiments.own import default, goal_tables, goals, rivals
+from onkel.experiments.own.goals import GOALS, Goal, find_goals
 from onkel.experiments.records import Record
 from onkel.streams import Block
 

@@ -14,13 +14,13 @@ import pytest
 from onkel import datasets, make
 from onkel.algorithms import ALGORITHMS
 from onkel.experiments import EXPERIMENTS, Cache, Case, Cell, Result, Rows, Search, find, run_cases
-from onkel.experiments import runner as runner_module
 from onkel.experiments.data import load_rows, order
 from onkel.experiments.entry import METRICS
 from onkel.experiments.grids import grid_of
-from onkel.experiments.learners import OTHERS, new_learner
-from onkel.experiments.measures import MEASURES
 from onkel.experiments.published import cells
+from onkel.experiments.running import runner as runner_module
+from onkel.experiments.running.learners import OTHERS, new_learner
+from onkel.experiments.running.measures import MEASURES
 from onkel.experiments.search import cases_of_search, points_of, race
 
 CASES = [(name, case) for name, entry in EXPERIMENTS.items() for case in entry.cases]
@@ -65,8 +65,8 @@ def test_all_that_the_papers_show_is_there():
     names = {
         *(f"lsokl.table{n}" for n in (3, 5, 7, 9)), *(f"lsokl.figure{n}" for n in range(1, 7)),
         "rrf.table1", "rrf.table2", "rrf.figure1", "rrf.figure2", "nolana.table1", "nolana.table2",
-        *(f"nolana.figure{n}" for n in range(1, 5)), "aligned.figure1", "olk.regret", "olk.budget",
-        "default", "rivals", "streams",
+        *(f"nolana.figure{n}" for n in range(1, 5)), "aligned.figure1",
+        "olk.regret", "olk.rates", "olk.budget", "default", "rivals", "streams",
     }  # fmt: skip
     assert set(EXPERIMENTS) == names
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onkel.experiments import EXPERIMENTS
-from onkel.experiments.measures import stream_once
+from onkel.experiments.running.measures import stream_once
 
 
 def _case(table, name):

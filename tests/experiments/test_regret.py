@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from onkel.experiments.regret import (
+from onkel.experiments.running.regret import (
     CURVES,
     NOISE,
     best_loss,

@@ -17,7 +17,7 @@ from onkel.cli.reproduce_papers import papers
 if TYPE_CHECKING:
     from rich.console import Console
 
-_OF_A_PAPER = re.compile(r"[a-z]+\.(table|figure|regret|budget)")
+_OF_A_PAPER = re.compile(r"[a-z]+\.(table|figure|regret|rates|budget)")
 
 
 class _Names(TyperGroup):
@@ -50,11 +50,11 @@ def default(
 
     Example: onkel reproduce default --json default.json
     """
-    from onkel.experiments import goal_tables, rivals
-    from onkel.experiments.default import Outcome, about, measure
-    from onkel.experiments.goals import find_goals
+    from onkel.experiments.own import goal_tables, rivals
+    from onkel.experiments.own.default import Outcome, about, measure
+    from onkel.experiments.own.goals import find_goals
+    from onkel.experiments.own.watching import work_on
     from onkel.experiments.records import Record
-    from onkel.experiments.watching import work_on
 
     goals = find_goals(data)
     record = Record(json_file, about())
@@ -86,10 +86,10 @@ def rivals(
 
     Example: onkel reproduce rivals --run --json rivals.json
     """
-    from onkel.experiments import goal_tables, rivals
-    from onkel.experiments.goals import find_goals
+    from onkel.experiments.own import goal_tables, rivals
+    from onkel.experiments.own.goals import find_goals
+    from onkel.experiments.own.watching import work_on
     from onkel.experiments.records import Record
-    from onkel.experiments.watching import work_on
 
     goals = find_goals(data)
     found = rivals.stored()
@@ -130,11 +130,11 @@ def streams(
 
     Example: onkel reproduce streams streams/ --rows 2000 --runs 1
     """
+    from onkel.experiments.own.watching import work_on
     from onkel.experiments.records import Record
     from onkel.experiments.streams.learners import find_learners
     from onkel.experiments.streams.measuring import Outcome, about, measure
     from onkel.experiments.streams.reading import find_streams
-    from onkel.experiments.watching import work_on
 
     chosen, files = find_learners(learners), find_streams(folder, data)
     record = Record(json_file, about(rows))

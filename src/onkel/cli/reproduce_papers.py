@@ -44,8 +44,8 @@ def papers(
     Example: onkel reproduce lsokl.table5 --data german,spambase --runs 20 --jobs 2 --report out/
     """
     from onkel.experiments import Cache, find, run_cases
-    from onkel.experiments.cache import default_folder
-    from onkel.experiments.report import Part, markdown_of, write_report
+    from onkel.experiments.running.cache import default_folder
+    from onkel.experiments.showing.report import Part, markdown_of, write_report
 
     if not names:
         _list()
@@ -94,7 +94,7 @@ def _list() -> None:
     from onkel import datasets
     from onkel.experiments import EXPERIMENTS
     from onkel.experiments.formats import rich_table
-    from onkel.experiments.minutes import minutes_of
+    from onkel.experiments.running.minutes import minutes_of
 
     rows = []
     for entry in EXPERIMENTS.values():
@@ -113,7 +113,7 @@ def _list() -> None:
 def _show(part: Any) -> None:
     from rich.markup import escape
 
-    from onkel.experiments import table
+    from onkel.experiments.showing import table
 
     entry = part.experiment
     stdout().print(f"[bold]{entry.name}[/bold]  {escape(entry.title)}")

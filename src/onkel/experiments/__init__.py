@@ -11,12 +11,12 @@
 
 from __future__ import annotations
 
-from onkel.experiments.cache import Cache
 from onkel.experiments.entry import PAPERS, Case, Experiment, Rows, Search
 from onkel.experiments.published import Cell
 from onkel.experiments.registry import EXPERIMENTS, find
 from onkel.experiments.results import Result
-from onkel.experiments.runner import run_cases
+from onkel.experiments.running.cache import Cache
+from onkel.experiments.running.runner import run_cases
 
 __all__ = [
     "EXPERIMENTS",

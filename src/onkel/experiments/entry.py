@@ -75,14 +75,14 @@ class Case:
         Of the learner. ``random_state`` is the run's number.
     learner : str
         A name of :data:`onkel.algorithms.ALGORITHMS`, or of
-        :data:`onkel.experiments.learners.OTHERS`; left out, ``algorithm``.
+        :data:`onkel.experiments.running.learners.OTHERS`; left out, ``algorithm``.
     task : {"binary", "multiclass", "regression"}
     metric : str
         A key of :data:`METRICS`.
     unit : float
         The target's unit, for ``rmse`` of targets that were scaled.
     measure : str
-        A key of :data:`onkel.experiments.measures.MEASURES`: what a run is.
+        A key of :data:`onkel.experiments.running.measures.MEASURES`: what a run is.
     published : Cell or None
     limit : float or None
         The most it may be where rows or protocol differ from the paper's.

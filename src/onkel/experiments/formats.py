@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
-_DIGITS = {"mistakes": 2, "accuracy": 2, "mse": 5, "rmse": 2, "error": 4, "regret": 1}
+_DIGITS = {"mistakes": 2, "accuracy": 2, "mse": 5, "rmse": 2, "error": 4, "regret": 2}
 _SYMBOLS = {
     "n_components": "D",
     "budget": "B",

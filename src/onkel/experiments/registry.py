@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from onkel.algorithms import DEFAULT
 from onkel.experiments.entry import Case, Experiment, Rows
-from onkel.experiments.goals import GOALS
+from onkel.experiments.own.goals import GOALS
 from onkel.experiments.papers import kernels, lsokl, lsokl_batch, lsokl_figures, nolana, rrf
 from onkel.experiments.published import Cell
 

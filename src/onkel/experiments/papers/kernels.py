@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onkel.experiments.entry import Case, Experiment, Picture, Rows
-from onkel.experiments.regret import CURVES, NOISE
+from onkel.experiments.running.regret import CURVES, NOISE
 
 _MADE = Rows("")
 
@@ -20,13 +20,14 @@ def _aligned() -> Iterator[Case]:
             )  # fmt: skip
 
 
-def _olk() -> Iterator[Case]:
+def _olk(take: str = "value") -> Iterator[Case]:
     for noise, panel in ((NOISE, "noisy targets"), (0.0, "targets without noise")):
         for name, curve in CURVES.items():
             yield Case(
-                rows=_MADE, algorithm=curve.algorithm, label=name, task="regression",
+                rows=_MADE, algorithm=curve.algorithm, task="regression",
+                label=f"{name}, r" if take == "rate" else name,
                 metric="regret", measure="regret", parameters={"curve": name, "noise": noise},
-                n_runs=5, step="prior", panel=panel,
+                n_runs=5, step="prior", panel=panel, take=take,
             )  # fmt: skip
 
 
@@ -41,6 +42,11 @@ EXPERIMENTS = (
         "olk.regret", "olk", "Regret against the best f of the ball",
         "Streams of T = 64, ..., 8 192 rows, five of each; the bounds are T^½, T^¾ (growing).",
         tuple(_olk()), (Picture("rows", "value", "rows T", "regret", log_x=True, log_y=True),),
+    ),
+    Experiment(
+        "olk.rates", "olk", "Exponents of the regret",
+        "The same runs: regret after T = 8 192 rows, and r of regret ~ T^r, fitted over T; the "
+        "paper's r is ½, with a growing budget ¾.", (*_olk("rate"), *_olk()),
     ),
     Experiment(
         "olk.budget", "olk", "Growth of the stored rows",

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from onkel.experiments.aligning import alignment
 from onkel.experiments.data import SEARCH_SEED, load_rows, order, train_and_test
-from onkel.experiments.default import run_default
 from onkel.experiments.entry import Case
-from onkel.experiments.goals import GOALS
-from onkel.experiments.kernel_error import kernel_error
-from onkel.experiments.learners import new_learner
-from onkel.experiments.regret import regret
+from onkel.experiments.own.default import run_default
+from onkel.experiments.own.goals import GOALS
+from onkel.experiments.running.aligning import alignment
+from onkel.experiments.running.kernel_error import kernel_error
+from onkel.experiments.running.learners import new_learner
+from onkel.experiments.running.regret import regret
 
 Outcome = dict[str, Any]
 _POINTS, _FEW = 20, 512

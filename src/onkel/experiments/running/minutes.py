@@ -15,7 +15,7 @@ _A_ROW, _A_NUMBER = 2e-6, 0.5e-9
 # share of the rows that an unbounded learner stores, in the mean over a pass, if none is printed
 _STORED = 0.1
 # measures that take their own time: a run; the default learner: a row
-_TASKS = {"regret": 20.0, "alignment": 6.0, "kernel error": 5.0}
+_TASKS = {"regret": 1.5, "alignment": 6.0, "kernel error": 5.0}
 _DEFAULT_ROW = 1e-4
 
 

@@ -17,7 +17,7 @@ from onkel import algorithms
 from onkel._version import __version__
 from onkel.evaluation import prequential
 from onkel.experiments.data import order
-from onkel.experiments.goals import Goal
+from onkel.experiments.own.goals import Goal
 from onkel.experiments.records import Record
 from onkel.experiments.results import Measured
 from onkel.pipeline import StreamModel

@@ -19,15 +19,9 @@ from onkel.experiments.records import Record
 #: parts of the package that no run depends on, and files here that one does
 _BESIDE = ("cli", "compat", "evaluation", "persistence", "experiments")
 _MEASURING = (
-    "aligning",
-    "data",
-    "default",
-    "goals",
-    "kernel_error",
-    "learners",
-    "measures",
-    "regret",
-)
+    "data", "own/default", "own/goals", "running/aligning", "running/kernel_error",
+    "running/learners", "running/measures", "running/regret",
+)  # fmt: skip
 
 
 def default_folder() -> Path:

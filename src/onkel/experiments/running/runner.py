@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from onkel import datasets
-from onkel.experiments.cache import Cache
 from onkel.experiments.entry import Case
-from onkel.experiments.measures import MEASURES, Outcome
-from onkel.experiments.minutes import seconds_of, seconds_of_search
 from onkel.experiments.records import Record
 from onkel.experiments.results import Result, result_of
+from onkel.experiments.running.cache import Cache
+from onkel.experiments.running.measures import MEASURES, Outcome
+from onkel.experiments.running.minutes import seconds_of, seconds_of_search
 from onkel.experiments.search import cases_of_search, ranked
 from onkel.numerics.threads import one_blas_thread
 

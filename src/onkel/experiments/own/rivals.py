@@ -21,9 +21,9 @@ import numpy as np
 from onkel import datasets
 from onkel.algorithms import make
 from onkel.experiments.data import SEARCH_SEED, order
-from onkel.experiments.goals import Goal
+from onkel.experiments.own.goals import Goal
+from onkel.experiments.own.rivals_grid import grid
 from onkel.experiments.records import Record
-from onkel.experiments.rivals_grid import grid
 from onkel.experiments.search import Point, mean_loss, race
 from onkel.pipeline import StreamModel
 
@@ -116,7 +116,7 @@ def measure_rivals(
 
 def stored() -> dict[str, Any]:
     """The rivals' results that come with the package; written by ``onkel reproduce rivals``."""
-    file = resources.files("onkel.experiments") / "rivals.json"
+    file = resources.files("onkel.experiments.own") / "rivals.json"
     if not file.is_file():
         return {}
     return dict(json.loads(file.read_text(encoding="utf-8"))["results"])

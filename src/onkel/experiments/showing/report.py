@@ -12,10 +12,10 @@ from typing import Any
 
 from onkel.evaluation.figure import to_svg
 from onkel.evaluation.report import versions
-from onkel.experiments import table
 from onkel.experiments.entry import PAPERS, Experiment
-from onkel.experiments.picture import draw
 from onkel.experiments.results import Result
+from onkel.experiments.showing import table
+from onkel.experiments.showing.picture import draw
 from onkel.persistence.atomic import atomic_file
 
 INTRODUCTION = (
@@ -89,7 +89,7 @@ def _html(parts: Sequence[Part], drawn: dict[str, list[str]], command: str) -> s
     from jinja2 import ChoiceLoader, Environment, PackageLoader
     from markupsafe import Markup
 
-    rooms = ("onkel.experiments", "onkel.evaluation")
+    rooms = ("onkel.experiments.showing", "onkel.evaluation")
     pages = Environment(loader=ChoiceLoader([PackageLoader(r) for r in rooms]), autoescape=True)
     shown = []
     for part in parts:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from onkel.experiments.goals import Goal
 from onkel.experiments.grids import PENALTIES, RRF_STEPS, STEPS, WIDTHS
+from onkel.experiments.own.goals import Goal
 from onkel.experiments.search import Point
 
 _WIDTHS = (1 / 128, *WIDTHS)
