@@ -64,7 +64,7 @@ def write_report(parts: Sequence[Part], folder: Path, command: str) -> list[Path
     about = {"command": command, "versions": versions(), "machine": _machine()}
     files["index.html"] = _html(parts, drawn, command)
     files["report.md"] = _markdown(parts, drawn, command)
-    files["results.json"] = json.dumps({**about, "results": values}, indent=1) + "\n"
+    files["results.json"] = json.dumps({**about, "results": values}) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         with atomic_file(folder / name) as file:
