@@ -193,6 +193,26 @@ Time = Annotated[
     _option(help="Column of when each row came, for --delay: times or seconds.", panel=READING,
             **_COLUMN),
 ]  # fmt: skip
+Workers = Annotated[
+    int | None,
+    _option(
+        min=1, help="Learn partitions of the source apart, in so many processes (onkel[dask]).",
+        panel=RUN, **_N,
+    ),
+]  # fmt: skip
+Scheduler = Annotated[
+    str | None,
+    _option(
+        help="The same on a Dask cluster that runs: tcp://HOST:PORT.", panel=RUN, metavar="ADDRESS"
+    ),
+]
+SkipBad = Annotated[
+    bool,
+    _option(
+        "--skip-bad-partitions", panel=RUN,
+        help="With --workers: leave out partitions that cannot be read, and name them.",
+    ),
+]  # fmt: skip
 Resume = Annotated[bool, _option("--resume", help="Continue from --checkpoint.", panel=RUN)]
 Base = Annotated[
     Path | None,

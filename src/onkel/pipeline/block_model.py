@@ -56,6 +56,8 @@ class BlockModel:
         self._inputs = Inputs(encoder, self.task)
         self._statistics = RunningStatistics(scaling, scale_target and self.task == "regression")
         self._recent = RecentRows()
+        #: whether columns, scales and the learner's map stay as they are
+        self.map_fixed = False
 
     @property
     def encoder(self) -> Encoder | None:
@@ -226,6 +228,7 @@ class BlockModel:
             "encoder": self.encoder and self.encoder.get_state(),
             "settings": self.settings,
             "recent": self._recent.get_state(),
+            **({"map_fixed": True} if self.map_fixed else {}),
         }
 
     @classmethod
@@ -248,7 +251,14 @@ class BlockModel:
         model._statistics.set_state(state)
         known = model.scaler.n_features_in_ if is_fitted(model.scaler) else None
         model._inputs.set_state(state, known)
+        if state.get("map_fixed"):
+            model._fix_columns()
         return model
+
+    def _fix_columns(self) -> None:
+        """Keep columns, categories and scales as they are."""
+        self.map_fixed = self._statistics.fixed = True
+        self._inputs.fix()
 
     def _scaled(self, X: Any) -> Any:
         return self._statistics.transform(self._inputs.now(X), self._inputs.n_late)

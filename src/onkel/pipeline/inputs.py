@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onkel.columns.encoding import Encoder
+from onkel.merging import require_same
 from onkel.pipeline.widening import Segment, Widening
 from onkel.state import inside, require
 
@@ -84,6 +85,32 @@ class Inputs:
             self._widening = None if state is None else self._widening_of(state)
             self.learn(X, y, 0)
 
+    # ---- columns of several parts of a stream --------------------------------------------------
+
+    def fix(self) -> None:
+        """Keep columns and categories as they are; the means of the target go on."""
+        if self.encoder is not None:
+            self.encoder.fix()
+        if self._widening is not None:
+            self._widening.fixed = True
+
+    def require_alike(self, other: Inputs) -> None:
+        """MergeError, naming the difference, unless both make the same columns of a row."""
+        require_same("the columns", *map(_encoding, (self, other)))
+        places = (own._widening and own._widening.late for own in (self, other))
+        require_same("the places of the columns", *places)
+
+    def take_in(self, other: Inputs, origin: Inputs | None) -> None:
+        """Add what another, which is alike, counted since both were ``origin`` (or None)."""
+        if self.encoder is not None and other.encoder is not None:
+            gaps = None if origin is None or origin.encoder is None else origin.encoder.layout.gaps
+            self.encoder.layout.add_gaps(other.encoder.layout.gaps, gaps)
+        if self._widening is not None and other._widening is not None:
+            means = None if origin is None or origin._widening is None else origin._widening.means
+            self._widening.means.take_in(other._widening.means, means)
+
+    # ---- state ---------------------------------------------------------------------------------
+
     def get_state(self) -> dict[str, Any] | None:
         """A copy of what was learned; the encoder is not part of it."""
         return None if self._widening is None else self._widening.get_state()
@@ -102,4 +129,15 @@ class Inputs:
         require(self.encoder is not None, "is for an encoder, and there is none")
         assert self.encoder is not None
         n_first, n_features = self.encoder.layout.n_first, self.encoder.n_features
-        return Widening.from_state(state, n_first, n_features, self._task)
+        widening = Widening.from_state(state, n_first, n_features, self._task)
+        widening.fixed = self.encoder.fixed
+        return widening
+
+
+def _encoding(inputs: Inputs) -> Any:
+    """What turns columns into features, without what was counted on the way."""
+    if inputs.encoder is None:
+        return None
+    state = inputs.encoder.get_state()
+    own = {name: value for name, value in state["layout"].items() if name != "gaps"}
+    return {**state, "layout": own}
