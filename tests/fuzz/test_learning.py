@@ -64,7 +64,8 @@ def check(case, folder):
         state, expected = model.estimator.get_state(), again.estimator.get_state()
         W, V = (one["fitted"]["model"].get("W") for one in (state, expected))
         if W is not None:
-            np.testing.assert_allclose(W, V, rtol=1e-6, atol=1e-9)
+            # blocks of other sizes round float32 features otherwise
+            np.testing.assert_allclose(W, V, rtol=1e-4, atol=1e-6)
 
 
 def main(first, count):
