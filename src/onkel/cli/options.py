@@ -156,7 +156,8 @@ SettingsOfSome = Annotated[
 Scaling = Annotated[
     Literal["auto", "standard", "minmax", "none"],
     _option(
-        help="Of the features; auto: none where the learner scales by itself, else standard.",
+        help="Of the features; auto: standard with heavy tails drawn in, or none where the learner "
+        "scales by itself.",
         panel=MODEL,
     ),
 ]

@@ -46,7 +46,7 @@ class BlockModel:
             raise ValueError(f"scaling={scaling!r}: must be one of {', '.join(_SCALINGS)}")
         scales_itself = isinstance(estimator, OnlineEstimator) and estimator.scales_itself
         if scaling == "auto":
-            scaling = "none" if scales_itself else "standard"
+            scaling = "none" if scales_itself else "auto"
         if scale_target is None:
             scale_target = not scales_itself
         self.estimator = estimator

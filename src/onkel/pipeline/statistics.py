@@ -37,7 +37,7 @@ class RunningStatistics:
 
     Parameters
     ----------
-    scaling : {"standard", "minmax", "none"}
+    scaling : {"auto", "standard", "minmax", "none"}
     scale_target : bool
     """
 

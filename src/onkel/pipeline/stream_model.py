@@ -45,7 +45,7 @@ class StreamModel(MergeableModel):
         A classifier or regressor of onkel. It is learned in place.
     scaling : {"auto", "standard", "minmax", "none"}, default="auto"
         How the features are scaled. "auto": "none" where the learner scales by itself (``okl``),
-        else "standard".
+        else "standard" with heavy tails drawn in; see :class:`onkel.streams.OnlineScaler`.
     scale_target : bool or None, default=None
         Standardise the target of a regression by its past. None: as "auto" for the features. No
         effect in classification.
