@@ -19,6 +19,8 @@ from onkel import (
     load,
     make,
 )
+from onkel.default.bins import PairBins
+from onkel.default.cells import PairCells
 from onkel.errors import MergeError
 
 
@@ -95,25 +97,31 @@ def test_default_is_near_one_pass(kind):
     assert abs(score - wanted) < 0.005
 
 
-def test_cells_of_equal_parts_are_those_of_both():
-    """With residuals that no model changes, cells add their precisions exactly."""
-    from onkel.default.bins import PairBins
-    from onkel.default.cells import PairCells
-
-    X, y = rows(2000)
+@pytest.mark.parametrize("forgetting", [1.0, 0.998])
+def test_cells_are_means_by_the_precision_gained(forgetting):
+    X, y = rows(3000)
     bins = PairBins.of(X, y[:, None], 400)
-    origin, one = PairCells(bins, 1), PairCells(bins, 1)
-    parts = [copy.deepcopy(origin) for _ in range(2)]
-    for cells, own in zip(
-        (one, *parts), (slice(None), slice(1000), slice(1000, None)), strict=True
-    ):
-        cells.learn(X[own], y[own, None], np.ones(len(y[own])))
-    parts[0].take_in(parts[1], None)
-    assert parts[0].sums[-1] == one.sums[-1] == 2000
-    # a precision grows by what is known of the other cells, and never loses any
-    np.testing.assert_allclose(1 / parts[0].V, 1 / one.V, rtol=0.5)
-    assert (parts[0].V <= parts[1].V * (1 + 1e-12)).all()
-    assert np.corrcoef(parts[0].scores(X)[:, 0], one.scores(X)[:, 0])[0, 1] > 0.99
+    origin = PairCells(bins, 1, forgetting)
+    origin.learn(X[:512], y[:512, None], np.ones(512))
+    a, b = (copy.deepcopy(origin) for _ in range(2))
+    for cells, own in ((a, slice(512, 1024)), (b, slice(1024, 1536))):
+        cells.learn(X[own], y[own, None], np.ones(512))
+    left = forgetting**512
+    known = 1 / origin.first + left * (1 / origin.V - 1 / origin.first)
+    gained = left * np.maximum(1 / a.V - 1 / origin.V, 0), np.maximum(1 / b.V - known, 0)
+    both, learned = gained[0] + gained[1], gained[0] + gained[1] > 0
+    wanted = (gained[0] * a.W[:, 0] + gained[1] * b.W[:, 0])[learned] / both[learned]
+    alone = [np.mean((cells.scores(X[1536:])[:, 0] - y[1536:]) ** 2) for cells in (a, b)]
+    precision = 1 / b.V + left * (1 / a.V - 1 / origin.V)
+    untouched = copy.deepcopy(origin)
+    untouched.take_in(b, origin)
+    np.testing.assert_allclose(untouched.W[learned], b.W[learned])
+    a.take_in(b, origin)
+    np.testing.assert_allclose(a.W[learned, 0], wanted, atol=1e-12)
+    np.testing.assert_allclose(1 / a.V, precision)
+    assert a.sums[-1] == 1536
+    if forgetting == 1.0:
+        assert np.mean((a.scores(X[1536:])[:, 0] - y[1536:]) ** 2) < min(alone)
 
 
 def test_gradient_learners_are_mixed_by_their_rows():

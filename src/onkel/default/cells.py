@@ -74,15 +74,21 @@ class PairCells:
     def take_in(self, other: PairCells, origin: PairCells | None) -> None:
         """Add what other cells, over the same bins, learned since both were ``origin``.
 
-        A weight is a mean with a precision 1/V: precisions add, and means in proportion to them.
+        The precisions 1/V add. A weight becomes the mean of both, in proportion to the precision
+        that each has gained. Sums of W/V would be exact for cells that share no row; but the cells
+        of a row learn the same residual, and each would add up what is theirs together.
         """
         known = PairCells(self.bins, self.W.shape[1]) if origin is None else origin
         rows = (int(of.sums[loops.ROWS]) // loops.PERIOD for of in (other, known))
         kept = self.forgetting ** (loops.PERIOD * (next(rows) - next(rows)))
         of_all = (self, other, known)
         precision = joined((1.0 / cells.V for cells in of_all), kept)
-        total = joined((cells.W / cells.V[:, None] for cells in of_all), kept)
-        self.W, self.V = total / precision[:, None], 1.0 / precision
+        gained = kept * np.maximum(1.0 / self.V - 1.0 / known.V, 0.0)
+        left = 1.0 / self.first + kept * (1.0 / known.V - 1.0 / self.first)
+        theirs = np.maximum(1.0 / other.V - left, 0.0)
+        total = gained + theirs
+        share = np.divide(theirs, total, out=np.ones_like(total), where=total > 0.0)[:, None]
+        self.W, self.V = (1.0 - share) * self.W + share * other.W, 1.0 / precision
         n_rows = joined(cells.sums[loops.ROWS] for cells in of_all)
         doubt = joined((cells.sums[loops.DOUBT] ** 2 for cells in of_all), kept**2)
         self.sums = joined((cells.sums for cells in of_all), kept)

@@ -9,17 +9,23 @@ each partition.
 """
 
 from onkel.distributed.learning import learn
+from onkel.distributed.plan import Plan
 from onkel.distributed.predicting import predict
 from onkel.distributed.reports import Learned, PartReport, Predicted
-from onkel.distributed.tasks import learn_part, learn_sample, merge_parts
+from onkel.distributed.sources import parts_of
+from onkel.distributed.tasks import LearnedPart, Sample, learn_part, learn_sample, merge_parts
 
 __all__ = [
     "Learned",
+    "LearnedPart",
     "PartReport",
+    "Plan",
     "Predicted",
+    "Sample",
     "learn",
     "learn_part",
     "learn_sample",
     "merge_parts",
+    "parts_of",
     "predict",
 ]

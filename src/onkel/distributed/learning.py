@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from onkel.distributed.dask import client_or_default, dask
@@ -42,6 +43,7 @@ def learn(
     reading: dict[str, Any] | None = None,
     settings: dict[str, Any] | None = None,
     seed: int = 0,
+    models: int | None = None,
     fan_in: int = 4,
     skip_bad_partitions: bool = False,
     watch: Watch | None = None,
@@ -50,7 +52,8 @@ def learn(
 
     1. Up to ``sample_rows`` first rows of partitions that lie far apart are learned in a random
        order by one worker. They fix columns, categories, scales and the learner's map.
-    2. Each partition is learned where it lies by a copy of that model, but for the sample's rows.
+    2. Copies of that model learn the partitions where they lie, but for the sample's rows: each of
+       them its share, one after the other.
     3. The models are merged in a tree, ``fan_in`` at a time, so that no process holds more.
 
     What a merge makes exactly, and what nearly, says ``merge`` of the estimator. All tasks are
@@ -79,6 +82,10 @@ def learn(
         JSON-able notes, kept with the model.
     seed : int, default=0
         Of the order in which the sample is learned.
+    models : int, optional
+        Models ≥ 1 that learn at the same time: as many as the workers have threads, if not given.
+        Fewer learn more rows each, which is nearer to one pass where a merge is not exact; more
+        keep workers busy that are fast, or that come later.
     fan_in : int, default=4
         Models ≥ 2 that one task merges.
     skip_bad_partitions : bool, default=False
@@ -108,8 +115,8 @@ def learn(
     ...     learned = distributed.learn(OnlineKernelRegressor(), "flights/", target="delay")
     >>> learned.model.save("flights.onkel")  # doctest: +SKIP
     """
-    if fan_in < 2 or sample_rows < 1:
-        raise ValueError(f"{fan_in=} must be at least 2, and {sample_rows=} at least 1")
+    if fan_in < 2 or sample_rows < 1 or (models is not None and models < 1):
+        raise ValueError(f"{fan_in=} must be at least 2, {sample_rows=} and {models=} at least 1")
     client = client_or_default(client)
     reading = {**(reading or {}), **({} if target is None else {"target": target})}
     # what it may have learned is no business of the workers
@@ -117,21 +124,23 @@ def learn(
     plan = Plan(estimator, scaling, reading, settings or {}, sample_rows, seed, skip_bad_partitions)
     parts = parts_of(source, reading.get("format"))
     began = time.perf_counter()
-    sample, learned, whole = _graph(plan, parts, fan_in)
+    models = min(models or max(sum(client.nthreads().values()), 1), len(parts))
+    sample, learned, whole = _graph(plan, parts, models, fan_in)
     delayed = dask().delayed
     told = [delayed(report_of)(one) for one in learned]
     futures = client.compute([delayed(sample_without_model)(sample), sample, *told, whole])
     first, base, *reports, last = futures
     try:
         by_name = _watched([first, *reports], watch)
-        return _learned(parts, by_name, base.result(), last.result(), client, began)
+        moved = models + len(client.nthreads())
+        return _learned(parts, by_name, base.result(), last.result(), moved, began)
     finally:
         # tasks that nobody waits for any more are not begun
         for future in futures:
             future.release()
 
 
-def _graph(plan: Plan, parts: list[Part], fan_in: int) -> tuple[Any, list[Any], Any]:
+def _graph(plan: Plan, parts: list[Part], models: int, fan_in: int) -> tuple[Any, list[Any], Any]:
     """Tasks, not yet run: of the sample, of each partition, and of the whole."""
     delayed = dask().delayed
     plan_task = delayed(plan, traverse=False)
@@ -140,8 +149,13 @@ def _graph(plan: Plan, parts: list[Part], fan_in: int) -> tuple[Any, list[Any], 
         asked = asked[:_MOST_HEADS]
     heads = [delayed(head)(part.data, plan.sample_rows) for part in asked]
     sample = delayed(learn_sample)(plan_task, [part.name for part in asked], heads)
-    learned = [delayed(learn_part)(plan_task, sample, part.name, part.data) for part in parts]
-    level = learned
+    learned, level = list[Any](), list[Any]()
+    for own in np.array_split(np.arange(len(parts)), models):
+        before = None
+        for part in (parts[k] for k in own):
+            before = delayed(learn_part)(plan_task, sample, part.name, part.data, before)
+            learned.append(before)
+        level.append(before)
     while len(level) > 1:
         groups = [level[a : a + fan_in] for a in range(0, len(level), fan_in)]
         level = [delayed(merge_parts)(sample, *group) for group in groups]
@@ -165,9 +179,10 @@ def _learned(
     found: dict[str, PartReport],
     sample: Sample,
     whole: LearnedPart,
-    client: Any,
+    moved: int,
     began: float,
 ) -> Learned:
+    """What came of all; ``moved`` models went from process to process."""
     reports = [found[part.name] for part in parts]
     if all(report.failure is not None for report in reports):
         raise DataError(f"no partition could be read; the first: {reports[0].failure}")
@@ -179,8 +194,4 @@ def _learned(
         "merge": whole.merging,
         "in all": time.perf_counter() - began,
     }
-    workers = len(client.scheduler_info(n_workers=-1)["workers"])
-    moved = nbytes(state) * sum(report.n_rows > 0 for report in reports)
-    return Learned(
-        model, [sample.report, *reports], seconds, moved + workers * nbytes(sample.state)
-    )
+    return Learned(model, [sample.report, *reports], seconds, moved * nbytes(sample.state))

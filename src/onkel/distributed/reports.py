@@ -54,7 +54,7 @@ class Learned:
         By stage: "sample", "parts" and "merge" are summed over the workers, "in all" is the
         clock's.
     moved_bytes : int
-        Of the models that partitions gave to be merged, and of the sample's model for each worker.
+        Of the models that are merged, and of the sample's model for each worker.
     """
 
     model: StreamModel

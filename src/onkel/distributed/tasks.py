@@ -71,8 +71,12 @@ def learn_sample(plan: Plan, names: list[str], heads: list[Any]) -> Sample:
     return Sample(model.get_state(), dict(zip(names, taken, strict=True)), report)
 
 
-def learn_part(plan: Plan, sample: Sample, name: str, data: Any) -> LearnedPart:
+def learn_part(
+    plan: Plan, sample: Sample, name: str, data: Any, before: LearnedPart | None = None
+) -> LearnedPart:
     """Learn a partition with a copy of the sample's model, but for rows that the sample learned.
+
+    ``before``: what has learned other partitions, to go on from instead.
 
     Raises
     ------
@@ -80,7 +84,8 @@ def learn_part(plan: Plan, sample: Sample, name: str, data: Any) -> LearnedPart:
         The partition cannot be read or learned: its name, and why; unless ``plan.skip_bad``.
     """
     began = time.perf_counter()
-    model = StreamModel.from_state(sample.state)
+    known = None if before is None else before.state
+    model = StreamModel.from_state(sample.state if known is None else known)
     score = Score(model.task)
     try:
         for block in plan.to_learn(data, model, sample.taken.get(name, 0)):
@@ -89,8 +94,8 @@ def learn_part(plan: Plan, sample: Sample, name: str, data: Any) -> LearnedPart:
         if not plan.skip_bad:
             raise unreadable(name, error) from None
         report = PartReport(name, 0, {}, time.perf_counter() - began, str(error))
-        return LearnedPart(None, report)
-    return LearnedPart(model.get_state() if score.n_rows else None, _report(name, score, began))
+        return LearnedPart(known, report)
+    return LearnedPart(model.get_state() if score.n_rows else known, _report(name, score, began))
 
 
 def merge_parts(sample: Sample, *parts: LearnedPart) -> LearnedPart:

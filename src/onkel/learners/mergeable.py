@@ -55,8 +55,9 @@ class Mergeable(SavedLearner):
         gradient rules      the weights are mixed, in proportion to the rows learned (Zinkevich et
                             al. 2010). AdaGrad's sums of squares add. A mean of P learners varies
                             less, and has moved as far as one of them: less far than one pass.
-        cells, calibration  weighted by their precisions, which add. What they learned from are the
-                            errors of their own part's model, so they are near one pass, not it.
+        cells, calibration  means of both, in proportion to the precision that each gained. They
+                            learn from the errors of their own part's model, and the cells of a row
+                            share one error: near one pass, the nearer the fewer the parts.
         ==================  ========================================================================
 
         Parameters
