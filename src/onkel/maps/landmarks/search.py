@@ -129,28 +129,29 @@ def _search(
 ) -> Generator[None, None, Landmarks]:
     """The best point; with ``tried``, widths of the landmarks' own are."""
     begun, own_steps = [], int(_OWN_STEPS * steps)
+    room = np.empty((len(learn.X), len(starts[0].S)), learn.X.dtype)
     for start in starts:
-        sums = yield from sums_in_steps(start, *learn.of_sums)
+        sums = yield from sums_in_steps(start, *learn.of_sums, room)
         begun.append(_judged(start, sums, judge))
     at, _ = min(begun, key=lambda pair: pair[1])
     common = at.log_width.ndim == 1
-    found, error = yield from _climb(at, learn, judge, steps if common else own_steps)
+    found, error = yield from _climb(at, learn, judge, steps if common else own_steps, room)
     if common and tried:
         own = Landmarks(found.S, np.tile(found.log_width, (len(found.S), 1)), math.log(_OWN_RIDGE))
-        own, own_error = yield from _climb(own, learn, judge, own_steps)
+        own, own_error = yield from _climb(own, learn, judge, own_steps, room)
         if own_error < error:
             return own
     return found
 
 
 def _climb(
-    at: Landmarks, learn: _Rows, judge: _Rows, steps: int
+    at: Landmarks, learn: _Rows, judge: _Rows, steps: int, room: np.ndarray
 ) -> Generator[None, None, tuple[Landmarks, float]]:
     """The best point on the way, and its error on ``judge``."""
     best, best_error, best_step = at, np.inf, 0
     adam, size = _Adam(), 1.0
     for step in range(steps + 1):
-        sums = yield from sums_in_steps(at, *learn.of_sums)
+        sums = yield from sums_in_steps(at, *learn.of_sums, room)
         if step % _CHECK_EVERY == 0:
             yield
             at, error = _judged(at, sums, judge)
