@@ -59,6 +59,11 @@ def first_widths(
     return np.asarray(found.x)
 
 
+def work_of_widths(n: int, steps: int) -> int:
+    """Multiplications for ``steps`` steps on n rows, about: half of n³ each takes."""
+    return steps * n**3 // 2
+
+
 def prior_mean(d: int) -> np.ndarray:
     """(log w, log λ) before any row of d columns."""
     # standardised rows are √(2d) apart

@@ -47,7 +47,7 @@ _DECAY, _OF_SQUARES, _SHARED = 0.8, 0.99, 0.5
 # Rows per landmark from which on widths of each landmark's own are tried.
 _OWN_FROM = 15
 # There are more of them to find, in so many times as many steps.
-_OWN_STEPS = 1.5
+_OWN_STEPS = 2
 _OWN_RIDGE = 0.1
 # Factors of λ tried at every check.
 _RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
@@ -124,6 +124,15 @@ def improve(
     return (yield from in_shares(_search(starts, learn, judge, steps, tried), most))
 
 
+def work_of_search(n: int, m: int, steps: int) -> int:
+    """Multiplications for a search of ``steps`` steps by m landmarks on n rows, about.
+
+    In the time that least squares takes for one: a product in float32 counts less than half.
+    """
+    own = int(_OWN_STEPS * steps) if m * _OWN_FROM <= n else 0
+    return (steps + own) * (min(n, _MOST_ROWS) // 4 + m // 2) * m**2
+
+
 def _search(
     starts: list[Landmarks], learn: _Rows, judge: _Rows, steps: int, tried: bool
 ) -> Generator[None, None, Landmarks]:
@@ -152,12 +161,15 @@ def _climb(
     adam, size = _Adam(), 1.0
     for step in range(steps + 1):
         sums = yield from sums_in_steps(at, *learn.of_sums, room)
-        if step % _CHECK_EVERY == 0:
+        if step % _CHECK_EVERY == 0 or step == steps:
             yield
             at, error = _judged(at, sums, judge)
             yield
             if error < best_error:
                 best, best_error, best_step = at, error, step
+            elif 2 * step > steps:
+                # steps shrink by now: what follows is no better
+                break
             elif step - best_step >= _PATIENCE * _CHECK_EVERY:
                 at, adam, size, best_step = best, _Adam(), size * _SMALLER, step
                 continue
