@@ -249,9 +249,10 @@ class RestartingModel:
         self.history, self.column_waits = LossHistory(), False
         self.n_changes += 1
         self.changes = [*self.changes, self.n_bins][-_CHANGES_KEPT:]
-        if not self._postpones and challenger.warmup is not None:
-            if self.spending.pay(challenger.map.work_of_fit(challenger.warmup.count)):
-                challenger.refit()
+        if challenger.warmup is None or self._postpones:
+            return
+        if self.spending.pay(challenger.map.work_of_fit(challenger.warmup.count)):
+            challenger.refit()
 
     def _decides_on_searches(self) -> bool:
         """Whether the model that predicts took over, and may still search."""

@@ -35,6 +35,8 @@ _LAG, _LAZY_LAG = 16, 4
 # Steps for widths of few rows: from the last ones found, at powers of two and between, and from the
 # prior.
 _FEW_STEPS, _BETWEEN_STEPS, _STEPS = 8, 3, 40
+# What a row takes beside its matrices (features, cells, calls), in the time of multiplications.
+_BESIDE = 1 << 15
 # The penalty of the constant feature, as a share of λ: so small that targets need no centring.
 _CONSTANT = 1e-4
 # The share of the rows so far that a search sees: it is made while the others come.
@@ -234,7 +236,7 @@ class LearnedLandmarks(FeatureMap):
 
     def work_of_row(self) -> int:
         """Multiplications for learning a row, about."""
-        return (self.n_components + 1) ** 2
+        return (self.n_components + 1) ** 2 + _BESIDE
 
     def work_of_fit(self, due: int) -> int:
         """Multiplications for the fit due at ``due`` rows and for learning them again, about."""
