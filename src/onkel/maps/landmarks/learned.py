@@ -13,7 +13,12 @@ from sklearn.utils.multiclass import type_of_target
 
 from onkel.maps.base import FeatureMap
 from onkel.maps.landmarks.evidence import Landmarks, penalty_of
-from onkel.maps.landmarks.first_widths import first_widths, prior_mean, work_of_widths
+from onkel.maps.landmarks.first_widths import (
+    first_widths,
+    prior_mean,
+    widths_in_steps,
+    work_of_widths,
+)
 from onkel.maps.landmarks.heavy_tails import TailCurves
 from onkel.maps.landmarks.rational import KernelColumns
 from onkel.maps.landmarks.search import improve, work_of_search
@@ -26,6 +31,8 @@ from onkel.state import Array, Field, Flag, Number, Whole
 # Widths are learned from so many of the first rows, which are all landmarks there; the search
 # begins at _ENOUGH_ROWS.
 _FEWEST_ROWS, _FEW_ROWS = 8, 512
+# With more rows than these a fit of widths takes so long that it is made ahead.
+_SHORT_ROWS = 256
 _ENOUGH_ROWS = 1024
 # With more rows than _FULL_ROWS a search takes fewer steps.
 _FULL_ROWS, _FEWEST_STEPS = 32_768, 4
@@ -198,10 +205,15 @@ class LearnedLandmarks(FeatureMap):
         finished(self.fit_in_steps(X, Y, weight, len(X)))
 
     def rows_of_fit(self, due: int) -> int:
-        """Of a search all but a 32nd part: it is made while those come."""
+        """Where a fit takes long, fewer than ``due``: it is made while the others come."""
         if self._owed_by(due):
             return min(self._resumed, due)
-        return int(due * _SEEN) if self._searches(due) and self._due(due) else due
+        if self._searches(due) and self._due(due):
+            return int(due * _SEEN)
+        # no farther back than to the fit before
+        apart = _FEW_ROWS // (2 * _LAG)
+        long = _SHORT_ROWS < due <= _FEW_ROWS and self._due(due) and due < self.warmup_rows()
+        return due - apart if long else due
 
     def fit_in_steps(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, due: int
@@ -256,6 +268,20 @@ class LearnedLandmarks(FeatureMap):
         """Steps of a search that sees n rows."""
         return int(max(self._steps * min(_FULL_ROWS, n) // n, _FEWEST_STEPS))
 
+    def _first_widths(self, due: int, *of: Any) -> Generator[float, None, np.ndarray]:
+        """In steps, where the fit is made ahead; a search that follows has most of the share."""
+        if self.rows_of_fit(due) == due:
+            return first_widths(*of)
+        widths = widths_in_steps(*of)
+        if not self._searches(due):
+            return (yield from widths)
+        while True:
+            try:
+                next(widths)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            yield 0.0
+
     def _learned(
         self,
         at: Landmarks,
@@ -269,7 +295,7 @@ class LearnedLandmarks(FeatureMap):
             few, start = slice(0, _FEW_ROWS), np.append(at.log_width, at.log_ridge)
             known = self._taught or len(U) <= self._often
             steps = self._steps_of_widths(due) if known else _STEPS
-            found = first_widths(U[few], V[few], weight[few], start, steps)
+            found = yield from self._first_widths(due, U[few], V[few], weight[few], start, steps)
             at = Landmarks(at.S, found[:-1], found[-1])
         if self._searches(due):
             rng = np.random.default_rng([self.seed_, len(U)])
