@@ -1,4 +1,4 @@
-"""The figures of docs/learned-kernels.md: the paper's task by dimension, and bounds by D."""
+"""The figure of docs/learned-kernels.md: bounds by D."""
 
 from __future__ import annotations
 
@@ -79,21 +79,3 @@ def bound_figure(path: Path, draws: int = 200) -> None:
     for name, bound, measured in (("one pair", lemma, found_pair), ("all", theorem, found_all)):
         ratios = ", ".join(f"{b / m:.1f}" for b, m in zip(bound, measured, strict=True))
         print(f"bound / measured error, {name}, D = {', '.join(map(str, SIZES))}: {ratios}")
-
-
-def aligned_figure(found: dict[int, dict[str, float]], path: Path) -> None:
-    """Test errors of sign(‖x‖ - √d) by d, aligned features and as many plain ones."""
-    figure = Figure(figsize=(6.0, 3.6), dpi=150, layout="constrained")
-    axes = figure.subplots()
-    d = list(found)
-    for name, colour in (("plain", BOUND), ("aligned", MEASURED)):
-        used, few = ([found[k][n] for k in d] for n in (name, f"{name} 100"))
-        axes.plot(
-            d, used, color=colour, marker="o", ms=4, label=f"{name}, as many as have a weight"
-        )
-        axes.plot(d, few, color=colour, marker="o", ms=4, ls="--", label=f"{name}, 100")
-    axes.set(xlabel="dimension d", ylabel="test error in %", ylim=(0, None))
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#dddddd", linewidth=0.6)
-    axes.legend(frameon=False, fontsize=8)
-    figure.savefig(path)

@@ -1,8 +1,8 @@
-"""Learned kernels: ``python -m benchmarks.learned_kernels [--runs N] [--pictures FOLDER]``.
+"""Learned kernels: ``python -m benchmarks.learned_kernels [--pictures FOLDER]``.
 
-The paper's task of aligned features (Sinha & Duchi 2016), aligned features on a stream, the laws of
-RRF's frequencies, the stage times of each, and the bounds of Nguyen et al. 2017 against measured
-errors. What docs/learned-kernels.md shows.
+Aligned features on a stream, the laws of RRF's frequencies, the stage times of each, and the bounds
+of Nguyen et al. 2017 against measured errors. What docs/learned-kernels.md shows, but for the
+paper's task of aligned features: that is ``onkel reproduce aligned.figure1``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.learned_figures import aligned_figure, bound_figure
+from benchmarks.learned_figures import bound_figure
 from benchmarks.streams import nonlinear
 from onkel import (
     AlignedClassifier,
@@ -34,65 +34,13 @@ from onkel import (
     prequential,
 )
 from onkel.datasets import load
+from onkel.experiments.running.aligning import CANDIDATES, TRAIN, norm_task
 from onkel.maps import ReparameterizedFeatures
 from onkel.maps.alignment import aligned_weights
-from onkel.rules import LeastSquares
 
-TRAIN, TEST, CANDIDATES = 10_000, 1_000, 20_000
-# λ = 1e-3 a row
-RIDGE = 1e-3 * TRAIN
 DATA = ("ijcnn1", "cod-rna", "letter", "casp", "cadata")
 SPECTRA = {"one Gaussian": "gaussian", "each frequency": "frequency", "mixture": "mixture"}
 LAWS = {"one Gaussian": "rrf", "each frequency": "rrf-d", "mixture": "rrf-sm"}
-
-
-def norm_task(d: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """x ~ N(0, I), y = sign(‖x‖ - √d)."""
-    X = np.random.default_rng([seed, d]).standard_normal((n, d))
-    return X, np.linalg.norm(X, axis=1) > np.sqrt(d)
-
-
-def ridge_error(Z: np.ndarray, y: np.ndarray) -> float:
-    """Test error in percent of ridge regression over the features Z of training and test rows."""
-    model = ExplicitKernelClassifier(map="identity", rule=LeastSquares(RIDGE)).fit(
-        Z[:TRAIN], y[:TRAIN]
-    )
-    return 100.0 * (1.0 - model.score(Z[TRAIN:], y[TRAIN:]))
-
-
-def paper_task(runs: int, dimensions: range = range(2, 16)) -> dict[int, dict[str, float]]:
-    """Errors of aligned features (all with a weight, and 100) and of as many plain ones, by d."""
-    found: dict[int, dict[str, float]] = {}
-    for d in dimensions:
-        means = dict.fromkeys(("used", "plain", "plain 100", "aligned", "aligned 100"), 0.0)
-        for seed in range(runs):
-            X, y = norm_task(d, TRAIN + TEST, seed)
-            shared: dict[str, Any] = {"gamma": 0.5, "centered": False, "random_state": seed}
-            # the paper's: ρ = 0.005 N, all features with a weight
-            aligned = AlignedFourier(CANDIDATES, CANDIDATES, rho=0.005 * CANDIDATES, **shared)
-            Z = aligned.fit(X[:TRAIN], y[:TRAIN]).transform(X)
-            means["used"] += Z.shape[1] / runs
-            means["aligned"] += ridge_error(Z, y) / runs
-            largest = np.sort(np.argsort(-aligned.weights_, kind="stable")[:100])
-            Z = Z[:, largest] / np.sqrt(aligned.weights_[largest].sum())
-            means["aligned 100"] += ridge_error(Z, y) / runs
-            for name, D in (("plain", len(aligned.weights_)), ("plain 100", 100)):
-                plain = AlignedFourier(D, D, rho=0.0, **shared).fit(X[:TRAIN], y[:TRAIN])
-                means[name] += ridge_error(plain.transform(X), y) / runs
-        found[d] = means
-    return found
-
-
-def paper_table(found: dict[int, dict[str, float]], runs: int) -> Table:
-    """The errors of the paper's task, a row for every d."""
-    table = Table(title=f"sign(‖x‖ - √d), {TRAIN:,} rows: test errors in %, {runs} runs")
-    errors = ("plain", "aligned", "plain 100", "aligned 100")
-    for head in ("d", "features used", *errors):
-        table.add_column(head, justify="right")
-    for d, means in found.items():
-        cells = [f"{means[name]:.1f}" for name in errors]
-        table.add_row(str(d), f"{means['used']:.0f}", *cells)
-    return table
 
 
 @contextmanager
@@ -255,7 +203,6 @@ def waves() -> Table:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=3, help="of the paper's task")
     parser.add_argument("--rows", type=int, default=50_000, help="that are timed")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pictures", type=Path, help="write the figures there")
@@ -269,10 +216,6 @@ def main() -> None:
     console.print(waves())
     console.print(on_data())
     console.print(exact_weights())
-    found = paper_task(options.runs)
-    console.print(paper_table(found, options.runs))
-    if options.pictures:
-        aligned_figure(found, options.pictures / "aligned-features.png")
 
 
 if __name__ == "__main__":

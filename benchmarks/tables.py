@@ -54,7 +54,7 @@ def learned(path: Path, target: str, speed: str) -> tuple[np.ndarray, np.ndarray
     from onkel.pipeline import StreamModel
 
     name = path.name.split(".")[0]
-    options = LearnOptions(source=str(path), target=target)
+    options = LearnOptions(sources=[str(path)], target=target)
     shuffle = _SHUFFLED if name in SORTED else 0
     began = time.process_time()
     stream = options.open(shuffle=shuffle, random_state=_SEED)

@@ -38,7 +38,7 @@ TASKS = ["classification", "regression"]
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("scaling", ["standard", "minmax", "none"])
+@pytest.mark.parametrize("scaling", ["auto", "standard", "minmax", "none"])
 def test_predictions_do_not_depend_on_the_cut(task, scaling):
     X, y = _data(task, n=200)
     whole = _learn(_model(task, scaling=scaling), X, y, len(y))
@@ -77,7 +77,7 @@ def test_a_learner_that_scales_by_itself_is_given_the_rows_as_they_are(learner):
     asked = StreamModel(learner(n_components=20), scaling="minmax", scale_target=True)
     assert asked.scaling == "minmax"
     assert (asked.target_scaler is not None) == (learner is OnlineKernelRegressor)
-    assert StreamModel(FOGDRegressor()).scaling == "standard"
+    assert StreamModel(FOGDRegressor()).scaling == "auto"
 
 
 def test_the_default_takes_any_units():

@@ -118,3 +118,16 @@ def test_a_size_beyond_the_arrays_is_refused(tmp_path):
         write(tmp_path / "changed", document, arrays)
         with pytest.raises(ModelFileError, match="fitted/model/counts"):
             load(tmp_path / "changed")
+
+
+def test_more_columns_than_a_file_holds_are_refused_before_they_take_memory(tmp_path):
+    from tests.fuzz.states import files, write
+
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    path = tmp_path / "model.onkel"
+    make("ogd", "regression").fit(X, X[:, 0]).save(path)
+    document, arrays = files._read(path)
+    document["state"]["fitted"]["n_features_in"] = 2**31
+    write(path, document, arrays)
+    with pytest.raises(ModelFileError, match="n_features_in: is 2147483648, more than"):
+        load(path)

@@ -61,6 +61,10 @@ class DivergenceError(DataError):
     """A row after which a learner would hold infinite numbers; it is left as it was before it."""
 
 
+class MergeError(ValueError):
+    """Models that cannot become one: they differ in what must be the same, or hold no sums."""
+
+
 class ModelFileError(ValueError):
     """A model file that is truncated, altered, or not one of onkel's."""
 

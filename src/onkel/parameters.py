@@ -26,11 +26,13 @@ def non_negative(owner: object, name: str) -> float:
     return float(value)
 
 
-def whole(owner: object, name: str, least: int = 1) -> int:
-    """A whole number of at least ``least``."""
+def whole(owner: object, name: str, least: int = 1, most: int | None = None) -> int:
+    """A whole number of at least ``least``, and at most ``most``."""
     value = getattr(owner, name)
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
+    right = f"of at least {least}" if most is None else f"from {least} to {most}"
+    fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not fits or value < least or (most is not None and value > most):
+        raise ValueError(f"{name}={value!r} must be a whole number {right}")
     return int(value)
 
 

@@ -133,6 +133,25 @@ def test_stdin(rows):
     assert json.loads(result.stdout)["n_rows"] == 6000
 
 
+def test_several_sources_are_read_in_turn(rows, tmp_path):
+    header, *lines = rows.read_text().splitlines(keepends=True)
+    parts = [tmp_path / f"part-{i}.csv" for i in range(3)]
+    for i, part in enumerate(parts):
+        part.write_text(header + "".join(lines[2000 * i : 2000 * (i + 1)]))
+    save, of_parts = tmp_path / "m.onkel", tmp_path / "parts.onkel"
+    told = learn_json(*parts, "-t", "label", "-a", "fogd", "--save", of_parts)
+    whole = learn_json(rows, "-t", "label", "-a", "fogd", "--save", save)
+    assert told["n_rows"] == whole["n_rows"] == 6000
+    assert told["value"] == whole["value"]
+    predicted = [run("predict", of_parts, *parts).stdout, run("predict", save, rows).stdout]
+    assert predicted[0] == predicted[1]
+    before = parts[1].read_bytes()
+    result = run("learn", *parts, "-t", "label", "--save", parts[1])
+    assert result.exit_code == 2
+    assert "another use" in result.stderr
+    assert parts[1].read_bytes() == before
+
+
 def test_one_class_only_is_remarked(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("a,y\n" + "1.5,no\n" * 50)

@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 from onkel import StreamModel, algorithms, prequential
 from onkel.cli.app import app
 from onkel.datasets.registry import DATASETS, Entry
-from onkel.experiments import default, goal_tables, goals, rivals
-from onkel.experiments.goals import GOALS, Goal, find_goals
+from onkel.experiments.data import order
+from onkel.experiments.own import default, goal_tables, goals, rivals
+from onkel.experiments.own.goals import GOALS, Goal, find_goals
 from onkel.experiments.records import Record
-from onkel.experiments.runner import order
 from onkel.streams import Block
 
 N = 300

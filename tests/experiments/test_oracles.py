@@ -6,18 +6,22 @@ import numpy as np
 import pytest
 
 from onkel.experiments import EXPERIMENTS
-from onkel.experiments.runner import stream_once
+from onkel.experiments.running.measures import stream_once
 
 
-def _all_runs(experiment, X, y, orders):
+def _case(table, name):
+    return next(case for case in EXPERIMENTS[f"lsokl.table{table}"].cases if case.name == name)
+
+
+def _all_runs(case, X, y, orders):
     return np.array(
-        [stream_once(experiment, X[rows], y[rows], random_state=r) for r, rows in enumerate(orders)]
+        [stream_once(case, X[rows], y[rows], r)["value"] for r, rows in enumerate(orders)]
     )
 
 
-@pytest.mark.parametrize("name", ["lsokl-5-german-nogd", "lsokl-7-dna-nogd"])
-def test_nogd_mistakes(oracle, name):
-    experiment = EXPERIMENTS[name]
+@pytest.mark.parametrize(("table", "name"), [(5, "german/nogd"), (7, "dna/nogd")])
+def test_nogd_mistakes(oracle, table, name):
+    experiment = _case(table, name)
     X, y, orders, theirs = oracle(experiment.dataset, "nogd")
     ours = np.round(_all_runs(experiment, X, y, orders) * len(y) / 100).astype(int)
     assert np.abs(ours - theirs).max() <= 2
@@ -25,15 +29,15 @@ def test_nogd_mistakes(oracle, name):
 
 def test_nogd_squared_error(oracle):
     X, y, orders, theirs = oracle("housing", "nogd")
-    ours = _all_runs(EXPERIMENTS["lsokl-9-housing-nogd"], X, y, orders)
+    ours = _all_runs(_case(9, "housing/nogd"), X, y, orders)
     np.testing.assert_allclose(ours, theirs, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
-    ("name", "unit"), [("lsokl-7-dna-fogd", 100 / 2000), ("lsokl-9-housing-fogd", 1.0)]
+    ("table", "name", "unit"), [(7, "dna/fogd", 100 / 2000), (9, "housing/fogd", 1.0)]
 )
-def test_fogd_mean(oracle, name, unit):
-    experiment = EXPERIMENTS[name]
+def test_fogd_mean(oracle, table, name, unit):
+    experiment = _case(table, name)
     X, y, orders, theirs = oracle(experiment.dataset, "fogd")
     ours, theirs = _all_runs(experiment, X, y, orders), theirs * unit
     error = np.sqrt((ours.var(ddof=1) + theirs.var(ddof=1)) / len(theirs))

@@ -6,15 +6,29 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from onkel.experiments.regret import CURVES, best_loss, coordinates, regrets, slope, stream
+from onkel.experiments.running.regret import (
+    CURVES,
+    NOISE,
+    best_loss,
+    coordinates,
+    regrets,
+    slope,
+    stream,
+)
 from onkel.kernels import Gaussian
 
 HORIZONS = (64, 128, 256, 512, 1024)
 
 
+def over_streams(name, noise=NOISE, n=4):
+    """Regret and stored rows, (streams, horizons) each."""
+    runs = [regrets(CURVES[name], i, HORIZONS, noise) for i in range(n)]
+    return tuple(np.array(part) for part in zip(*runs, strict=True))
+
+
 @pytest.fixture(scope="module")
 def found():
-    return regrets(HORIZONS, n_streams=4)
+    return {name: over_streams(name)[0] for name in CURVES}
 
 
 def test_the_best_of_the_ball():
@@ -36,8 +50,8 @@ def test_the_papers_rate(found, name):
 def test_the_papers_rate_with_a_budget(found):
     """√T: with noise for a budget of order T^(3/4), without for the paper's, of order √T."""
     assert slope(HORIZONS, found["olk-fixed, weighted, larger"]) <= 0.6
-    exact = regrets(HORIZONS, n_streams=4, noise=0.0)
-    assert slope(HORIZONS, exact["olk-fixed, weighted"]) <= 0.6
+    exact, _ = over_streams("olk-fixed, weighted", noise=0.0)
+    assert slope(HORIZONS, exact) <= 0.6
 
 
 def test_sublinear_with_a_budget(found):
@@ -49,3 +63,10 @@ def test_sublinear_with_a_budget(found):
 def test_regret_is_positive(found):
     for regret in found.values():
         assert (regret > 0.0).all()
+
+
+def test_growth_of_the_stored_rows():
+    """Stored with probability t^-γ, the expected number is Σ t^-γ."""
+    _, stored = over_streams("olk-growing", n=4)
+    expected = [np.sum(np.arange(1.0, T + 1.0) ** -0.5) for T in HORIZONS]
+    np.testing.assert_allclose(stored.mean(axis=0)[2:], expected[2:], rtol=0.2)

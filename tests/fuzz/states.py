@@ -62,7 +62,7 @@ def stream_documents(folder):
     """Files of a stream's model: encoder and scalers, too."""
     X, y = rows("regression")
     out = []
-    for n, scaling in ((12, "standard"), (100, "minmax")):
+    for n, scaling in ((12, "standard"), (100, "minmax"), (100, "auto")):
         columns = [Column("a", "number"), Column("b", "time", origin=3.0), Column("c", "flag")]
         encoder = Encoder(columns, target="y")
         encoder.means, encoder.counts = np.zeros(3), np.zeros(3)

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from onkel import make
 from onkel.learners import ExplicitKernelRegressor, NOLANAClassifier, NOLANARegressor
 from onkel.maps import AdaptiveNystroem
 from onkel.rules import AdaGrad, LeastSquares
@@ -208,3 +209,8 @@ def test_other_kernels(name):
     K_exact = m.kernel_rows(m.landmarks_, m.landmarks_)
     assert np.linalg.norm(Z @ Z.T - K_exact) < 0.1 * np.linalg.norm(K_exact)
     assert m.n_moves_ > 20
+
+
+def test_a_number_of_iterations_that_no_row_would_end_is_refused():
+    with pytest.raises(ValueError, match=r"n_iter=1099511627776 must be .* from 1 to 1000"):
+        make("nolana", "regression", n_iter=2**40).fit(np.eye(4), np.arange(4.0))

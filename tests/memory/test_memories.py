@@ -34,9 +34,9 @@ def _classes(K, seed=0, n=N):
 
 
 MAKE = {
-    "values": (ValueMemory, _values),
-    "two classes": (lambda: ClassMemory(2), lambda: _classes(2)),
-    "five classes": (lambda: ClassMemory(5), lambda: _classes(5)),
+    "values": (ValueMemory, lambda n=N: _values(n=n)),
+    "two classes": (lambda: ClassMemory(2), lambda n=N: _classes(2, n=n)),
+    "five classes": (lambda: ClassMemory(5), lambda n=N: _classes(5, n=n)),
 }
 
 
@@ -80,9 +80,9 @@ def test_any_blocks(sizes):
     np.testing.assert_array_equal(_in_blocks(ValueMemory(), rows, cuts), ValueMemory().learn(*rows))
 
 
-@pytest.mark.parametrize("at", [0, 10, 100, 500])
+@pytest.mark.parametrize("at", [0, 10, 100, 500, 2400])
 def test_a_state_goes_on_bit_for_bit(made, at):
-    make, rows = made[0], made[1]()
+    make, rows = made[0], made[1](at + 200)
     first, second = make(), make()
     first.learn(*(r[:at] for r in rows))
     second.set_state(first.get_state())

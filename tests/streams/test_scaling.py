@@ -58,6 +58,53 @@ def test_float32_stays(mode):
     np.testing.assert_allclose(scaler.transform(X[-1:]), oracle(X, mode)[-1:], rtol=1e-4)
 
 
+def _oracle_with_tails(X):
+    """As :func:`oracle`, of columns whose tails are drawn in from where they are found heavy."""
+    plain, drawn = oracle(X, "standard"), np.zeros(X.shape)
+    for t in range(len(X)):
+        away = np.mean([abs(X[i] - X[: i + 1].mean(0)) for i in range(t + 1)], axis=0)
+        drawn[t] = np.arcsinh((X[t] - X[: t + 1].mean(0)) / np.where(away > 0, away, np.inf))
+    own = oracle(drawn, "standard")
+    out, heavy = plain.copy(), np.zeros(X.shape[1], bool)
+    for t in range(len(X)):
+        if t + 1 in (64, 128, 256, 512, 1024, 2048, 4096):
+            large = (plain[: t + 1] ** 4).mean(0)
+            heavy |= (large > 10.0) & ((own[: t + 1] ** 4).mean(0) < 0.5 * large)
+        out[t, heavy] = own[t, heavy]
+    return out, heavy
+
+
+@pytest.mark.parametrize("size", [1, 7, 300])
+def test_heavy_tails_are_drawn_in_by_the_rows_so_far(size):
+    rng = np.random.default_rng(0)
+    normal, amounts = rng.normal(size=300), rng.lognormal(0.0, 2.0, 300)
+    rare = rng.uniform(size=300)
+    late = np.where(np.arange(300) < 100, 1.0 + 1e-3 * normal, amounts)
+    X = np.column_stack([normal, 1e3 * amounts, (rare < 0.02) * 1.0, late])
+    expected, heavy = _oracle_with_tails(X)
+    assert heavy.tolist() == [False, True, False, True]  # two values stay as they are
+    scaler, out = OnlineScaler("auto"), []
+    for a in range(0, 300, size):
+        out.append(scaler.learn_transform(X[a : a + size]))
+        scaler = OnlineScaler.from_state(scaler.get_state())
+    np.testing.assert_allclose(np.concatenate(out), expected, atol=1e-9)
+    np.testing.assert_allclose(scaler.transform(X[-1:])[0], expected[-1], atol=1e-9)
+    order = np.argsort(X[:, 1])
+    assert (np.diff(scaler.transform(X[order])[:, 1]) > 0).all()
+
+
+def test_a_column_that_comes_late_has_its_tails_drawn_in_from_there():
+    rng = np.random.default_rng(1)
+    X, late = rng.normal(size=(500, 2)), rng.lognormal(0.0, 2.0, (400, 1))
+    scaler = OnlineScaler("auto")
+    scaler.learn_transform(X[:100])
+    scaler.add_columns(1)
+    got = scaler.learn_transform(np.column_stack([X[100:], late]))
+    expected = OnlineScaler("auto").learn_transform(late)
+    np.testing.assert_allclose(got[:, 2:], expected, atol=1e-9)
+    np.testing.assert_array_equal(scaler.transform(np.zeros((1, 3)))[:, 2], 0.0)
+
+
 def test_none():
     X = np.ones((3, 2))
     scaler = OnlineScaler("none")
@@ -109,7 +156,7 @@ def test_wrong_mode_and_width():
         OnlineScaler().fit(np.ones((2, 2))).transform(np.ones((2, 3)))
 
 
-@parametrize_with_checks([OnlineScaler(), OnlineScaler("minmax"), OnlineScaler("none")])
+@parametrize_with_checks([OnlineScaler(), OnlineScaler("auto"), OnlineScaler("minmax")])
 def test_scikit_learn(estimator, check):
     check(estimator)
 

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from onkel._version import __version__
-from onkel.cli import algorithms, compare, datasets, demo, info, predict, reproduce
+from onkel.cli import algorithms, compare, datasets, demo, info, predict, reproduce, tune
 from onkel.cli.console import Notes, complain, fail, say_warnings
 from onkel.cli.interrupt import Interrupted
 from onkel.cli.learn import verb as learn
@@ -54,6 +54,7 @@ app.command()(learn.learn)
 app.command()(predict.predict)
 app.command()(info.info)
 app.command()(compare.compare)
+app.command()(tune.tune)
 app.command()(algorithms.algorithms)
 app.command()(demo.demo)
 app.add_typer(datasets.app, name="datasets")

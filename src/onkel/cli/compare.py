@@ -78,7 +78,7 @@ def compare(options: CompareOptions) -> None:
     from onkel.cli.writers import check_outputs
     from onkel.evaluation.comparison.contest import Contest
 
-    check_outputs(options.report, options.figure, inputs=[options.source])
+    check_outputs(options.report, options.figure, inputs=options.sources)
     _check_figure(options.figure)
     rows = _Rows(options)
     task, reason = choose_task(rows.first_targets(), options.task)
@@ -134,7 +134,7 @@ class _Rows:
             self.reading = f"{count(self.total, 'row')} read once, in {spent}"
             self.order = self.order if self.options.order == "shuffled" else "that of the stream"
             return
-        if self.options.source == "-":
+        if "-" in self.options.sources:
             raise ValueError("stdin can be read only once: raise --memory, or use a file")
         self.total = None
         self.reading = "reading is part of 'in all'"
@@ -232,7 +232,7 @@ def _write_files(
     write_html(
         results,
         options.report,
-        title=f"Comparison on {Path(options.source).name or options.source}",
+        title=f"Comparison on {options.source_name}",
         lead=f"{task}{target} · {_runs(options.runs)} · order: {rows.order}",
         notes=notes,
         linear=linear,

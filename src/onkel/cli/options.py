@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 import typer
 
 MODEL, READING, RUN, OUTPUT = "Model", "Reading", "Run", "Output"
-_LONG = "File, folder, glob or URL; '-' for stdin (with --format)."
+_LONG = "File, folder, glob or URL, or several, read in turn; '-' for stdin (with --format)."
 _ROWS, _COLUMN, _FILE, _N = ({"metavar": name} for name in ("ROWS", "COLUMN", "FILE", "N"))
 
 
@@ -32,7 +32,7 @@ def names(incomplete: str) -> list[str]:
 Formats = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "svmlight"]
 Policies = Literal["auto", "error", "zero", "mean", "skip"]
 
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help=_LONG)]
+Sources = Annotated[list[str], typer.Argument(metavar="SOURCE...", help=_LONG)]
 Model = Annotated[
     str, typer.Argument(metavar="MODEL", help="File that 'onkel learn --save' wrote.")
 ]
@@ -156,7 +156,8 @@ SettingsOfSome = Annotated[
 Scaling = Annotated[
     Literal["auto", "standard", "minmax", "none"],
     _option(
-        help="Of the features; auto: none where the learner scales by itself, else standard.",
+        help="Of the features; auto: standard with heavy tails drawn in, or none where the learner "
+        "scales by itself.",
         panel=MODEL,
     ),
 ]
@@ -191,6 +192,26 @@ Time = Annotated[
     str | None,
     _option(help="Column of when each row came, for --delay: times or seconds.", panel=READING,
             **_COLUMN),
+]  # fmt: skip
+Workers = Annotated[
+    int | None,
+    _option(
+        min=1, help="Learn partitions of the source apart, in so many processes (onkel[dask]).",
+        panel=RUN, **_N,
+    ),
+]  # fmt: skip
+Scheduler = Annotated[
+    str | None,
+    _option(
+        help="The same on a Dask cluster that runs: tcp://HOST:PORT.", panel=RUN, metavar="ADDRESS"
+    ),
+]
+SkipBad = Annotated[
+    bool,
+    _option(
+        "--skip-bad-partitions", panel=RUN,
+        help="With --workers: leave out partitions that cannot be read, and name them.",
+    ),
 ]  # fmt: skip
 Resume = Annotated[bool, _option("--resume", help="Continue from --checkpoint.", panel=RUN)]
 Base = Annotated[
@@ -239,7 +260,7 @@ Markdown = Annotated[bool, _option("--markdown", help="Print Markdown.")]
 class Reading:
     """How a source is read."""
 
-    source: Source
+    sources: Sources
     target: Target = None
     format: Format = None
     exclude: Exclude = None
@@ -258,6 +279,16 @@ class Reading:
     keep_columns: KeepColumns = None
     dtype: Dtype = "float32"
     limit: Limit = None
+
+    @property
+    def source(self) -> str | list[str]:
+        """The source, or several that are read one after the other."""
+        return one_or_all(self.sources)
+
+    @property
+    def source_name(self) -> str:
+        """What a person calls it."""
+        return named(self.sources)
 
     def reading(self) -> dict[str, Any]:
         """What `onkel.streams.open_stream` is told."""
@@ -297,6 +328,17 @@ class Learning(Reading):
     settings: Settings = None
     scaling: Scaling = "auto"
     seed: Seed = 0
+
+
+def one_or_all(sources: list[str]) -> str | list[str]:
+    """What `onkel.streams.open_stream` takes: a source, or a list of files."""
+    return sources[0] if len(sources) == 1 else sources
+
+
+def named(sources: list[str]) -> str:
+    """The first source's name, and how many follow."""
+    more = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
+    return (Path(sources[0]).name or sources[0]) + more
 
 
 def names_in(given: list[str] | None) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from onkel.cli import options
 from onkel.cli.console import note, watched
-from onkel.cli.options import takes
+from onkel.cli.options import named, one_or_all, takes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class PredictOptions:
     """What ``onkel predict`` was asked for."""
 
     model: options.Model
-    source: options.Source
+    sources: options.Sources
     format: options.Format = None
     missing: options.MissingAsLearned = None
     out: options.Out = "-"
@@ -45,7 +45,7 @@ def predict(options: PredictOptions) -> None:
     from onkel.evaluation.scoring import Score
 
     if options.out != "-":
-        check_outputs(Path(options.out), inputs=[options.source, options.model])
+        check_outputs(Path(options.out), inputs=[*options.sources, options.model])
     model = _load(options.model)
     _check(options, model)
     score = Score(model.task)
@@ -56,7 +56,7 @@ def predict(options: PredictOptions) -> None:
             rows += len(columns["prediction"])
             score.add(y, columns["prediction"])
         if rows == 0:
-            raise ValueError(f"{options.source}: there are no rows to predict")
+            raise ValueError(f"{named(options.sources)}: there are no rows to predict")
     note(f"{rows:,} predictions" + (f" in {options.out}" if options.out != "-" else ""))
     if score.n_rows:
         note(f"{score.text()} on the target {model.encoder.target!r}")
@@ -106,7 +106,7 @@ def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, An
 
     as_learned = model.settings.get("missing", "auto")
     stream = open_stream(
-        options.source,
+        one_or_all(options.sources),
         format=options.format,
         # every row has its prediction
         missing=options.missing or ("error" if as_learned == "skip" else as_learned),

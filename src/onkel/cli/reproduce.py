@@ -1,20 +1,42 @@
-"""``onkel reproduce``: the numbers that the default learner is judged by, measured again."""
+"""``onkel reproduce``: the papers' tables and figures, and the default learner's own numbers."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from onkel.cli import options
+from onkel.cli.reproduce_papers import papers
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-app = typer.Typer(help="Measure the default learner's numbers again.", no_args_is_help=True)
+_OF_A_PAPER = re.compile(r"[a-z]+\.(table|figure|regret|rates|budget)")
+
+
+class _Names(TyperGroup):
+    """What is no verb is the name of an experiment."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Names of experiments go to ``papers``, and so does nothing at all."""
+        own = args and args[0] in ("default", "rivals", "streams", "--help", "-h")
+        if not own or any(map(_OF_A_PAPER.match, args)):
+            args = ["papers", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_Names,
+    help="Repeat the papers' tables and figures: 'onkel reproduce' lists them, 'onkel reproduce "
+    "papers --help' tells the options.",
+)
+app.command()(papers)
 
 
 @app.command()
@@ -28,11 +50,11 @@ def default(
 
     Example: onkel reproduce default --json default.json
     """
-    from onkel.experiments import goal_tables, rivals
-    from onkel.experiments.default import Outcome, about, measure
-    from onkel.experiments.goals import find_goals
+    from onkel.experiments.own import goal_tables, rivals
+    from onkel.experiments.own.default import Outcome, about, measure
+    from onkel.experiments.own.goals import find_goals
+    from onkel.experiments.own.watching import work_on
     from onkel.experiments.records import Record
-    from onkel.experiments.watching import work_on
 
     goals = find_goals(data)
     record = Record(json_file, about())
@@ -64,10 +86,10 @@ def rivals(
 
     Example: onkel reproduce rivals --run --json rivals.json
     """
-    from onkel.experiments import goal_tables, rivals
-    from onkel.experiments.goals import find_goals
+    from onkel.experiments.own import goal_tables, rivals
+    from onkel.experiments.own.goals import find_goals
+    from onkel.experiments.own.watching import work_on
     from onkel.experiments.records import Record
-    from onkel.experiments.watching import work_on
 
     goals = find_goals(data)
     found = rivals.stored()
@@ -108,11 +130,11 @@ def streams(
 
     Example: onkel reproduce streams streams/ --rows 2000 --runs 1
     """
+    from onkel.experiments.own.watching import work_on
     from onkel.experiments.records import Record
     from onkel.experiments.streams.learners import find_learners
     from onkel.experiments.streams.measuring import Outcome, about, measure
     from onkel.experiments.streams.reading import find_streams
-    from onkel.experiments.watching import work_on
 
     chosen, files = find_learners(learners), find_streams(folder, data)
     record = Record(json_file, about(rows))

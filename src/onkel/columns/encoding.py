@@ -121,6 +121,8 @@ class Encoder:
         self.zero_based = zero_based
         self.means: np.ndarray | None = None
         self.counts: np.ndarray | None = None
+        #: whether rows to learn from change nothing here any more
+        self.fixed = False
         self.layout = Layout(columns, self.n_hash, self.max_categories, self.statistics)
 
     @property
@@ -187,7 +189,19 @@ class Encoder:
 
     def extend(self, columns: Iterable[Column]) -> None:
         """Columns that come in mid-stream: their features follow those there are."""
+        if self.fixed:
+            return
         self.layout.append(replace(column, late=True) for column in columns)
+
+    def fix(self) -> None:
+        """Keep columns, categories and means as they are; new values share what is there for all.
+
+        Where there are statistics, a new category shares a code, by its hash.
+        """
+        self.fixed = True
+        if self.statistics:
+            for own in self.layout.categories.values():
+                own.hashes = True
 
     def widened_means(self) -> tuple[np.ndarray, np.ndarray]:
         """Running means and counts, with zeros for features that have none yet; in place."""
@@ -273,7 +287,8 @@ class Encoder:
         """Features (n, n_features) of the values of each column; None: a column is not there."""
         from onkel.columns.filling import fill
 
-        return fill(self.layout, found, n, dtype, missing=missing, learn=learn)
+        fixed = self.fixed
+        return fill(self.layout, found, n, dtype, missing=missing, learn=learn, fixed=fixed)
 
     def get_state(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""

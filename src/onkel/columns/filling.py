@@ -21,10 +21,16 @@ def fill(
     *,
     missing: str,
     learn: bool,
+    fixed: bool = False,
 ) -> np.ndarray:
-    """Features (n, n_features) as `Encoder.encode` makes them; None: a column is not there."""
+    """Features (n, n_features) as `Encoder.encode` makes them; None: a column is not there.
+
+    With ``fixed`` the gaps of rows to learn are counted, and nothing else is learned.
+    """
     full = [_all_missing(layout, k, n) if one is None else one for k, one in enumerate(found)]
     if learn:
+        _add_gaps(layout, full)
+    if learn and not fixed:
         _make_room(layout, full, missing == "auto")
     X = np.zeros((n, len(layout)), dtype=dtype)
     # A float64 too large for float32 becomes inf here, and is refused as such later.
@@ -43,12 +49,17 @@ def _all_missing(layout: Layout, k: int, n: int) -> Given | None:
     return Given(np.full(n, -1) if column.kind == "text" else np.full(n, np.nan))
 
 
+def _add_gaps(layout: Layout, found: Sequence[Given | None]) -> None:
+    for k, one in enumerate(found):
+        if one is not None:
+            layout.gaps[k] += _count_gaps(one, layout.columns[k].kind == "text")
+
+
 def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) -> None:
     """Features for what is new, in the order of rows and then of columns: blocks don't matter."""
     new: list[tuple[int, int, int]] = []
     for k, one in enumerate(found):
         if one is not None:
-            layout.gaps[k] += _count_gaps(one, layout.columns[k].kind == "text")
             parts = _new_values if layout.columns[k].kind == "text" else _new_gap
             new += [(row, k, part) for row, part in parts(layout, k, one, indicate)]
     new.sort(key=lambda feature: feature[:2])

@@ -10,7 +10,7 @@ import numpy as np
 from onkel.columns.arrow_values import kind_of
 from onkel.columns.column import Column, Given
 from onkel.columns.encoding import FIRST_ROWS
-from onkel.columns.kinds.written import number_form, time_form
+from onkel.columns.kinds.written import DATES, number_form, time_form
 from onkel.columns.reading import given, text_of
 from onkel.errors import DataError
 
@@ -27,6 +27,13 @@ class Written(NamedTuple):
     decimal: str = "."
     dates: str | None = None
     na_values: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """ValueError for what nobody writes."""
+        if self.decimal not in (".", ","):
+            raise ValueError(f"decimal={self.decimal!r} must be '.' or ','")
+        if self.dates not in (None, *DATES):
+            raise ValueError(f"dates={self.dates!r} must be one of {', '.join(DATES)}")
 
 
 def column_of(

@@ -121,6 +121,11 @@ class Layout:
         value = own.values[part - 1]
         return f"{column.name} is missing" if value == NOTHING else f"{column.name}={value}"
 
+    def add_gaps(self, gaps: list[int], before: list[int] | None) -> None:
+        """Count the gaps that another layout of the same columns has met since ``before``."""
+        more = zip(self.gaps, gaps, before or [0] * len(gaps), strict=True)
+        self.gaps = [own + theirs - known for own, theirs, known in more]
+
     def get_state(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
         own = [self.categories.get(k) for k in range(len(self.columns))]

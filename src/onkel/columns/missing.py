@@ -121,6 +121,7 @@ def _filled(X: Any, encoder: Encoder, learn: bool) -> Any:
     means, counts = encoder.widened_means()
     X = X.copy()
     dense = isinstance(X, np.ndarray)
+    learn = learn and not encoder.fixed
     if learn and dense:
         fill_means(X, means, counts)
     elif learn:

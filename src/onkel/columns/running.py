@@ -101,8 +101,11 @@ def minmax_late(X, out, low, high, count):
 
 
 @njit(cache=True, nogil=True)
-def minmax_rows(X, out, low, high):
-    """Widen [low, high] by x_t, then (x_t - low) / (high - low); 0 where they are equal."""
+def minmax_rows(X, out, low, high, t):
+    """Widen [low, high] by x_t, then (x_t - low) / (high - low); 0 where they are equal.
+
+    ``t``, the rows so far, makes no difference here.
+    """
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
             x = np.float64(X[i, j])

@@ -13,8 +13,10 @@ from onkel.columns.target_scaling import LARGEST
 from onkel.errors import DataError
 from onkel.state import Array, Field, Flag, Text, Whole, check, require
 
-MODES = ("standard", "minmax", "none")
+MODES = ("auto", "standard", "minmax", "none")
 _STATE = ("center_", "spread_", "count_")
+# Rows of ``tails_`` (:mod:`onkel.columns.tails`), and which of them are sums of nothing negative.
+_N_TAILS, _SUMS = 6, [0, 1, 3, 4, 5]
 
 
 class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -27,18 +29,26 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         standard:  z_t = (x_t - mean_t) / std_t
         minmax:    z_t = (x_t - min_t) / (max_t - min_t)
 
+    "auto" is "standard" with heavy tails drawn in, so that a few rows far out don't press all
+    others together: a column of high kurtosis is standardised after
+
+        u_t = asinh((x_t - mean_t) / mean |x - mean|)
+
+    Which columns those are is seen at their rows 64, 128, ..., 4096 and stands from then on.
+
     A column that has not varied yet gives 0 (so the first row is all 0). Statistics are float64
     (Welford's update); the output has the input's dtype.
 
-    CSR input is scaled without centring, to stay sparse: x_t / std_t (zeros counted), or
-    x_t / max |x| so far for ``"minmax"``. Give one scaler either dense or CSR rows, not both.
+    CSR input is scaled without centring, to stay sparse, and keeps its tails: x_t / std_t (zeros
+    counted), or x_t / max |x| so far for ``"minmax"``. Give one scaler either dense or CSR rows,
+    not both.
 
     Use it in front of any learner on a stream. Not for batch work: scikit-learn's
     ``StandardScaler`` sees all rows first.
 
     Parameters
     ----------
-    mode : {"standard", "minmax", "none"}, default="standard"
+    mode : {"auto", "standard", "minmax", "none"}, default="standard"
 
     Attributes
     ----------
@@ -47,7 +57,8 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     center_ : ndarray of shape (d,)
         Running mean ("standard"; for CSR of the stored values) or minimum ("minmax").
     spread_ : ndarray of shape (d,)
-        Sum of squared deviations ("standard") or maximum ("minmax"; for CSR of absolute values).
+        Sum of squared deviations ("standard", "auto") or maximum ("minmax"; for CSR of absolute
+        values).
     n_features_in_ : int
 
     Raises
@@ -69,7 +80,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> OnlineScaler:
         """Forget what was learned, then learn from X, of shape (n, d)."""
-        for name in ("n_rows_", "n_features_in_", "n_late_", "sparse_", *_STATE):
+        for name in ("n_rows_", "n_features_in_", "n_late_", "sparse_", *_STATE, "tails_"):
             self.__dict__.pop(name, None)
         return self.partial_fit(X)
 
@@ -99,7 +110,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         out = np.empty_like(X.data)
         parts = (X.indptr, X.indices, X.data, out)
-        if self.mode == "standard":
+        if self.mode != "minmax":
             stats = (self.count_, self.center_, self.spread_)
             running.standard_sparse(*parts, *stats, self.n_rows_)
         else:
@@ -107,22 +118,15 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return csr_matrix((out, X.indices, X.indptr), X.shape)
 
     def _learn_dense(self, X: np.ndarray) -> np.ndarray:
-        from onkel.columns import running
-
+        learn, learn_late = _loops(self.mode)
         out = np.empty(X.shape, dtype=X.dtype)
-        standard = self.mode == "standard"
-        arrays: list[Any] = [X, out, self.center_, self.spread_, self.count_]
+        arrays = [X, out, self.center_, self.spread_]
+        if self.mode == "auto":
+            arrays.append(self.tails_)
+        first = X.shape[1] - self.n_late_
         if self.n_late_:
-            first = X.shape[1] - self.n_late_
-            late = [array[..., first:] for array in arrays]
-            learn_late: Any = running.standard_late if standard else running.minmax_late
-            learn_late(*late)
-            arrays = [array[..., :first] for array in arrays]
-        first_columns, into, center, spread, _ = arrays
-        if standard:
-            running.standard_rows(first_columns, into, center, spread, self.n_rows_)
-        else:
-            running.minmax_rows(first_columns, into, center, spread)
+            learn_late(*(array[..., first:] for array in arrays), self.count_[first:])
+        learn(*(array[..., :first] for array in arrays), self.n_rows_)
         return out
 
     def add_columns(self, n: int) -> None:
@@ -134,7 +138,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "n_rows_")
         for name, values in self._nothing_seen(n).items():
-            setattr(self, name, np.append(getattr(self, name), values))
+            setattr(self, name, np.append(getattr(self, name), values, axis=-1))
         self.n_features_in_ += n
         if not self.sparse_:
             self.n_late_ += n
@@ -143,7 +147,8 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """The statistics of n columns without rows."""
         edge = np.inf if self.mode == "minmax" and not self.sparse_ else 0.0
         values = (edge, -edge, 0.0)
-        return {name: np.full(n, value) for name, value in zip(_STATE, values, strict=True)}
+        nothing = {name: np.full(n, value) for name, value in zip(_STATE, values, strict=True)}
+        return nothing | ({"tails_": np.zeros((_N_TAILS, n))} if self.mode == "auto" else {})
 
     def transform(self, X: Any) -> Any:
         """Scale X, of shape (n, d), with the statistics as they stand."""
@@ -156,6 +161,10 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             data = (X.data * factor[X.indices]).astype(X.dtype, copy=False)
             return csr_matrix((data, X.indices, X.indptr), X.shape)
         out = ((X - center) * factor).astype(X.dtype, copy=False)
+        if self.mode == "auto":
+            from onkel.columns.tails import tails_now
+
+            tails_now(X, out, self.center_, self.tails_, self._rows_of_columns())
         if self.n_late_:
             out[:, -self.n_late_ :][X[:, -self.n_late_ :] == 0.0] = 0.0
         return out
@@ -169,13 +178,17 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             m2 = self.spread_
             if self.sparse_:
                 m2 = m2 + self.center_**2 * self.count_ * (t - self.count_) / t
-            rows = np.full(len(m2), float(t))
-            if self.n_late_:
-                rows[-self.n_late_ :] = np.maximum(self.count_[-self.n_late_ :], 1.0)
-            width = np.sqrt(m2 / rows)
+            width = np.sqrt(m2 / self._rows_of_columns())
         known = (width > 0) & np.isfinite(width)
         center = np.where(known, self.center_, 0.0)
         return center, np.divide(1.0, width, out=np.zeros_like(width), where=known)
+
+    def _rows_of_columns(self) -> np.ndarray:
+        """Rows in the statistics of each column, 1 at the least."""
+        rows = np.full(self.n_features_in_, max(self.n_rows_, 1.0))
+        if self.n_late_:
+            rows[-self.n_late_ :] = np.maximum(self.count_[-self.n_late_ :], 1.0)
+        return rows
 
     def _checked(self, X: Any, *, learn: bool) -> Any:
         """X as float array or CSR, all finite; at the first rows, make room for statistics."""
@@ -212,7 +225,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.__sklearn_is_fitted__():
             names = ("n_rows_", "sparse_", "n_features_in_", "n_late_")
             state.update({k: getattr(self, k) for k in names})
-            state.update({k: getattr(self, k).copy() for k in _STATE})
+            state.update({k: getattr(self, k).copy() for k in self._nothing_seen(0)})
         return state
 
     @classmethod
@@ -223,7 +236,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             _check_statistics(state)
         scaler = cls(state["mode"])
         for name, value in state.items():
-            if name in ("n_rows_", "sparse_", "n_features_in_", "n_late_", *_STATE):
+            if name in ("n_rows_", "sparse_", "n_features_in_", "n_late_", *_STATE, "tails_"):
                 setattr(scaler, name, value.copy() if isinstance(value, np.ndarray) else value)
         return scaler
 
@@ -237,6 +250,17 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
+def _loops(mode: str) -> tuple[Any, Any]:
+    """What takes in and scales rows of the first columns, and of those that came in mid-stream."""
+    from onkel.columns import running, tails
+
+    if mode == "auto":
+        return tails.tails_rows, tails.tails_late
+    if mode == "standard":
+        return running.standard_rows, running.standard_late
+    return running.minmax_rows, running.minmax_late
+
+
 def _check_statistics(state: dict[str, Any]) -> None:
     """ModelFileError where the statistics are none that a scaler could have learned."""
     whole = {"n_rows_": Whole(), "n_features_in_": Whole(low=1), "n_late_": Whole()}
@@ -248,6 +272,9 @@ def _check_statistics(state: dict[str, Any]) -> None:
     array = Array(shape=(d,), low=-most, high=most, finite=not edges)
     arrays: dict[str, Field] = dict.fromkeys(_STATE, array)
     check(state, arrays | {"count_": Array(shape=(d,), low=0.0)}, **sizes)
+    if state["mode"] == "auto":
+        check(state, {"tails_": Array(shape=(_N_TAILS, d))})
+        require((state["tails_"][_SUMS] >= 0.0).all(), "tails_: holds numbers below 0")
     require(state["n_late_"] <= d, f"n_late_: is {state['n_late_']}, more than the {d} columns")
     if not edges:
         require((state["spread_"] >= 0.0).all(), "spread_: holds numbers below 0")

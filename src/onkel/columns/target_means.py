@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.merging import joined, require_same
 from onkel.state import Array, Flag, Listed, Number, Text, check, inside, require
 
 _SMOOTHING = 10.0
@@ -89,9 +90,14 @@ class TargetMeans:
         if n > len(held) or sums.shape[1] < self.n_means:
             n = max(n, _FEWEST_CODES) if n <= len(held) else max(2 * n, _FEWEST_CODES)
             n = max(n, len(held))
-            self.counts[name] = np.pad(held, (0, n - len(held)))
-            more = [(0, n - len(sums)), (0, self.n_means - sums.shape[1])]
-            self.sums[name] = np.pad(sums, more)
+            self.counts[name], self.sums[name] = self._padded(name, n, self.n_means)
+
+    def _padded(self, name: int, n: int, n_means: int) -> tuple[np.ndarray, np.ndarray]:
+        """Counts (n,) and sums (n, n_means) of a column's codes; those that are new count 0."""
+        held = self.counts.get(name, np.zeros(0))
+        sums = self.sums.get(name, np.zeros((0, n_means)))
+        more = [(0, n - len(sums)), (0, n_means - sums.shape[1])]
+        return np.pad(held, (0, n - len(held))), np.pad(sums, more)
 
     def _as_targets(self, y: np.ndarray) -> np.ndarray:
         """The numbers (n, 1), or for each class but the first 1 where it stands."""
@@ -105,6 +111,18 @@ class TargetMeans:
         self.total = np.pad(self.total, (0, max(len(self.classes) - 1, 0) - len(self.total)))
         place = np.array([self.classes.index(n) if n in self.classes else 0 for n in names])
         return (place[index][:, None] == np.arange(1, self.n_means + 1)).astype(np.float64)
+
+    def take_in(self, other: TargetMeans, origin: TargetMeans | None) -> None:
+        """Add what another counted since both were ``origin`` (None: since the first row)."""
+        require_same("the order of the classes", self.classes, other.classes)
+        of_all = (self, other, TargetMeans(self.of_classes) if origin is None else origin)
+        J = self.n_means
+        self.n_rows = joined(of.n_rows for of in of_all)
+        self.total = joined(np.pad(of.total, (0, J - of.n_means)) for of in of_all)
+        for name in {**self.counts, **other.counts}:
+            n = max(len(of.counts.get(name, ())) for of in of_all)
+            padded = [of._padded(name, n, J) for of in of_all]
+            self.counts[name], self.sums[name] = map(joined, zip(*padded, strict=True))
 
     def get_state(self) -> dict[str, Any]:
         """A copy of all of it."""

@@ -78,12 +78,7 @@ class OnlineTargetScaler:
         DataError
             A value is not finite (row in the block, value); nothing has been learned.
         """
-        y = np.ascontiguousarray(y, dtype=np.float64).reshape(-1)
-        bad = ~(np.abs(y) < LARGEST)
-        if bad.any():
-            row = int(np.argmax(bad))
-            wanted = "is too large to be scaled" if np.isfinite(y[row]) else "must be finite"
-            raise DataError(f"the target is {y[row]}; it {wanted}", row=row, value=y[row])
+        y = _finite(y)
         n = len(y)
         center, scale = np.zeros(n + 1), np.ones(n + 1)
         if self.mode != "none":
@@ -95,6 +90,10 @@ class OnlineTargetScaler:
             )
         self.n_rows += n
         return (y - center[1:]) / scale[1:], center[:-1], scale[:-1]
+
+    def scaled_as_is(self, y: Any) -> tuple[np.ndarray, float, float]:
+        """As :meth:`learn_transform`, by the statistics as they stand, which stay."""
+        return self.transform(_finite(y)), self.center, self.scale
 
     def transform(self, y: Any) -> np.ndarray:
         """Scale y with the statistics as they stand."""
@@ -121,3 +120,14 @@ class OnlineTargetScaler:
         if state["n_rows"]:
             scaler.n_rows, scaler._a, scaler._b = state["n_rows"], state["a"], state["b"]
         return scaler
+
+
+def _finite(y: Any) -> np.ndarray:
+    """Targets (n,) in float64; DataError at the first that cannot be scaled."""
+    y = np.ascontiguousarray(y, dtype=np.float64).reshape(-1)
+    bad = ~(np.abs(y) < LARGEST)
+    if bad.any():
+        row = int(np.argmax(bad))
+        wanted = "is too large to be scaled" if np.isfinite(y[row]) else "must be finite"
+        raise DataError(f"the target is {y[row]}; it {wanted}", row=row, value=y[row])
+    return y

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from onkel.losses import sigmoid
+from onkel.merging import joined
 from onkel.numerics.jit import jit
 from onkel.state import Array, check, require
 
@@ -95,6 +96,13 @@ class Calibration:
             positive = np.where(f > 0.0, np.maximum(positive, _MORE), np.minimum(positive, 0.5))
             return np.stack([1.0 - positive, positive], axis=1)
         return np.asarray(softmax(self.theta[0] * scores, axis=1))
+
+    def take_in(self, other: Calibration, origin: Calibration | None) -> None:
+        """Add what another learned since both were ``origin``: H adds, and H θ in proportion."""
+        of_all = (self, other, Calibration() if origin is None else origin)
+        H = joined(of.H + np.triu(of.H, 1).T for of in of_all)
+        total = joined((of.H + np.triu(of.H, 1).T) @ of.theta for of in of_all)
+        self.theta, self.H = np.linalg.solve(H, total), np.triu(H)
 
     def get_state(self) -> dict[str, Any]:
         """θ and H."""

@@ -11,8 +11,8 @@ from onkel.numerics.jit import jit
 #: places in the sums: Σ⟨r, s⟩ and √(Σ⟨r, s⟩²), Σ‖s‖², Σ‖r‖², Σ‖r - a s‖², rows
 AGREED, DOUBT, SIZE, WHOLE, LEFT, ROWS = range(6)
 N_SUMS = 6
-# Rows between two steps of forgetting.
-_PERIOD = 256
+#: rows between two steps of forgetting
+PERIOD = 256
 
 
 @jit
@@ -83,8 +83,8 @@ def learn(B, pairs, W, V, first, forgetting, R, weight, sums, out):
                 for k in range(len(s)):
                     W[c, k] += gain * (R[t, k] - s[k])
                 V[c] -= gain * V[c]
-            if forgetting < 1.0 and sums[ROWS] % _PERIOD == 0.0:
-                _forget(W, V, first, forgetting**_PERIOD, sums)
+            if forgetting < 1.0 and sums[ROWS] % PERIOD == 0.0:
+                _forget(W, V, first, forgetting**PERIOD, sums)
 
 
 @jit

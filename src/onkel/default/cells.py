@@ -26,6 +26,7 @@ import numpy as np
 
 from onkel.default import cell_loops as loops
 from onkel.default.bins import PairBins
+from onkel.merging import joined
 from onkel.model.labels import outputs_with_class
 from onkel.state import Array, check, inside
 
@@ -69,6 +70,23 @@ class PairCells:
         self.W = residuals_with_class(self.W, position)
         if self.W.shape[1] == 3:
             self.sums[: loops.ROWS] *= 0.5
+
+    def take_in(self, other: PairCells, origin: PairCells | None) -> None:
+        """Add what other cells, over the same bins, learned since both were ``origin``.
+
+        A weight is a mean with a precision 1/V: precisions add, and means in proportion to them.
+        """
+        known = PairCells(self.bins, self.W.shape[1]) if origin is None else origin
+        rows = (int(of.sums[loops.ROWS]) // loops.PERIOD for of in (other, known))
+        kept = self.forgetting ** (loops.PERIOD * (next(rows) - next(rows)))
+        of_all = (self, other, known)
+        precision = joined((1.0 / cells.V for cells in of_all), kept)
+        total = joined((cells.W / cells.V[:, None] for cells in of_all), kept)
+        self.W, self.V = total / precision[:, None], 1.0 / precision
+        n_rows = joined(cells.sums[loops.ROWS] for cells in of_all)
+        doubt = joined((cells.sums[loops.DOUBT] ** 2 for cells in of_all), kept**2)
+        self.sums = joined((cells.sums for cells in of_all), kept)
+        self.sums[loops.DOUBT], self.sums[loops.ROWS] = max(doubt, 0.0) ** 0.5, n_rows
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars."""

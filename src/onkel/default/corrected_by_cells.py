@@ -13,15 +13,18 @@ changes slowly. On a steady stream their shares stay near 0.
 from __future__ import annotations
 
 import math
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, residuals_with_class
+from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
+from onkel.merging import require_same
 from onkel.model.warmup import Warmup, next_power_of_two
 from onkel.numerics.dense import as_dense
 from onkel.rules.base import Rule
@@ -101,18 +104,42 @@ class CorrectedModel(ExplicitModel):
         X, y, weight = self.choice.rows()
         n_landmarks = self.map.n_components  # type: ignore[attr-defined]
         bins = PairBins.of(X, self.targets(y), _CELLS * n_landmarks**2 // (self.n_outputs + 1))
-        first, *later = self._forgetting
-        self.stages = [PairCells(bins, self.n_outputs, first)]
+        self.stages = [PairCells(bins, self.n_outputs, self._forgetting[0])]
         self.stages[0].learn(X, self.residuals, weight)
         if self.choice.complete:
-            self.choice, self.residuals = None, np.empty((0, self.n_outputs))
-            few = bins.alone()
-            self.stages += [PairCells(few, self.n_outputs, forgetting) for forgetting in later]
+            self._end_choice()
+
+    def _end_choice(self) -> None:
+        """Keep the columns and bins as they are, and begin the later stages."""
+        self.choice, self.residuals = None, np.empty((0, self.n_outputs))
+        few, later = self.stages[0].bins.alone(), self._forgetting[1:]
+        self.stages += [PairCells(few, self.n_outputs, forgetting) for forgetting in later]
 
     @property
     def _forgetting(self) -> list[float]:
         """Of each stage."""
         return [ExactScalars.of(self.par).forgetting * tide for tide in _TIDES]
+
+    # ---- models of several parts ---------------------------------------------------------------
+
+    def fix_map(self) -> None:
+        super().fix_map()
+        if self.choice is not None:
+            self._end_choice()
+
+    def require_alike(self, other: Any) -> None:
+        super().require_alike(other)
+        bins = ([stage.bins.get_state() for stage in model.stages] for model in (self, other))
+        for mine, own in zip_longest(*bins):
+            require_same("the bins of the cells", mine, own)
+        if self.choice is not None or other.choice is not None:
+            raise MergeError("the bins of the cells are still being chosen: call fix_map() first")
+
+    def take_in(self, other: Any, origin: Any) -> None:
+        super().take_in(other, origin)
+        known = [None] * len(self.stages) if origin is None else origin.stages
+        for stage, own, before in zip(self.stages, other.stages, known, strict=True):
+            stage.take_in(own, before)
 
     # ---- the rest of a model -------------------------------------------------------------------
 

@@ -29,9 +29,11 @@ import numpy as np
 
 from onkel.default.loss_history import BIN_ROWS, LossHistory
 from onkel.default.spending import Spending, under_way, work_begun, work_of_fits
+from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
+from onkel.merging import require_same
 from onkel.rules.base import Rule, RuleKind
 from onkel.state import Array, Flag, Whole, check, inside, require
 
@@ -87,6 +89,8 @@ class RestartingModel:
         self.column_waits = False
         #: the work of learning and of following changes
         self.spending = Spending()
+        #: whether the model stays, whatever the losses: parts of a stream are to be merged
+        self.fixed = False
 
     @property
     def changed_at(self) -> list[int]:
@@ -152,6 +156,8 @@ class RestartingModel:
 
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn the rows in order; returns the scores (n, K) before each was learned."""
+        if self.fixed:
+            return self.current.learn(X, y, weight)
         P, known = np.zeros((len(y), self.current.n_outputs)), 0
         for start, end in self._bins(weight):
             if known < end:
@@ -281,6 +287,28 @@ class RestartingModel:
         spread = np.sqrt(max(bins[:, 1].sum() / n - mean**2, 0.0) / n)
         return bool(mean > _BETTER * spread)
 
+    # ---- models of several parts ---------------------------------------------------------------
+
+    def fix_map(self) -> None:
+        """Keep the model that predicts: no other begins from now on."""
+        self.current.fix_map()
+        self.fixed, self.challenger, self.history = True, None, LossHistory()
+        self.open_bin, self.compared = np.zeros((0, 2)), np.zeros((0, 2))
+
+    def require_alike(self, other: Any) -> None:
+        """MergeError, naming the difference, unless :meth:`take_in` can take in ``other``."""
+        require_same("what they are", type(self).__name__, type(other).__name__)
+        if not (self.fixed and other.fixed):
+            raise MergeError(
+                "a learner that may begin anew cannot be merged: let one learn a sample and call "
+                "fix_map(); then let each part learn with a copy of it"
+            )
+        self.current.require_alike(other.current)
+
+    def take_in(self, other: Any, origin: Any) -> None:
+        """Add what ``other`` learned since both were ``origin`` (None: since the first row)."""
+        self.current.take_in(other.current, None if origin is None else origin.current)
+
     # ---- the rest of a model -------------------------------------------------------------------
 
     def add_output(self, position: int) -> None:
@@ -292,7 +320,7 @@ class RestartingModel:
         """Take rows with n columns more; a challenger begins, unless a fit is still to come."""
         self.widen(n)
         fixed = all(model.ready and model.warmup is None for model in self._models())
-        if fixed:
+        if fixed and not self.fixed:
             self._challenge(alarmed=False)
 
     def widen(self, n: int) -> None:

@@ -96,7 +96,7 @@ def write_html(
         columns=_columns(columns),
         progress=alone and _progress(alone),
         settings=_settings(runs, settings or {}),
-        versions=_versions(),
+        versions=versions(),
     )
     with atomic_file(Path(path)) as file:
         file.write(page.encode())
@@ -190,7 +190,8 @@ def _value(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _versions() -> str:
+def versions() -> str:
+    """Versions of what numbers depend on, and the machine's kind, as one line."""
     libraries = ("numpy", "scipy", "numba", "scikit-learn", "pyarrow")
     parts = [f"onkel {__version__}", f"Python {platform.python_version()}"]
     parts += [f"{name} {version(name)}" for name in libraries]

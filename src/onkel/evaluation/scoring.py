@@ -29,6 +29,11 @@ class Score:
             self._sums[k] += float(np.sum(metric.per_row(y, predictions)))
         self.n_rows += len(y)
 
+    @property
+    def sums(self) -> dict[str, float]:
+        """By metric, the sum of its value of each row."""
+        return {metric.name: total for metric, total in zip(self.metrics, self._sums, strict=True)}
+
     def text(self) -> str:
         """Such as "mistakes 3.20 %"."""
         values = [total / self.n_rows for total in self._sums]

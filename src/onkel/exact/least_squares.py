@@ -32,6 +32,7 @@ from scipy.linalg.lapack import dpotrf
 
 from onkel.exact.saved_matrices import check_matrices
 from onkel.exact.since_anchor import RowsSince, solve_lower
+from onkel.merging import joined
 from onkel.numerics.linalg import BlockFactor
 
 #: rows between two factorisations of R: fewer cost more in the factor, more cost more in S
@@ -43,7 +44,8 @@ FADE, _FADE_OF_MANY, _MANY = 0.05, 0.25, 128
 _WEIGHTLESS = 1e-30
 # Rows to learn at once, where anchors are nearer.
 _BLOCK_ROWS = 64
-_ARRAYS = ("R", "b", "z_sum", "noise", "w0")
+_SUMS = ("R", "b", "z_sum", "noise")
+_ARRAYS = (*_SUMS, "w0")
 
 
 class Known(NamedTuple):
@@ -218,6 +220,28 @@ class RecursiveLeastSquares:
             self.z_sum += known.weight @ known.e
         self._factor()
         return np.array(self.w0.T, order="C")
+
+    def take_in(
+        self, other: RecursiveLeastSquares, origin: RecursiveLeastSquares | None, rows: int
+    ) -> np.ndarray:
+        """Add what another learned since both were ``origin`` (None: since the first row).
+
+        With forgetting, its ``rows`` rows follow those here. Returns the weights (K, m).
+        """
+        nothing = [0.0] * len(_SUMS)
+        parts = [self._faded(), other._faded(), nothing if origin is None else origin._faded()]
+        kept = self.forgetting**rows
+        for name, *sums in zip(_SUMS, *parts, strict=True):
+            setattr(self, name, joined(sums, kept))
+        self.R = np.asfortranarray(self.prior + self.R)
+        self._factor()
+        return np.array(self.w0.T, order="C")
+
+    def _faded(self) -> list[np.ndarray]:
+        """The sums after all rows, that of R without the penalty."""
+        fade = self.forgetting ** len(self.since)
+        own = (getattr(self, name) for name in _SUMS[1:])
+        return [(self.R - self.prior) * fade, *(sums * fade for sums in own)]
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""

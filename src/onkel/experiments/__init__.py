@@ -1,29 +1,33 @@
-"""The papers' experiments as data, and the runner that repeats them.
+"""The papers' tables and figures as data, and the runner that repeats them.
 
-``python -m onkel.experiments`` runs all of them and prints a table; names or patterns choose some.
+``onkel reproduce`` lists them, ``onkel reproduce lsokl.table5`` runs one.
 
 >>> from onkel.experiments import EXPERIMENTS
->>> entry = EXPERIMENTS["lsokl-5-german-nogd"]
->>> entry.reference, entry.published.value
-('LSOKL Table 5', 30.4)
+>>> table = EXPERIMENTS["lsokl.table5"]
+>>> cell = next(case for case in table.cases if case.name == "german/nogd")
+>>> cell.published.value
+30.4
 """
 
 from __future__ import annotations
 
-from onkel.experiments.entry import PAPERS, Experiment
+from onkel.experiments.entry import PAPERS, Case, Experiment, Rows, Search
 from onkel.experiments.published import Cell
 from onkel.experiments.registry import EXPERIMENTS, find
-from onkel.experiments.runner import Result, run
-from onkel.experiments.search import Trial, search
+from onkel.experiments.results import Result
+from onkel.experiments.running.cache import Cache
+from onkel.experiments.running.runner import run_cases
 
 __all__ = [
     "EXPERIMENTS",
     "PAPERS",
+    "Cache",
+    "Case",
     "Cell",
     "Experiment",
     "Result",
-    "Trial",
+    "Rows",
+    "Search",
     "find",
-    "run",
-    "search",
+    "run_cases",
 ]

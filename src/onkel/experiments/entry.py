@@ -1,9 +1,9 @@
-"""What an experiment is: data, learner, protocol, and the number it is held against."""
+"""What an experiment is: a paper's table or figure, as data, and the cells it is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from onkel.experiments.published import Cell
@@ -13,77 +13,192 @@ PAPERS = {
     "lsokl": "Lu, Hoi, Wang, Zhao & Liu: Large Scale Online Kernel Learning, JMLR 17 (2016)",
     "rrf": "Nguyen, Le, Bui & Phung: Large-scale Online Kernel Learning with Random Feature "
     "Reparameterization, IJCAI 2017",
+    "nolana": "Si, Kumar & Li: Nonlinear Online Learning with Adaptive Nyström Approximation, 2018",
+    "aligned": "Sinha & Duchi: Learning Kernels with Random Features, NIPS 2016",
+    "olk": "He & Kwok: Simple Randomized Algorithms for Online Learning with Kernels, 2014",
+}
+#: digits and units of the metrics; of accuracy alone more is better
+METRICS = {
+    "mistakes": "mistakes, %",
+    "accuracy": "accuracy, %",
+    "mse": "mean squared error, target in [0, 1]",
+    "rmse": "root mean squared error",
+    "error": "‖G - Ḡ‖ / ‖G‖",
+    "regret": "regret",
 }
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """One cell of a paper's table, as data.
+class Rows:
+    """Which rows of a data set, and in what form.
 
-    Every run streams the rows once, in its own seeded order, through a fresh learner that predicts
-    each row before it learns it.
+    ``subset`` and ``scaling`` are those of :func:`onkel.datasets.load` if None. ``positive``: this
+    class against all others. ``share`` and ``most``: of the rows, a part drawn at random for a
+    search, on a seed of its own.
+    """
+
+    dataset: str
+    subset: str | None = None
+    scaling: str | None = None
+    n_first: int | None = None
+    positive: int | None = None
+    dtype: str = "float64"
+    share: float = 1.0
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class Search:
+    """How settings are chosen, never on what is reported.
+
+    ``grid``: parameter -> values. ``share``, ``most``: the part of the rows. ``orders`` of them are
+    tried; with ``folds``, each fold in turn is predicted by what the others taught.
+    """
+
+    grid: Mapping[str, tuple[Any, ...]]
+    share: float = 1.0
+    most: int | None = None
+    orders: int = 1
+    folds: int = 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One cell of a table, one line or one point of a figure: a learner on rows.
 
     Attributes
     ----------
-    name : str
-        Such as "lsokl-5-german-fogd".
-    paper, table : str, int
-    dataset : str
-        A name of :data:`onkel.datasets.DATASETS`.
+    rows : Rows
     algorithm : str
-        A name of :data:`onkel.algorithms.ALGORITHMS`.
+        As the paper calls it; what the line is named.
     parameters : mapping
-        Of the estimator. ``random_state`` is the run's number.
-    metric : {"mistakes", "mse"}
-        Mistakes in percent, or the mean squared error; lower is better.
+        Of the learner. ``random_state`` is the run's number.
+    learner : str
+        A name of :data:`onkel.algorithms.ALGORITHMS`, or of
+        :data:`onkel.experiments.running.learners.OTHERS`; left out, ``algorithm``.
+    task : {"binary", "multiclass", "regression"}
+    metric : str
+        A key of :data:`METRICS`.
+    unit : float
+        The target's unit, for ``rmse`` of targets that were scaled.
+    measure : str
+        A key of :data:`onkel.experiments.running.measures.MEASURES`: what a run is.
     published : Cell or None
     limit : float or None
-        The most it may be where rows or protocol differ from the paper's, so that the published
-        cell is no yardstick.
+        The most it may be where rows or protocol differ from the paper's.
     same_rows : bool
         Whether the rows here are the paper's.
-    subset, scaling : str or None
-        Where they are not those of :func:`onkel.datasets.load`.
-    n_first : int or None
-        Only the first so many rows.
     n_runs : int
     step : {"authors", "search", "prior", "default"}
-        Where the step sizes come from: the authors' scripts; a search (:attr:`grid`); earlier
-        experience with the data; the estimator's default.
-    grid : mapping
-        Parameter -> values searched.
-    search_share : float
-        Share of the rows the search ran on, drawn at random.
+        Where the settings come from: the authors' scripts; a search; earlier experience with the
+        data; the learner's defaults.
+    search : Search or None
+        How they were, or are, searched.
+    here : bool
+        Whether the search is part of the run: ``parameters`` then hold the rest.
+    label, panel : str
+        Told apart from its neighbours by these; left out, algorithm and data set.
+    take : str
+        Which number of a run is the value: cases that differ in this alone share their runs.
+    x : float or None
+        Place of a point on its figure's axis.
+    slow : float
+        Seconds a row takes beside the usual, for the estimate of minutes.
     note : str
         What a reader has to know to judge the number.
     """
 
-    name: str
-    paper: str
-    table: int
-    dataset: str
+    rows: Rows
     algorithm: str
-    task: str
     parameters: Mapping[str, Any]
-    metric: str
+    task: str = "binary"
+    metric: str = "mistakes"
+    learner: str = ""
+    unit: float = 1.0
+    measure: str = "once"
     published: Cell | None = None
     limit: float | None = None
     same_rows: bool = True
-    subset: str | None = None
-    scaling: str | None = None
-    n_first: int | None = None
     n_runs: int = 20
     step: str = "search"
-    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    search_share: float = 1.0
+    search: Search | None = None
+    here: bool = False
+    label: str = ""
+    panel: str = ""
+    take: str = "value"
+    x: float | None = None
+    slow: float = 0.0
     note: str = ""
 
     @property
-    def dtype(self) -> str:
-        """Precision of rows and learner."""
-        return str(self.parameters.get("dtype", "float32"))
+    def dataset(self) -> str:
+        """Name of the data set."""
+        return self.rows.dataset
 
     @property
-    def reference(self) -> str:
-        """Paper and table for people."""
-        return f"{self.paper.upper()} Table {self.table}" if self.table else "linear reference"
+    def name(self) -> str:
+        """Data set and learner."""
+        return f"{self.panel or self.dataset}/{self.label or self.algorithm}"
+
+    @property
+    def made_by(self) -> str:
+        """Name of the learner."""
+        return self.learner or self.algorithm
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether a higher value is better."""
+        return self.metric == "accuracy"
+
+    def at(self, point: Mapping[str, Any]) -> Case:
+        """The same with these parameters in place of its own."""
+        return replace(self, parameters={**self.parameters, **point})
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A row of panels: ``over`` the rows as they come ("rows") or the points' ``x``.
+
+    ``y``: "value" or "seconds", a curve's second and third line.
+    """
+
+    over: str
+    y: str
+    x_label: str
+    y_label: str
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure of a paper: its protocol in words, its cells, its pictures.
+
+    One without cases is a measurement of onkel's own, with options of its own: ``default``,
+    ``rivals`` or ``streams``.
+    """
+
+    name: str
+    paper: str
+    title: str
+    protocol: str
+    cases: tuple[Case, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """ "table" or "figure"."""
+        return "figure" if self.pictures else "table"
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of the data sets, each once; those made on the spot are left out."""
+        return [name for name in dict.fromkeys(case.dataset for case in self.cases) if name]
+
+    def on(self, datasets: list[str] | None) -> Experiment:
+        """The same on some data sets alone."""
+        if not datasets:
+            return self
+        kept = tuple(case for case in self.cases if case.dataset in (*datasets, ""))
+        return replace(self, cases=kept)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
-_DIGITS = {"mistakes": 2, "mse": 5, "rmse": 2}
+_DIGITS = {"mistakes": 2, "accuracy": 2, "mse": 5, "rmse": 2, "error": 4, "regret": 2}
 _SYMBOLS = {
     "n_components": "D",
     "budget": "B",
@@ -28,10 +28,10 @@ _SYMBOLS = {
 _SHORT = {"inverse_sqrt": "η/√t"}
 
 
-def mean_std(value: float, std: float, metric: str) -> str:
-    """Mean ± standard deviation in the digits of the metric."""
-    digits = _DIGITS[metric]
-    return f"{value:.{digits}f} ± {std:.{digits}f}"
+def mean_std(value: float, std: float | None, metric: str) -> str:
+    """Mean ± standard deviation in the digits of the metric; the mean alone for None."""
+    digits = 3 if metric == "rmse" and value < 1.0 else _DIGITS[metric]
+    return f"{value:.{digits}f}" + ("" if std is None else f" ± {std:.{digits}f}")
 
 
 def parameters(given: Mapping[str, Any]) -> str:

@@ -1,77 +1,91 @@
-"""Choosing steps the papers' way: a grid, on orders (or a share of the rows) of its own."""
+"""Choosing settings the papers' way: a grid, tried on rows or orders that are not reported."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from onkel.errors import DivergenceError
-from onkel.experiments.entry import Experiment
-from onkel.experiments.runner import load_rows, order, stream_once
+from onkel.experiments.entry import Case
+from onkel.streams import Block
 
-#: of the orders that steps are chosen on: none of them is reported
-SEARCH_SEED = 2016
+Point = dict[str, Any]
+_LOOKS = 10
+"""How often a search looks whether a point can still win."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One point of the grid and its metric, the mean over the search's orders."""
+    """One point of a grid and its metric, the mean over the search's orders or folds."""
 
-    parameters: dict[str, Any]
+    parameters: Point
     value: float
 
 
-def search(
-    experiment: Experiment,
-    n_runs: int = 3,
-    progress: Callable[[int, int], object] | None = None,
-) -> list[Trial]:
-    """Try the grid of an experiment.
+def points_of(grid: Mapping[str, tuple[Any, ...]]) -> Iterator[Point]:
+    """All combinations of a grid's values; names joined by a comma change together."""
+    for values in itertools.product(*grid.values()):
+        point: Point = {}
+        for names, value in zip(grid, values, strict=True):
+            point |= zip(names.split(","), value, strict=True) if "," in names else {names: value}
+        yield point
 
-    Parameters
-    ----------
-    experiment : Experiment
-        With a grid.
-    n_runs : int, default=3
-        Orders a point is tried on; the same for all points.
-    progress : callable, optional
-        Called with (points done, points in all).
 
-    Returns
-    -------
-    list of Trial
-        Best first; a learner that diverged has an infinite value.
+def cases_of_search(case: Case) -> list[Case]:
+    """The case at every point of its grid, on what its search may see."""
+    if case.search is None:
+        raise ValueError(f"{case.name} has no grid to search")
+    search = case.search
+    rows = replace(case.rows, share=search.share, most=search.most)
+    measure = "fold" if search.folds else "searched"
+    tried = replace(case, rows=rows, measure=measure, n_runs=search.folds or search.orders,
+                    here=False, take="value")  # fmt: skip
+    return [tried.at(point) for point in points_of(search.grid)]
 
-    Raises
-    ------
-    ValueError
-        The experiment has no grid.
+
+def ranked(case: Case, tried: Iterable[tuple[Case, float]]) -> list[Trial]:
+    """Trials, best first; a learner that diverged is last."""
+    grid = case.search.grid if case.search else {}
+    names = [name for joined in grid for name in joined.split(",")]
+    trials = [Trial({name: at.parameters[name] for name in names}, value) for at, value in tried]
+    sign = -1.0 if case.more_is_better else 1.0
+    return sorted(trials, key=lambda t: sign * t.value if math.isfinite(t.value) else math.inf)
+
+
+def race(points: Iterable[Point], value: Callable[[Point, float], float]) -> tuple[Point, float]:
+    """The best of the points, and its value; the lower, the better.
+
+    ``value(point, most)`` may give infinity as soon as it is sure to be above ``most``: losses
+    only grow, so a point that is behind already can be left, and the winner is the same.
     """
-    if not experiment.grid:
-        raise ValueError(f"experiment {experiment.name!r} has no grid to search")
-    X, y, _ = load_rows(experiment)
-    if experiment.search_share < 1.0:
-        part = order(len(y), 0, SEARCH_SEED)[: math.ceil(experiment.search_share * len(y))]
-        X, y = X[part], y[part]
-    orders = [order(len(y), r + 1, SEARCH_SEED) for r in range(n_runs)]
-    points = list(itertools.product(*experiment.grid.values()))
-    trials = []
-    for i, point in enumerate(points):
-        parameters = dict(zip(experiment.grid, point, strict=True))
+    best: Point = {}
+    least = math.inf
+    for point in points:
+        found = value(point, least)
+        if found < least:
+            best, least = point, found
+    return best, least
+
+
+def mean_loss(model: Any, X: Any, y: np.ndarray, classes: bool, most: float = math.inf) -> float:
+    """Share of mistakes, or mean squared error, of one pass over the rows as they stand.
+
+    Infinite if the learner diverges, or as soon as it is sure to be above ``most``.
+    """
+    total, size = 0.0, -(-len(y) // _LOOKS)
+    for start in range(0, len(y), size):
+        told = y[start : start + size]
         try:
-            values = [
-                stream_once(experiment, X[rows], y[rows], random_state=1000 + r, **parameters)
-                for r, rows in enumerate(orders)
-            ]
-            value = float(np.mean(values))
+            with np.errstate(over="ignore", invalid="ignore"):
+                predicted = model.learn(Block(X[start : start + size], told, start))
         except DivergenceError:
-            value = math.inf
-        trials.append(Trial(parameters, value))
-        if progress is not None:
-            progress(i + 1, len(points))
-    return sorted(trials, key=lambda trial: trial.value)
+            return math.inf
+        total += float(np.sum(predicted != told if classes else (predicted - told) ** 2))
+        if total / len(y) > most or not math.isfinite(total):
+            return math.inf
+    return total / len(y)

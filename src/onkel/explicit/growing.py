@@ -55,7 +55,7 @@ class Growing(Walk):
         Z = np.ascontiguousarray(m.features(X[: done + 1]))
         c = np.empty(weights.n_outputs)
         row = y[done], weight[done], weights.W, weights.H, *weights.how, P, c
-        loop.learn_row(Z, done, -1.0, *row)
+        loop.learn_one(Z, done, -1.0, *row)
         weights.refresh_norm()
         return int(done) + 1
 

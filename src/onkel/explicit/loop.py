@@ -81,6 +81,12 @@ def learn_row(Z, t, q, y, weight, W, H, state, loss, epsilon, rule, par, P, c):
 
 
 @jit
+def learn_one(Z, t, q, y, weight, W, H, state, loss, epsilon, rule, par, P, c):
+    """:func:`learn_row`, from Python."""
+    learn_row(Z, t, q, y, weight, W, H, state, loss, epsilon, rule, par, P, c)
+
+
+@jit
 def learn_block(Z, y, weight, W, H, state, loss, epsilon, rule, par, P):
     """Rows of fixed features Z (n, m), in order; P (n, K) gets the scores before each."""
     c = np.empty(W.shape[0])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.errors import MergeError
 from onkel.explicit.ahead import Ahead
 from onkel.explicit.loop import learn_or_undo, weigh_row
 from onkel.explicit.walk import Walk
@@ -15,6 +16,7 @@ from onkel.explicit.walks import walk_over
 from onkel.explicit.weights import Weights
 from onkel.losses import Loss
 from onkel.maps.base import Change, FeatureMap
+from onkel.merging import require_same
 from onkel.model.contract import Model
 from onkel.model.guard import diverged
 from onkel.model.warmup import Warmup
@@ -160,6 +162,39 @@ class ExplicitModel(Model):
             self.walk.add_columns(n)
             if place is not None:
                 self.weights.add_features(place, n)
+
+    # ---- models of several parts ---------------------------------------------------------------
+
+    def fix_map(self) -> None:
+        if self.walk is None:
+            raise MergeError("nothing is fitted yet: learn a sample of the rows first")
+        if not self.walk.settled():
+            raise MergeError(
+                f"map {self.map.name!r} still changes while rows are learned; let it learn more "
+                "rows first, or use one that stays, such as fourier or learned_landmarks"
+            )
+        self.warmup = self.ahead = None
+        self.guard.forget()
+
+    def require_alike(self, other: Any) -> None:
+        require_same("what they are", type(self).__name__, type(other).__name__)
+        for model in (self, other):
+            if model.walk is None or model.warmup is not None or not model.walk.settled():
+                raise MergeError(
+                    f"map {self.map.name!r} is still being fitted on first rows: let one model "
+                    "learn a sample and call fix_map(); then let each part learn with a copy of it"
+                )
+        require_same("the loss", Loss(self.loss).name, Loss(other.loss).name)
+        require_same("epsilon", self.epsilon, other.epsilon)
+        require_same("the number of outputs", self.n_outputs, other.n_outputs)
+        require_same("the map", self.map.name, other.map.name)
+        require_same("the seed", self.seed, other.seed)
+        require_same(f"the map {self.map.name!r}", self.map.get_state(), other.map.get_state())
+        self.weights.require_alike(other.weights)
+
+    def take_in(self, other: Any, origin: Any) -> None:
+        self.weights.take_in(other.weights, None if origin is None else origin.weights)
+        self.guard.forget()
 
     # ---- the fit that is due next --------------------------------------------------------------
 

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from onkel.errors import MergeError
 from onkel.exact.least_squares import Known, RecursiveLeastSquares
 from onkel.exact.newton import RecursiveNewton
 from onkel.explicit import loop
+from onkel.merging import joined, require_same
 from onkel.model.labels import outputs_with_class
 from onkel.rules import base as places
 from onkel.rules.base import Rule, RuleKind
@@ -164,6 +166,42 @@ class Weights:
             self.H = np.insert(self.H, where, 0, axis=1)
         if self.matrix is not None:
             self.matrix.add_features(where)
+
+    # ---- models of several parts ---------------------------------------------------------------
+
+    def require_alike(self, other: Weights) -> None:
+        """MergeError where two weights, over the same features, cannot be merged."""
+        if self.rule.kind == RuleKind.DOUBLY_STOCHASTIC:
+            raise MergeError(
+                f"rule {self.rule.name!r} opens features by the number of the row, so that parts "
+                "that begin anew cannot be merged; use gradient or least squares"
+            )
+        require_same("the rule", type(self.rule).__name__, type(other.rule).__name__)
+        require_same("the rule's parameters", self._par, other._par)
+        require_same("the shape of the weights", self.W.shape, other.W.shape)
+
+    def take_in(self, other: Weights, origin: Weights | None) -> None:
+        """Add what another learned since both were ``origin`` (None: since the first row)."""
+        before = 0.0 if origin is None else origin.state[places.T]
+        rows, more = self.state[places.T] - before, other.state[places.T] - before
+        if self.matrix is not None:
+            assert other.matrix is not None
+            known = None if origin is None else origin.matrix
+            self.W = self.matrix.take_in(other.matrix, known, int(more))
+        elif more > 0.0:
+            self._mix(other, more / (rows + more), origin)
+        self.state[places.T] += more
+
+    def _mix(self, other: Weights, share: float, origin: Weights | None) -> None:
+        """The mean of both, in which the other has this share; AdaGrad's sums add."""
+        mean = (1.0 - share) * self.coef.astype(np.float64) + share * other.coef
+        self.W = np.ascontiguousarray(mean, dtype=self.W.dtype)
+        self.state[places.SCALE] = 1.0
+        own = slice(places.OWN_STATE, None)
+        self.state[own] = (1.0 - share) * self.state[own] + share * other.state[own]
+        if self.H.size:
+            self.H = joined((self.H, other.H, 0.0 if origin is None else origin.H))
+        self.refresh_norm()
 
     # ---- undoing -------------------------------------------------------------------------------
 

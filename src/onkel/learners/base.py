@@ -14,7 +14,8 @@ from onkel.errors import DataError, DivergenceError
 from onkel.learners.checking import check_rows, column_names, first_error, new_columns, weights
 from onkel.learners.declaration import Row, declared, param
 from onkel.learners.importance import importances
-from onkel.learners.saved import SavedLearner, nbytes
+from onkel.learners.mergeable import Mergeable
+from onkel.learners.saved import nbytes
 from onkel.learners.told import Told
 from onkel.losses import Loss, parse_loss
 from onkel.model.lock import locked
@@ -24,7 +25,7 @@ from onkel.rules import Rule
 
 
 @declared
-class OnlineEstimator(SavedLearner):
+class OnlineEstimator(Mergeable):
     """A learner that takes rows in order, each predicted before it is learned.
 
     Threads may share it. One call learns or predicts at a time and the others wait, so what
@@ -86,6 +87,7 @@ class OnlineEstimator(SavedLearner):
         self.model_ = self._make_model(d, rule, loss, epsilon, n_outputs)
         self._n_features_first = d
         self.n_rows_ = 0
+        self.map_fixed_ = False
 
     @property
     def coef_(self) -> np.ndarray:

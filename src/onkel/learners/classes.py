@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from onkel.errors import DataError
+from onkel.errors import DataError, MergeError
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import LARGEST_WEIGHT, first_error, too_heavy
 from onkel.learners.declaration import declared, param
@@ -20,6 +20,7 @@ from onkel.learners.labels import (
     required_target,
     same_kind,
 )
+from onkel.merging import joined, require_same
 from onkel.model.guard import restore, snapshot
 from onkel.model.lock import locked
 from onkel.state import Array, Flag, Text, check, require
@@ -193,6 +194,26 @@ class CodedClasses(OnlineEstimator):
             return weight * table[codes]
         balance, self.class_counts_ = balanced_weights(codes, weight > 0.0, self.class_counts_)
         return weight * balance
+
+    # ---- learners of several parts ----------------------------------------------------
+
+    def fix_map(self) -> Self:
+        """As of any learner; the classes known by now stay, and an unknown one is an error."""
+        if self.__sklearn_is_fitted__() and len(self.classes_) < 2:
+            raise MergeError(f"only {len(self.classes_)} class is known: learn rows of two first")
+        super().fix_map()
+        self.classes_fixed_ = True
+        return self
+
+    def _require_alike(self, other: Any) -> None:
+        if type(other) is type(self):
+            require_same("the classes", list(self.classes_), list(other.classes_))
+        super()._require_alike(other)
+
+    def _take_in(self, other: Any, since: Any) -> None:
+        super()._take_in(other, since)
+        known = 0.0 if since is None else since.class_counts_
+        self.class_counts_ = joined((self.class_counts_, other.class_counts_, known))
 
     # ---- state ------------------------------------------------------------------------
 

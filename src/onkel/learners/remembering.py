@@ -153,6 +153,12 @@ class _Remembers:
             self.memory_.add_columns(self.n_features_in_ - before)
         return self
 
+    def fix_map(self) -> Any:
+        """As of any learner; there is no memory of the last labels from now on."""
+        super().fix_map()  # type: ignore[misc]
+        self.memory_ = None
+        return self
+
     def _fitted_state(self) -> dict[str, Any]:
         state = super()._fitted_state()  # type: ignore[misc]
         if self.memory_ is not None:
@@ -161,6 +167,8 @@ class _Remembers:
 
     def _set_fitted_state(self, state: dict[str, Any]) -> None:
         super()._set_fitted_state(state)  # type: ignore[misc]
+        if self.map_fixed_:  # type: ignore[attr-defined]
+            self.memory_ = None
         if self.memory_ is not None and "memory" in state:
             self.memory_.set_state(state["memory"], self.n_features_in_)
 

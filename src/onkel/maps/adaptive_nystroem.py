@@ -24,6 +24,7 @@ _JITTER = {4: 1e-7, 8: 1e-11}
 _FAR = 0.75
 # Rows in a block when the map is used as a transformer.
 _ROWS = 512
+_MOST_ITERATIONS = 1000
 
 
 @dataclass(eq=False, repr=False)
@@ -56,7 +57,7 @@ class AdaptiveNystroem(NystroemFeatures):
         How the eigenpairs follow a move: equation 10 from the last ones; a rank-2 update of the
         last ones; from scratch. For k near B the first is the cheapest, and it loses nothing.
     n_iter : int, default=2
-        p ≥ 1 of "randomized".
+        p from 1 to 1000 of "randomized".
     weighted : bool, default=True
         N_q counts every row nearest to u_q, with its weight: a far row moves the landmark of a
         dense cluster little. False, as Algorithm 1 is printed, counts only the rows that moved it,
@@ -129,7 +130,7 @@ class AdaptiveNystroem(NystroemFeatures):
         else:
             non_negative(self, "threshold")
         one_of(self, "solver", SOLVERS)
-        whole(self, "n_iter")
+        whole(self, "n_iter", most=_MOST_ITERATIONS)
         non_negative(self, "theta")
         if self.expire is not None:
             whole(self, "expire")

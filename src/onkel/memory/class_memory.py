@@ -16,17 +16,12 @@ import numpy as np
 
 from onkel.memory import class_loops as loops
 from onkel.memory.checking import check_like
-from onkel.memory.experts import Mixture, new_mixture
-from onkel.memory.groups import GROUP_WINDOW, Groups, cut, grown, put_back
-from onkel.memory.linear import begin
+from onkel.memory.groups import GROUP_WINDOW
+from onkel.memory.past import Memory
 from onkel.memory.period import N_PERIODS, WINDOW, find_periods, rows_until_search
-from onkel.state import inside
-
-# What each group has of its own.
-_OWN = loops.Past._fields[:6]
 
 
-class ClassMemory:
+class ClassMemory(Memory):
     """What the labels so far say about the next row's class, in bounded memory and time.
 
     Scores are those of least squares on indicators: near 1 for the class, near 0 for the others.
@@ -38,12 +33,17 @@ class ClassMemory:
 
     #: columns of the past of each class that a second model may learn from
     n_columns = loops.N_COLUMNS
+    _own = loops.Past._fields[:6]
+    past: loops.Past
 
     def __init__(self, n_classes: int, most: int = 1) -> None:
-        self.groups = Groups(most)
-        self._reset(n_classes)
+        super().__init__(most)
+        self._begin(n_classes)
 
-    def _reset(self, K: int) -> None:
+    def _reset(self) -> None:
+        self._begin(self.n_classes)
+
+    def _begin(self, K: int) -> None:
         n, levels = self.groups.n_slots, len(loops.RATES)
         followed = K if K <= loops.MOST_FOLLOWED else 0
         self.past = loops.Past(
@@ -59,11 +59,8 @@ class ClassMemory:
             np.zeros(1, np.int64),
             np.zeros(2),
         )
-        self.mixture = new_mixture(loops.N_EXPERTS)
-        shape = len(loops.SIZES), loops.N_FEATURES
-        self.P, self.W = np.zeros((*shape, loops.N_FEATURES)), np.tile(loops.FIRST_WEIGHTS, (3, 1))
-        for P in self.P:
-            begin(P, loops.RIDGE)
+        self._begin_experts(loops.N_EXPERTS, (len(loops.SIZES), loops.N_FEATURES), loops.RIDGE)
+        self.W[:] = loops.FIRST_WEIGHTS
 
     @property
     def n_classes(self) -> int:
@@ -86,31 +83,16 @@ class ClassMemory:
         memory, those of an expert that has none, and columns of the past.
         """
         out = np.empty((len(F), 2 + self.n_columns, F.shape[1]))
-        learned = np.cumsum(weight > 0.0)
         slots, fresh = self._find_room(keys, weight > 0.0)
-        done = 0
-        while done < len(F):
-            before = learned[done - 1] if done else 0
-            until = rows_until_search(int(self.past.total[0]))
-            end = int(np.searchsorted(learned, before + until)) + 1
-            part = slice(done, min(end, len(F)))
+        for part, look in self._parts(weight > 0.0):
             model = slots[part], fresh[part], self.past, self.mixture, self.P, self.W
             loops.learn(F[part], codes[part], weight[part], *model, out[part])
-            if end <= len(F):
+            if look:
                 self._search()
-            done = end
         return out
 
-    def _find_room(
-        self, keys: list[Any] | None, counts: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Slots of rows, with room for them; see :meth:`Groups.learn`."""
-        before = bool(self.groups.slots)
-        found = self.groups.learn(keys, counts)
-        if not before and self.groups.slots:
-            self._reset(self.n_classes)
-        self.past = grown(self.past, _OWN, self.groups.n_slots)
-        return found
+    def _rows_until_look(self) -> int:
+        return rows_until_search(self.n_rows)
 
     def _search(self) -> None:
         """Look for the period in the classes that are remembered; groups have none."""
@@ -130,15 +112,6 @@ class ClassMemory:
         loops.predict(F, slots, self.past, self.mixture, self.W, out)
         return out
 
-    @property
-    def lasting(self) -> float:
-        """In [0, 1]: how much of what is known now still holds a row later.
-
-        It is the correlation of f's residuals, one row with the next.
-        """
-        agreed, size = self.past.fading
-        return min(max(float(agreed / size), 0.0), 1.0) if size > 0.0 else 0.0
-
     # ---- the rest ------------------------------------------------------------------------------
 
     def add_class(self, position: int) -> None:
@@ -154,20 +127,9 @@ class ClassMemory:
         wide = {a: np.insert(getattr(past, a), position, 0.0, axis=-1) for a in per_class}
         self.past = past._replace(followed=followed, **wide)
 
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays from which :meth:`set_state` goes on bit for bit."""
-        state = {"P": self.P, "W": self.W, **self.mixture._asdict()}
-        state = {name: value.copy() for name, value in state.items()}
-        past = cut(self.past, _OWN, self.groups.n_slots)
-        return {"groups": self.groups.get_state(), **state, **past}
-
     def set_state(self, state: dict[str, Any]) -> None:
         """Take the state of another memory of as many classes."""
-        with inside(state, "groups") as groups:
-            self.groups.set_state(groups)
-        self._reset(self.n_classes)
+        self._set_groups(state)
         indices = {"codes": (-1, self.n_classes - 1), "periods": (0, WINDOW)}
         check_like(state, self.get_state(), indices)
-        self.P, self.W = np.array(state["P"]), np.array(state["W"])
-        put_back(self.past, _OWN, state)
-        self.mixture = Mixture(*(np.array(state[name]) for name in Mixture._fields))
+        self._put_back(state)

@@ -7,10 +7,10 @@ forgotten, one feature after the other.
 
 from __future__ import annotations
 
-from onkel.numerics.jit import jit_inline
+from onkel.numerics.jit import jit, jit_inline
 
 
-@jit_inline
+@jit
 def begin(P, ridge):
     """P of no rows."""
     P[:] = 0.0

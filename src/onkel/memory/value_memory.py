@@ -18,20 +18,19 @@ import numpy as np
 
 from onkel.memory import value_loops as loops
 from onkel.memory.checking import check_like
-from onkel.memory.experts import Mixture, new_mixture
-from onkel.memory.groups import GROUP_WINDOW, Groups, cut, grown, put_back
-from onkel.memory.linear import begin
+from onkel.memory.groups import GROUP_WINDOW, cut, grown, put_back
 from onkel.memory.own_loops import Own, new_own
+from onkel.memory.past import Memory
 from onkel.memory.period import N_PERIODS, WINDOW, find_periods
 from onkel.state import Array, Whole, check, inside, require
 
 # Rows from which there is a unit; until then f is the prediction.
 _FIRST_ROWS = 32
-# What each group has of its own.
-_OWN = loops.Past._fields[:5]
+# Of a row that is kept: prediction, label, weight, slot, and whether its group begins anew.
+_KEPT = 5
 
 
-class ValueMemory:
+class ValueMemory(Memory):
     """What the labels so far say about the next row's, in bounded memory and time.
 
     Rows are predicted in order: :meth:`learn` returns what was predicted before each row's label
@@ -43,11 +42,13 @@ class ValueMemory:
 
     #: columns of the past that a second model may learn from
     n_columns = loops.N_COLUMNS
+    _own = loops.Past._fields[:5]
+    past: loops.Past
 
     def __init__(self, most: int = 1) -> None:
-        self.groups = Groups(most)
-        #: predictions, labels, weights, slots and which begin anew, until the unit stays
-        self.kept = np.empty((0, 5))
+        super().__init__(most)
+        #: rows, until the unit stays
+        self.kept = np.empty((0, _KEPT))
         #: centre and spread; spread 0 while there is no unit
         self.unit = np.zeros(2)
         #: rows so far
@@ -68,11 +69,7 @@ class ValueMemory:
         )
         #: what sets a group apart
         self.own = new_own(n if self.groups.slots else 0)
-        self.mixture = new_mixture(loops.N_EXPERTS)
-        shape = len(loops.SIZES), loops.N_FEATURES
-        self.P, self.W = np.zeros((*shape, loops.N_FEATURES)), np.zeros(shape)
-        for P in self.P:
-            begin(P, loops.RIDGE)
+        self._begin_experts(loops.N_EXPERTS, (len(loops.SIZES), loops.N_FEATURES), loops.RIDGE)
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -85,32 +82,18 @@ class ValueMemory:
         memory, the same of an expert that has none, and columns of the past.
         """
         out = np.empty((len(f), 2 + self.n_columns))
-        learned = np.cumsum(weight > 0.0)
         slots, fresh = self._find_room(keys, weight > 0.0)
         rows = np.column_stack([f, y, weight, slots, fresh])
-        done = 0
-        while done < len(f):
-            due = (learned[done - 1] if done else 0) + self._rows_until_look()
-            end = int(np.searchsorted(learned, due)) + 1
-            part = slice(done, min(end, len(f)))
+        for part, look in self._parts(weight > 0.0):
             self._learn(rows[part], out[part])
-            if end <= len(f):
+            if look:
                 self._look_again()
-            done = end
         return out
 
-    def _find_room(
-        self, keys: list[Any] | None, counts: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Slots of rows, with room for them; see :meth:`Groups.learn`."""
-        before = bool(self.groups.slots)
-        found = self.groups.learn(keys, counts)
-        if not before and self.groups.slots:
-            self._reset()
-        self.past = grown(self.past, _OWN, self.groups.n_slots)
+    def _make_room(self) -> None:
+        super()._make_room()
         if self.groups.slots:
             self.own = grown(self.own, Own._fields, self.groups.n_slots)
-        return found
 
     @property
     def begun(self) -> bool:
@@ -118,7 +101,7 @@ class ValueMemory:
         return bool(self.unit[1] > 0.0)
 
     def _rows_until_look(self) -> int:
-        """Rows up to the next search for the period, and for the unit while it moves."""
+        """The period is looked for then, and the unit while it moves."""
         if self.n_rows >= WINDOW:
             return WINDOW - self.n_rows % WINDOW
         due = _FIRST_ROWS
@@ -151,7 +134,7 @@ class ValueMemory:
             values = self.kept[:, 1]
             self._begin_anew(values.mean(), values.std())
             if self.begun and self.n_rows >= WINDOW:
-                self.kept = np.empty((0, 3))
+                self.kept = np.empty((0, _KEPT))
         elif not self.groups.slots:
             values, rows = self.past.values[1], int(self.past.total[0])
             self.past.periods[:] = find_periods(np.roll(values, -(rows % WINDOW))[:, None])
@@ -180,15 +163,6 @@ class ValueMemory:
         self._in_units(out)
         return out
 
-    @property
-    def lasting(self) -> float:
-        """In [0, 1]: how much of what is known now still holds a row later.
-
-        It is the correlation of f's residuals, one row with the next.
-        """
-        agreed, size = self.past.fading
-        return min(max(float(agreed / size), 0.0), 1.0) if size > 0.0 else 0.0
-
     def _tell_nothing(self, rows: np.ndarray, out: np.ndarray) -> None:
         """Before there is a unit: f, and zeros."""
         out[:, 0], out[:, 1] = rows[:, 0], rows[:, 0]
@@ -202,29 +176,22 @@ class ValueMemory:
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays from which :meth:`set_state` goes on bit for bit."""
-        state = {name: getattr(self, name) for name in ("kept", "unit", "P", "W")}
-        state |= self.mixture._asdict()
-        state = {name: value.copy() for name, value in state.items()}
-        n = self.groups.n_slots
-        state |= {**cut(self.past, _OWN, n), "own": cut(self.own, Own._fields, n)}
-        return {"n_rows": self.n_rows, "groups": self.groups.get_state(), **state}
+        own = cut(self.own, Own._fields, self.groups.n_slots)
+        more = {"kept": self.kept.copy(), "unit": self.unit.copy(), "own": own}
+        return {"n_rows": self.n_rows, **more, **super().get_state()}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Take the state of another memory."""
-        with inside(state, "groups") as groups:
-            self.groups.set_state(groups)
-        self._reset()
+        self._set_groups(state)
         begun = self.get_state()
         del begun["kept"]
         check_like(state, begun, {"periods": (0, WINDOW)})
         with inside(state, "own") as own:
             check_like(own, begun["own"], {})
-        check(state, {"kept": Array(shape=("rows", 5)), "n_rows": Whole()})
+        check(state, {"kept": Array(shape=("rows", _KEPT)), "n_rows": Whole()})
         slots = state["kept"][:, 3]
         require(((slots >= 0) & (slots < self.groups.n_slots)).all(), "kept: names no group")
-        for name in ("kept", "unit", "P", "W"):
-            setattr(self, name, np.array(state[name]))
+        self.kept, self.unit = np.array(state["kept"]), np.array(state["unit"])
         self.n_rows = int(state["n_rows"])
-        put_back(self.past, _OWN, state)
+        self._put_back(state)
         put_back(self.own, Own._fields, own)
-        self.mixture = Mixture(*(np.array(state[name]) for name in Mixture._fields))

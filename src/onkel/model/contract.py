@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.errors import MergeError
 from onkel.losses import Loss
 from onkel.model.guard import Guard
 from onkel.model.warmup import Warmup
@@ -71,6 +72,29 @@ class Model:
     def widen(self, n: int) -> None:
         """The same for columns that are no news; a model that would begin anew does not."""
         self.add_columns(n)
+
+    # ---- models of several parts ---------------------------------------------------------------
+
+    #: why models of this kind cannot be merged
+    not_merged = "its updates depend on the order of the rows, and no sums of two models add up"
+
+    def fix_map(self) -> None:
+        """Keep from now on what was fitted on first rows, so that models over it can be merged.
+
+        Raises
+        ------
+        MergeError
+            Models of this kind cannot be merged: why.
+        """
+        raise MergeError(f"this learner cannot be merged: {self.not_merged}")
+
+    def require_alike(self, other: Any) -> None:
+        """MergeError, naming the difference, unless :meth:`take_in` can take in ``other``."""
+        raise MergeError(f"this learner cannot be merged: {self.not_merged}")
+
+    def take_in(self, other: Any, origin: Any) -> None:
+        """Add what ``other`` learned since both were ``origin`` (None: since the first row)."""
+        raise NotImplementedError
 
     # ---- what the guard asks -------------------------------------------------------------------
 

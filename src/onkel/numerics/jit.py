@@ -28,11 +28,11 @@ _OPTIONS: dict[str, Any] = {
 }
 # A product and a sum may still become one instruction, which they then do everywhere.
 _IN_ORDER = {"contract", "nsz"}
+# Each wrapper would hold another copy of the piece, and take as long to compile.
 _OPTIONS_INLINE: dict[str, Any] = _OPTIONS | {
     "forceinline": True,
     "_nrt": False,
     "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
 }
 
 
@@ -48,7 +48,7 @@ def jit_inline(function: Callable[..., Any]) -> Any:
     ``np.empty`` in it). Counting is two atomic operations for each array at each call, three times
     the work of a row with a support set of 200.
     """
-    return _compiled(function, _OPTIONS_INLINE)
+    return _as_piece(_compiled(function, _OPTIONS_INLINE))
 
 
 def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
@@ -65,7 +65,24 @@ def jit_in_order(function: Callable[..., Any]) -> Any:
 
 def jit_inline_in_order(function: Callable[..., Any]) -> Any:
     """A piece of a loop under :func:`jit_in_order`."""
-    return numba.njit(function, **_OPTIONS_INLINE | {"fastmath": _IN_ORDER})
+    return _as_piece(numba.njit(function, **_OPTIONS_INLINE | {"fastmath": _IN_ORDER}))
+
+
+class _Piece(CPUDispatcher):  # type: ignore[misc]
+    """A piece has no entry for Python; called from there, as by a test, it compiles one."""
+
+    _entry: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        if self._entry is None:
+            self._entry = numba.njit(self.py_func, **_OPTIONS)
+        return self._entry(*args)
+
+
+def _as_piece(loop: Any) -> Any:
+    if isinstance(loop, CPUDispatcher):
+        loop.__class__ = _Piece
+    return loop
 
 
 # sin(πr)/r and cos(πr) as polynomials in r², |r| ≤ 1/2: minimax for float32, Taylor for float64.

@@ -18,11 +18,11 @@ from onkel.learners.told import Told, joined
 from onkel.model.lock import locked
 from onkel.numerics.dense import with_zero_columns
 from onkel.persistence.registry import class_name, resolve
+from onkel.pipeline.inputs import Inputs
 from onkel.pipeline.locating import located
 from onkel.pipeline.recent_rows import RecentRows
 from onkel.pipeline.statistics import RunningStatistics, is_fitted
-from onkel.pipeline.widening import Widening
-from onkel.state import Text, check, inside, require
+from onkel.state import Text, check, inside
 
 if TYPE_CHECKING:
     from onkel.streams import Block
@@ -46,18 +46,27 @@ class BlockModel:
             raise ValueError(f"scaling={scaling!r}: must be one of {', '.join(_SCALINGS)}")
         scales_itself = isinstance(estimator, OnlineEstimator) and estimator.scales_itself
         if scaling == "auto":
-            scaling = "none" if scales_itself else "standard"
+            scaling = "none" if scales_itself else "auto"
         if scale_target is None:
             scale_target = not scales_itself
         self.estimator = estimator
         self.scaling = scaling
-        self.encoder = encoder
         self.settings = dict(settings or {})
         self.task = "regression" if is_regressor(estimator) else "classification"
+        self._inputs = Inputs(encoder, self.task)
         self._statistics = RunningStatistics(scaling, scale_target and self.task == "regression")
         self._recent = RecentRows()
-        #: for an encoder with statistics, once there are rows
-        self._widening: Widening | None = None
+        #: whether columns, scales and the learner's map stay as they are
+        self.map_fixed = False
+
+    @property
+    def encoder(self) -> Encoder | None:
+        """From columns to features."""
+        return self._inputs.encoder
+
+    @encoder.setter
+    def encoder(self, encoder: Encoder | None) -> None:
+        self._inputs.encoder = encoder
 
     @property
     def scaler(self) -> OnlineScaler:
@@ -72,12 +81,7 @@ class BlockModel:
     @property
     def feature_names(self) -> list[str]:
         """What the learner's columns are called, where the model has an encoder."""
-        names = [] if self.encoder is None else self.encoder.feature_names
-        widening = self._widening
-        if widening is None:
-            return names
-        late = [names[j] + (f" {k + 1}" if k else "") for j, k in widening.late]
-        return names[: widening.n_first] + late
+        return self._inputs.names
 
     @property
     def n_rows(self) -> int:
@@ -129,8 +133,8 @@ class BlockModel:
             return self._learn_rows(X, y, block.late, block.groups)
         except DataError as error:
             where = source or self.settings.get("source")
-            if isinstance(error.column, int) and self._widening is not None:
-                error.column = self._widening.column(error.column)
+            if isinstance(error.column, int):
+                error.column = self._inputs.encoded(error.column)
             raise located(error, block.start, where, self.settings, self.encoder) from None
 
     @locked
@@ -203,23 +207,12 @@ class BlockModel:
         deviations of the column (`onkel.learners.importance`). Up to 128 rows are kept for it, none
         of more than 131 072 features: then, and before the first row, all are 0.
         """
-        groups = self._features_of_columns()
-        X = self._recent.X
+        d = int(self.estimator.n_features_in_) if is_fitted(self.estimator) else 0
+        groups, X = self._inputs.by_column(d), self._recent.X
         if not len(X):
             return np.zeros(len(groups))
         X = self._scaled(csr_matrix(X) if self.scaler.sparse_ else X)
         return self.estimator.feature_importances(X, groups)
-
-    def _features_of_columns(self) -> list[np.ndarray]:
-        """The numbers of the features that each input column became."""
-        d = int(self.estimator.n_features_in_) if is_fitted(self.estimator) else 0
-        if self.encoder is None or self.encoder.n_vector is not None:
-            return [np.array([j]) for j in range(d)]
-        features: dict[Any, list[int]] = {column.name: [] for column in self.encoder.columns}
-        for j in range(d):
-            encoded = j if self._widening is None else self._widening.column(j)
-            features[self.encoder.column_of(encoded)].append(j)
-        return [np.array(of_column, dtype=np.int64) for of_column in features.values()]
 
     @locked
     def get_state(self) -> dict[str, Any]:
@@ -231,10 +224,11 @@ class BlockModel:
             },
             "scaling": self.scaling,
             **self._statistics.get_state(),
-            "widening": self._widening and self._widening.get_state(),
+            "widening": self._inputs.get_state(),
             "encoder": self.encoder and self.encoder.get_state(),
             "settings": self.settings,
             "recent": self._recent.get_state(),
+            **({"map_fixed": True} if self.map_fixed else {}),
         }
 
     @classmethod
@@ -255,27 +249,19 @@ class BlockModel:
         with inside(state, "encoder") as encoder:
             model.encoder = None if encoder is None else Encoder.from_state(encoder)
         model._statistics.set_state(state)
-        with inside(state, "widening") as widening:
-            if widening is not None:
-                model._widening = model._widening_of(widening)
+        known = model.scaler.n_features_in_ if is_fitted(model.scaler) else None
+        model._inputs.set_state(state, known)
+        if state.get("map_fixed"):
+            model._fix_columns()
         return model
 
-    def _widening_of(self, state: dict[str, Any]) -> Widening:
-        require(self.encoder is not None, "is for an encoder, and there is none")
-        require(is_fitted(self.scaler), "is for a model that has seen rows")
-        assert self.encoder is not None
-        widening = Widening.from_state(
-            state, self.encoder.layout.n_first, self.encoder.n_features, self.task
-        )
-        known, wide = self.scaler.n_features_in_, widening.n_first + len(widening.late)
-        require(wide <= known, f"late: the rows have {known} columns, not {wide}")
-        return widening
+    def _fix_columns(self) -> None:
+        """Keep columns, categories and scales as they are."""
+        self.map_fixed = self._statistics.fixed = True
+        self._inputs.fix()
 
     def _scaled(self, X: Any) -> Any:
-        n_late = 0 if self.encoder is None else self.encoder.n_late
-        if self._widening is not None and self.encoder is not None:
-            X = self._widening.now(X, list(self.encoder.codes))
-        return self._statistics.transform(X, n_late)
+        return self._statistics.transform(self._inputs.now(X), self._inputs.n_late)
 
     def _take_late(self, d: int, late: int) -> None:
         """Widen the statistics and the learner by columns that came in mid-stream."""
@@ -283,17 +269,8 @@ class BlockModel:
         if is_fitted(self.estimator):
             new = d - self.estimator.n_features_in_
             if 0 < new <= late:
-                self.estimator.add_columns(new, quietly=not self._is_news(range(d - new, d)))
-
-    def _is_news(self, columns: range) -> bool:
-        """Whether the learner's columns show an input column that was never there."""
-        if self.encoder is None:
-            return True
-        layout, widening = self.encoder.layout, self._widening
-        known = widening.n_first + len(widening.late) if widening else len(layout)
-        own = [widening.column(j) if widening else j for j in columns if j < known]
-        first = any(layout.is_first(j) for j in own)
-        return first or len(own) < len(columns)
+                known = not self._inputs.are_news(range(d - new, d))
+                self.estimator.add_columns(new, quietly=known)
 
     def _learn_rows(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
         """Learn rows up to the first bad one."""
@@ -306,23 +283,19 @@ class BlockModel:
         return told
 
     def _learn_parts(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
-        """Learn rows, in parts where columns of the target's means begin within them."""
-        if self.encoder is None or not self.encoder.statistics:
-            return self._learn_segment(X, y, late, groups)
-        if self._widening is None:
-            self._widening = Widening(self.task == "classification", self.encoder.layout.n_first)
-        before, codes = self._widening.get_state(), list(self.encoder.codes)
+        """Learn rows, in segments where columns begin within them."""
+        before = self._inputs.get_state()
         told: list[Told] = []
-        for start, X_own, y_own, n_late in self._widening.learn(X, y, codes):
+        for start, X_own, y_own, n_late in self._inputs.learn(X, y, late):
             own = None if groups is None else groups[start : start + len(y_own)]
             try:
                 told.append(self._learn_segment(X_own, y_own, n_late, own))
             except DataError as error:
                 # The learner stopped at that row; the means of the target must stop there, too.
-                self._widening = self._widening_of(before)
+                done = start + (error.row or 0)
+                self._inputs.rewind(before, X[:done], y[:done])
                 if error.row is not None:
-                    error.row += start
-                    self._widening.learn(X[: error.row], y[: error.row], codes)
+                    error.row = done
                 if error.predictions is not None:
                     told.append(Told(error.predictions, error.scores, error.classes))
                 if told:

@@ -37,21 +37,26 @@ class RunningStatistics:
 
     Parameters
     ----------
-    scaling : {"standard", "minmax", "none"}
+    scaling : {"auto", "standard", "minmax", "none"}
     scale_target : bool
     """
 
     def __init__(self, scaling: str, scale_target: bool) -> None:
         self.scaler = OnlineScaler(scaling)
         self.target_scaler = OnlineTargetScaler("standard") if scale_target else None
+        #: whether rows are scaled as those so far tell, and tell nothing more
+        self.fixed = False
 
     def learn_transform(self, X: Any, y: np.ndarray) -> Prepared:
         """Take in each row, and scale it with what is known by then."""
-        X = self.scaler.learn_transform(X)
-        if self.target_scaler is None:
+        X = self.scaler.transform(X) if self.fixed else self.scaler.learn_transform(X)
+        target = self.target_scaler
+        if target is None:
             return Prepared(X, y)
         try:
-            return Prepared(X, *self.target_scaler.learn_transform(y), scaled=True)
+            learn = target.scaled_as_is if self.fixed else target.learn_transform
+            y, center, scale = learn(y)
+            return Prepared(X, y, center, scale, scaled=True)
         except DataError as error:
             error.column = TARGET
             raise

@@ -10,8 +10,8 @@ import numpy as np
 
 from onkel import persistence
 from onkel.errors import DataError
-from onkel.pipeline.block_model import BlockModel
 from onkel.pipeline.describing import columns_of, describe, html_table
+from onkel.pipeline.merging import MergeableModel
 from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
 from onkel.pipeline.statistics import is_fitted
 from onkel.streams.blocks import concat
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onkel.streams import Stream
 
 
-class StreamModel(BlockModel):
+class StreamModel(MergeableModel):
     """An online learner together with the preprocessing its stream needs.
 
     For row t, in this order: the running statistics take in x_t, x_t is scaled with them, the
@@ -45,7 +45,7 @@ class StreamModel(BlockModel):
         A classifier or regressor of onkel. It is learned in place.
     scaling : {"auto", "standard", "minmax", "none"}, default="auto"
         How the features are scaled. "auto": "none" where the learner scales by itself (``okl``),
-        else "standard".
+        else "standard" with heavy tails drawn in; see :class:`onkel.streams.OnlineScaler`.
     scale_target : bool or None, default=None
         Standardise the target of a regression by its past. None: as "auto" for the features. No
         effect in classification.

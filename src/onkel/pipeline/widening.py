@@ -45,6 +45,8 @@ class Widening:
         self.means = TargetMeans(classes)
         self.n_first = n_first
         self.late: list[tuple[int, int]] = []
+        #: whether no column gets a place any more
+        self.fixed = False
 
     def learn(self, X: np.ndarray, y: np.ndarray, codes: list[int]) -> list[Segment]:
         """The learner's rows for encoded rows X (n, d) before each is learned; learn them.
@@ -76,6 +78,8 @@ class Widening:
 
     def _find_places(self, X: np.ndarray, means: dict[int, np.ndarray]) -> list[int]:
         """Give places to columns that begin in these rows; the rows."""
+        if self.fixed:
+            return []
         held = set(self.late)
         new: list[tuple[int, int, int]] = []
         for j in range(self.n_first, X.shape[1]):

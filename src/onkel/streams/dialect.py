@@ -5,6 +5,11 @@ from __future__ import annotations
 import codecs
 from typing import NamedTuple
 
+from onkel.columns.guessing import Written
+
+# With a decimal point, and with a decimal comma.
+_THOUSANDS = (",", " ", "'"), (".", " ", "'")
+
 
 class Dialect(NamedTuple):
     """What a user says of a CSV file.
@@ -28,6 +33,25 @@ class Dialect(NamedTuple):
     header: bool = True
     na_values: tuple[str, ...] = ()
     as_written: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        sep: str | None,
+        encoding: str | None,
+        header: bool,
+        written: Written,
+        thousands: str | None,
+    ) -> Dialect:
+        """The dialect of what `open_stream` is told; ValueError for what no file can have."""
+        comma = written.decimal == ","
+        if thousands is not None and thousands not in _THOUSANDS[comma]:
+            raise ValueError(
+                f"{thousands=} cannot stand between thousands where decimal={written.decimal!r}"
+            )
+        dialect = cls(sep, encoding, header, written.na_values, bool(thousands) or comma)
+        dialect.check()
+        return dialect
 
     def check(self) -> None:
         """ValueError for what no file can have."""

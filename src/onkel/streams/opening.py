@@ -10,49 +10,24 @@ import numpy as np
 from onkel.columns.choosing import Choice, as_names
 from onkel.columns.encoding import POLICIES, Encoder
 from onkel.columns.guessing import Written
-from onkel.columns.kinds.written import DATES
 from onkel.streams.dialect import Dialect
 from onkel.streams.resolving import open_source
 from onkel.streams.stream import Stream
 
-# With a decimal point, and with a decimal comma.
-_THOUSANDS = (",", " ", "'"), (".", " ", "'")
-
 
 def open_stream(
-    source: Any,
-    *,
-    target: str | None = None,
-    format: str | None = None,
-    features: Iterable[str] | int | None = None,
-    exclude: Iterable[str] = (),
-    categorical: Iterable[str] = (),
-    n_hash: int = 32,
-    max_categories: int = 64,
-    statistics: bool = False,
-    missing: str = "error",
-    block_rows: int = 4096,
-    shuffle: int = 0,
-    random_state: int | None = None,
-    encoder: Encoder | None = None,
-    extend: bool = False,
-    skip_rows: int = 0,
-    dtype: Any = "float32",
-    fingerprint: bool | str = False,
-    keep: Iterable[str] = (),
-    sep: str | None = None,
-    encoding: str | None = None,
-    header: bool = True,
-    na_values: Iterable[str] = (),
-    labels: bool = False,
-    thousands: str | None = None,
-    decimal: str = ".",
-    dates: str | None = None,
-    group: str | None = None,
-    time: str | None = None,
-    tidy: bool = False,
+    source: Any, *, target: str | None = None, format: str | None = None,
+    features: Iterable[str] | int | None = None, exclude: Iterable[str] = (),
+    categorical: Iterable[str] = (), n_hash: int = 32, max_categories: int = 64,
+    statistics: bool = False, missing: str = "error", block_rows: int = 4096, shuffle: int = 0,
+    random_state: int | None = None, encoder: Encoder | None = None, extend: bool = False,
+    skip_rows: int = 0, dtype: Any = "float32", fingerprint: bool | str = False,
+    keep: Iterable[str] = (), sep: str | None = None, encoding: str | None = None,
+    header: bool = True, na_values: Iterable[str] = (), labels: bool = False,
+    thousands: str | None = None, decimal: str = ".", dates: str | None = None,
+    group: str | None = None, time: str | None = None, tidy: bool = False,
     keep_columns: Iterable[str] = (),
-) -> Stream:
+) -> Stream:  # fmt: skip
     """Open any source of rows as a stream of blocks, in bounded memory.
 
     Parameters
@@ -157,53 +132,23 @@ def open_stream(
     4 (1, 2) [1]
     """
     _check(missing, block_rows, shuffle, skip_rows, n_hash, max_categories)
+    wide = _float_type(dtype)
+    written = Written(decimal, dates, tuple(as_names(na_values)))
+    written.check()
+    dialect = Dialect.of(sep, encoding, header, written, thousands)
     if features is not None and not isinstance(features, int):
         features = as_names(features)
-    names = features, as_names(exclude), as_names(categorical)
-    more = extend and encoder is not None
-    dialect = Dialect(
-        sep, encoding, header, tuple(as_names(na_values)), bool(thousands) or decimal == ","
-    )
-    dialect.check()
     choice = Choice(
-        target,
-        *names,
-        n_hash,
-        max_categories,
-        statistics,
-        encoder,
-        more,
-        missing,
-        written=Written(decimal, dates, dialect.na_values),
-        labels=labels,
-        tidy=tidy,
-        asked=tuple(as_names(keep_columns)),
-        resumes=skip_rows > 0,
-        keep=tuple(as_names(keep)),
-        group=group,
-        time=time,
-    )
-    if thousands is not None and thousands not in _THOUSANDS[decimal == ","]:
-        raise ValueError(f"{thousands=} cannot stand between thousands where {decimal=}")
-    if decimal not in (".", ",") or dates not in (None, *DATES):
-        raise ValueError(f"{decimal=} must be '.' or ',', and {dates=} one of {', '.join(DATES)}")
-    wide = _float_type(dtype)
+        target, features, as_names(exclude), as_names(categorical), n_hash, max_categories,
+        statistics, encoder, extend and encoder is not None, missing, written, labels=labels,
+        tidy=tidy, asked=tuple(as_names(keep_columns)), resumes=skip_rows > 0,
+        keep=tuple(as_names(keep)), group=group, time=time,
+    )  # fmt: skip
     opened, encoder, target = open_source(source, format, choice, dialect)
-    stream = Stream(
-        opened,
-        encoder,
-        target=target,
-        missing=missing,
-        learns=choice.learns,
-        block_rows=int(block_rows),
-        shuffle=int(shuffle),
-        random_state=random_state,
-        skip_rows=int(skip_rows),
-        dtype=wide,
-        fingerprint=fingerprint,
-    )
-    stream.useless = choice.useless
-    return stream
+    return Stream(
+        opened, encoder, choice, target=target, block_rows=int(block_rows), shuffle=int(shuffle),
+        random_state=random_state, skip_rows=int(skip_rows), dtype=wide, fingerprint=fingerprint,
+    )  # fmt: skip
 
 
 def _float_type(dtype: Any) -> np.dtype:

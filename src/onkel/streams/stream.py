@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.columns.choosing import Choice
 from onkel.columns.encoding import Encoder
 from onkel.columns.missing import clean
 from onkel.errors import DataError
@@ -41,10 +42,9 @@ class Stream:
         self,
         source: Source,
         encoder: Encoder,
+        choice: Choice,
         *,
         target: str | None,
-        missing: str,
-        learns: bool,
         block_rows: int,
         shuffle: int,
         random_state: Any,
@@ -55,7 +55,7 @@ class Stream:
         self._source = source
         self.encoder = encoder
         self.target = target
-        self.missing, self.block_rows, self._learns = missing, block_rows, learns
+        self.missing, self.block_rows, self._learns = choice.missing, block_rows, choice.learns
         self.shuffle, self.random_state = shuffle, random_state
         self.skip_rows, self.dtype = skip_rows, np.dtype(dtype)
         self.source = source.name
@@ -66,7 +66,7 @@ class Stream:
         self._given = 0
         self._tracked, self._expected = bool(fingerprint), fingerprint
         #: why columns were left out, by their names
-        self.useless: dict[str, str] = {}
+        self.useless = choice.useless
         self._before: Fingerprint | None = None
         self._last: Block | None = None
 

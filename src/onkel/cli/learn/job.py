@@ -60,7 +60,7 @@ class LearnJob:
                 "--delay keeps rows that wait for their labels, which no checkpoint holds: leave "
                 "out --checkpoint"
             )
-        check_outputs(options.save, options.report, options.checkpoint, inputs=[options.source])
+        check_outputs(options.save, options.report, options.checkpoint, inputs=options.sources)
         self.params = with_features(parse_settings(options.settings or ()), options.features)
         self.base: tuple[StreamModel, dict[str, Any]] | None = None
         if options.base is not None:
@@ -139,13 +139,13 @@ class LearnJob:
     def _begin(self, stream: Any, first: Any) -> StreamModel:
         """A new model, for the task the first block shows."""
         if first is None:
-            raise DataError("there are no rows to learn from", source=self.options.source)
+            raise DataError("there are no rows to learn from", source=self.options.source_name)
         if first.y is None:
             names = [column.name for column in stream.encoder.columns]
             shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
             raise DataError(
                 f"name the column to learn with --target; the columns are: {shown}",
-                source=self.options.source,
+                source=self.options.source_name,
             )
         task, reason = choose_task(first.y, self.options.task)
         model = StreamModel(
@@ -315,7 +315,7 @@ class LearnJob:
         write_html(
             result,
             path,
-            title=f"{self.algorithm} on {Path(options.source).name or options.source}",
+            title=f"{self.algorithm} on {options.source_name}",
             lead=f"{result.task}{what} · one pass over {result.n_rows:,} rows",
             notes=cut,
             model=model,

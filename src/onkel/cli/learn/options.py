@@ -23,6 +23,9 @@ class LearnOptions(options.Learning):
     checkpoint_every: options.CheckpointEvery = 100_000
     resume: options.Resume = False
     overwrite: options.Overwrite = False
+    workers: options.Workers = None
+    scheduler: options.Scheduler = None
+    skip_bad_partitions: options.SkipBad = False
     save: options.Save = None
     report: options.Report = None
     as_json: options.Json = False

@@ -17,6 +17,13 @@ def learn(options: LearnOptions) -> None:
 
     Example: onkel learn flights.parquet --target delayed --save flights.onkel
     """
+    if options.workers is not None or options.scheduler is not None:
+        from onkel.cli.learn.across import learn_across
+
+        learn_across(options)
+        return
+    if options.skip_bad_partitions:
+        raise ValueError("--skip-bad-partitions is for partitions: give --workers, too")
     from onkel.cli.learn.job import LearnJob
 
     status = LearnJob(options).run()

@@ -11,7 +11,7 @@ import numpy as np
 
 from onkel._version import __version__
 from onkel.experiments.records import Record
-from onkel.experiments.runner import Measured
+from onkel.experiments.results import Measured
 from onkel.experiments.streams.learners import Learner
 from onkel.experiments.streams.published import PUBLISHED, Published
 from onkel.experiments.streams.reading import StreamFile

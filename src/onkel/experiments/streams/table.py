@@ -9,7 +9,7 @@ import numpy as np
 
 from onkel.evaluation.text import short
 from onkel.experiments.formats import markdown_table, rich_table
-from onkel.experiments.runner import Measured
+from onkel.experiments.results import Measured
 from onkel.experiments.streams.learners import Learner
 from onkel.experiments.streams.measuring import Outcome
 

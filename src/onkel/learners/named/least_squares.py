@@ -46,6 +46,11 @@ class CalibratedClassifier(OnlineClassifier):
     def _link(self, scores: np.ndarray) -> np.ndarray:
         return self.calibration_.probabilities(scores)
 
+    def _take_in(self, other: Any, since: Any) -> None:
+        super()._take_in(other, since)
+        known = None if since is None else since.calibration_
+        self.calibration_.take_in(other.calibration_, known)
+
     def _fitted_state(self) -> dict[str, Any]:
         return {**super()._fitted_state(), "calibration": self.calibration_.get_state()}
 

@@ -130,7 +130,7 @@ class _NOLANA(GradientSteps, Width, OverMap):
         kind='{"randomized", "rank_two", "scratch"}',
         doc="How the eigenpairs follow a move; see :class:`AdaptiveNystroem`.",
     )
-    n_iter: int = param(default=2, doc='Number of steps p ≥ 1 of "randomized".')
+    n_iter: int = param(default=2, doc='Number of steps p from 1 to 1000 of "randomized".')
     weighted: bool = param(
         default=True,
         doc="Every row counts in N_q of its landmark, with its weight. False: only the rows that "

@@ -79,8 +79,8 @@ class LearnedLandmarks(FeatureMap):
         Number of landmarks B ≥ 1.
     n_warmup : int, default=131072
         Rows ≥ 2 that the search sees; fewer are kept where they would take more than 64 MB.
-    search_steps : int, default=16
-        Steps of each search, half as many again for landmarks with widths of their own, fewer with
+    search_steps : int, default=12
+        Steps of each search, twice as many for landmarks with widths of their own, fewer with
         more than 32 768 rows. 0: no search, and widths are learned at 8, 16, ..., 512 rows only.
     random_state : int, RandomState or None, default=None
         Which rows are held out.

@@ -34,7 +34,8 @@ _HELD_OUT, _MOST_HELD_OUT = 0.2, 4096
 _CHECK_EVERY = 6
 _PATIENCE = 2
 _SMALLER = 0.3
-# In the second half of a search steps shrink, down to this share.
+# In the second half of a search steps shrink, down to this share; a check there without improvement
+# ends it.
 _LAST_SIZE = 0.05
 # With more rows than this, the most expensive part of the gradient uses one row in _EVERY.
 _ENOUGH_ROWS, _EVERY = 2048, 4
@@ -108,7 +109,7 @@ def improve(
 ) -> Generator[float, None, Landmarks]:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
-    For widths of the landmarks' own half as many again. The search begins at the best of ``starts``
+    For widths of the landmarks' own twice as many. The search begins at the best of ``starts``
     and returns the point with the smallest squared error on the other fifth, which is held out. It
     is a generator, which gives the share of the work that is done.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onkel.numerics.jit import jit_inline
+from onkel.numerics.jit import jit, jit_inline
 from onkel.support.exchange.inverse import LEAST_RIDGE
 
 
@@ -12,13 +12,13 @@ def is_full(terms):
     return terms.used[0] + 2 > terms.G.shape[0]
 
 
-@jit_inline
+@jit
 def is_worn(before, after, limit):
     """Whether to make the inverse anew after so many rows dropped, and ``before`` a while ago."""
     return after // (2 * limit) > before // (2 * limit)
 
 
-@jit_inline
+@jit
 def rounding_of(itemsize):
     """What rounding does to kernel values of so many bytes, and more."""
     return 1e-8 if itemsize == 8 else 1e-5

@@ -1,7 +1,5 @@
 """Regret of OLK and its two budgets against the best f in hindsight.
 
-``python -m onkel.experiments.regret docs/images/olk_regret.png`` draws it.
-
     R_T = Σ_{t≤T} ½(y_t - f_t(x_t))² - min_{‖f‖≤U} Σ_{t≤T} ½(y_t - f(x_t))²
 
 on streams of independent rows, with noise on their targets, so that the best f has loss too, and
@@ -12,6 +10,7 @@ docs/regret.md).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from onkel.algorithms import make
+from onkel.experiments.entry import Case
 from onkel.kernels import Gaussian
 
 RADIUS, GAMMA, THINNING = 2.0, 1.0, 0.5
@@ -96,22 +96,23 @@ def best_loss(Z: np.ndarray, y: np.ndarray, radius: float) -> float:
 
 
 def regrets(
-    horizons: tuple[int, ...] = HORIZONS, n_streams: int = 5, noise: float = NOISE
-) -> dict[str, np.ndarray]:
-    """Learner -> its regret (streams, horizons), on streams that begin alike for all horizons."""
-    out = {name: np.empty((n_streams, len(horizons))) for name in CURVES}
-    for i in range(n_streams):
-        X, y = stream(max(horizons), i, noise)
-        Z = coordinates(X)
-        for j, T in enumerate(horizons):
-            least = best_loss(Z[:T], y[:T], RADIUS)
-            for name, curve in CURVES.items():
-                model = make(curve.algorithm, "regression", **_SHARED, **curve.parameters(T))
-                if "random_state" in model.get_params():
-                    model.set_params(random_state=i)
-                before = model.predict_then_learn(X[:T], y[:T])
-                out[name][i, j] = 0.5 * float(np.sum((y[:T] - before) ** 2)) - least
-    return out
+    curve: Curve, n_stream: int, horizons: tuple[int, ...] = HORIZONS, noise: float = NOISE
+) -> tuple[np.ndarray, np.ndarray]:
+    """A learner's regret and number of stored rows at the horizons, each a run of its own.
+
+    The streams of one number begin alike for all horizons.
+    """
+    X, y = stream(max(horizons), n_stream, noise)
+    Z = coordinates(X)
+    found, stored = np.empty(len(horizons)), np.empty(len(horizons))
+    for j, T in enumerate(horizons):
+        model = make(curve.algorithm, "regression", **_SHARED, **curve.parameters(T))
+        if "random_state" in model.get_params():
+            model.set_params(random_state=n_stream)
+        before = model.predict_then_learn(X[:T], y[:T])
+        found[j] = 0.5 * float(np.sum((y[:T] - before) ** 2)) - best_loss(Z[:T], y[:T], RADIUS)
+        stored[j] = model.n_support_
+    return found, stored
 
 
 def slope(horizons: tuple[int, ...], regret: np.ndarray) -> float:
@@ -119,52 +120,12 @@ def slope(horizons: tuple[int, ...], regret: np.ndarray) -> float:
     return float(np.polyfit(np.log(horizons), np.log(regret.mean(axis=0)), 1)[0])
 
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
-
-
-def _draw_panel(axes: Any, found: dict[str, np.ndarray]) -> None:
-    for (name, regret), colour in zip(found.items(), _COLOURS, strict=True):
-        mean, power = regret.mean(axis=0), CURVES[name].bound
-        fitted = slope(HORIZONS, regret)
-        label = f"{name}: $T^{{{fitted:.2f}}}$; dashed, the paper: $T^{{{power:.2f}}}$"
-        axes.plot(HORIZONS, mean, "o-", color=colour, label=label)
-        axes.plot(
-            HORIZONS, mean[0] * (np.array(HORIZONS) / HORIZONS[0]) ** power, "--", color=colour
-        )
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log", base=2)
-    axes.set_xlabel("rows T")
-    axes.legend(fontsize="small")
-
-
-def _draw(found: dict[float, dict[str, np.ndarray]], path: str) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 5.0), dpi=150, layout="constrained")
-    panels = figure.subplots(1, len(found), sharey=True)
-    for axes, (noise, regret) in zip(panels, found.items(), strict=True):
-        _draw_panel(axes, regret)
-        axes.set_title("noisy targets" if noise else "targets without noise")
-    panels[0].set_ylabel("regret against the best f of the ball")
-    figure.savefig(path)
-
-
-def main() -> None:
-    """Measure, print the exponents, draw."""
-    import sys
-
-    found = {noise: regrets(noise=noise) for noise in (NOISE, 0.0)}
-    for noise, curves in found.items():
-        print(f"noise {noise:g}")
-        for name, regret in curves.items():
-            mean = " ".join(f"{value:.0f}" for value in regret.mean(axis=0))
-            print(
-                f"  {name}: T^{slope(HORIZONS, regret):.2f}, bound T^{CURVES[name].bound:.2f}: "
-                f"{mean}"
-            )
-    if len(sys.argv) > 1:
-        _draw(found, sys.argv[1])
-
-
-if __name__ == "__main__":
-    main()
+def regret(case: Case, run: int) -> dict[str, Any]:
+    """Regret, and rows stored, over the horizons on one stream."""
+    curve = CURVES[case.parameters["curve"]]
+    began = time.perf_counter()
+    found, stored = regrets(curve, run, HORIZONS, case.parameters["noise"])
+    seconds = time.perf_counter() - began
+    told = {"value": float(found[-1]), "rate": slope(HORIZONS, found[None]), "seconds": seconds}
+    curves = {"curve": [list(HORIZONS), found.tolist(), stored.tolist()]}
+    return {**told, **curves, "rows": HORIZONS[-1], "comparable": True}

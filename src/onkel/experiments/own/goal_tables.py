@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onkel.evaluation.curves import sample_std
-from onkel.experiments import rivals
-from onkel.experiments.default import Outcome
 from onkel.experiments.formats import markdown_table, mean_std, parameters, rich_table
-from onkel.experiments.goals import Goal
+from onkel.experiments.own import rivals
+from onkel.experiments.own.default import Outcome
+from onkel.experiments.own.goals import Goal
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,7 +26,7 @@ _UNITS = (
 )
 _INPUTS = {"papers": "rows scaled as in the papers", "online": "rows as the default gets them"}
 
-# ``found`` below: the rivals' results, as from `onkel.experiments.rivals.stored`
+# ``found`` below: the rivals' results, as from `onkel.experiments.own.rivals.stored`
 
 
 def default_table(outcomes: Sequence[Outcome], found: dict[str, Any]) -> Table:

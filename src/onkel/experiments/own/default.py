@@ -16,9 +16,10 @@ import numpy as np
 from onkel import algorithms
 from onkel._version import __version__
 from onkel.evaluation import prequential
-from onkel.experiments.goals import Goal
+from onkel.experiments.data import order
+from onkel.experiments.own.goals import Goal
 from onkel.experiments.records import Record
-from onkel.experiments.runner import Measured, order
+from onkel.experiments.results import Measured
 from onkel.pipeline import StreamModel
 
 #: random orders of the rows
@@ -93,7 +94,7 @@ def measure(
         X, y = goal.load()
         found["rows"] = len(y)
         for run in range(len(found["values"]), n_runs):
-            value, seconds = _run(goal, X, y, run)
+            value, seconds = run_default(goal, X, y, run)
             found["values"].append(value)
             found["seconds"].append(seconds)
             record.results[goal.dataset] = found
@@ -108,7 +109,7 @@ def measure(
     )
 
 
-def _run(goal: Goal, X: np.ndarray, y: np.ndarray, run: int) -> tuple[float, float]:
+def run_default(goal: Goal, X: np.ndarray, y: np.ndarray, run: int) -> tuple[float, float]:
     """The goal's metric of one pass in the run's order, and the seconds it took."""
     rows = order(len(y), run)
     result = prequential(

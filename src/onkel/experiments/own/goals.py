@@ -1,6 +1,6 @@
 """What the default learner is held to: one number for every data set, and the papers' best.
 
->>> from onkel.experiments.goals import GOALS
+>>> from onkel.experiments.own.goals import GOALS
 >>> GOALS["letter"].target, GOALS["letter"].published
 (13.4, 71.2)
 """

@@ -20,14 +20,12 @@ import numpy as np
 
 from onkel import datasets
 from onkel.algorithms import make
-from onkel.errors import DivergenceError
-from onkel.experiments.goals import Goal
+from onkel.experiments.data import SEARCH_SEED, order
+from onkel.experiments.own.goals import Goal
+from onkel.experiments.own.rivals_grid import grid
 from onkel.experiments.records import Record
-from onkel.experiments.rivals_grid import Point, grid
-from onkel.experiments.runner import order
-from onkel.experiments.search import SEARCH_SEED
+from onkel.experiments.search import Point, mean_loss, race
 from onkel.pipeline import StreamModel
-from onkel.streams import Block
 
 RIVALS = ("fogd", "nogd", "rrf")
 #: "papers": scaled as in the papers, beforehand; "online": by the stream's own running statistics
@@ -35,56 +33,22 @@ INPUTS = ("papers", "online")
 N_RUNS = 3
 ABOUT = {"rivals": list(RIVALS), "inputs": list(INPUTS), "runs": N_RUNS}
 
-_LOOKS = 10
-"""How often a search looks whether a point can still win."""
 
-
-def learn(
-    goal: Goal,
-    rival: str,
-    inputs: str,
-    point: Point,
-    X: np.ndarray,
-    y: np.ndarray,
-    seed: int,
-    most: float = math.inf,
-) -> float:
-    """The goal's metric of one pass over the rows as they stand.
-
-    Infinite if the learner diverges, or as soon as the metric is sure to be above ``most``.
-    """
+def _model(goal: Goal, rival: str, inputs: str, point: Point, seed: int) -> StreamModel:
     estimator = make(rival, goal.task, **point)
     if "random_state" in estimator.get_params(deep=False):
         estimator.set_params(random_state=seed)
     online = inputs == "online"
-    model = StreamModel(estimator, scaling="standard" if online else "none", scale_target=online)
-    loss = 0.0
-    size = -(-len(y) // _LOOKS)
-    for start in range(0, len(y), size):
-        y_block = y[start : start + size]
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                predicted = model.learn(Block(X[start : start + size], y_block, start))
-        except DivergenceError:
-            return math.inf
-        loss += _loss(goal, predicted, y_block)
-        if _finish(goal, loss / len(y)) > most:
-            return math.inf
-    return _finish(goal, loss / len(y))
+    return StreamModel(estimator, scaling="standard" if online else "none", scale_target=online)
 
 
-def _loss(goal: Goal, predicted: np.ndarray, y: np.ndarray) -> float:
-    """Mistakes or squared errors, summed."""
-    if goal.metric == "mistakes":
-        return float(np.sum(predicted != y))
-    return float(np.sum((predicted - y) ** 2))
-
-
-def _finish(goal: Goal, loss: float) -> float:
-    """The metric of a mean loss."""
-    return (
-        100.0 * loss if goal.metric == "mistakes" else loss if goal.metric == "mse" else loss**0.5
-    )
+def learn(
+    goal: Goal, rival: str, inputs: str, point: Point, X: np.ndarray, y: np.ndarray, seed: int
+) -> float:
+    """The goal's metric of one pass over the rows as they stand; infinite if it diverges."""
+    model = _model(goal, rival, inputs, point, seed)
+    loss = mean_loss(model, X, y, goal.metric == "mistakes")
+    return {"mistakes": 100.0 * loss, "mse": loss}.get(goal.metric, math.sqrt(loss))
 
 
 @lru_cache(maxsize=1)
@@ -101,13 +65,12 @@ def search(goal: Goal, rival: str, inputs: str) -> tuple[Point, int]:
     n = min(len(y), max(1000, min(len(y) // 10, 10_000)))
     part = order(len(y), 0, SEARCH_SEED)[:n]
     X_part, y_part = X[part], y[part]
-    best: Point = {}
-    least = math.inf
-    for point in grid(goal, rival, inputs, len(y)):
-        # losses only grow, so a point that is behind already can be left: the winner is the same
-        value = learn(goal, rival, inputs, point, X_part, y_part, 1000, least)
-        if value < least:
-            best, least = point, value
+
+    def loss(point: Point, most: float) -> float:
+        model = _model(goal, rival, inputs, point, 1000)
+        return mean_loss(model, X_part, y_part, goal.metric == "mistakes", most)
+
+    best, _ = race(grid(goal, rival, inputs, len(y)), loss)
     return best, n
 
 
@@ -153,7 +116,7 @@ def measure_rivals(
 
 def stored() -> dict[str, Any]:
     """The rivals' results that come with the package; written by ``onkel reproduce rivals``."""
-    file = resources.files("onkel.experiments") / "rivals.json"
+    file = resources.files("onkel.experiments.own") / "rivals.json"
     if not file.is_file():
         return {}
     return dict(json.loads(file.read_text(encoding="utf-8"))["results"])

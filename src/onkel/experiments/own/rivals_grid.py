@@ -1,23 +1,18 @@
 """The papers' grids of FOGD, NOGD and RRF on the data of the goals.
 
-Steps as in Lu et al. 2016 ({2, ..., 0.0002}; regression: around 0.1), widths and steps as in Nguyen
-et al. 2017 (section 4.3), which also has RRF's penalties; budgets and numbers of frequencies are
-the papers'.
+Budgets and numbers of frequencies are the papers', too.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
 
-from onkel.experiments.goals import Goal
+from onkel.experiments.grids import PENALTIES, RRF_STEPS, STEPS, WIDTHS
+from onkel.experiments.own.goals import Goal
+from onkel.experiments.search import Point
 
-_WIDTHS = (1 / 128, *(2.0**k for k in (-8, -4, -2, 0, 2, 4, 8)))
-_STEPS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002)
-_RRF_WIDTHS = _WIDTHS[1:]
-_RRF_STEPS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
-_RRF_PENALTIES = tuple(2.0**k for k in range(-4, 17, 2))
+_WIDTHS = (1 / 128, *WIDTHS)
 # budget of NOGD, frequencies of FOGD and of RRF where they are not the family's
 _SIZES = {
     "cod-rna": (400, 1600, 100),
@@ -30,8 +25,6 @@ _SIZES = {
     "casp": (400, 2000, 100),
 }
 _SIZE, _SIZE_REGRESSION = (100, 400, 100), (30, 450, 100)
-
-Point = dict[str, Any]
 
 
 def grid(goal: Goal, rival: str, inputs: str, n_rows: int) -> Iterator[Point]:
@@ -48,7 +41,7 @@ def grid(goal: Goal, rival: str, inputs: str, n_rows: int) -> Iterator[Point]:
     if rival == "rrf":
         yield from _rrf_grid(goal, n_rrf, n_rows, shared)
         return
-    for gamma, eta in itertools.product(_WIDTHS, _STEPS):
+    for gamma, eta in itertools.product(_WIDTHS, STEPS):
         if rival == "fogd":
             size: Point = {"n_components": n_fourier, "learning_rate": eta * n_fourier}
             if goal.task == "regression":
@@ -60,9 +53,7 @@ def grid(goal: Goal, rival: str, inputs: str, n_rows: int) -> Iterator[Point]:
 
 def _rrf_grid(goal: Goal, n_components: int, n_rows: int, shared: Point) -> Iterator[Point]:
     losses = ("hinge", "logistic") if goal.task == "classification" else ("squared", "absolute")
-    for loss, gamma, eta, penalty in itertools.product(
-        losses, _RRF_WIDTHS, _RRF_STEPS, _RRF_PENALTIES
-    ):
+    for loss, gamma, eta, penalty in itertools.product(losses, WIDTHS, RRF_STEPS, PENALTIES):
         if eta * penalty / n_rows >= 1.0:
             continue  # the weights would change sign with every row
         yield {

@@ -1,0 +1,66 @@
+"""Heavy tails drawn in (``scaling="auto"``) beside plain standardising, for learners with defaults.
+
+    python -m benchmarks.tails FOLDER [FOLDER ...] [--rows 20000]
+
+Each Parquet file ``NAME.parquet`` of the folders with a column ``y`` and one of the names below is
+learned in one pass, in a seeded order if the folder holds no streams in the order of time
+(``SOURCES.json``). Prints mistakes in percent, or RMSE: standard, then auto.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from onkel.learners.making import make_estimator
+from onkel.pipeline import StreamModel
+
+NAMES = ("spambase", "shuttle", "cpusmall", "cadata", "kddcup99_10pct", "nomao", "insects_gradual",
+         "occupancy", "bank_additional", "beijing_pm25")  # fmt: skip
+LEARNERS = ("fogd", "rrf", "krls")
+
+
+def rows(path: Path, most: int) -> tuple[np.ndarray, np.ndarray, str]:
+    """Numbers, targets and task of a file."""
+    frame = pd.read_parquet(path)
+    in_time = (path.parent / "SOURCES.json").exists()
+    order = np.arange(len(frame)) if in_time else np.random.default_rng(0).permutation(len(frame))
+    frame = frame.iloc[order[:most]]
+    y = frame.pop("y").to_numpy()
+    task = "classification" if len(np.unique(y)) < 30 else "regression"
+    X = np.nan_to_num(frame.select_dtypes("number").to_numpy(np.float64))
+    return X, y if task == "regression" else np.unique(y, return_inverse=True)[1], task
+
+
+def error(learner: str, scaling: str, X: np.ndarray, y: np.ndarray, task: str) -> float:
+    """Of one pass, each row predicted before it is learned."""
+    model = StreamModel(make_estimator(learner, task, {}, 0), scaling=scaling)
+    told = model.predict_then_learn(X, y)
+    if task == "classification":
+        return 100.0 * float(np.mean(told != y))
+    return float(np.sqrt(np.mean((told - y) ** 2)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--rows", type=int, default=20_000)
+    options = parser.parse_args()
+    print("| data | " + " | ".join(LEARNERS) + " |")
+    print("|---|" + "--:|" * len(LEARNERS))
+    for name in NAMES:
+        for path in (folder / f"{name}.parquet" for folder in options.folders):
+            if path.exists():
+                read = rows(path, options.rows)
+                cells = [
+                    " → ".join(f"{error(a, how, *read):.4g}" for how in ("standard", "auto"))
+                    for a in LEARNERS
+                ]
+                print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""``onkel learn --workers N`` and ``--scheduler ADDRESS``: partitions learned apart, on Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from onkel.cli.console import note, print_json, stderr, stdout
+from onkel.cli.learn.options import LearnOptions
+from onkel.cli.values import choose_task, parse_settings, with_features
+from onkel.cli.writers import check_outputs
+from onkel.errors import DataError
+
+if TYPE_CHECKING:
+    from onkel.distributed import Learned, PartReport
+
+# What needs the rows in one order, with what the option is called.
+_IN_ORDER = {
+    "checkpoint": "--checkpoint", "resume": "--resume", "base": "--from", "group": "--group",
+    "time": "--time", "shuffle": "--shuffle", "limit": "--limit", "report": "--report",
+}  # fmt: skip
+
+
+def learn_across(options: LearnOptions) -> None:
+    """Learn the partitions of a source with several workers, and write the model."""
+    from onkel.algorithms import DEFAULT
+    from onkel.distributed import learn
+    from onkel.learners.making import make_estimator
+    from onkel.persistence import save
+
+    _check(options)
+    check_outputs(options.save, inputs=options.sources)
+    params = with_features(parse_settings(options.settings or ()), options.features)
+    algorithm = options.algorithm or DEFAULT
+    task = _task(options)
+    with _client(options) as client, _told(options) as watch:
+        learned = learn(
+            make_estimator(algorithm, task, params, options.seed),
+            options.source,
+            client=client,
+            scaling=options.scaling,
+            reading=options.reading() | {"labels": options.task == "classification"},
+            settings={**options.kept(algorithm, params), "task": task},
+            seed=options.seed,
+            skip_bad_partitions=options.skip_bad_partitions,
+            watch=watch,
+        )
+    for report in learned.left_out:
+        note(f"left out: {report.name}: {report.failure}")
+    if options.save is not None:
+        save(learned.model, options.save)
+    else:
+        note("no model was saved; add --save FILE")
+    _show(options, learned, algorithm)
+
+
+def _check(options: LearnOptions) -> None:
+    given = [name for field, name in _IN_ORDER.items() if getattr(options, field)]
+    if options.delay != "0":
+        given.append("--delay")
+    if given:
+        raise ValueError(
+            f"{', '.join(given)}: is for rows in one order, and partitions have none; leave out "
+            "--workers and --scheduler, or this"
+        )
+    if options.workers is not None and options.scheduler is not None:
+        raise ValueError("--workers starts a cluster, --scheduler uses one that runs: give one")
+
+
+def _task(options: LearnOptions) -> str:
+    """The task that the first rows of the source show."""
+    first = next(iter(options.open()), None)
+    if first is None or first.y is None:
+        what = "there are no rows" if first is None else "name the column to learn with --target"
+        raise DataError(what, source=options.source_name)
+    task, reason = choose_task(first.y, options.task)
+    if options.task == "auto":
+        note(f"{task}: {reason}")
+    return task
+
+
+@contextmanager
+def _client(options: LearnOptions) -> Iterator[Any]:
+    """A client of a new local cluster, or of the one whose address is given."""
+    from onkel.distributed.dask import client_of, dask, local_client
+
+    try:
+        dask()
+    except ImportError as error:
+        raise ValueError(str(error)) from None
+    if options.scheduler is not None:
+        found = client_of(options.scheduler)
+    else:
+        assert options.workers is not None
+        found = local_client(options.workers)
+    with found as client:
+        try:
+            workers = len(client.scheduler_info(n_workers=-1)["workers"])
+            note(f"{workers} workers; what they do: {client.dashboard_link}")
+            yield client
+        finally:
+            if options.scheduler is None:
+                client.cluster.close()
+
+
+@contextmanager
+def _told(options: LearnOptions) -> Iterator[Any]:
+    """What is called with the report of each partition: it tells how far the run is."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=stderr(), disable=options.as_json) as bar:
+        task = bar.add_task("fixing the map on a sample", total=None)
+        done, rows = 0, 0
+
+        def watch(report: PartReport) -> None:
+            nonlocal done, rows
+            done += report.name != "sample"
+            rows += report.n_rows
+            bar.update(task, description=f"{done} partitions, {rows:,} rows learned")
+            if options.verbose:
+                bar.console.print(_line(report), markup=False, soft_wrap=True)
+
+        yield watch
+        bar.update(task, total=1, completed=1)
+
+
+def _line(report: PartReport) -> str:
+    if report.failure is not None:
+        return f"{report.name}: left out"
+    scores = ", ".join(_scores(report.metrics)) or "no further row"
+    return f"{report.name}: {report.n_rows:,} rows, {scores}, {report.seconds:.1f} s"
+
+
+def _scores(metrics: dict[str, float]) -> list[str]:
+    from onkel.evaluation.metrics import METRICS
+
+    return [f"{METRICS[name].title} {METRICS[name].format(v)}" for name, v in metrics.items()]
+
+
+def _show(options: LearnOptions, learned: Learned, algorithm: str) -> None:
+    """The result: a table, or one JSON object."""
+    if options.as_json:
+        print_json(_facts(options, learned, algorithm))
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    seconds = learned.seconds
+    learning = ", ".join(f"{name} {seconds[name]:.1f} s" for name in ("sample", "parts", "merge"))
+    rows = [
+        ("algorithm", f"{algorithm} ({learned.model.task})"),
+        ("rows", f"{learned.n_rows:,} in {len(learned.reports) - 1} partitions"),
+        ("score", f"{', '.join(_scores(learned.metrics))}   (before learning, by partition)"),
+        ("workers", learning),
+        ("in all", f"{seconds['in all']:.1f} s"),
+    ]
+    if options.save is not None:
+        rows.append(("save", str(options.save)))
+    for name, text in rows:
+        table.add_row(name, Text(text))
+    stdout().print(table)
+
+
+def _facts(options: LearnOptions, learned: Learned, algorithm: str) -> dict[str, Any]:
+    return {
+        "algorithm": algorithm,
+        "task": learned.model.task,
+        "n_rows": learned.n_rows,
+        "metrics": learned.metrics,
+        "seconds": learned.seconds,
+        "moved_bytes": learned.moved_bytes,
+        "partitions": [
+            {"name": one.name, "n_rows": one.n_rows, "metrics": one.metrics, "failure": one.failure}
+            for one in learned.reports
+        ],
+        "save": options.save,
+    }

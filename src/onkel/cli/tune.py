@@ -1,0 +1,124 @@
+"""``onkel tune``: the papers' search for settings, on a user's own rows."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+import typer
+
+from onkel.cli import options
+from onkel.cli.console import note, print_json, stderr, stdout
+from onkel.cli.options import MODEL, takes
+
+Share = Annotated[
+    float,
+    typer.Option(min=0.0, max=0.5, metavar="SHARE", help="Of the rows to search on, at random."),
+]
+Grids = Annotated[
+    list[str] | None,
+    typer.Option("--grid", metavar="NAME=V,V,...", rich_help_panel=MODEL,
+                 help="Values to try in place of the papers'. Repeatable."),
+]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions(options.Learning):
+    """What ``onkel tune`` was asked for."""
+
+    algorithm: options.Algorithm = "fogd"
+    grids: Grids = None
+    share: Share = 0.1
+    memory: options.Memory = 1000
+    as_json: options.Json = False
+
+
+@takes(TuneOptions)
+def tune(options: TuneOptions) -> None:
+    """Search the papers' grid on a random part of the rows; tell what it does on the others.
+
+    The part is a tenth, from 1 000 to 10 000 rows and at most half of all; nothing that is told was
+    searched on.
+
+    Example: onkel tune letter.parquet --target y --algorithm fogd
+    """
+    from rich.progress import track
+
+    from onkel.cli.values import choose_task, parse_settings
+    from onkel.experiments import tuning
+    from onkel.experiments.search import points_of
+    from onkel.learners.making import make_estimator
+    from onkel.pipeline import StreamModel
+
+    X, y, encoder = _rows(options)
+    task, _ = choose_task(y[:4096], options.task)
+    fixed, name = parse_settings(options.settings or ()), str(options.algorithm)
+    grid = _grid(options, task, fixed, len(y))
+
+    def new_model(point: Mapping[str, Any]) -> StreamModel:
+        estimator = make_estimator(name, task, {**fixed, **point}, options.seed)
+        return StreamModel(estimator, scaling=options.scaling, encoder=encoder)
+
+    points = [{}, *points_of(grid)]
+    console = stderr()
+    shown = track(points, f"{len(points)} settings", console=console, transient=True,
+                  disable=not console.is_terminal)  # fmt: skip
+    found = tuning.tune(
+        X, y, new_model, shown, classes=task == "classification", share=options.share
+    )
+    _show(options, task, fixed, found, len(points))
+
+
+def _rows(options: TuneOptions) -> tuple[Any, Any, Any]:
+    from onkel.evaluation.comparison.orders import read_all
+
+    stream = options.open(labels=options.task == "classification")
+    held = read_all(stream, options.memory * 1e6, options.limit)
+    if held is None:
+        raise ValueError("the rows do not fit into --memory: raise it, or take fewer with --limit")
+    return *held, stream.encoder
+
+
+def _grid(options: TuneOptions, task: str, fixed: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
+    """The papers' grid of what isn't set, and what ``--grid`` says."""
+    from onkel.algorithms import make
+    from onkel.cli.values import parse_settings
+    from onkel.experiments.grids import grid_of
+
+    name = str(options.algorithm)
+    parameters = make(name, task, **fixed).get_params(deep=False)
+    given = parse_settings(options.grids or ())
+    own = {key: value if isinstance(value, tuple) else (value,) for key, value in given.items()}
+    for key in own:
+        if key not in parameters:
+            raise ValueError(f"--grid {key}: {name} has no such parameter; "
+                             f"it has {', '.join(parameters)}")  # fmt: skip
+    said = {*own, *fixed}
+    grid = {k: v for k, v in grid_of(parameters, n_rows).items() if not said & {*k.split(",")}}
+    if not (grid | own):
+        raise ValueError(f"{name} has no width, step or penalty to search; say what with --grid")
+    return grid | own
+
+
+def _show(
+    options: TuneOptions, task: str, fixed: Mapping[str, Any], found: Any, n_points: int
+) -> None:
+    if options.as_json:
+        print_json({"algorithm": options.algorithm, "task": task, "settings": n_points,
+                    **asdict(found)})  # fmt: skip
+        return
+    percent = task == "classification"
+    values = [f"{100 * v:.2f} %" if percent else f"{v:.5g}" for v in (found.value, found.default)]
+    what = "mistakes" if percent else "root mean squared error"
+    settings = {**fixed, **found.point}
+    sources = [options.source] if isinstance(options.source, str) else options.source
+    command = ["onkel", "learn", *sources, "--algorithm", str(options.algorithm)]
+    command += ["--target", options.target] if options.target else []
+    command += [part for k, v in settings.items() for part in ("--set", f"{k}={v}")]
+    stdout().print(f"{what} on the other {found.n_others:,} rows: {values[0]} "
+                   f"(without the search: {values[1]})", markup=False)  # fmt: skip
+    typer.echo(shlex.join(command))
+    note(f"{n_points} settings on {found.n_searched:,} rows drawn at random, seed apart from "
+         "those of the runs")  # fmt: skip

@@ -1,0 +1,186 @@
+"""Learning a source in partitions: a sample, a map, learners apart, a tree of merges."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.base import clone
+
+from onkel.distributed.dask import client_or_default, dask
+from onkel.distributed.plan import Plan
+from onkel.distributed.reports import Learned, PartReport
+from onkel.distributed.sources import Part, head, parts_of, spread
+from onkel.distributed.tasks import (
+    LearnedPart,
+    Sample,
+    learn_part,
+    learn_sample,
+    merge_parts,
+    report_of,
+    sample_without_model,
+)
+from onkel.errors import DataError
+from onkel.learners.saved import nbytes
+from onkel.pipeline import StreamModel
+
+# Partitions of a Dask collection whose first rows are asked for.
+_MOST_HEADS = 64
+
+Watch = Callable[[PartReport], None]
+
+
+def learn(
+    estimator: Any,
+    source: Any,
+    *,
+    target: str | None = None,
+    client: Any = None,
+    sample_rows: int = 131_072,
+    scaling: str = "auto",
+    reading: dict[str, Any] | None = None,
+    settings: dict[str, Any] | None = None,
+    seed: int = 0,
+    fan_in: int = 4,
+    skip_bad_partitions: bool = False,
+    watch: Watch | None = None,
+) -> Learned:
+    """Learn a source in one pass, its partitions apart, on the workers of a Dask cluster.
+
+    1. Up to ``sample_rows`` first rows of partitions that lie far apart are learned in a random
+       order by one worker. They fix columns, categories, scales and the learner's map.
+    2. Each partition is learned where it lies by a copy of that model, but for the sample's rows.
+    3. The models are merged in a tree, ``fan_in`` at a time, so that no process holds more.
+
+    What a merge makes exactly, and what nearly, says ``merge`` of the estimator. All tasks are
+    pure: where a worker dies, others do its work again, and no row is lost or counted twice.
+
+    Use it where one machine is too slow, or the rows lie on many. Not for a stream whose order
+    matters: the default learner no longer begins anew when it changes, and remembers no labels.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A learner over a map that stays: ``okl``, ``krls``, ``fogd``, ... It is left as it is.
+    source : path, glob, folder, list of files, Dask DataFrame, or a pair of Dask arrays (X, y)
+        Files must be where the workers can read them.
+    target : str, optional
+        The column to learn; of arrays, y is it.
+    client : dask.distributed.Client, optional
+        The one started last, if not given.
+    sample_rows : int, default=131072
+        Rows ≥ 1 that the map is fixed on; the default learner's search sees so many.
+    scaling : {"auto", "standard", "minmax", "none"}, default="auto"
+        As of `onkel.StreamModel`, by the sample's statistics.
+    reading : dict, optional
+        What `onkel.open_stream` is told beside.
+    settings : dict, optional
+        JSON-able notes, kept with the model.
+    seed : int, default=0
+        Of the order in which the sample is learned.
+    fan_in : int, default=4
+        Models ≥ 2 that one task merges.
+    skip_bad_partitions : bool, default=False
+        Leave out partitions that cannot be read or learned, and report them.
+    watch : callable, optional
+        Called with the `PartReport` of each partition, as they come.
+
+    Returns
+    -------
+    Learned
+        With ``model``, a `onkel.StreamModel`, ``metrics`` and ``reports``.
+
+    Raises
+    ------
+    DataError
+        A partition cannot be read or learned: its name, and why. Or no partition is left.
+    MergeError
+        The learner cannot be merged: why.
+    ValueError
+        There is no client.
+
+    Examples
+    --------
+    >>> from dask.distributed import Client  # doctest: +SKIP
+    >>> from onkel import OnlineKernelRegressor, distributed  # doctest: +SKIP
+    >>> with Client(n_workers=4, threads_per_worker=1) as client:  # doctest: +SKIP
+    ...     learned = distributed.learn(OnlineKernelRegressor(), "flights/", target="delay")
+    >>> learned.model.save("flights.onkel")  # doctest: +SKIP
+    """
+    if fan_in < 2 or sample_rows < 1:
+        raise ValueError(f"{fan_in=} must be at least 2, and {sample_rows=} at least 1")
+    client = client_or_default(client)
+    reading = {**(reading or {}), **({} if target is None else {"target": target})}
+    # what it may have learned is no business of the workers
+    estimator = clone(estimator)
+    plan = Plan(estimator, scaling, reading, settings or {}, sample_rows, seed, skip_bad_partitions)
+    parts = parts_of(source, reading.get("format"))
+    began = time.perf_counter()
+    sample, learned, whole = _graph(plan, parts, fan_in)
+    delayed = dask().delayed
+    told = [delayed(report_of)(one) for one in learned]
+    futures = client.compute([delayed(sample_without_model)(sample), sample, *told, whole])
+    first, base, *reports, last = futures
+    try:
+        by_name = _watched([first, *reports], watch)
+        return _learned(parts, by_name, base.result(), last.result(), client, began)
+    finally:
+        # tasks that nobody waits for any more are not begun
+        for future in futures:
+            future.release()
+
+
+def _graph(plan: Plan, parts: list[Part], fan_in: int) -> tuple[Any, list[Any], Any]:
+    """Tasks, not yet run: of the sample, of each partition, and of the whole."""
+    delayed = dask().delayed
+    plan_task = delayed(plan, traverse=False)
+    asked = spread(parts, 16)
+    if hasattr(parts[0].data, "__dask_graph__"):
+        asked = asked[:_MOST_HEADS]
+    heads = [delayed(head)(part.data, plan.sample_rows) for part in asked]
+    sample = delayed(learn_sample)(plan_task, [part.name for part in asked], heads)
+    learned = [delayed(learn_part)(plan_task, sample, part.name, part.data) for part in parts]
+    level = learned
+    while len(level) > 1:
+        groups = [level[a : a + fan_in] for a in range(0, len(level), fan_in)]
+        level = [delayed(merge_parts)(sample, *group) for group in groups]
+    return sample, learned, level[0]
+
+
+def _watched(futures: list[Any], watch: Watch | None) -> dict[str, PartReport]:
+    """The report of each partition, by its name, told as they come."""
+    found: dict[str, PartReport] = {}
+    for future in dask().distributed.as_completed(futures):
+        result = future.result()
+        report = result.report if isinstance(result, Sample) else result
+        found[report.name] = report
+        if watch is not None:
+            watch(report)
+    return found
+
+
+def _learned(
+    parts: list[Part],
+    found: dict[str, PartReport],
+    sample: Sample,
+    whole: LearnedPart,
+    client: Any,
+    began: float,
+) -> Learned:
+    reports = [found[part.name] for part in parts]
+    if all(report.failure is not None for report in reports):
+        raise DataError(f"no partition could be read; the first: {reports[0].failure}")
+    state = sample.state if whole.state is None else whole.state
+    model = StreamModel.from_state(state)
+    seconds = {
+        "sample": sample.report.seconds,
+        "parts": sum(report.seconds for report in reports),
+        "merge": whole.merging,
+        "in all": time.perf_counter() - began,
+    }
+    workers = len(client.scheduler_info(n_workers=-1)["workers"])
+    moved = nbytes(state) * sum(report.n_rows > 0 for report in reports)
+    return Learned(
+        model, [sample.report, *reports], seconds, moved + workers * nbytes(sample.state)
+    )

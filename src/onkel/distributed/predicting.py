@@ -1,0 +1,138 @@
+"""Predicting a source in partitions, to a folder of Parquet files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from onkel.distributed.dask import client_or_default, dask
+from onkel.distributed.plan import CANNOT_BE_READ, unreadable
+from onkel.distributed.reports import PartReport, Predicted
+from onkel.distributed.sources import FilePart, parts_of
+from onkel.evaluation.scoring import Score
+from onkel.persistence.atomic import atomic_file
+from onkel.pipeline import StreamModel
+from onkel.pipeline.rows import written_as
+from onkel.streams import open_stream
+
+
+def predict(
+    model: StreamModel,
+    source: Any,
+    folder: str | Path,
+    *,
+    client: Any = None,
+    keep: Iterable[str] = (),
+    proba: bool = False,
+    format: str | None = None,
+    skip_bad_partitions: bool = False,
+) -> Predicted:
+    """Predict a source, a Parquet file for each of its partitions.
+
+    A file appears whole or not at all. Where a worker dies, others write its files anew.
+
+    Parameters
+    ----------
+    model : StreamModel
+        It has learned rows with named columns, or arrays.
+    source : path, glob, folder, list of files, Dask DataFrame, or a pair of Dask arrays (X, y)
+        As `learn` takes it. Where the target is there, ``metrics`` tells the score.
+    folder : path
+        Of the files ``part-00000.parquet``, ..., which all workers can write. It must be empty or
+        not there yet.
+    client : dask.distributed.Client, optional
+        The one started last, if not given.
+    keep : list of str
+        Columns of the source to write as well.
+    proba : bool, default=False
+        Whether class probabilities are written, too: ``proba_LABEL``.
+    format : str, optional
+        Of the source's files, where their names do not tell.
+    skip_bad_partitions : bool, default=False
+        Leave out partitions that cannot be read, and report them.
+
+    Returns
+    -------
+    Predicted
+        With ``files``, ``n_rows`` and, where there are targets, ``metrics``.
+
+    Raises
+    ------
+    DataError
+        A partition cannot be read: its name, and why.
+    ValueError
+        The folder is not empty; there is no client.
+    """
+    client = client_or_default(client)
+    folder = Path(folder).resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder}: is there already; give an empty folder, or a new one")
+    parts = parts_of(source, format)
+    folder.mkdir(parents=True, exist_ok=True)
+    delayed = dask().delayed
+    state = delayed(model.get_state(), traverse=False)
+    how = {"keep": tuple(keep), "proba": proba, "skip_bad": skip_bad_partitions}
+    tasks = [
+        delayed(predict_part)(state, part.name, part.data, f"{folder}/part-{k:05}.parquet", how)
+        for k, part in enumerate(parts)
+    ]
+    futures = client.compute(tasks)
+    try:
+        told = [future.result() for future in futures]
+    finally:
+        for future in futures:
+            future.release()
+    return Predicted([path for path, _ in told if path], [report for _, report in told])
+
+
+def predict_part(
+    state: dict[str, Any], name: str, data: Any, path: str, how: dict[str, Any]
+) -> tuple[str | None, PartReport]:
+    """Predict a partition into a file: its path (None: left out), and what came of it."""
+    began = time.perf_counter()
+    model = StreamModel.from_state(state)
+    score = Score(model.task)
+    try:
+        rows = _write(model, data, path, score, how["keep"], how["proba"])
+    except CANNOT_BE_READ as error:
+        if not how["skip_bad"]:
+            raise unreadable(name, error) from None
+        return None, PartReport(name, 0, {}, time.perf_counter() - began, str(error))
+    sums = score.sums if score.n_rows == rows else {}
+    return path, PartReport(name, rows, sums, time.perf_counter() - began)
+
+
+def _write(
+    model: StreamModel, data: Any, path: str, score: Score, keep: tuple[str, ...], proba: bool
+) -> int:
+    """Write the predictions of a partition; the number of rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    as_learned, rows = model.settings.get("missing", "auto"), 0
+    stream = open_stream(
+        data.opened() if isinstance(data, FilePart) else data,
+        # every row has its prediction
+        missing="error" if as_learned == "skip" else as_learned,
+        encoder=model.encoder,
+        keep=keep,
+        **written_as(model.settings),
+    )
+    with atomic_file(Path(path)) as file:
+        writer: Any = None
+        for block in stream:
+            columns = stream.kept(block.n_rows) | {"prediction": model.predict_features(block.X)}
+            if proba:
+                shares = model.proba_features(block.X).T
+                labels = model.classes_.tolist()
+                columns |= {f"proba_{k}": own for k, own in zip(labels, shares, strict=True)}
+            score.add(block.y, columns["prediction"])
+            batch = pa.RecordBatch.from_pydict({k: pa.array(v) for k, v in columns.items()})
+            writer = writer or pq.ParquetWriter(file, batch.schema)
+            writer.write_batch(batch)
+            rows += block.n_rows
+        if writer is not None:
+            writer.close()
+    return rows

@@ -1,0 +1,109 @@
+"""What came of each partition, and of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from onkel.evaluation.metrics import METRICS
+from onkel.pipeline import StreamModel
+
+
+@dataclass(frozen=True)
+class PartReport:
+    """What came of a partition.
+
+    Attributes
+    ----------
+    name : str
+        File, part of a file, or number of the partition; "sample" for the sample.
+    n_rows : int
+        Rows learned, or predicted.
+    sums : dict of str to float
+        By metric, what its rows add up to; of predictions made before each row was learned, with
+        the model of the sample and of the partition's own rows before it.
+    seconds : float
+        Of reading and learning.
+    failure : str or None
+        Why the partition was left out.
+    """
+
+    name: str
+    n_rows: int
+    sums: dict[str, float]
+    seconds: float
+    failure: str | None = None
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The value of each metric."""
+        return _finished(self.sums, self.n_rows)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What `learn` gives.
+
+    Attributes
+    ----------
+    model : StreamModel
+        Of all rows; its map is fixed.
+    reports : list of PartReport
+        The sample first, then the partitions in their order.
+    seconds : dict of str to float
+        By stage: "sample", "parts" and "merge" are summed over the workers, "in all" is the
+        clock's.
+    moved_bytes : int
+        Of the models that partitions gave to be merged, and of the sample's model for each worker.
+    """
+
+    model: StreamModel
+    reports: list[PartReport]
+    seconds: dict[str, float] = field(default_factory=dict)
+    moved_bytes: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Rows learned."""
+        return sum(report.n_rows for report in self.reports)
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The value of each metric over all rows, each predicted before it was learned."""
+        return _together(self.reports)
+
+    @property
+    def left_out(self) -> list[PartReport]:
+        """The partitions that were left out, with the reasons."""
+        return [report for report in self.reports if report.failure is not None]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What `predict` gives: the files it wrote, and what came of each partition."""
+
+    files: list[str]
+    reports: list[PartReport]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows predicted."""
+        return sum(report.n_rows for report in self.reports)
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The value of each metric, where the source had the targets."""
+        return _together(self.reports)
+
+
+def _together(reports: list[PartReport]) -> dict[str, Any]:
+    told = [report for report in reports if report.sums]
+    names = told[0].sums if told else {}
+    sums = {name: sum(report.sums[name] for report in told) for name in names}
+    return _finished(sums, sum(report.n_rows for report in told))
+
+
+def _finished(sums: dict[str, float], rows: int) -> dict[str, float]:
+    if not rows:
+        return {}
+    return {name: METRICS[name].finish(total / rows) for name, total in sums.items()}

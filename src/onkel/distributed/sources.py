@@ -1,0 +1,138 @@
+"""The partitions of a source: files, parts of Parquet files, partitions of Dask collections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from onkel.errors import DataError
+from onkel.streams.files import FileRef, find_files, find_format
+
+# Only of so few files are the row groups looked at, to learn them apart.
+_FEW_FILES = 64
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """A file, or some row groups of a Parquet file: read by the worker that learns it."""
+
+    path: str
+    row_groups: tuple[int, ...] | None = None
+
+    def opened(self) -> Any:
+        """What `onkel.open_stream` reads."""
+        if self.row_groups is None:
+            return self.path
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        file = pq.ParquetFile(self.path)
+        batches = file.iter_batches(row_groups=list(self.row_groups), batch_size=32_768)
+        return pa.RecordBatchReader.from_batches(file.schema_arrow, batches)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A partition by its name; ``data`` is a :class:`FilePart` or something of Dask's."""
+
+    name: str
+    data: Any
+
+
+def parts_of(source: Any, format: str | None = None) -> list[Part]:
+    """The partitions of a source.
+
+    Parameters
+    ----------
+    source : path, glob, list of these, Dask DataFrame, Dask array, or a pair of arrays (X, y)
+        A folder stands for the data files in it. A Parquet file with several row groups is as many
+        partitions, where there are few files; any other file is one.
+    format : str, optional
+        Of the files, as `onkel.open_stream` has it.
+
+    Raises
+    ------
+    DataError
+        There is no such file, or nothing that has partitions.
+    """
+    if isinstance(source, tuple) and len(source) == 2 and all(map(_is_dask, source)):
+        return _array_parts(*source)
+    if _is_dask(source):
+        if not hasattr(source, "dtypes"):
+            raise DataError("a Dask array has no column to learn: give a pair (X, y)")
+        named = enumerate(source.to_delayed())
+        return [Part(f"partition {k}", delayed) for k, delayed in named]
+    files = isinstance(source, (str, PathLike)) or (
+        isinstance(source, (list, tuple))
+        and bool(source)
+        and all(isinstance(one, (str, PathLike)) for one in source)
+    )
+    if not files:
+        raise DataError(
+            f"a {type(source).__name__} has no partitions: give files, a folder, a Dask DataFrame "
+            "or a pair of Dask arrays (X, y)"
+        )
+    return _file_parts(find_files(source), format)
+
+
+def _is_dask(source: Any) -> bool:
+    return hasattr(source, "__dask_graph__") and hasattr(source, "to_delayed")
+
+
+def _array_parts(X: Any, y: Any) -> list[Part]:
+    """Blocks of rows of X (n, d), and those of y (n,) cut like them."""
+    from dask import delayed
+
+    X = X.rechunk({1: -1})
+    if any(np.isnan(rows) for rows in X.chunks[0]):
+        raise DataError("the chunks of X have no known sizes: call X.compute_chunk_sizes() first")
+    y = y.rechunk((X.chunks[0],))
+    pairs = zip(X.to_delayed().ravel(), y.to_delayed().ravel(), strict=True)
+    return [Part(f"block {k}", delayed(_pair)(*pair)) for k, pair in enumerate(pairs)]
+
+
+def _pair(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return X, y
+
+
+def _file_parts(files: list[FileRef], format: str | None) -> list[Part]:
+    for file in files:
+        if file.once:
+            raise DataError("can be read only once: give files", source=file.name)
+    if find_format(files, format) == "parquet" and len(files) <= _FEW_FILES:
+        return [part for file in files for part in _row_groups(file)]
+    return [Part(file.name, FilePart(file.name)) for file in files]
+
+
+def _row_groups(file: FileRef) -> list[Part]:
+    """A part for each row group; a file that cannot be read is one, which will fail by its name."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    whole = Part(file.name, FilePart(file.name))
+    if "://" in file.name:
+        return [whole]
+    try:
+        groups = pq.read_metadata(file.name).num_row_groups
+    except (OSError, pa.ArrowException):
+        return [whole]
+    if groups < 2:
+        return [whole]
+    return [Part(f"{file.name}[{k}]", FilePart(file.name, (k,))) for k in range(groups)]
+
+
+def head(data: Any, rows: int) -> Any:
+    """The first rows of a partition that is in memory; a file stays, and is read where needed."""
+    if isinstance(data, FilePart):
+        return data
+    return tuple(one[:rows] for one in data) if isinstance(data, tuple) else data.iloc[:rows]
+
+
+def spread(parts: list[Part], most: int) -> list[Part]:
+    """The parts in an order that begins with ``most`` of them, as far apart as can be."""
+    first = np.unique(np.linspace(0, len(parts) - 1, min(most, len(parts))).astype(int)).tolist()
+    rest = sorted(set(range(len(parts))) - set(first))
+    return [parts[k] for k in [*first, *rest]]

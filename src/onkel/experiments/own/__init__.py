@@ -1,0 +1,1 @@
+"""What onkel itself is held to: goals of the default learner, and tuned rivals."""

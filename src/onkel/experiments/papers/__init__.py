@@ -1,0 +1,1 @@
+"""The papers' tables and figures, declared: data, learners, settings, protocol."""

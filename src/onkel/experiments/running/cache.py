@@ -1,0 +1,83 @@
+"""Runs that were made before, found again by what they are of: data, settings, code, number."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_cache_path
+
+import onkel
+from onkel.experiments.data import fingerprint
+from onkel.experiments.entry import Case
+from onkel.experiments.records import Record
+
+#: parts of the package that no run depends on, and files here that one does
+_BESIDE = ("cli", "compat", "evaluation", "persistence", "experiments")
+_MEASURING = (
+    "data", "own/default", "own/goals", "running/aligning", "running/kernel_error",
+    "running/learners", "running/measures", "running/regret",
+)  # fmt: skip
+
+
+def default_folder() -> Path:
+    """Where runs are kept if nothing else is said."""
+    return user_cache_path("onkel", appauthor=False) / "reproduce"
+
+
+@cache
+def code() -> str:
+    """A hash of the sources that learn and measure: other code is another run."""
+    root = Path(onkel.__file__).parent
+    files = [f for f in root.rglob("*.py") if f.relative_to(root).parts[0] not in _BESIDE]
+    files += [root / "experiments" / f"{name}.py" for name in _MEASURING]
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(f"{file.relative_to(root)}\0".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def about(case: Case) -> dict[str, Any]:
+    """What the runs of a case are of, JSON-able; the same for cases that share runs.
+
+    Raises
+    ------
+    FileNotFoundError
+        The data set isn't on this machine; the message says how to get it.
+    """
+    told = ("task", "metric", "unit", "measure", "parameters")
+    return {
+        "rows": asdict(case.rows),
+        "data": fingerprint(case.dataset) if case.dataset else None,
+        "learner": case.made_by,
+        **{name: getattr(case, name) for name in told},
+        "code": code(),
+    }
+
+
+class Cache:
+    """Runs in a folder, one file for all runs of a case.
+
+    Parameters
+    ----------
+    folder : Path or None
+        None keeps all in memory.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._records: dict[str, Record] = {}
+
+    def record(self, case: Case) -> Record:
+        """The runs of a case by number, as text; those that failed have an ``error``."""
+        told = json.loads(json.dumps(about(case), default=str))
+        key = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:24]
+        if key not in self._records:
+            file = None if self._folder is None else self._folder / f"{key}.json"
+            self._records[key] = Record(file, told)
+        return self._records[key]

@@ -1,0 +1,148 @@
+"""What one run of a case is, and what it leaves: numbers by name, and a curve where there is one.
+
+Every measure is called with a case and the run's number, and returns a JSON-able dict with
+``value``, ``seconds``, ``rows`` (how many), ``comparable`` (whether the set is whole).
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from onkel.experiments.data import SEARCH_SEED, load_rows, order, train_and_test
+from onkel.experiments.entry import Case
+from onkel.experiments.own.default import run_default
+from onkel.experiments.own.goals import GOALS
+from onkel.experiments.running.aligning import alignment
+from onkel.experiments.running.kernel_error import kernel_error
+from onkel.experiments.running.learners import new_learner
+from onkel.experiments.running.regret import regret
+
+Outcome = dict[str, Any]
+_POINTS, _FEW = 20, 512
+
+
+def finish(case: Case, loss: float) -> float:
+    """The metric of a mean loss, a share of mistakes or a squared error."""
+    if case.metric == "mistakes":
+        return 100.0 * loss
+    if case.metric == "accuracy":
+        return 100.0 * (1.0 - loss)
+    return loss if case.metric == "mse" else case.unit * float(np.sqrt(loss))
+
+
+def _losses(case: Case, predicted: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return (predicted - y) ** 2 if case.task == "regression" else (predicted != y).astype(float)
+
+
+_WARM: set[tuple[str, str]] = set()
+
+
+def _warm_up(case: Case, X: np.ndarray, y: np.ndarray) -> None:
+    """Load what is compiled, once a process and learner, so that it isn't timed."""
+    if (case.made_by, case.task) in _WARM:
+        return
+    _WARM.add((case.made_by, case.task))
+    more = {} if case.task == "regression" else {"classes": np.unique(y)}
+    with suppress(ValueError), np.errstate(over="ignore", invalid="ignore"):
+        new_learner(case, 0).predict_then_learn(X[:_FEW], y[:_FEW], **more)
+
+
+def stream_once(case: Case, X: np.ndarray, y: np.ndarray, seed: int) -> Outcome:
+    """One pass over the rows as they stand, each predicted before it is learned."""
+    _warm_up(case, X, y)
+    learner = new_learner(case, seed)
+    marks = np.unique(np.linspace(0, len(y), min(_POINTS, len(y)) + 1).astype(int))
+    more = {} if case.task == "regression" else {"classes": np.unique(y)}
+    total, seconds = 0.0, 0.0
+    values, times = [], []
+    with np.errstate(over="ignore", invalid="ignore"):
+        for a, b in itertools.pairwise(marks):
+            began = time.perf_counter()
+            predicted = learner.predict_then_learn(X[a:b], y[a:b], **more)
+            seconds += time.perf_counter() - began
+            more = {}
+            total += float(_losses(case, predicted, y[a:b]).sum())
+            values.append(finish(case, total / b))
+            times.append(seconds)
+    # landmarks of NOLANA
+    moves = getattr(getattr(learner, "map_", None), "n_moves_", None)
+    curve = [marks[1:].tolist(), values, times]
+    return {"value": values[-1], "seconds": seconds, "moves": moves, "curve": curve}
+
+
+def _in_order(case: Case, run: int, searching: bool) -> Outcome:
+    X, y, complete = load_rows(case.rows)
+    rows = order(len(y), run + 1, SEARCH_SEED) if searching else order(len(y), run)
+    outcome = stream_once(case, X[rows], y[rows], 1000 + run if searching else run)
+    return {**outcome, "rows": len(y), "comparable": complete}
+
+
+def once(case: Case, run: int) -> Outcome:
+    """The rows once, in the run's order."""
+    return _in_order(case, run, searching=False)
+
+
+def searched(case: Case, run: int) -> Outcome:
+    """As `once`, in orders that are not reported."""
+    return _in_order(case, run, searching=True)
+
+
+def default(case: Case, run: int) -> Outcome:
+    """What ``onkel learn`` does with nothing set, in the run's order."""
+    goal = GOALS[case.dataset]
+    X, y = goal.load()
+    value, seconds = run_default(goal, X, y, run)
+    return {"value": value, "seconds": seconds, "rows": len(y), "comparable": False}
+
+
+def _taught(case: Case, parts: tuple[np.ndarray, ...], seed: int) -> Outcome:
+    """Learn the first two arrays' rows, predict the others'."""
+    X, y, X_test, y_test = parts
+    learner = new_learner(case, seed)
+    began = time.perf_counter()
+    if hasattr(learner, "predict_then_learn"):
+        more = {} if case.task == "regression" else {"classes": np.unique(y)}
+        learner.predict_then_learn(X, y, **more)
+    else:
+        learner.fit(X, y)
+    middle = time.perf_counter()
+    predicted = learner.predict(X_test)
+    ended = time.perf_counter()
+    value = finish(case, float(_losses(case, predicted, y_test).mean()))
+    return {"value": value, "seconds": middle - began, "test_seconds": ended - middle}
+
+
+def split(case: Case, run: int) -> Outcome:
+    """Learn the training rows once, in the run's order; the metric is that of the test rows."""
+    (X, y, *test), own = train_and_test(case.rows)
+    rows = order(len(y), run)
+    outcome = _taught(case, (X[rows], y[rows], *test), run)
+    return {**outcome, "rows": len(y), "comparable": own}
+
+
+def fold(case: Case, run: int) -> Outcome:
+    """One of five folds of a part of the training rows is predicted by what the others taught."""
+    (X, y, *_), own = train_and_test(case.rows)
+    places = order(len(y), 0, SEARCH_SEED)
+    held = np.arange(len(y)) % 5 == run
+    train, test = places[~held], places[held]
+    outcome = _taught(case, (X[train], y[train], X[test], y[test]), 1000 + run)
+    return {**outcome, "rows": len(y), "comparable": own}
+
+
+MEASURES: dict[str, Callable[[Case, int], Outcome]] = {
+    "once": once,
+    "searched": searched,
+    "default": default,
+    "split": split,
+    "fold": fold,
+    "kernel error": kernel_error,
+    "alignment": alignment,
+    "regret": regret,
+}

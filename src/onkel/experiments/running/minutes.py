@@ -1,0 +1,73 @@
+"""About how long an experiment takes: rows times what a row costs, measured once on one core."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+
+from onkel import datasets
+from onkel.algorithms import ALGORITHMS
+from onkel.experiments.entry import Case, Experiment
+
+# a row by itself, and a stored row or feature for each of its columns and eight more
+_A_ROW, _A_NUMBER = 2e-6, 0.5e-9
+# share of the rows that an unbounded learner stores, in the mean over a pass, if none is printed
+_STORED = 0.1
+# measures that take their own time: a run; the default learner: a row
+_TASKS = {"regret": 1.5, "alignment": 6.0, "kernel error": 5.0}
+_DEFAULT_ROW = 1e-4
+
+
+@cache
+def rows_of(dataset: str) -> int:
+    """In the file, or else in the whole set."""
+    import pyarrow.parquet as pq
+
+    entry = datasets.info(dataset)
+    return entry.n_rows if entry.file is None else int(pq.read_metadata(entry.file).num_rows)
+
+
+def seconds_of(case: Case) -> float:
+    """Of one run, without a search."""
+    if case.measure in _TASKS:
+        return _TASKS[case.measure]
+    n_rows = min(case.rows.n_first or math.inf, rows_of(case.dataset)) * case.rows.share
+    n_rows = min(n_rows, case.rows.most or math.inf)
+    if case.measure == "default":
+        return n_rows * _DEFAULT_ROW
+    size = float(max(case.parameters.get(name, 0) for name in ("n_components", "budget")))
+    algorithm = ALGORITHMS.get(case.made_by)
+    if not size and not (algorithm and algorithm.linear):
+        size = _stored(case) * n_rows
+    d = datasets.info(case.dataset).n_features
+    return n_rows * (_A_ROW + case.slow + _A_NUMBER * size * (d + 8))
+
+
+def _stored(case: Case) -> float:
+    """Half the printed share of mistakes; gradient steps are taken more often."""
+    if case.published is None or case.metric != "mistakes":
+        return _STORED
+    return case.published.value / 100.0 * (0.5 if case.algorithm == "perceptron" else 1.5)
+
+
+def seconds_of_search(case: Case) -> float:
+    """Of the search that is part of a case's runs."""
+    if case.search is None or not case.here:
+        return 0.0
+    points = 1
+    for values in case.search.grid.values():
+        points *= len(values)
+    rows = replace(case.rows, share=case.search.share, most=case.search.most)
+    tries = case.search.folds or case.search.orders
+    return points * tries * seconds_of(replace(case, rows=rows))
+
+
+def minutes_of(experiment: Experiment, n_runs: int | None = None) -> float:
+    """Of all runs that the data here allow, on one core."""
+    shared = {}
+    for case in experiment.cases:
+        if not case.dataset or datasets.info(case.dataset).local:
+            key = (case.rows, case.made_by, case.measure, repr(case.parameters))
+            shared[key] = (n_runs or case.n_runs) * seconds_of(case) + seconds_of_search(case)
+    return sum(shared.values()) / 60.0

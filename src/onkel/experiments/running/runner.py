@@ -1,0 +1,174 @@
+"""Runs of cases in processes of one BLAS thread each; what was run before comes from the cache."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from onkel import datasets
+from onkel.experiments.entry import Case
+from onkel.experiments.records import Record
+from onkel.experiments.results import Result, result_of
+from onkel.experiments.running.cache import Cache
+from onkel.experiments.running.measures import MEASURES, Outcome
+from onkel.experiments.running.minutes import seconds_of, seconds_of_search
+from onkel.experiments.search import cases_of_search, ranked
+from onkel.numerics.threads import one_blas_thread
+
+#: called with seconds of work done and to do, as estimated
+Progress = Callable[[float, float], object]
+_NO_END = 1 << 20
+
+
+@dataclass(frozen=True)
+class _Job:
+    case: Case
+    run: int
+    record: Record
+
+
+def measure(case: Case, run: int) -> Outcome:
+    """One run; one that fails leaves its ``error``."""
+    try:
+        with one_blas_thread(_NO_END):
+            return MEASURES[case.measure](case, run)
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
+
+
+def run_cases(
+    cases: Sequence[Case],
+    n_runs: int | None = None,
+    *,
+    jobs: int = 1,
+    cache: Cache | None = None,
+    progress: Progress | None = None,
+    search: bool = False,
+) -> list[Result]:
+    """Run cases, after the searches that they ask for.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+    n_runs : int, optional
+        Orders of each; left out, the paper's number.
+    jobs : int, default=1
+        Processes.
+    cache : Cache, optional
+        Left out, nothing is kept.
+    progress : callable, optional
+    search : bool, default=False
+        Search all that have a grid, not only those whose search is part of the run.
+
+    Returns
+    -------
+    list of Result
+        In the order of the cases. Missing data and runs that failed are said in them.
+
+    Raises
+    ------
+    ValueError
+        n_runs or jobs below 1.
+    """
+    for name, value in (("runs", n_runs), ("jobs", jobs)):
+        if value is not None and value < 1:
+            raise ValueError(f"{name}={value!r} must be at least 1")
+    work = _Work(cache or Cache(None), jobs, progress)
+    asked = [i for i, case in enumerate(cases) if case.search and (case.here or search)]
+    settled = list(cases)
+    work.expect(sum(seconds_of_search(replace(cases[i], here=True)) for i in asked))
+    work.expect(sum((n_runs or case.n_runs) * seconds_of(case) for case in cases))
+    for i, case in zip(asked, work.best([cases[i] for i in asked]), strict=True):
+        settled[i] = case
+    return work.results(settled, n_runs)
+
+
+class _Work:
+    def __init__(self, cache: Cache, jobs: int, progress: Progress | None) -> None:
+        self._cache, self._jobs, self._progress = cache, jobs, progress
+        self._done = self._total = 0.0
+
+    def expect(self, seconds: float) -> None:
+        self._total += seconds
+
+    def best(self, cases: list[Case]) -> list[Case]:
+        """The cases with the best settings of their grids."""
+        tried = [cases_of_search(case) for case in cases]
+        results = iter(self.results([at for points in tried for at in points]))
+        found = []
+        for case, points in zip(cases, tried, strict=True):
+            tried_here = [next(results) for _ in points]
+            trials = ranked(case, [(r.case, _whole_mean(r)) for r in tried_here])
+            here = not any(result.missing for result in tried_here)
+            found.append(case.at(trials[0].parameters) if here else case)
+        return found
+
+    def results(self, cases: Sequence[Case], n_runs: int | None = None) -> list[Result]:
+        """Results of the cases; runs that several share are made once."""
+        records: list[Record | str] = []
+        todo: dict[tuple[int, int], _Job] = {}
+        for case in cases:
+            wanted = n_runs or case.n_runs
+            try:
+                record = self._cache.record(case)
+            except FileNotFoundError:
+                records.append(_absent(case.dataset))
+                self._advance(wanted * seconds_of(case))
+                continue
+            records.append(record)
+            for run in range(wanted):
+                if "value" in record.results.get(str(run), {}) or (id(record), run) in todo:
+                    self._advance(seconds_of(case))
+                else:
+                    todo[id(record), run] = _Job(case, run, record)
+        for job, outcome in self._made(list(todo.values())):
+            job.record.results[str(job.run)] = outcome
+            job.record.save()
+            self._advance(seconds_of(job.case))
+        return [_result(*pair, n_runs) for pair in zip(cases, records, strict=True)]
+
+    def _made(self, todo: list[_Job]) -> Iterator[tuple[_Job, Outcome]]:
+        if self._jobs == 1 or len(todo) < 2:
+            for job in todo:
+                yield job, measure(job.case, job.run)
+            return
+        from joblib import Parallel, delayed, parallel_config
+
+        # the longest first, so that no process is left with one at the end
+        todo.sort(key=lambda job: -seconds_of(job.case))
+        with parallel_config("loky", n_jobs=self._jobs, inner_max_num_threads=1):
+            made = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")(
+                delayed(_numbered)(i, job.case, job.run) for i, job in enumerate(todo)
+            )
+            for i, outcome in made:
+                yield todo[i], outcome
+
+    def _advance(self, seconds: float) -> None:
+        self._done += seconds
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+
+def _numbered(number: int, case: Case, run: int) -> tuple[int, Outcome]:
+    return number, measure(case, run)
+
+
+def _result(case: Case, record: Record | str, n_runs: int | None) -> Result:
+    if isinstance(record, str):
+        return Result(case=case, n_rows=0, values=(), seconds=(), missing=record)
+    runs: Iterable[Any] = (record.results[str(run)] for run in range(n_runs or case.n_runs))
+    return result_of(case, list(runs))
+
+
+def _absent(dataset: str) -> str:
+    """That a data set isn't here, and where one gets it."""
+    entry = datasets.info(dataset)
+    fetched = f"'onkel datasets fetch {dataset}', or " if entry.openml is not None else ""
+    return f"data set {dataset!r} is not on this machine; get it: {fetched}{entry.source}"
+
+
+def _whole_mean(result: Result) -> float:
+    """The mean; infinite if a run failed."""
+    return math.inf if result.failures or not result.values else result.mean

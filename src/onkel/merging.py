@@ -1,0 +1,56 @@
+"""Models learned apart become one: what must be the same, and how what was learned adds up.
+
+A merge is three-way, as in version control. Models a and b each went on from a common origin o,
+and a becomes a + b - o: rows of the origin count once. Sums that forget fade with every row. There
+b's rows are taken to follow a's, and what a learned fades by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from onkel.errors import MergeError
+
+
+def require_same(what: str, mine: Any, other: Any) -> None:
+    """MergeError that names the first difference of two nested states; ``what`` they are."""
+    if isinstance(mine, Mapping) and isinstance(other, Mapping):
+        for name in {**mine, **other}:
+            require_same(f"{what}: {name}", mine.get(name), other.get(name))
+        return
+    if isinstance(mine, np.ndarray) or isinstance(other, np.ndarray):
+        if not np.array_equal(np.asarray(mine), np.asarray(other)):
+            raise differ(what, _array(mine), _array(other))
+    elif mine != other:
+        raise differ(what, mine, other)
+
+
+def differ(what: str, mine: Any, other: Any) -> MergeError:
+    """The error of models that differ in ``what``."""
+    return MergeError(
+        f"the models cannot be merged, as they differ in {what}: {_short(mine)} in one and "
+        f"{_short(other)} in the other. Fix the map on a sample (fix_map), and let every part "
+        "learn with a copy of that model"
+    )
+
+
+def joined(sums: Iterable[Any], kept: float = 1.0) -> Any:
+    """Sums a + b - o, of a, b and o; ``kept``: the share that is left of a's after b's rows."""
+    mine, other, origin = sums
+    return other + kept * (mine - origin)
+
+
+def _array(value: Any) -> str:
+    if not isinstance(value, np.ndarray):
+        return "nothing" if value is None else str(value)
+    if value.size <= 8:
+        return str(value.tolist())
+    return f"numbers of shape {value.shape} that begin with {value.flat[0]}"
+
+
+def _short(value: Any, most: int = 120) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= most else text[: most - 3] + "..."

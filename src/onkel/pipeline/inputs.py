@@ -1,0 +1,143 @@
+"""From encoded rows to the learner's columns, and back to the columns that people know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.columns.encoding import Encoder
+from onkel.merging import require_same
+from onkel.pipeline.widening import Segment, Widening
+from onkel.state import inside, require
+
+
+class Inputs:
+    """The columns of a learner: those of an encoder, or of an array where there is none.
+
+    Behind an encoder with statistics they are widened as categories come
+    (:mod:`onkel.pipeline.widening`); else they are the encoder's own.
+    """
+
+    def __init__(self, encoder: Encoder | None, task: str) -> None:
+        self.encoder = encoder
+        self._task = task
+        self._widening: Widening | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """What the learner's columns are called, where there is an encoder."""
+        names = [] if self.encoder is None else self.encoder.feature_names
+        widening = self._widening
+        if widening is None:
+            return names
+        late = [names[j] + (f" {k + 1}" if k else "") for j, k in widening.late]
+        return names[: widening.n_first] + late
+
+    @property
+    def n_late(self) -> int:
+        """Features of the encoder that came in mid-stream."""
+        return 0 if self.encoder is None else self.encoder.n_late
+
+    def encoded(self, j: int) -> int:
+        """The encoder's feature that the learner's column j comes from."""
+        return j if self._widening is None else self._widening.column(j)
+
+    def by_column(self, d: int) -> list[np.ndarray]:
+        """The numbers of the learner's d columns that each input column became."""
+        if self.encoder is None or self.encoder.n_vector is not None:
+            return [np.array([j]) for j in range(d)]
+        columns: dict[Any, list[int]] = {column.name: [] for column in self.encoder.columns}
+        for j in range(d):
+            columns[self.encoder.column_of(self.encoded(j))].append(j)
+        return [np.array(own, dtype=np.int64) for own in columns.values()]
+
+    def are_news(self, columns: range) -> bool:
+        """Whether the learner's columns show an input column that was never there."""
+        if self.encoder is None:
+            return True
+        layout, widening = self.encoder.layout, self._widening
+        known = widening.n_first + len(widening.late) if widening else len(layout)
+        own = [self.encoded(j) for j in columns if j < known]
+        return len(own) < len(columns) or any(layout.is_first(j) for j in own)
+
+    def now(self, X: Any) -> Any:
+        """The learner's rows for encoded rows X, by all that was learned."""
+        if self._widening is None or self.encoder is None:
+            return X
+        return self._widening.now(X, list(self.encoder.codes))
+
+    def learn(self, X: Any, y: np.ndarray, late: int) -> list[Segment]:
+        """The learner's rows for encoded rows X (n, d), each before it is learned; learn them.
+
+        ``late`` of the encoder's columns came in mid-stream. There are several segments where
+        columns of the target's means begin within the rows.
+        """
+        if self.encoder is None or not self.encoder.statistics:
+            return [Segment(0, X, y, late)]
+        if self._widening is None:
+            self._widening = Widening(self._task == "classification", self.encoder.layout.n_first)
+        return self._widening.learn(X, y, list(self.encoder.codes))
+
+    def rewind(self, state: dict[str, Any] | None, X: Any, y: np.ndarray) -> None:
+        """Go back to where ``get_state`` was called, and learn these rows only."""
+        if self._widening is not None:
+            self._widening = None if state is None else self._widening_of(state)
+            self.learn(X, y, 0)
+
+    # ---- columns of several parts of a stream --------------------------------------------------
+
+    def fix(self) -> None:
+        """Keep columns and categories as they are; the means of the target go on."""
+        if self.encoder is not None:
+            self.encoder.fix()
+        if self._widening is not None:
+            self._widening.fixed = True
+
+    def require_alike(self, other: Inputs) -> None:
+        """MergeError, naming the difference, unless both make the same columns of a row."""
+        require_same("the columns", *map(_encoding, (self, other)))
+        places = (own._widening and own._widening.late for own in (self, other))
+        require_same("the places of the columns", *places)
+
+    def take_in(self, other: Inputs, origin: Inputs | None) -> None:
+        """Add what another, which is alike, counted since both were ``origin`` (or None)."""
+        if self.encoder is not None and other.encoder is not None:
+            gaps = None if origin is None or origin.encoder is None else origin.encoder.layout.gaps
+            self.encoder.layout.add_gaps(other.encoder.layout.gaps, gaps)
+        if self._widening is not None and other._widening is not None:
+            means = None if origin is None or origin._widening is None else origin._widening.means
+            self._widening.means.take_in(other._widening.means, means)
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def get_state(self) -> dict[str, Any] | None:
+        """A copy of what was learned; the encoder is not part of it."""
+        return None if self._widening is None else self._widening.get_state()
+
+    def set_state(self, state: dict[str, Any], known: int | None) -> None:
+        """Take what is "widening" in a model's state, whose rows have ``known`` columns so far."""
+        with inside(state, "widening") as widening:
+            if widening is not None:
+                require(known is not None, "is for a model that has seen rows")
+                assert known is not None
+                self._widening = self._widening_of(widening)
+                wide = self._widening.n_first + len(self._widening.late)
+                require(wide <= known, f"late: the rows have {known} columns, not {wide}")
+
+    def _widening_of(self, state: dict[str, Any]) -> Widening:
+        require(self.encoder is not None, "is for an encoder, and there is none")
+        assert self.encoder is not None
+        n_first, n_features = self.encoder.layout.n_first, self.encoder.n_features
+        widening = Widening.from_state(state, n_first, n_features, self._task)
+        widening.fixed = self.encoder.fixed
+        return widening
+
+
+def _encoding(inputs: Inputs) -> Any:
+    """What turns columns into features, without what was counted on the way."""
+    if inputs.encoder is None:
+        return None
+    state = inputs.encoder.get_state()
+    own = {name: value for name, value in state["layout"].items() if name != "gaps"}
+    return {**state, "layout": own}

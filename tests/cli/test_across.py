@@ -1,0 +1,61 @@
+"""``onkel learn --workers``: partitions learned apart, and what does not go with it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from onkel import load
+from onkel.cli.app import app
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+@pytest.fixture
+def files(tmp_path):
+    rng = np.random.default_rng(0)
+    for k in range(3):
+        x = rng.normal(0, 3, (400, 2))
+        rows = [f"{a},{b},{'big' if a > b else 'small'}" for a, b in x.round(3)]
+        (tmp_path / f"{k}.csv").write_text("\n".join(["a,b,what", *rows]) + "\n")
+    (tmp_path / "2.csv").write_text("a,b,what\n1,2,big\n3,many,small\n" * 90)
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["learn", *map(str, arguments), "--target", "what"])
+
+
+def test_workers(files):
+    pytest.importorskip("distributed")
+    out = files / "model.onkel"
+    chosen = "--algorithm", "fogd", "--set", "gamma=0.2", "--workers", 1, "--skip-bad-partitions"
+    result = run(files / "*.csv", *chosen, "--json", "--save", out)
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)
+    assert facts["n_rows"] == 800
+    assert facts["metrics"]["mistakes"] < 20
+    left = [part["name"] for part in facts["partitions"] if part["failure"]]
+    assert left == [str(files / "2.csv")]
+    assert "left out" in result.stderr
+    assert "http://" in result.stderr
+    model = load(out)
+    assert model.n_rows == 800
+    assert model.predict({"a": 5.0, "b": -5.0}) == "big"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--workers", 2, "--delay", 5, "--shuffle", 9], "--shuffle, --delay: is for rows in one"),
+        (["--workers", 2, "--scheduler", "tcp://127.0.0.1:1"], "give one"),
+        (["--skip-bad-partitions"], "give --workers"),
+    ],
+)
+def test_what_does_not_go_together(files, more, said):
+    result = run(files / "0.csv", *more)
+    assert result.exit_code == 2
+    assert said in result.stderr

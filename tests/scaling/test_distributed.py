@@ -1,0 +1,159 @@
+"""Learning and predicting in partitions, on a real local cluster of two processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from onkel import ForgetronClassifier, KernelRLSRegressor, StreamModel, distributed, load
+from onkel.distributed.dask import local_client
+from onkel.distributed.plan import SAMPLED, Plan
+from onkel.distributed.sources import parts_of, spread
+from onkel.distributed.tasks import learn_sample
+from onkel.errors import DataError, MergeError
+
+PARTS, ROWS = 12, 700
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+@pytest.fixture(scope="module")
+def client():
+    pytest.importorskip("distributed")
+    with local_client(2) as client:
+        yield client
+        client.cluster.close()
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    n = PARTS * ROWS
+    x, kind = rng.normal(5, 2, n), rng.integers(0, 9, n)
+    y = np.sin(x) + kind / 3 + 0.1 * rng.standard_normal(n)
+    return pa.table({"x": x, "kind": [f"k{k}" for k in kind], "y": y})
+
+
+@pytest.fixture(scope="module")
+def folder(rows, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rows")
+    for k in range(PARTS):
+        pq.write_table(rows.slice(k * ROWS, ROWS), folder / f"{k:02}.parquet")
+    return folder
+
+
+def estimator():
+    return KernelRLSRegressor(n_components=80, gamma=0.3, dtype="float64")
+
+
+def learn(source, client, **more):
+    return distributed.learn(
+        estimator(), source, target="y", client=client, sample_rows=600, **more
+    )
+
+
+@pytest.fixture(scope="module")
+def learned(folder, client):
+    return learn(folder, client)
+
+
+def test_every_row_once(learned, rows):
+    assert learned.n_rows == learned.model.n_rows == rows.num_rows
+    assert [report.n_rows for report in learned.reports[:3]] == [600, ROWS - 50, ROWS - 50]
+    assert learned.metrics["rmse"] < 0.4 * rows["y"].to_numpy().std()
+    own = [report.metrics["rmse"] for report in learned.reports]
+    assert max(own[1:]) < min(1.5 * min(own[1:]), own[0])
+    assert learned.seconds["in all"] > 0.0
+
+
+def test_the_model_is_that_of_one_pass_over_the_partitions(folder, client):
+    numbers = {"exclude": ["kind"]}
+    whole = learn(folder, client, reading=numbers).model
+    plan = Plan(estimator(), reading={"target": "y", **numbers}, sample_rows=600)
+    parts = spread(parts_of(folder), SAMPLED)
+    sample = learn_sample(plan, [part.name for part in parts], [part.data for part in parts])
+    one = StreamModel.from_state(sample.state)
+    for part in parts:
+        for block in plan.to_learn(part.data, one, sample.taken[part.name]):
+            one.learn(block)
+    assert one.n_rows == whole.n_rows
+    np.testing.assert_allclose(whole.estimator.coef_, one.estimator.coef_, rtol=1e-6, atol=1e-8)
+
+
+def test_a_killed_worker_loses_no_row_and_counts_none_twice(folder, client, learned):
+    victims = list(client.run(os.getpid).values())
+
+    def kill(report):
+        if report.name != "sample" and victims:
+            os.kill(victims.pop(), signal.SIGKILL)
+            victims.clear()
+
+    again = learn(folder, client, watch=kill)
+    assert not victims
+    assert again.n_rows == again.model.n_rows == PARTS * ROWS
+    assert (again.model.estimator.coef_ == learned.model.estimator.coef_).all()
+
+
+def test_bad_partitions_are_named_or_left_out(folder, client, tmp_path):
+    files = sorted(map(str, folder.iterdir()))
+    bad = tmp_path / "bad.parquet"
+    bad.write_bytes(b"PAR1 and no more")
+    with pytest.raises(DataError, match=r"bad.parquet.*--skip-bad-partitions"):
+        learn([*files[:3], str(bad)], client)
+    found = learn([*files[:3], str(bad)], client, skip_bad_partitions=True)
+    assert found.n_rows == 3 * ROWS
+    (report,) = found.left_out
+    assert report.name == str(bad)
+    assert "truncated or damaged" in report.failure
+    with pytest.raises(DataError, match="there are no rows to learn from"):
+        learn([str(bad)], client, skip_bad_partitions=True)
+
+
+def test_csv_frames_and_arrays(rows, client, tmp_path, learned):
+    import dask.array
+    import dask.dataframe
+
+    some = rows.slice(0, 3000)
+    for k in range(3):
+        pyarrow.csv.write_csv(some.slice(1000 * k, 1000), tmp_path / f"{k}.csv")
+    frame = dask.dataframe.from_pandas(some.to_pandas(), npartitions=3)
+    for source in (str(tmp_path / "*.csv"), frame):
+        assert learn(source, client).model.n_rows == 3000
+    X = dask.array.from_array(np.c_[some["x"], some["x"]], chunks=(1100, 1))
+    y = dask.array.from_array(some["y"].to_numpy(), chunks=500)
+    found = distributed.learn(estimator(), (X, y), client=client, sample_rows=200)
+    assert found.model.n_rows == 3000
+    assert [report.name for report in found.reports[1:]] == ["block 0", "block 1", "block 2"]
+
+
+def test_predictions_in_files(folder, client, learned, tmp_path, rows):
+    out = tmp_path / "predicted"
+    found = distributed.predict(learned.model, folder, out, client=client, keep=["kind"])
+    table = pa.concat_tables([pq.read_table(path) for path in found.files])
+    assert found.n_rows == table.num_rows == rows.num_rows
+    assert table["kind"].to_pylist() == rows["kind"].to_pylist()
+    wanted = learned.model.predict(rows.drop(["y"]))
+    np.testing.assert_allclose(table["prediction"].to_numpy(), wanted)
+    error = np.sqrt(np.mean((wanted - rows["y"].to_numpy()) ** 2))
+    assert found.metrics["rmse"] == pytest.approx(error)
+    with pytest.raises(ValueError, match="is there already"):
+        distributed.predict(learned.model, folder, out, client=client)
+
+
+def test_saved(learned, tmp_path):
+    learned.model.save(tmp_path / "m.onkel")
+    assert load(tmp_path / "m.onkel").n_rows == PARTS * ROWS
+
+
+def test_refusals(folder, client):
+    with pytest.raises(MergeError, match="order in which they come"):
+        distributed.learn(ForgetronClassifier(), folder, target="kind", client=client)
+    with pytest.raises(DataError, match="has no partitions"):
+        learn(np.zeros((3, 2)), client)
+    with pytest.raises(DataError, match="name it with target="):
+        distributed.learn(estimator(), folder, client=client)

@@ -1,0 +1,193 @@
+"""Learners of parts, merged, against one pass over all rows."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+from onkel import (
+    ExplicitKernelRegressor,
+    FOGDClassifier,
+    FOGDRegressor,
+    ForgetronClassifier,
+    KernelRLSClassifier,
+    KernelRLSRegressor,
+    OnlineKernelClassifier,
+    OnlineKernelRegressor,
+    load,
+    make,
+)
+from onkel.errors import MergeError
+
+
+def rows(n=1500, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, (n, 3))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.2 * rng.standard_normal(n)
+
+
+def merged(sample, X, y, parts):
+    """Copies of a learner that learned parts of the rows, merged in a tree."""
+    models = []
+    for part in np.array_split(np.arange(len(y)), parts):
+        models.append(copy.deepcopy(sample).partial_fit(X[part], y[part]))
+    while len(models) > 1:
+        for a, b in zip(models[::2], models[1::2], strict=False):
+            a.merge(b, since=sample)
+        models = models[::2]
+    return models[0]
+
+
+@pytest.mark.parametrize("parts", [2, 7, 64])
+@pytest.mark.parametrize("kind", [KernelRLSRegressor, KernelRLSClassifier])
+def test_least_squares_is_one_pass(kind, parts):
+    X, y = rows()
+    y = y if kind is KernelRLSRegressor else np.digitize(y, [-0.5, 0.5])
+    sample = kind(n_components=40, dtype="float64").fit(X[:300], y[:300]).fix_map()
+    one = copy.deepcopy(sample).partial_fit(X[300:], y[300:])
+    many = merged(sample, X[300:], y[300:], parts)
+    assert many.n_rows_ == one.n_rows_ == 1500
+    np.testing.assert_allclose(many.coef_, one.coef_, rtol=1e-7, atol=1e-9)
+    # and it goes on as the model of one pass does
+    for model in (one, many):
+        model.partial_fit(X[:200], y[:200])
+    np.testing.assert_allclose(many.coef_, one.coef_, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_without_a_sample_are_counted_once(weighted):
+    X, y = rows(600)
+    weight = np.linspace(0.0, 2.0, 600) if weighted else None
+    own = (lambda part: None) if weight is None else weight.__getitem__
+    kind = {"map": "identity", "rule": "least_squares", "loss": "squared", "dtype": "float64"}
+    learners = [ExplicitKernelRegressor(**kind) for _ in range(3)]
+    for part, model in zip((slice(0, 600), slice(0, 200), slice(200, 600)), learners, strict=True):
+        model.partial_fit(X[part], y[part], sample_weight=own(part))
+    one, a, b = learners
+    assert a.merge(b).n_rows_ == one.n_rows_
+    np.testing.assert_allclose(a.coef_, one.coef_, rtol=1e-8)
+
+
+def test_forgetting_merges_rows_that_follow():
+    X, y = rows(900)
+    sample = (
+        OnlineKernelRegressor(n_components=20, forgetting=0.99, pairs=False)
+        .fit(X[:300], y[:300])
+        .fix_map()
+    )
+    one = copy.deepcopy(sample).partial_fit(X[300:], y[300:])
+    many = merged(sample, X[300:], y[300:], 2)
+    np.testing.assert_allclose(many.predict(X), one.predict(X), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [OnlineKernelRegressor, OnlineKernelClassifier])
+def test_default_is_near_one_pass(kind):
+    X, y = rows(6000)
+    y = y if kind is OnlineKernelRegressor else y > 0.0
+    sample = kind(n_components=40).fit(X[:1024], y[:1024]).fix_map()
+    one = copy.deepcopy(sample).partial_fit(X[1024:5000], y[1024:5000])
+    many = merged(sample, X[1024:5000], y[1024:5000], 4)
+    np.testing.assert_allclose(many.coef_, one.coef_, rtol=1e-4, atol=1e-5)
+    score, wanted = many.score(X[5000:], y[5000:]), one.score(X[5000:], y[5000:])
+    assert score > 0.8
+    assert abs(score - wanted) < 0.005
+
+
+def test_cells_of_equal_parts_are_those_of_both():
+    """With residuals that no model changes, cells add their precisions exactly."""
+    from onkel.default.bins import PairBins
+    from onkel.default.cells import PairCells
+
+    X, y = rows(2000)
+    bins = PairBins.of(X, y[:, None], 400)
+    origin, one = PairCells(bins, 1), PairCells(bins, 1)
+    parts = [copy.deepcopy(origin) for _ in range(2)]
+    for cells, own in zip(
+        (one, *parts), (slice(None), slice(1000), slice(1000, None)), strict=True
+    ):
+        cells.learn(X[own], y[own, None], np.ones(len(y[own])))
+    parts[0].take_in(parts[1], None)
+    assert parts[0].sums[-1] == one.sums[-1] == 2000
+    # a precision grows by what is known of the other cells, and never loses any
+    np.testing.assert_allclose(1 / parts[0].V, 1 / one.V, rtol=0.5)
+    assert (parts[0].V <= parts[1].V * (1 + 1e-12)).all()
+    assert np.corrcoef(parts[0].scores(X)[:, 0], one.scores(X)[:, 0])[0, 1] > 0.99
+
+
+def test_gradient_learners_are_mixed_by_their_rows():
+    X, y = rows(900)
+    kind = FOGDRegressor(n_components=30, gamma=0.5, random_state=3, dtype="float64")
+    sample = kind.fit(X[:100], y[:100]).fix_map()
+    a, b = (
+        copy.deepcopy(sample).partial_fit(X[p], y[p]) for p in (slice(100, 300), slice(300, 900))
+    )
+    wanted = 0.25 * a.coef_ + 0.75 * b.coef_
+    np.testing.assert_allclose(a.merge(b, since=sample).coef_, wanted, rtol=1e-12)
+    assert a.n_rows_ == 900
+
+
+def test_saved_between():
+    X, y = rows(900)
+    sample = OnlineKernelClassifier(n_components=20).fit(X[:600], y[:600] > 0).fix_map()
+    again = OnlineKernelClassifier.from_state(sample.get_state())
+    parts = [copy.deepcopy(m).partial_fit(X[600:], y[600:] > 0) for m in (sample, again)]
+    assert (parts[0].coef_ == parts[1].coef_).all()
+    assert parts[1].map_fixed_
+    assert parts[1].memory_ is None
+    with pytest.raises(ValueError, match="is not one of the classes given"):
+        again.partial_fit(X[:1], np.array([2]))
+
+
+def alike(**more):
+    X, y = rows(200)
+    options = {"n_components": 20, "gamma": 0.5, "random_state": 0} | more
+    return FOGDClassifier(**options).partial_fit(X, y > 0)
+
+
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        (lambda: alike(random_state=1), "random_state: 0 in one and 1 in the other"),
+        (lambda: alike(gamma=0.7), "gamma: 0.5 in one and 0.7 in the other"),
+        (lambda: alike(kernel="laplacian"), "kernel: gaussian in one and laplacian"),
+        (lambda: alike(n_components=21), "n_components: 20 in one and 21"),
+        (lambda: alike().partial_fit(rows(5)[0], np.full(5, 2)), "the classes: "),
+        (lambda: alike().add_columns(1), "the columns: 3 in one and 4"),
+        (lambda: FOGDRegressor().fit(*rows(20)), "FOGDClassifier in one and FOGDRegressor"),
+        (lambda: alike().fix_map(), "whether the map is fixed: False in one and True"),
+    ],
+)
+def test_differences_are_named(other, difference):
+    model = alike()
+    before = model.coef_
+    with pytest.raises(MergeError) as refusal:
+        model.merge(other())
+    assert difference in str(refusal.value)
+    assert (model.coef_ == before).all()
+
+
+def test_what_cannot_be_merged_says_why():
+    X, y = rows(300)
+    with pytest.raises(MergeError, match="order in which they come"):
+        ForgetronClassifier().fit(X, y > 0).merge(ForgetronClassifier().fit(X, y > 0))
+    fitting = [KernelRLSRegressor(n_components=400).fit(X, y) for _ in range(2)]
+    with pytest.raises(MergeError, match="still being fitted on first rows"):
+        fitting[0].merge(fitting[1])
+    restarting = [OnlineKernelRegressor(n_components=10).fit(X, y) for _ in range(2)]
+    with pytest.raises(MergeError, match="may begin anew"):
+        restarting[0].merge(restarting[1])
+    growing = make("nogd", task="regression").fit(X[:20], y[:20])
+    with pytest.raises(MergeError, match="still changes while rows are learned"):
+        growing.fix_map()
+    longer, model = alike().partial_fit(X[:100], y[:100] > 0), alike()
+    with pytest.raises(MergeError, match="since= has learned 300 rows"):
+        model.merge(alike(), since=longer)
+
+
+def test_saved_by_file(tmp_path):
+    X, y = rows(400)
+    sample = KernelRLSRegressor(n_components=20).fit(X, y).fix_map()
+    sample.save(tmp_path / "m.onkel")
+    assert load(tmp_path / "m.onkel").merge(sample, since=sample).n_rows_ == 400
