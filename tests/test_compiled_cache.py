@@ -12,7 +12,7 @@ import pytest
 from numba.core.caching import IndexDataCacheFile
 
 from onkel.numerics import cache
-from onkel.numerics.jit import jit
+from onkel.numerics.jit import jit, jit_inline
 
 pytestmark = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="there is no cache without the compiler"
@@ -78,3 +78,19 @@ def test_a_broken_file_is_replaced(folder, monkeypatch, ending, content):
         whole = jit(twice)
         assert whole(2) == 4
     assert sum(whole.stats.cache_hits.values()) == 1
+
+
+def test_a_piece_kept_on_disk_is_not_taken_for_a_loop(folder):
+    """A piece has no entry for Python: calling one would end the process."""
+    piece = jit_inline(twice)
+    assert jit_from_loop(piece)(2) == 4
+    loop = jit(twice)
+    assert loop(2) == 4
+    assert not loop.stats.cache_hits
+
+
+def jit_from_loop(piece):
+    def call(x):
+        return piece(x)
+
+    return numba.njit(call)

@@ -29,10 +29,10 @@ class CacheWarning(UserWarning):
     """Compiled loops are kept elsewhere than usual, or not at all: programs start slowly."""
 
 
-def keep_on_disk(dispatcher: Any) -> None:
-    """Keep what a Numba function compiles to, where some folder can be written."""
+def keep_on_disk(dispatcher: Any, options: dict[str, Any]) -> None:
+    """Keep what a Numba function compiles to with these options, where a folder can be written."""
     try:
-        dispatcher._cache = _LoopCache(dispatcher.py_func)
+        dispatcher._cache = _LoopCache(dispatcher.py_func, options)
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
@@ -77,6 +77,15 @@ class _LoopCache(FunctionCache):
     """Numba's cache of one function; what goes wrong with its files costs a compilation only."""
 
     _impl_class = _Places
+
+    def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]) -> None:
+        super().__init__(py_func)
+        named = {k: sorted(v) if isinstance(v, set) else v for k, v in options.items()}
+        self._options = repr(sorted(named.items()))
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        """What was compiled with other options, as by another release, is not taken for this."""
+        return (*super()._index_key(sig, codegen), self._options)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function; None where there is none, or none that can be read."""

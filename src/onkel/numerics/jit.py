@@ -54,7 +54,7 @@ def jit_inline(function: Callable[..., Any]) -> Any:
 def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     loop = numba.njit(function, **options)
     if isinstance(loop, CPUDispatcher):
-        keep_on_disk(loop)
+        keep_on_disk(loop, options)
     return loop
 
 
