@@ -19,6 +19,8 @@ from onkel.learners import (
     NOGDRegressor,
     NOLANAClassifier,
     NOLANARegressor,
+    OnlineKernelClassifier,
+    OnlineKernelRegressor,
     PAClassifier,
     PARegressor,
     RRFClassifier,
@@ -349,3 +351,40 @@ def test_without_river_the_error_says_what_to_install():
     code = "import sys; sys.modules['river'] = None; import onkel.compat.river"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install onkel[river]" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["values", "classes"])
+def test_each_group_has_a_memory_of_its_own(kind):
+    rng = np.random.default_rng(0)
+    n = 400
+    X, site = rng.normal(size=(n, 2)), rng.choice(["a", "b"], n)
+    level = {s: np.cumsum(rng.normal(size=n)) for s in ("a", "b")}
+    y = np.array([level[s][t] for t, s in enumerate(site)])
+    small = {"n_components": 10, "speed": "fast"}
+    if kind == "values":
+        model = RiverRegressor(OnlineKernelRegressor(**small), group="site")
+        plain = OnlineKernelRegressor(**small)
+    else:
+        y = (y > 0).astype(int)
+        model = RiverClassifier(OnlineKernelClassifier(**small), group="site")
+        plain = OnlineKernelClassifier(**small)
+    told = []
+    for t in range(n):
+        x = {"site": str(site[t]), "a": X[t, 0], "b": X[t, 1]}
+        told.append(model.predict_one(x))
+        model.learn_one(x, y[t].item())
+    expected = plain.predict_then_learn(X, y, groups=site)
+    np.testing.assert_allclose(told[10:], expected[10:], rtol=1e-4, atol=1e-4)
+    if kind == "classes":
+        assert sum(model.predict_proba_one(x).values()) == pytest.approx(1.0)
+    with pytest.raises(DataError, match="group is missing"):
+        model.learn_one({"a": 1.0, "b": 1.0}, y[0].item())
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(site=site)
+    many = type(model)(type(plain)(**small), group="site")
+    many.learn_many(frame, pd.Series(y))
+    assert many.predict_one(x) == pytest.approx(model.predict_one(x), rel=1e-4, abs=1e-4)
+
+
+def test_a_group_needs_a_learner_with_a_memory():
+    with pytest.raises(ValueError, match="FOGDRegressor has no memory"):
+        RiverRegressor(FOGDRegressor(), group="site")

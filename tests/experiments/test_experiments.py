@@ -22,6 +22,7 @@ from onkel.experiments.running import runner as runner_module
 from onkel.experiments.running.learners import OTHERS, new_learner
 from onkel.experiments.running.measures import MEASURES
 from onkel.experiments.search import cases_of_search, points_of, race
+from onkel.experiments.showing import table
 
 CASES = [(name, case) for name, entry in EXPERIMENTS.items() for case in entry.cases]
 
@@ -179,6 +180,18 @@ def test_runs_are_kept_and_gone_on_with(toy, tmp_path, monkeypatch):
     assert other.n_rows == 50
 
 
+def test_an_interrupted_run_goes_on(toy, tmp_path, monkeypatch):
+    def stop(done, of):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_cases([toy], 3, cache=Cache(tmp_path / "kept"), progress=stop)
+    calls = []
+    monkeypatch.setattr(runner_module, "measure", lambda _, run: calls.append(run) or {"error": ""})
+    run_cases([toy], 3, cache=Cache(tmp_path / "kept"))
+    assert calls == [1, 2]
+
+
 def test_processes_give_the_same(toy):
     (one,) = run_cases([toy])
     (two,) = run_cases([toy], jobs=2)
@@ -191,6 +204,9 @@ def test_a_failing_run_is_recorded_and_the_rest_goes_on(toy, tmp_path):
     assert failed.verdict == "failed"
     assert "gamma" in failed.failures[0]
     assert good.values
+    assert "| **failed** |" in table.markdown([failed, good])
+    (note,) = table.notes([failed, good])
+    assert note.startswith("german/fogd: 1 failed: ValueError: gamma=-1.0")
 
 
 def test_missing_data_are_named(toy):

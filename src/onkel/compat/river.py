@@ -5,15 +5,14 @@ River's mini-batch and one-row calls are the same algorithm here: rows in order,
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from onkel.compat.columns import Columns, Row
-from onkel.errors import DataError
+from onkel.compat.columns import Row
+from onkel.compat.frames import frame_like, series_like
+from onkel.compat.over_estimator import OverEstimator
 from onkel.learners import FOGDClassifier, FOGDRegressor, OnlineClassifier, OnlineRegressor
 from onkel.model.lock import locked
 
@@ -23,92 +22,7 @@ except ImportError as error:
     raise ImportError("onkel.compat.river needs River: pip install onkel[river]") from error
 
 
-class _OverEstimator:
-    """What both wrappers share: columns, and frames in and out.
-
-    The calls hold a lock: they share the buffer that rows are read into, and a thread that
-    predicts sees the model before a row or after it.
-    """
-
-    _takes: Any
-
-    def __init__(self, estimator: Any, features: int | list[str] | None = None) -> None:
-        if not isinstance(estimator, self._takes):
-            raise TypeError(
-                f"{type(self).__name__} takes an onkel {self._takes.__name__[6:].lower()}, not "
-                f"{type(estimator).__name__}"
-            )
-        self.estimator: Any = estimator
-        self.features = features
-        fitted = estimator.__sklearn_is_fitted__()
-        self.model: Any = copy.deepcopy(estimator) if fitted else clone(estimator)
-        names = _names(estimator)
-        given: Any = features if names is None else list(names)
-        if fitted and (given is None or isinstance(given, int)):
-            raise ValueError(
-                f"the estimator has learned {estimator.n_features_in_} columns without names: "
-                "features must name them"
-            )
-        room = estimator.n_features_in_ if fitted else 0
-        if fitted and features is None:
-            self._columns = Columns(None, estimator.dtype, given, room)
-        else:
-            self._columns = Columns(given, estimator.dtype, room=room)
-
-    @property
-    def _started(self) -> bool:
-        return bool(self.model.__sklearn_is_fitted__())
-
-    def _row(self, x: Row) -> np.ndarray:
-        """The row (1, d) to learn, with the model as wide."""
-        row = self._columns.read(x, learning=True)
-        self._widen(row.shape[1])
-        return row
-
-    def _widen(self, width: int) -> None:
-        """Columns that are new, in a model that has learned others."""
-        if not self._started or self.model.n_features_in_ >= width:
-            return
-        have = self.model.n_features_in_
-        new = [str(name) for name in self._columns.names[have:]]
-        self.model.add_columns(width - have if _names(self.model) is None else new)
-
-    def _learn_frame(self, X: Any, y: Any) -> None:
-        names = self._columns.columns_of(list(X.columns), learning=True)
-        A = self._frame(X, names)
-        if self._started and len(names) > len(self._columns.names):
-            self._columns.commit(names)
-            self._widen(A.shape[1])
-        try:
-            self.model.partial_fit(A, np.asarray(y))
-        except DataError as error:
-            if error.row:
-                self._columns.commit(names)
-            raise _named(error, names) from None
-        self._columns.commit(names)
-
-    def _scoring_frame(self, X: Any) -> np.ndarray:
-        return self._frame(X, self._columns.columns_of(list(X.columns), learning=False))
-
-    def _frame(self, X: Any, names: list[Any]) -> np.ndarray:
-        """The frame's columns in their places; those it lacks are 0."""
-        there = [(j, X[name].to_numpy()) for j, name in enumerate(names) if name in X.columns]
-        plain = all(column.dtype.kind in "biuf" for _, column in there)
-        shape = (len(X), self._columns.width(names))
-        A = np.zeros(shape, np.float64 if plain else object)
-        for j, column in there:
-            A[:, j] = column
-        return A
-
-    def _scored(self, X: Any, score: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        A = self._scoring_frame(X)
-        try:
-            return score(A)
-        except DataError as error:
-            raise _named(error, self._columns.names) from None
-
-
-class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
+class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
     """Any onkel classifier as a River classifier.
 
     Rows are dicts, classes come as they come (two, many, booleans, strings). Features keep their
@@ -124,6 +38,9 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
     features : None, int or list of names, default=None
         None: as many as come. A number N: N at most, with columns for all of them from the start. A
         list: these and no others. A feature not learned from yet changes no prediction.
+    group : str, optional
+        The feature that names the series a row belongs to, a text or a number: for learners with a
+        memory (``OnlineKernelClassifier``), which have one for each. The model does not see it.
 
     Attributes
     ----------
@@ -158,8 +75,13 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
 
     _takes = OnlineClassifier
 
-    def __init__(self, estimator: Any, features: int | list[str] | None = None) -> None:
-        super().__init__(estimator, features)
+    def __init__(
+        self,
+        estimator: Any,
+        features: int | list[str] | None = None,
+        group: str | None = None,
+    ) -> None:
+        super().__init__(estimator, features, group)
         self._see_classes()
 
     def _see_classes(self) -> None:
@@ -169,10 +91,11 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
     @locked
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
         """Learn one row; ``w`` ≥ 0 is its weight."""
+        x, more = self._split(x)
         row = self._row(x)
         code = self._codes.get(y)
-        if code is None or not 0.0 <= w < np.inf:
-            self.model.partial_fit(row, [y], sample_weight=[w])
+        if more or code is None or not 0.0 <= w < np.inf:
+            self.model.partial_fit(row, [y], sample_weight=[w], **more)
             self._see_classes()
         else:
             self.model._learn_row(row, code, w)
@@ -183,6 +106,10 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         labels = self._labels
         if len(labels) < 2:
             return labels[0] if labels else None
+        x, more = self._split(x)
+        if more:
+            row = self._columns.read(x, learning=False)
+            return self.model.predict_next(row, **more).tolist()[0]
         scores = self.model._next_row(self._columns.read(x, learning=False))
         if len(labels) == 2:
             return labels[int(scores[0] >= 0.0)]
@@ -193,7 +120,12 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
         """Probability of each class seen so far; none before the first row (see the notes)."""
         if not self._labels:
             return {}
-        p = self.model._next_probabilities(self._columns.read(x, learning=False), 0)[0]
+        x, more = self._split(x)
+        row = self._columns.read(x, learning=False)
+        if more:
+            p = self.model.predict_proba_next(row, **more)[0]
+        else:
+            p = self.model._next_probabilities(row, 0)[0]
         return dict(zip(self._labels, p.tolist(), strict=True))
 
     @locked
@@ -208,16 +140,16 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
     def predict_many(self, X: Any) -> Any:
         """Labels of the rows of a frame, as a series."""
         if not self._labels:
-            return _series([None] * len(X), X)
-        return _series(self._scored(X, self.model.predict), X)
+            return series_like([None] * len(X), X)
+        return series_like(self._scored(X, self.model.predict), X)
 
     @locked
     def predict_proba_many(self, X: Any) -> Any:
         """Probabilities of the rows of a frame, a column a class (see the notes)."""
         if not self._labels:
-            return _frame_of({}, X)
+            return frame_like({}, X)
         P = self._scored(X, lambda A: self.model._probabilities(self.model._scores(A)))
-        return _frame_of(dict(zip(self._labels, P.T, strict=True)), X)
+        return frame_like(dict(zip(self._labels, P.T, strict=True)), X)
 
     @property
     def _multiclass(self) -> bool:
@@ -230,7 +162,7 @@ class RiverClassifier(_OverEstimator, base.MiniBatchClassifier):
             yield {"estimator": estimator, "features": 32}
 
 
-class RiverRegressor(_OverEstimator, base.MiniBatchRegressor):
+class RiverRegressor(OverEstimator, base.MiniBatchRegressor):
     """Any onkel regressor as a River regressor; see :class:`RiverClassifier`.
 
     Parameters
@@ -238,6 +170,7 @@ class RiverRegressor(_OverEstimator, base.MiniBatchRegressor):
     estimator : onkel regressor
         Targets should be of order 1: put ``river.preprocessing.TargetStandardScaler`` around it.
     features : None, int or list of names, default=None
+    group : str, optional
 
     Attributes
     ----------
@@ -261,9 +194,10 @@ class RiverRegressor(_OverEstimator, base.MiniBatchRegressor):
     @locked
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
         """Learn one row; ``w`` ≥ 0 is its weight."""
+        x, more = self._split(x)
         row = self._row(x)
-        if not self._started or not _plain_number(y) or not 0.0 <= w < np.inf:
-            self.model.partial_fit(row, [y], sample_weight=[w])
+        if more or not self._started or not _plain_number(y) or not 0.0 <= w < np.inf:
+            self.model.partial_fit(row, [y], sample_weight=[w], **more)
         else:
             self.model._learn_row(row, y, w)
 
@@ -272,7 +206,11 @@ class RiverRegressor(_OverEstimator, base.MiniBatchRegressor):
         """The value of one row; 0 before the first was learned."""
         if not self._started:
             return 0.0
-        return float(self.model._next_row(self._columns.read(x, learning=False))[0])
+        x, more = self._split(x)
+        row = self._columns.read(x, learning=False)
+        if more:
+            return float(self.model.predict_next(row, **more)[0])
+        return float(self.model._next_row(row)[0])
 
     @locked
     def learn_many(self, X: Any, y: Any) -> None:
@@ -283,8 +221,8 @@ class RiverRegressor(_OverEstimator, base.MiniBatchRegressor):
     def predict_many(self, X: Any) -> Any:
         """Values of the rows of a frame, as a series."""
         if not self._started:
-            return _series(np.zeros(len(X)), X)
-        return _series(self._scored(X, self.model.predict), X)
+            return series_like(np.zeros(len(X)), X)
+        return series_like(self._scored(X, self.model.predict), X)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -292,36 +230,5 @@ class RiverRegressor(_OverEstimator, base.MiniBatchRegressor):
         yield {"estimator": estimator, "features": 32}
 
 
-def _names(estimator: Any) -> Any:
-    """Names of the columns an estimator has learned; None where it knows none."""
-    return vars(estimator).get("feature_names_in_")
-
-
 def _plain_number(y: Any) -> bool:
     return isinstance(y, (int, float)) and -np.inf < y < np.inf
-
-
-def _named(error: DataError, names: list[Any]) -> DataError:
-    """The error with the feature's name for its column."""
-    column = str(names[error.column]) if isinstance(error.column, int) else error.column
-    return DataError(error.message, row=error.row, column=column, value=error.value)
-
-
-def _series(values: Any, like: Any) -> Any:
-    if type(like).__module__.startswith("polars"):
-        import polars
-
-        return polars.Series(values)
-    import pandas
-
-    return pandas.Series(values, index=like.index)
-
-
-def _frame_of(columns: dict[Any, Any], like: Any) -> Any:
-    if type(like).__module__.startswith("polars"):
-        import polars
-
-        return polars.DataFrame({str(name): values for name, values in columns.items()})
-    import pandas
-
-    return pandas.DataFrame(columns, index=like.index)

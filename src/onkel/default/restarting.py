@@ -11,6 +11,9 @@ A challenger also begins when a column comes in mid-stream: fixed landmarks, whi
 barely use a new column. Decisions fall on multiples of ``BIN_ROWS`` rows, never on the end of a
 block.
 
+All of this never takes more work than learning itself (:mod:`onkel.default.spending`): where it
+would, the challenger begins later, and the search of a model that has taken over waits.
+
 Source: background learners as in Gomes et al. 2017 (adaptive random forests), with one
 model instead of a hundred trees; the test is the two-sample one of Bifet & Gavaldà 2007.
 """
@@ -25,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from onkel.default.loss_history import BIN_ROWS, LossHistory
+from onkel.default.spending import Spending, under_way, work_begun, work_of_fits
 from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
@@ -39,6 +43,8 @@ _COMPARED_BINS = 8
 _FEWEST_BINS = 2
 _BETTER = 4.0
 _CHANGES_KEPT = 64
+#: the share of what may be spent that searches may take
+_FOR_SEARCHES = 0.75
 
 
 class RestartingModel:
@@ -79,6 +85,10 @@ class RestartingModel:
         self.changes: list[int] = []
         #: whether it was an alarm, and not a new column, that the challenger began at
         self.alarmed = False
+        #: whether a column has come whose challenger could not begin yet
+        self.column_waits = False
+        #: the work of learning and of following changes
+        self.spending = Spending()
         #: whether the model stays, whatever the losses: parts of a stream are to be merged
         self.fixed = False
 
@@ -151,8 +161,9 @@ class RestartingModel:
         P, known = np.zeros((len(y), self.current.n_outputs)), 0
         for start, end in self._bins(weight):
             if known < end:
-                # without a challenger, the model learns the rest of the block at once
-                stop = len(y) if self.challenger is None else end
+                # where nothing is to be decided, the model learns the rest of the block at once
+                alone = self.challenger is None and not self._decides_on_searches()
+                stop = len(y) if alone else end
                 rows = slice(known, stop)
                 P[rows], known = self.current.learn(X[rows], y[rows], weight[rows]), stop
             rows = slice(start, end)
@@ -186,42 +197,86 @@ class RestartingModel:
     def _close(self) -> bool:
         """End a bin: whether the challenger takes over."""
         losses, self.open_bin = self.open_bin, np.zeros((0, 2))
-        self.n_bins += 1
+        self._count_work()
         self.history.add(losses[:, 0])
+        taken = False
         if self.challenger is None:
-            if self.history.risen():
-                self._challenge(alarmed=True)
-            return False
-        gain = losses[:, 0] - losses[:, 1]
-        self.compared = np.concatenate([self.compared, [[gain.sum(), gain @ gain]]])
-        if self._better():
-            self._take_over(self.challenger)
-            return True
-        if len(self.compared) * BIN_ROWS >= PATIENCE:
-            # a new history: no alarm until the losses rise again, and by more
-            self.challenger = None
-            self.history = LossHistory(self.history.in_vain + int(self.alarmed))
-        return False
+            risen = self.history.risen()
+            if risen or self.column_waits:
+                self._challenge(alarmed=risen)
+        else:
+            gain = losses[:, 0] - losses[:, 1]
+            self.compared = np.concatenate([self.compared, [[gain.sum(), gain @ gain]]])
+            taken = self._better()
+            if taken:
+                self._take_over(self.challenger)
+            elif len(self.compared) * BIN_ROWS >= PATIENCE:
+                # a new history: no alarm until the losses rise again, and by more
+                self.challenger = None
+                self.history = LossHistory(self.history.in_vain + int(self.alarmed))
+        if self._decides_on_searches():
+            self._decide_on_searches()
+        return taken
+
+    def _count_work(self) -> None:
+        """Of the rows of a bin."""
+        start, end = self.n_bins * BIN_ROWS, (self.n_bins + 1) * BIN_ROWS
+        rows = BIN_ROWS * self.unfitted.work_of_row()
+        self.spending.learned += rows + work_of_fits(self.unfitted, start, end)
+        if self.challenger is not None:
+            self.spending.followed += rows
+        self.n_bins += 1
 
     def _challenge(self, alarmed: bool) -> None:
-        self.challenger, self.alarmed = self._begin_challenger(self.current.n_outputs), alarmed
+        """Let a challenger begin, if its fits can be paid; else later."""
+        challenger = self._begin_challenger(self.current.n_outputs)
+        fits = work_of_fits(challenger.map, 0, challenger.map.warmup_rows())
+        paid = self.spending.pay(fits)
+        self.column_waits = not paid and (self.column_waits or not alarmed)
+        if not paid:
+            return
+        self.challenger, self.alarmed = challenger, alarmed
         self.compared = np.zeros((0, 2))
         # for the open bin's rows, which it has not seen, it counts as equal
         self.open_bin[:, 1] = self.open_bin[:, 0]
 
     def _begin_challenger(self, n_outputs: int) -> ExplicitModel:
         challenger = self._begin(n_outputs)
-        # a postponed search can be done as long as the first rows are kept
-        challenger.map.postpone(challenger.map.warmup_rows() > PATIENCE)
+        challenger.map.postpone(self._postpones)
         return challenger
+
+    @property
+    def _postpones(self) -> bool:
+        """Whether searches are postponed: they can be as long as the first rows are kept."""
+        return self.unfitted.warmup_rows() > PATIENCE
 
     def _take_over(self, challenger: ExplicitModel) -> None:
         self.current, self.challenger = challenger, None
-        self.history = LossHistory()
+        self.history, self.column_waits = LossHistory(), False
         self.n_changes += 1
         self.changes = [*self.changes, self.n_bins][-_CHANGES_KEPT:]
-        challenger.map.postpone(False)
-        challenger.refit()
+        if challenger.warmup is None or self._postpones:
+            return
+        if self.spending.pay(challenger.map.work_of_fit(challenger.warmup.count)):
+            challenger.refit()
+
+    def _decides_on_searches(self) -> bool:
+        """Whether the model that predicts took over, and may still search."""
+        return self.n_changes > 0 and self._postpones and self.current.warmup is not None
+
+    def _decide_on_searches(self) -> None:
+        """Let the model that has taken over search while the next bin comes, if that can be paid.
+
+        What it owes is due a little later, and made while those rows come.
+        """
+        feature_map, warmup = self.current.map, self.current.warmup
+        assert warmup is not None
+        if under_way(feature_map, warmup.count, warmup.n_rows):
+            return
+        feature_map.postpone(False, warmup.count)
+        work = work_begun(feature_map, warmup.count, BIN_ROWS, warmup.n_rows)
+        if not self.spending.pay(work, _FOR_SEARCHES):
+            feature_map.postpone(True)
 
     def _better(self) -> bool:
         bins = self.compared[-_COMPARED_BINS:]
@@ -289,6 +344,8 @@ class RestartingModel:
             "n_bins": self.n_bins,
             "changes": np.array(self.changes, dtype=np.int64),
             "alarmed": self.alarmed,
+            "column_waits": self.column_waits,
+            "spending": self.spending.get_state(),
         }
         if self.challenger is not None:
             state["challenger"] = self.challenger.get_state()
@@ -300,6 +357,7 @@ class RestartingModel:
         rows = Array(shape=("rows", 2), low=-1e300, high=1e300)
         changes = Array(dtype=np.int64, shape=("changes",), low=1, high=2**58)
         fields = {"open_bin": rows, "compared": pairs, "n_changes": Whole(), "alarmed": Flag()}
+        fields["column_waits"] = Flag()
         sizes = check(state, fields | {"n_bins": Whole(), "changes": changes})
         require(sizes["changes"] <= _CHANGES_KEPT, "changes: holds more than are kept")
         require(sizes["rows"] < BIN_ROWS, f"open_bin: holds {sizes['rows']} rows, a whole bin")
@@ -312,9 +370,12 @@ class RestartingModel:
                 self.challenger.set_state(challenger)
             same = self.challenger.n_outputs == self.current.n_outputs
             require(same, "challenger: has another number of outputs than current")
+        with inside(state, "spending") as spending:
+            self.spending.set_state(spending)
         with inside(state, "history") as history:
             self.history.set_state(history)
         self.open_bin = np.array(state["open_bin"])
         self.compared = np.array(state["compared"])
         self.n_changes, self.alarmed = state["n_changes"], bool(state["alarmed"])
+        self.column_waits = bool(state["column_waits"])
         self.n_bins, self.changes = state["n_bins"], state["changes"].tolist()

@@ -49,7 +49,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Search:
-    """How settings are chosen, never on what is reported.
+    """How settings are chosen, never on orders or test rows that are reported.
 
     ``grid``: parameter -> values. ``share``, ``most``: the part of the rows. ``orders`` of them are
     tried; with ``folds``, each fold in turn is predicted by what the others taught.

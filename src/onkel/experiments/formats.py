@@ -40,6 +40,8 @@ def parameters(given: Mapping[str, Any]) -> str:
     for name, symbol in _SYMBOLS.items():
         if name in given:
             value = given[name]
+            # of landmarks, n_components is the budget
+            symbol = "B" if name == "n_components" and "rank" in given else symbol
             text = f"{value:.4g}" if isinstance(value, float) else _SHORT.get(value, str(value))
             parts.append(f"{symbol} = {text}")
     return ", ".join(parts)

@@ -203,7 +203,7 @@ class ExplicitModel(Model):
         due = min(self.warmup.next_fit(self.warmup.count), self.warmup.n_rows)
         rows = self.map.rows_of_fit(due)
         if rows <= self.warmup.count < due:
-            if self.ahead is None:
+            if self.ahead is None or self.ahead.due != due:
                 self.ahead = Ahead(self, rows, due)
             self.ahead.advance(self.warmup.count)
 
@@ -211,15 +211,20 @@ class ExplicitModel(Model):
         if self.warmup is None:
             return
         due, ahead = self.warmup.count, self.ahead
+        if not self.map.fit_is_due(due):
+            if self.warmup.complete:
+                self.warmup = None
+            return
         rows, self.ahead = self.map.rows_of_fit(due), None
         if rows == due:
             super().refit()
             return
-        if ahead is None:
+        if ahead is None or ahead.due != due:
             ahead = Ahead(self, rows, due)
         with working(f"{self.fits} to rows 1 to {due:,}"):
             new = ahead.finish()
         self.map, self.walk = new.map, new.walk
+        self.warmup.next_fit = self.map.next_fit
         if self.warmup.complete:
             self.warmup = None
 

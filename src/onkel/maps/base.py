@@ -66,8 +66,26 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Rows that features should be made for at once, where there are so many."""
         return 0
 
-    def postpone(self, on: bool) -> None:
-        """While ``on``, fits leave out their expensive parts: the model may never predict."""
+    def postpone(self, on: bool, rows: int = 0) -> None:
+        """While ``on``, fits leave out their expensive parts: the model may never predict.
+
+        ``rows``: how many rows the map has been given when that ends.
+        """
+
+    def fit_is_due(self, n: int) -> bool:
+        """Whether the fit that falls on n rows is made."""
+        return True
+
+    def work_of_row(self) -> int:
+        """Multiplications for learning a row by least squares, about; see :meth:`work_of_fit`."""
+        return 0
+
+    def work_of_fit(self, due: int) -> int:
+        """Multiplications for the fit due at ``due`` rows and for learning them again, about.
+
+        It is known beforehand, and the same on every machine.
+        """
+        return 0
 
     def start(self, d: int, dtype: Any) -> None:
         """Check the parameters and begin for rows of d columns."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import threading
+from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -27,3 +28,51 @@ def in_shares(work: Generator[Any, None, T], most: int) -> Generator[float, None
             return end.value  # type: ignore[no-any-return]
         done += 1
         yield min(done / most, 1.0)
+
+
+class _Abandoned(BaseException):
+    """Raised inside of work that nobody waits for any more."""
+
+
+def paused(work: Callable[[Callable[[], None]], T]) -> Generator[None, None, T]:
+    """``work(pause)`` as a generator: a step ends wherever the work calls ``pause``.
+
+    For work inside of a library's function, which cannot be a generator itself. It has a thread of
+    its own, which runs only while the generator is asked for its next step: never beside it.
+    """
+    go, stopped = threading.Semaphore(0), threading.Semaphore(0)
+    found: list[T] = []
+    failed: list[BaseException] = []
+    abandoned = False
+
+    def pause() -> None:
+        stopped.release()
+        go.acquire()
+        if abandoned:
+            raise _Abandoned
+
+    def run() -> None:
+        go.acquire()
+        try:
+            if not abandoned:
+                found.append(work(pause))
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            stopped.release()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        while True:
+            go.release()
+            stopped.acquire()
+            if failed:
+                raise failed[0]
+            if found:
+                return found[0]
+            yield
+    finally:
+        abandoned = True
+        go.release()
+        thread.join()

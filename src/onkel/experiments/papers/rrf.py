@@ -67,6 +67,12 @@ _NOTES = {
     "9.57 % of the rows are of the other."
 }
 
+_CASP_NOTE = (
+    "RRF is 0.003 to 0.007 above what was printed, with the paper's grid searched on a tenth of "
+    "the rows. The paper prints no deviation, and doesn't say how inputs are scaled (here: to "
+    "[0, 1])."
+)
+
 # the paper's constant steps, log-widths 0 at the start
 _IJCNN1 = {
     "gamma": 0.5,
@@ -205,7 +211,8 @@ def _table2() -> Iterator[Case]:
     for dataset in ("casp", "slice", "year", "airlines_delay"):
         for algorithm in ("rbp", "forgetron", "projectron", "bogd", "fogd", "nogd", "dualsgd",
                           "rrf-eps", "rrf-l1", "rrf-l2"):  # fmt: skip
-            yield _searched(2, dataset, algorithm)
+            note = _CASP_NOTE if (dataset, algorithm) == ("casp", "rrf-eps") else ""
+            yield replace(_searched(2, dataset, algorithm), note=note)
 
 
 def _by_frequencies(sizes: dict[str, tuple[int, ...]]) -> Iterator[Case]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ACROSS = 4
+# points of a curve from one marker to the next
+_EVERY = 5
 _Line = tuple[Any, Any]
 
 
@@ -35,9 +37,12 @@ def _figure(picture: Picture, results: Sequence[Result]) -> Figure:
     figure = Figure(figsize=(3.1 * across + 1.6, 2.5 * down + 0.3), dpi=110, layout="constrained")
     styles = line_styles(dict.fromkeys(_name(result) for result in results))
     axes = figure.subplots(down, across, squeeze=False).ravel()
+    every = _EVERY if picture.over == "rows" else 1
     for place, (title, group) in zip(axes, panels.items(), strict=False):
         for name, (x, y) in _lines(picture, group).items():
-            place.plot(x, y, label=name, markersize=3, linewidth=1.2, **styles[name])
+            place.plot(
+                x, y, label=name, markersize=3, linewidth=1.2, markevery=every, **styles[name]
+            )
         _dress(place, picture, title)
     for place in axes[len(panels) :]:
         place.set_axis_off()
@@ -71,13 +76,18 @@ def _lines(picture: Picture, results: Sequence[Result]) -> dict[str, _Line]:
 
 
 def _dress(axes: Any, picture: Picture, title: str) -> None:
+    from matplotlib.ticker import NullFormatter
+
     axes.set_title(title, fontsize=9, loc="left")
     axes.set_xlabel(picture.x_label, fontsize=8)
     axes.set_ylabel(picture.y_label, fontsize=8)
     if picture.log_x:
         axes.set_xscale("log", base=2)
+    else:
+        axes.locator_params(axis="x", nbins=5)
     if picture.log_y:
         axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(labelsize=7)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e4e6ea", linewidth=0.6)

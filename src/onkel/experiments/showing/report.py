@@ -27,7 +27,8 @@ INTRODUCTION = (
     "printed. No data: the set is not on the machine.",
     "Settings are ours: features are normalised, so that FOGD's η is the paper's times D. Steps: "
     "authors, from their scripts; search, found before on orders that are not reported; search "
-    "here, found in this run on rows or orders that are not reported; prior, set beforehand.",
+    "here, found in this run on a random part of the rows (or of the training rows), in orders "
+    "that are not reported; prior, set beforehand.",
     "Seconds are the median of a run, predicting and learning on one core. Machines differ, so "
     "they are no verdict; what carries over are ratios: seconds over FOGD's on the same data, "
     "ours and the paper's, stand in the last column.",
@@ -64,7 +65,7 @@ def write_report(parts: Sequence[Part], folder: Path, command: str) -> list[Path
     about = {"command": command, "versions": versions(), "machine": _machine()}
     files["index.html"] = _html(parts, drawn, command)
     files["report.md"] = _markdown(parts, drawn, command)
-    files["results.json"] = json.dumps({**about, "results": values}, indent=1) + "\n"
+    files["results.json"] = json.dumps({**about, "results": values}) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         with atomic_file(folder / name) as file:

@@ -28,9 +28,18 @@ import numpy as np
 from scipy.linalg import cho_solve
 from scipy.linalg.blas import get_blas_funcs
 
-from onkel.maps.landmarks.rational import KernelColumns, chain, kernel_columns, through_distances
+from onkel.maps.landmarks.rational import (
+    KernelColumns,
+    ThroughDistances,
+    chain,
+    chain_of,
+    chain_with,
+    kernel_columns,
+    through_distances,
+)
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
+from onkel.numerics.workspace import scratch
 
 #: added to the diagonal of κ(S, S): landmarks may coincide
 JITTER = 1e-7
@@ -63,9 +72,9 @@ class Gradient(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """K (n, m), by parts of the rows; KᵀK (its upper triangle), KᵀY, and K₀."""
+    """K (n, m), KᵀK (its upper triangle), KᵀY, and K₀."""
 
-    Ks: list[np.ndarray]
+    K: np.ndarray
     KK: np.ndarray
     KY: np.ndarray
     K0: np.ndarray
@@ -73,7 +82,7 @@ class Sums(NamedTuple):
     def factor(self, ridge: float) -> np.ndarray:
         """The factor C of H = CᵀC."""
         H = self.KK + ridge * self.K0
-        H.flat[:: len(H) + 1] += _ROUNDING[self.Ks[0].dtype.char] * np.trace(H)
+        H.flat[:: len(H) + 1] += _ROUNDING[self.K.dtype.char] * np.trace(H)
         return cholesky_upper(H)
 
     def alpha(self, C: np.ndarray) -> np.ndarray:
@@ -96,24 +105,27 @@ def sums_of(at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Su
 
 
 def sums_in_steps(
-    at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray
+    at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray, room: np.ndarray | None = None
 ) -> Generator[None, None, Sums]:
-    """As :func:`sums_of`, a step for every :data:`STEP_ROWS` rows."""
+    """As :func:`sums_of`, a step for every :data:`STEP_ROWS` rows; K in ``room`` (n, m), if given.
+
+    Fetching new memory for K takes as long as a fifth of the products.
+    """
     m, w, dtype = len(at.S), np.exp(at.log_width), X.dtype
     kernel = KernelColumns(at.S.astype(dtype), w.astype(dtype))
     (syrk,) = get_blas_funcs(("syrk",), dtype=dtype)
-    KK, KY, Ks = np.zeros((m, m), order="F"), np.zeros((m, Y.shape[1])), []
+    KK, KY = np.zeros((m, m), order="F"), np.zeros((m, Y.shape[1]))
+    K = np.empty((len(X), m), dtype) if room is None else room
     for some in _groups(len(X)):
         of_some = np.zeros((m, m), dtype, order="F")
         for part in some:
-            K, y = kernel(X[part]), Y[part]
-            Kw, yw = (K, y) if root.size == 0 else (K * root[part], y * root[part])
-            of_some = syrk(1.0, Kw.T, beta=1.0, c=of_some, overwrite_c=1)
-            KY += Kw.T @ yw
-            Ks.append(K)
+            k, y = kernel(X[part], K[part]), Y[part]
+            kw, yw = (k, y) if root.size == 0 else (k * root[part], y * root[part])
+            of_some = syrk(1.0, kw.T, beta=1.0, c=of_some, overwrite_c=1)
+            KY += kw.T @ yw
         KK += of_some
         yield
-    return Sums(Ks, KK, KY, penalty_of(at.S, w))
+    return Sums(K, KK, KY, penalty_of(at.S, w))
 
 
 def gradient(at: Landmarks, sums: Sums, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Gradient:
@@ -145,30 +157,58 @@ def gradient_in_steps(
     seen = sum(len(X[part]) for part in parts[first::every])
     of_weights = X.dtype.type(2.0 * C * len(X) / seen) * H_inv
     of_residual = (-2.0 / noise * alpha.T).astype(X.dtype)
-    of_S, of_width = np.zeros(S.shape), np.zeros(w.shape)
-    for number, (part, K, r) in enumerate(zip(parts, sums.Ks, residuals, strict=True)):
-        G = (r if not root.size else r * root[part]) @ of_residual
-        if number % every == first:
-            G += (K if not root.size else K * root[part] ** 2) @ of_weights
-        chain(G, K)
-        _add(of_S, of_width, *through_distances(G, X[part], S, w))
+    through = ThroughDistances(S, w)
+    for number, (part, r) in enumerate(zip(parts, residuals, strict=True)):
+        through.add(_of_distances(
+            sums.K[part], r, root[part], of_residual,
+            of_weights if number % every == first else None,
+        ), X[part])  # fmt: skip
         if part.stop % STEP_ROWS == 0:
             yield
+    of_S, of_width = through.slopes()
     if w.ndim == 1:
         yield
         K0_inv = inverse_of_factor(cholesky_upper(np.asfortranarray(sums.K0)).astype(X.dtype))
         G = at.ridge / noise * (alpha @ alpha.T) + C * (at.ridge * H_inv - K0_inv)
         chain(G, sums.K0)
         of_S0, of_width0 = through_distances(G, S, S, w)
-        _add(of_S, of_width, 2.0 * of_S0, of_width0)
+        of_S += 2.0 * of_S0
+        of_width += of_width0
     return Gradient(of_S, of_width)
+
+
+def _of_distances(
+    K: np.ndarray,
+    r: np.ndarray,
+    root: np.ndarray,
+    of_residual: np.ndarray,
+    of_weights: np.ndarray | None,
+) -> np.ndarray:
+    """∂E/∂‖·‖² (n, m) of a part of the rows; without ``of_weights`` that of the residuals only."""
+    G = scratch("of distances", K.shape, K.dtype)
+    if root.size:
+        r = r * root
+    if of_weights is not None:
+        np.matmul(K * root**2 if root.size else K, of_weights, out=G)
+    if r.shape[1] == 1:
+        if of_weights is None:
+            chain_of(r, of_residual, K, G)
+        else:
+            chain_with(G, r, of_residual, K)
+        return G
+    if of_weights is None:
+        np.matmul(r, of_residual, out=G)
+    else:
+        G += np.matmul(r, of_residual, out=scratch("of residuals", K.shape, K.dtype))
+    chain(G, K)
+    return G
 
 
 def _residuals(
     sums: Sums, alpha: np.ndarray, Y: np.ndarray, root: np.ndarray, parts: list[slice]
 ) -> list[np.ndarray]:
     """√weight·(Y - K α) of each part."""
-    found = [Y[part] - K @ alpha for part, K in zip(parts, sums.Ks, strict=True)]
+    found = [Y[part] - sums.K[part] @ alpha for part in parts]
     if not root.size:
         return found
     return [r * root[part] for part, r in zip(parts, found, strict=True)]
@@ -189,8 +229,3 @@ def _groups(n: int) -> list[list[slice]]:
         [slice(a, min(a + _PART_ROWS, end)) for a in range(start, end, _PART_ROWS)]
         for start, end in zip(starts, ends, strict=True)
     ]
-
-
-def _add(of_S: np.ndarray, of_width: np.ndarray, more_S: np.ndarray, more: np.ndarray) -> None:
-    of_S += more_S
-    of_width += more

@@ -19,11 +19,13 @@ prior is ours.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Generator
 
 import numpy as np
 from scipy.optimize import minimize
 
 from onkel.maps.landmarks.rational import chain, kernel_columns, through_distances
+from onkel.numerics.in_steps import in_shares, paused
 from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
 
 # Prior of log w, around the width that suits standardised rows, and of log λ.
@@ -37,26 +39,51 @@ _RANGE = 4.0
 _LEAST_ERROR = 1e-12
 # The search ends at a step that gains less than this share of the objective.
 _LEAST_GAIN = 1e-4
+# Gradients beside one a step, mostly.
+_MORE_GRADIENTS = 3
 
 
 def first_widths(
-    X: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.ndarray, steps: int
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    start: np.ndarray,
+    steps: int,
+    pause: Callable[[], None] | None = None,
 ) -> np.ndarray:
     """The best (log w, log λ) for scaled rows X (n, d) and targets Y (n, C).
 
-    Up to ``steps`` steps of L-BFGS-B from ``start``.
+    Up to ``steps`` steps of L-BFGS-B from ``start``; ``pause`` is called before each gradient.
     """
     middle = prior_mean(X.shape[1])
+
+    def asked(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        if pause is not None:
+            pause()
+        return objective(theta, X, Y, weight)
+
     found = minimize(
-        objective,
+        asked,
         np.clip(start, middle - _RANGE, middle + _RANGE),
-        args=(X, Y, weight),
         jac=True,
         method="L-BFGS-B",
         bounds=list(zip(middle - _RANGE, middle + _RANGE, strict=True)),
         options={"maxiter": steps, "ftol": _LEAST_GAIN},
     )
     return np.asarray(found.x)
+
+
+def widths_in_steps(
+    X: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.ndarray, steps: int
+) -> Generator[float, None, np.ndarray]:
+    """As :func:`first_widths`, a step for every gradient; steps give the share done, about."""
+    work = paused(lambda pause: first_widths(X, Y, weight, start, steps, pause))
+    return (yield from in_shares(work, steps + _MORE_GRADIENTS))
+
+
+def work_of_widths(n: int, steps: int) -> int:
+    """Multiplications for ``steps`` steps on n rows, about: half of n³ each takes."""
+    return steps * n**3 // 2
 
 
 def prior_mean(d: int) -> np.ndarray:

@@ -13,27 +13,37 @@ from sklearn.utils.multiclass import type_of_target
 
 from onkel.maps.base import FeatureMap
 from onkel.maps.landmarks.evidence import Landmarks, penalty_of
-from onkel.maps.landmarks.first_widths import first_widths, prior_mean
+from onkel.maps.landmarks.first_widths import (
+    first_widths,
+    prior_mean,
+    widths_in_steps,
+    work_of_widths,
+)
 from onkel.maps.landmarks.heavy_tails import TailCurves
 from onkel.maps.landmarks.rational import KernelColumns
-from onkel.maps.landmarks.search import improve
+from onkel.maps.landmarks.search import improve, work_of_search
 from onkel.maps.landmarks.units import Units
 from onkel.numerics.dense import as_dense, with_zero_columns
 from onkel.numerics.in_steps import finished
 from onkel.parameters import non_negative, whole
-from onkel.state import Array, Field, Flag, Number
+from onkel.state import Array, Field, Flag, Number, Whole
 
 # Widths are learned from so many of the first rows, which are all landmarks there; the search
 # begins at _ENOUGH_ROWS.
 _FEWEST_ROWS, _FEW_ROWS = 8, 512
+# With more rows than these a fit of widths takes so long that it is made ahead.
+_SHORT_ROWS = 256
 _ENOUGH_ROWS = 1024
 # With more rows than _FULL_ROWS a search takes fewer steps.
 _FULL_ROWS, _FEWEST_STEPS = 32_768, 4
 # While rows are few, or landmarks missing, a fit is due each time a part of 1/_LAG more rows have
 # come; without a search, 1/_LAZY_LAG.
 _LAG, _LAZY_LAG = 16, 4
-# Steps for widths of few rows: from the last ones found, and from the prior.
-_FEW_STEPS, _STEPS = 8, 40
+# Steps for widths of few rows: from the last ones found, at powers of two and between, and from the
+# prior.
+_FEW_STEPS, _BETWEEN_STEPS, _STEPS = 8, 3, 40
+# What a row takes beside its matrices (features, cells, calls), in the time of multiplications.
+_BESIDE = 1 << 15
 # The penalty of the constant feature, as a share of λ: so small that targets need no centring.
 _CONSTANT = 1e-4
 # The share of the rows so far that a search sees: it is made while the others come.
@@ -69,8 +79,8 @@ class LearnedLandmarks(FeatureMap):
         Number of landmarks B ≥ 1.
     n_warmup : int, default=131072
         Rows ≥ 2 that the search sees; fewer are kept where they would take more than 64 MB.
-    search_steps : int, default=16
-        Steps of each search, half as many again for landmarks with widths of their own, fewer with
+    search_steps : int, default=12
+        Steps of each search, twice as many for landmarks with widths of their own, fewer with
         more than 32 768 rows. 0: no search, and widths are learned at 8, 16, ..., 512 rows only.
     random_state : int, RandomState or None, default=None
         Which rows are held out.
@@ -104,7 +114,7 @@ class LearnedLandmarks(FeatureMap):
     fits = "searching landmarks and widths, fitted"
     n_components: int = 500
     n_warmup: int = 131_072
-    search_steps: int = 16
+    search_steps: int = 12
     random_state: Any = None
 
     @property
@@ -131,13 +141,23 @@ class LearnedLandmarks(FeatureMap):
         super().start(d, dtype)
         # whether the widths were learned from labels, whether a search was postponed and is owed
         self._taught, self._owing, self._postponed = False, False, False
+        # at how many rows postponing ended
+        self._resumed = 0
 
     def is_bounded(self) -> bool:
         return True
 
-    def postpone(self, on: bool) -> None:
-        """While ``on``, fits do not search, and learn widths at powers of two only."""
-        self._postponed = on
+    def postpone(self, on: bool, rows: int = 0) -> None:
+        """While ``on``, fits do not search, and learn widths at powers of two only, of few rows.
+
+        What is owed when it ends after ``rows`` rows is due when a 31st part more have come.
+        """
+        self._postponed, self._resumed = on, rows
+
+    @property
+    def postponed(self) -> bool:
+        """Whether fits do not search now."""
+        return self._postponed
 
     def warmup_rows(self) -> int:
         fitting = _KEPT_BYTES // (self.n_features_in_ * self.dtype_.itemsize)
@@ -146,9 +166,27 @@ class LearnedLandmarks(FeatureMap):
 
     def next_fit(self, n: int) -> int:
         """Powers of two; of few rows, and until all landmarks are there, also some between."""
+        if self._owed_by(n + 1):
+            return self._owed_at
         doubled = super().next_fit(n)
+        if self._postponed and n >= self._settled:
+            return max(self.warmup_rows(), doubled)
         part = max(doubled // (2 * (_LAG if self._steps else _LAZY_LAG)), 1)
         return (n // part + 1) * part if n < max(self.n_components, self._often) else doubled
+
+    def fit_is_due(self, n: int) -> bool:
+        """Not where landmarks and widths would stay as they are."""
+        return not (self._postponed and n > self._settled)
+
+    @property
+    def _settled(self) -> int:
+        """Rows from which on nothing changes without a search."""
+        return max(self.n_components, _FEW_ROWS)
+
+    @property
+    def _owed_at(self) -> int:
+        """When a fit is due that was postponed: a 32nd part of its rows come while it is made."""
+        return self._resumed + max(int(self._resumed * (1.0 / _SEEN - 1.0)), 1)
 
     @property
     def _often(self) -> int:
@@ -167,9 +205,15 @@ class LearnedLandmarks(FeatureMap):
         finished(self.fit_in_steps(X, Y, weight, len(X)))
 
     def rows_of_fit(self, due: int) -> int:
-        """Of a search all but a 32nd part: it is made while those come."""
-        searched = self._searches(due) and self._due(due) and not self._late
-        return int(due * _SEEN) if searched else due
+        """Where a fit takes long, fewer than ``due``: it is made while the others come."""
+        if self._owed_by(due):
+            return min(self._resumed, due)
+        if self._searches(due) and self._due(due):
+            return int(due * _SEEN)
+        # no farther back than to the fit before
+        apart = _FEW_ROWS // (2 * _LAG)
+        long = _SHORT_ROWS < due <= _FEW_ROWS and self._due(due) and due < self.warmup_rows()
+        return due - apart if long else due
 
     def fit_in_steps(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, due: int
@@ -188,16 +232,55 @@ class LearnedLandmarks(FeatureMap):
     def _due(self, n: int) -> bool:
         """Whether widths are learned from n rows, and not landmarks added only."""
         doubled = n & (n - 1) == 0 or n == self.warmup_rows()
-        return doubled or n <= self._often or self._late
+        return doubled or n <= self._often or self._owed_by(n)
 
-    @property
-    def _late(self) -> bool:
-        """Whether a postponed search is still to be done."""
-        return self._owing and not self._postponed
+    def _owed_by(self, due: int) -> bool:
+        """Whether the fit due at ``due`` rows is one that was postponed."""
+        return self._owing and not self._postponed and due <= self._owed_at
 
     def _searches(self, due: int) -> bool:
         """Whether a fit due at so many rows may search."""
-        return due >= max(_ENOUGH_ROWS, 2 * self.n_components) and self._steps > 0
+        return due >= self._first_search and self._steps > 0
+
+    @property
+    def _first_search(self) -> int:
+        return max(_ENOUGH_ROWS, 2 * self.n_components)
+
+    def work_of_row(self) -> int:
+        """Multiplications for learning a row, about."""
+        return (self.n_components + 1) ** 2 + _BESIDE
+
+    def work_of_fit(self, due: int) -> int:
+        """Multiplications for the fit due at ``due`` rows and for learning them again, about."""
+        work, seen = due * self.work_of_row(), self.rows_of_fit(due)
+        if self._due(due) and (due <= _FEW_ROWS or self._owed_by(due)):
+            work += work_of_widths(min(seen, _FEW_ROWS), self._steps_of_widths(due))
+        if self._due(due) and self._searches(due):
+            work += work_of_search(seen, self.n_components, self._steps_for(seen))
+        return work
+
+    def _steps_of_widths(self, due: int) -> int:
+        """From the last widths found."""
+        doubled = due & (due - 1) == 0
+        return _FEW_STEPS if doubled or self._owed_by(due) else _BETWEEN_STEPS
+
+    def _steps_for(self, n: int) -> int:
+        """Steps of a search that sees n rows."""
+        return int(max(self._steps * min(_FULL_ROWS, n) // n, _FEWEST_STEPS))
+
+    def _first_widths(self, due: int, *of: Any) -> Generator[float, None, np.ndarray]:
+        """In steps, where the fit is made ahead; a search that follows has most of the share."""
+        if self.rows_of_fit(due) == due:
+            return first_widths(*of)
+        widths = widths_in_steps(*of)
+        if not self._searches(due):
+            return (yield from widths)
+        while True:
+            try:
+                next(widths)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            yield 0.0
 
     def _learned(
         self,
@@ -208,15 +291,18 @@ class LearnedLandmarks(FeatureMap):
         weight: np.ndarray,
         due: int,
     ) -> Generator[float, None, Landmarks]:
-        if not self._taught or due <= _FEW_ROWS or self._late:
+        if not self._taught or due <= _FEW_ROWS or self._owed_by(due):
             few, start = slice(0, _FEW_ROWS), np.append(at.log_width, at.log_ridge)
-            steps = _FEW_STEPS if self._taught or len(U) <= self._often else _STEPS
-            found = first_widths(U[few], V[few], weight[few], start, steps)
+            known = self._taught or len(U) <= self._often
+            steps = self._steps_of_widths(due) if known else _STEPS
+            found = yield from self._first_widths(due, U[few], V[few], weight[few], start, steps)
             at = Landmarks(at.S, found[:-1], found[-1])
         if self._searches(due):
             rng = np.random.default_rng([self.seed_, len(U)])
-            steps = max(self._steps * min(_FULL_ROWS, len(U)) // len(U), _FEWEST_STEPS)
-            return (yield from improve([at, first], U, V, weight, int(steps), rng))
+            # after a first search the first rows are no better
+            again = due >= 2 * self._first_search and not self._owed_by(due)
+            starts = [at] if again else [at, first]
+            return (yield from improve(starts, U, V, weight, self._steps_for(len(U)), rng))
         return at
 
     def add_columns(self, n: int) -> int | None:
@@ -294,6 +380,8 @@ class LearnedLandmarks(FeatureMap):
             "scale": Array(shape=("d",), low=1e-300, high=1e150),
             "taught": Flag(),
             "owing": Flag(),
+            "postponed": Flag(),
+            "resumed": Whole(high=2**58),
         }
 
     def get_state(self) -> dict[str, Any]:
@@ -307,11 +395,14 @@ class LearnedLandmarks(FeatureMap):
             "scale": self._units.scale,
             "taught": self._taught,
             "owing": self._owing,
+            "postponed": self._postponed,
+            "resumed": self._resumed,
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`, after :meth:`start`."""
         self._taught, self._owing = bool(state["taught"]), bool(state["owing"])
+        self._postponed, self._resumed = bool(state["postponed"]), state["resumed"]
         units = Units(TailCurves(*state["tails"]), state["middle"], state["scale"])
         self._keep(units, Landmarks(state["S"], state["log_width"], float(state["log_ridge"])))
 

@@ -28,6 +28,22 @@ def chain(of_kernel, K):
             of_kernel[i, j] *= -K[i, j] * K[i, j]
 
 
+@jit
+def chain_with(of_kernel, r, a, K):
+    """The same of ∂E/∂κ + r aᵀ, for r (n, 1) and a (1, m)."""
+    for i in range(K.shape[0]):
+        for j in range(K.shape[1]):
+            of_kernel[i, j] = -(of_kernel[i, j] + r[i, 0] * a[0, j]) * K[i, j] * K[i, j]
+
+
+@jit
+def chain_of(r, a, K, of_kernel):
+    """The same of r aᵀ alone."""
+    for i in range(K.shape[0]):
+        for j in range(K.shape[1]):
+            of_kernel[i, j] = -r[i, 0] * a[0, j] * K[i, j] * K[i, j]
+
+
 class KernelColumns:
     """X ↦ κ(X, S), (n, m), for landmarks S (m, d) and widths w (d,) or (m, d)."""
 
@@ -59,15 +75,38 @@ def kernel_columns(X: np.ndarray, S: np.ndarray, w: np.ndarray) -> np.ndarray:
     return KernelColumns(S.astype(X.dtype, copy=False), w.astype(X.dtype, copy=False))(X)
 
 
+class ThroughDistances:
+    """Σ G_ij ∂‖w ∘ (x_i - s_j)‖²/∂s_j and /∂log w, over rows that come in parts."""
+
+    def __init__(self, S: np.ndarray, w: np.ndarray) -> None:
+        self.S, self.w, (m, d) = S, w, S.shape
+        self._own = w.ndim == 2
+        # Σ_i G_ij (1, x_i), with widths of each landmark also of x_i²; otherwise Σ_ij G_ij x_i²
+        self._sums = np.zeros((m, 1 + 2 * d if self._own else 1 + d))
+        self._squares = np.zeros(d)
+
+    def add(self, G: np.ndarray, X: np.ndarray) -> None:
+        """Take the rows X (n, d) with G (n, m)."""
+        ones = np.ones((len(X), 1), X.dtype)
+        self._sums += G.T @ np.hstack([ones, X, X * X] if self._own else [ones, X])
+        if not self._own:
+            self._squares += (G @ np.ones(G.shape[1], G.dtype)) @ (X * X)
+
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of s, (m, d), and of log w, of w's shape."""
+        d, S, squares = self.S.shape[1], self.S, self.w * self.w
+        columns, GX = self._sums[:, :1], self._sums[:, 1 : 1 + d]
+        of_S = 2.0 * squares * (columns * S - GX)
+        around = (columns * S - 2.0 * GX) * S
+        if self._own:
+            return of_S, 2.0 * squares * (self._sums[:, 1 + d :] + around)
+        return of_S, 2.0 * squares * (self._squares + around.sum(axis=0))
+
+
 def through_distances(
     G: np.ndarray, X: np.ndarray, S: np.ndarray, w: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Σ G_ij ∂‖w ∘ (x_i - s_j)‖²/∂s_j, (m, d), and /∂log w, of w's shape; G (n, m)."""
-    columns = (np.ones(len(G), G.dtype) @ G)[:, None].astype(np.float64)
-    GX, squares = G.T @ X, w * w
-    of_S = 2.0 * squares * (columns * S - GX)
-    if w.ndim == 1:
-        around = G.sum(axis=1) @ X**2 + np.sum((columns * S - 2.0 * GX) * S, axis=0)
-    else:
-        around = G.T @ X**2 + (columns * S - 2.0 * GX) * S
-    return of_S, 2.0 * squares * around
+    """The slopes of :class:`ThroughDistances` for the rows X (n, d) with G (n, m)."""
+    through = ThroughDistances(S, w)
+    through.add(G, X)
+    return through.slopes()
