@@ -82,7 +82,7 @@ def test_differences_are_named(sample):
         sample.merge(other)
     with pytest.raises(MergeError, match="the columns: "):
         sample.merge(other.fix_map())
-    with pytest.raises(MergeError, match="the scaling: standard in one and none"):
+    with pytest.raises(MergeError, match="the scaling: auto in one and none"):
         sample.merge(unscaled)
     with pytest.raises(MergeError, match="no rows"):
         unscaled.fix_map()

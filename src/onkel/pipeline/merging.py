@@ -66,10 +66,10 @@ class MergeableModel(BlockModel):
 
     def _require_alike(self, other: Any) -> None:
         require_same("what they are", type(self).__name__, type(other).__name__)
-        require_same("the scaling", self.scaling, other.scaling)
+        require_same("the scaling", self.scaler.mode, other.scaler.mode)
         require_same("whether the map is fixed", self.map_fixed, other.map_fixed)
         self._inputs.require_alike(other._inputs)
         scales = [model._statistics.get_state() for model in (self, other)]
-        if self.scaling == "none":
+        if self.scaler.mode == "none":
             scales = [{"target_scaler": scale["target_scaler"]} for scale in scales]
         require_same("the scales", *scales)
