@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 import onkel
 from onkel.algorithms import ALGORITHMS
 from onkel.cli import app
+from onkel.cli.compare.taking_part import params_by_learner
 from onkel.cli.rows import generated_stream
-from onkel.cli.taking_part import params_by_learner
 from onkel.errors import DataError
 from onkel.evaluation.comparison.orders import permuted, read_all
 

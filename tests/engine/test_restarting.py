@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default.loss_history import BIN_ROWS, LossHistory
+from onkel.default.loss_history import BIN_ROWS, LossHistory, losses_of
 
 pytestmark = pytest.mark.compiled
 
@@ -203,10 +203,10 @@ def test_losses_keep_their_unit_when_a_third_class_comes(loss):
     model = learner(loss=loss).partial_fit(X, y)
     scores = model.model_.scores(X[:500])
     targets = 2.0 * y[:500] - 1.0
-    before = model.model_._losses(scores, targets)
+    before = losses_of(model.model_.current, scores, targets)
     model.model_.add_output(2)
     three = model.model_.scores(X[:500])
-    after = model.model_._losses(three, y[:500].astype(float))
+    after = losses_of(model.model_.current, three, y[:500].astype(float))
     # the logistic loss has the new class beside it
     new = 0.5 * np.logaddexp(0.0, three[:, 2]) if loss == "logistic" else 0.0
     np.testing.assert_allclose(after - new, before, rtol=1e-6)

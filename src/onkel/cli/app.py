@@ -10,10 +10,12 @@ import typer
 from typer.core import TyperGroup
 
 from onkel._version import __version__
-from onkel.cli import algorithms, compare, datasets, demo, info, predict, reproduce, tune
+from onkel.cli import algorithms, datasets, demo, info, predict, tune
+from onkel.cli.compare import verb as compare
 from onkel.cli.console import Notes, complain, fail, say_warnings
 from onkel.cli.interrupt import Interrupted
 from onkel.cli.learn import verb as learn
+from onkel.cli.reproduce import verb as reproduce
 from onkel.cli.wording import plainly
 from onkel.numerics.notices import heard_by
 

@@ -1,15 +1,12 @@
 """Options of the command line, each declared once.
 
-A verb with many options lists them as the fields of a dataclass, and `takes` makes the command.
+A verb with many options lists them as the fields of a dataclass (:mod:`onkel.cli.asked`).
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -254,122 +251,3 @@ ResultFile = Annotated[
     Path | None, _option("--json", help="Keeps every result; go on from it later.", **_FILE)
 ]
 Markdown = Annotated[bool, _option("--markdown", help="Print Markdown.")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """How a source is read."""
-
-    sources: Sources
-    target: Target = None
-    format: Format = None
-    exclude: Exclude = None
-    categorical: Categorical = None
-    missing: Missing = "auto"
-    max_categories: MaxCategories = 64
-    statistics: Statistics = True
-    n_hash: Hashed = 32
-    decimal: Decimal = "."
-    thousands: Thousands = None
-    sep: Sep = None
-    encoding: Encoding = None
-    header: Header = True
-    na_values: NaValues = None
-    dates: Dates = None
-    keep_columns: KeepColumns = None
-    dtype: Dtype = "float32"
-    limit: Limit = None
-
-    @property
-    def source(self) -> str | list[str]:
-        """The source, or several that are read one after the other."""
-        return one_or_all(self.sources)
-
-    @property
-    def source_name(self) -> str:
-        """What a person calls it."""
-        return named(self.sources)
-
-    def reading(self) -> dict[str, Any]:
-        """What `onkel.streams.open_stream` is told."""
-        return {
-            "target": self.target,
-            "format": self.format,
-            "exclude": names_in(self.exclude),
-            "categorical": names_in(self.categorical),
-            "missing": self.missing,
-            "max_categories": self.max_categories,
-            "statistics": self.statistics,
-            "n_hash": self.n_hash,
-            "decimal": self.decimal,
-            "thousands": self.thousands,
-            "sep": self.sep,
-            "encoding": self.encoding,
-            "header": self.header,
-            "na_values": names_in(self.na_values),
-            "dates": self.dates,
-            "tidy": True,
-            "keep_columns": names_in(self.keep_columns),
-            "dtype": self.dtype,
-        }
-
-    def open(self, **more: Any) -> Any:
-        """The source as a stream."""
-        from onkel.streams import open_stream
-
-        return open_stream(self.source, **{**self.reading(), **more})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Learning(Reading):
-    """What is learned, and how."""
-
-    task: Task = "auto"
-    settings: Settings = None
-    scaling: Scaling = "auto"
-    seed: Seed = 0
-
-
-def one_or_all(sources: list[str]) -> str | list[str]:
-    """What `onkel.streams.open_stream` takes: a source, or a list of files."""
-    return sources[0] if len(sources) == 1 else sources
-
-
-def named(sources: list[str]) -> str:
-    """The first source's name, and how many follow."""
-    more = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
-    return (Path(sources[0]).name or sources[0]) + more
-
-
-def names_in(given: list[str] | None) -> list[str]:
-    """Names given one by one, or several with commas between them."""
-    parts = (name.strip() for text in given or () for name in text.split(","))
-    return [name for name in parts if name]
-
-
-Options = TypeVar("Options")
-
-
-def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """Make a command of a function of one dataclass, whose fields are the command's options."""
-    kinds = get_type_hints(options, include_extras=True)
-    parameters = [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=kinds[field.name],
-        )
-        for field in fields(options)  # type: ignore[arg-type]
-    ]
-
-    def make(verb: Callable[[Options], None]) -> Callable[..., None]:
-        def command(**given: Any) -> None:
-            verb(options(**given))
-
-        command.__doc__, command.__name__ = verb.__doc__, verb.__name__
-        command.__annotations__ = kinds
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        return command
-
-    return make

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from onkel.cli import options
+from onkel.cli.asked import named, one_or_all, takes
 from onkel.cli.console import note, watched
-from onkel.cli.options import named, one_or_all, takes
 
 
 @dataclass(frozen=True, kw_only=True)

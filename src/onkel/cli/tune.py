@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from onkel.cli import options
+from onkel.cli.asked import Learning, takes
 from onkel.cli.console import note, print_json, stderr, stdout
-from onkel.cli.options import MODEL, takes
+from onkel.cli.options import MODEL
 
 Share = Annotated[
     float,
@@ -25,7 +26,7 @@ Grids = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneOptions(options.Learning):
+class TuneOptions(Learning):
     """What ``onkel tune`` was asked for."""
 
     algorithm: options.Algorithm = "fogd"

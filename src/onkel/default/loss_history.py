@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from onkel.explicit.model import ExplicitModel
+from onkel.rules.base import RuleKind
 from onkel.state import Array, Whole, check
 
 #: losses are summed over so many rows
@@ -74,3 +76,14 @@ def _standard_errors(recent: np.ndarray, before: np.ndarray) -> float:
         errors.append(max(bins[:, 1].sum() / n - mean**2, 0.0) / n)
     spread = float(np.sqrt(sum(errors)))
     return float(means[0] - means[1]) / spread if spread > 0.0 else 0.0
+
+
+def losses_of(model: ExplicitModel, P: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The loss of each row, in the same unit whether two classes are one output or two."""
+    targets, one = model.targets(y), P.shape[1] == 1
+    if model.rule.kind == RuleKind.NEWTON:
+        signs = targets if one else 2.0 * targets - 1.0
+        of_outputs = np.logaddexp(0.0, -signs * P).sum(axis=1)
+        return np.asarray(of_outputs if one else 0.5 * of_outputs)
+    squares = np.sum((P - targets) ** 2, axis=1)
+    return np.asarray(0.5 * squares if one else squares)

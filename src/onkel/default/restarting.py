@@ -27,21 +27,17 @@ from typing import Any
 
 import numpy as np
 
-from onkel.default.loss_history import BIN_ROWS, LossHistory
+from onkel.default.comparing import PATIENCE, Comparison
+from onkel.default.loss_history import BIN_ROWS, LossHistory, losses_of
 from onkel.default.spending import Spending, under_way, work_begun, work_of_fits
 from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
-from onkel.rules.base import Rule, RuleKind
+from onkel.rules.base import Rule
 from onkel.state import Array, Flag, Whole, check, inside, require
 
-#: rows that a challenger has for becoming better
-PATIENCE = 8192
-_COMPARED_BINS = 8
-_FEWEST_BINS = 2
-_BETTER = 4.0
 _CHANGES_KEPT = 64
 #: the share of what may be spent that searches may take
 _FOR_SEARCHES = 0.75
@@ -77,8 +73,8 @@ class RestartingModel:
         self.history = LossHistory()
         #: losses of model and challenger on the rows since the last whole bin
         self.open_bin = np.zeros((0, 2))
-        #: bins of both since the challenger began: Σ difference, Σ difference²
-        self.compared = np.zeros((0, 2))
+        #: both since the challenger began
+        self.comparison = Comparison()
         self.n_changes = 0
         #: whole bins so far, and those after which the last changes came
         self.n_bins = 0
@@ -168,10 +164,10 @@ class RestartingModel:
                 P[rows], known = self.current.learn(X[rows], y[rows], weight[rows]), stop
             rows = slice(start, end)
             losses = np.zeros((end - start, 2))
-            losses[:, 0] = self._losses(P[rows], y[rows])
+            losses[:, 0] = losses_of(self.current, P[rows], y[rows])
             if self.challenger is not None:
                 Q = self.challenger.learn(X[rows], y[rows], weight[rows])
-                losses[:, 1] = self._losses(Q, y[rows])
+                losses[:, 1] = losses_of(self.current, Q, y[rows])
             self.open_bin = np.concatenate([self.open_bin, losses[weight[rows] > 0.0]])
             if len(self.open_bin) == BIN_ROWS and self._close():
                 # the new model learns the rows after these; the former model's work is void
@@ -184,16 +180,6 @@ class RestartingModel:
         cuts = [0, *ends.tolist(), len(weight)]
         return ((a, b) for a, b in pairwise(cuts) if a < b)
 
-    def _losses(self, P: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The loss of each row, in the same unit whether two classes are one output or two."""
-        targets, one = self.current.targets(y), P.shape[1] == 1
-        if self.current.rule.kind == RuleKind.NEWTON:
-            signs = targets if one else 2.0 * targets - 1.0
-            of_outputs = np.logaddexp(0.0, -signs * P).sum(axis=1)
-            return np.asarray(of_outputs if one else 0.5 * of_outputs)
-        squares = np.sum((P - targets) ** 2, axis=1)
-        return np.asarray(0.5 * squares if one else squares)
-
     def _close(self) -> bool:
         """End a bin: whether the challenger takes over."""
         losses, self.open_bin = self.open_bin, np.zeros((0, 2))
@@ -205,12 +191,11 @@ class RestartingModel:
             if risen or self.column_waits:
                 self._challenge(alarmed=risen)
         else:
-            gain = losses[:, 0] - losses[:, 1]
-            self.compared = np.concatenate([self.compared, [[gain.sum(), gain @ gain]]])
-            taken = self._better()
+            self.comparison.add(losses)
+            taken = self.comparison.better()
             if taken:
                 self._take_over(self.challenger)
-            elif len(self.compared) * BIN_ROWS >= PATIENCE:
+            elif self.comparison.too_long():
                 # a new history: no alarm until the losses rise again, and by more
                 self.challenger = None
                 self.history = LossHistory(self.history.in_vain + int(self.alarmed))
@@ -236,7 +221,7 @@ class RestartingModel:
         if not paid:
             return
         self.challenger, self.alarmed = challenger, alarmed
-        self.compared = np.zeros((0, 2))
+        self.comparison = Comparison()
         # for the open bin's rows, which it has not seen, it counts as equal
         self.open_bin[:, 1] = self.open_bin[:, 0]
 
@@ -278,22 +263,13 @@ class RestartingModel:
         if not self.spending.pay(work, _FOR_SEARCHES):
             feature_map.postpone(True)
 
-    def _better(self) -> bool:
-        bins = self.compared[-_COMPARED_BINS:]
-        if len(bins) < _FEWEST_BINS:
-            return False
-        n = len(bins) * BIN_ROWS
-        mean = bins[:, 0].sum() / n
-        spread = np.sqrt(max(bins[:, 1].sum() / n - mean**2, 0.0) / n)
-        return bool(mean > _BETTER * spread)
-
     # ---- models of several parts ---------------------------------------------------------------
 
     def fix_map(self) -> None:
         """Keep the model that predicts: no other begins from now on."""
         self.current.fix_map()
         self.fixed, self.challenger, self.history = True, None, LossHistory()
-        self.open_bin, self.compared = np.zeros((0, 2)), np.zeros((0, 2))
+        self.open_bin, self.comparison = np.zeros((0, 2)), Comparison()
 
     def require_alike(self, other: Any) -> None:
         """MergeError, naming the difference, unless :meth:`take_in` can take in ``other``."""
@@ -339,7 +315,7 @@ class RestartingModel:
             "current": self.current.get_state(),
             "history": self.history.get_state(),
             "open_bin": self.open_bin,
-            "compared": self.compared,
+            "compared": self.comparison.bins,
             "n_changes": self.n_changes,
             "n_bins": self.n_bins,
             "changes": np.array(self.changes, dtype=np.int64),
@@ -375,7 +351,7 @@ class RestartingModel:
         with inside(state, "history") as history:
             self.history.set_state(history)
         self.open_bin = np.array(state["open_bin"])
-        self.compared = np.array(state["compared"])
+        self.comparison.bins = np.array(state["compared"])
         self.n_changes, self.alarmed = state["n_changes"], bool(state["alarmed"])
         self.column_waits = bool(state["column_waits"])
         self.n_bins, self.changes = state["n_bins"], state["changes"].tolist()

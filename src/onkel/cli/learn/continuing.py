@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from onkel.cli.asked import names_in
 from onkel.cli.learn.options import LearnOptions
-from onkel.cli.options import names_in
 from onkel.cli.values import parse_settings, with_features
 from onkel.errors import ModelFileError
 from onkel.persistence import load_with_info

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from onkel.cli.asked import names_in
 from onkel.cli.console import complain, note, stderr
 from onkel.cli.interrupt import Interrupted, Interrupts
 from onkel.cli.learn.checkpoint import Checkpoint
@@ -17,7 +18,6 @@ from onkel.cli.learn.continuing import continued, load_base
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.learn.remarks import say_of_rows, say_of_weights
 from onkel.cli.lines import with_line
-from onkel.cli.options import names_in
 from onkel.cli.showing_columns import show_columns
 from onkel.cli.values import choose_task, parse_delay, parse_settings, with_features
 from onkel.cli.writers import check_outputs

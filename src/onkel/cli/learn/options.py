@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from onkel.cli import options
+from onkel.cli.asked import Learning
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnOptions(options.Learning):
+class LearnOptions(Learning):
     """What ``onkel learn`` was asked for."""
 
     algorithm: options.Algorithm = None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from onkel.cli.asked import takes
 from onkel.cli.learn.options import LearnOptions
-from onkel.cli.options import takes
 
 
 @takes(LearnOptions)

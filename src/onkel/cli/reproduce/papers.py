@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from onkel.cli import options
+from onkel.cli.asked import names_in
 from onkel.cli.console import note, stderr, stdout
 
 _Runs = Annotated[
@@ -50,7 +51,7 @@ def papers(
     if not names:
         _list()
         return
-    chosen = _chosen(find(names), options.names_in(data))
+    chosen = _chosen(find(names), names_in(data))
     cases = [case for entry in chosen for case in entry.cases]
     with _bar() as progress:
         results = iter(

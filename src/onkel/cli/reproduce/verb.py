@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from onkel.cli import options
-from onkel.cli.reproduce_papers import papers
+from onkel.cli.reproduce.papers import papers
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from onkel.cli import options
+from onkel.cli.asked import Learning, takes
 from onkel.cli.console import complain, note, print_json, stderr, stdout
-from onkel.cli.options import MODEL, OUTPUT, RUN, takes
+from onkel.cli.options import MODEL, OUTPUT, RUN
 
 _SHUFFLE_BUFFER = 100_000
 
@@ -47,7 +48,7 @@ Figure = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(options.Learning):
+class CompareOptions(Learning):
     """What ``onkel compare`` was asked for."""
 
     settings: options.SettingsOfSome = None
@@ -72,8 +73,8 @@ def compare(options: CompareOptions) -> None:
 
     Example: onkel compare letter.parquet --target y -a okl,fogd:n_components=100 --runs 5
     """
+    from onkel.cli.compare.taking_part import taking_part
     from onkel.cli.interrupt import Interrupted, Interrupts
-    from onkel.cli.taking_part import taking_part
     from onkel.cli.values import choose_task, parse_settings
     from onkel.cli.writers import check_outputs
     from onkel.evaluation.comparison.contest import Contest

@@ -1,0 +1,1 @@
+"""``onkel compare``: its verb, and which learners take part."""

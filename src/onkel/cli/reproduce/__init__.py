@@ -1,0 +1,1 @@
+"""``onkel reproduce``: its verbs, and the part of the papers."""
