@@ -11,49 +11,28 @@ import numpy as np
 from scipy.linalg import block_diag
 from sklearn.utils.multiclass import type_of_target
 
-from onkel.maps.base import FeatureMap
+from onkel.maps.landmarks.due_fits import FEW_ROWS, DueFits
 from onkel.maps.landmarks.evidence import Landmarks, penalty_of
-from onkel.maps.landmarks.first_widths import (
-    first_widths,
-    prior_mean,
-    widths_in_steps,
-    work_of_widths,
-)
+from onkel.maps.landmarks.first_widths import first_widths, prior_mean, widths_in_steps
 from onkel.maps.landmarks.heavy_tails import TailCurves
 from onkel.maps.landmarks.rational import KernelColumns
-from onkel.maps.landmarks.search import improve, work_of_search
+from onkel.maps.landmarks.search import improve
 from onkel.maps.landmarks.units import Units
 from onkel.numerics.dense import as_dense, with_zero_columns
 from onkel.numerics.in_steps import finished
 from onkel.parameters import non_negative, whole
 from onkel.state import Array, Field, Flag, Number, Whole
 
-# Widths are learned from so many of the first rows, which are all landmarks there; the search
-# begins at _ENOUGH_ROWS.
-_FEWEST_ROWS, _FEW_ROWS = 8, 512
-# With more rows than these a fit of widths takes so long that it is made ahead.
-_SHORT_ROWS = 256
-_ENOUGH_ROWS = 1024
-# With more rows than _FULL_ROWS a search takes fewer steps.
-_FULL_ROWS, _FEWEST_STEPS = 32_768, 4
-# While rows are few, or landmarks missing, a fit is due each time a part of 1/_LAG more rows have
-# come; without a search, 1/_LAZY_LAG.
-_LAG, _LAZY_LAG = 16, 4
-# Steps for widths of few rows: from the last ones found, at powers of two and between, and from the
-# prior.
-_FEW_STEPS, _BETWEEN_STEPS, _STEPS = 8, 3, 40
-# What a row takes beside its matrices (features, cells, calls), in the time of multiplications.
-_BESIDE = 1 << 15
+# Fewer rows say nothing of widths.
+_FEWEST_ROWS = 8
+# Steps for widths of few rows from the prior.
+_STEPS = 40
 # The penalty of the constant feature, as a share of λ: so small that targets need no centring.
 _CONSTANT = 1e-4
-# The share of the rows so far that a search sees: it is made while the others come.
-_SEEN = 31 / 32
-# Memory for the rows kept for the search, at most.
-_KEPT_BYTES = 64 << 20
 
 
 @dataclass(eq=False, repr=False)
-class LearnedLandmarks(FeatureMap):
+class LearnedLandmarks(DueFits):
     """z(x) = [κ(x, s₁), ..., κ(x, s_B), 1], κ(x, s) = 1/(1 + ‖w ∘ (x - s)‖²): s and w are learned.
 
     The landmarks are at first the first B rows. Widths and landmarks are learned in two phases:
@@ -139,63 +118,11 @@ class LearnedLandmarks(FeatureMap):
         whole(self, "n_warmup", least=2)
         non_negative(self, "search_steps")
         super().start(d, dtype)
-        # whether the widths were learned from labels, whether a search was postponed and is owed
-        self._taught, self._owing, self._postponed = False, False, False
-        # at how many rows postponing ended
-        self._resumed = 0
+        # whether the widths were learned from labels
+        self._taught = False
 
     def is_bounded(self) -> bool:
         return True
-
-    def postpone(self, on: bool, rows: int = 0) -> None:
-        """While ``on``, fits do not search, and learn widths at powers of two only, of few rows.
-
-        What is owed when it ends after ``rows`` rows is due when a 31st part more have come.
-        """
-        self._postponed, self._resumed = on, rows
-
-    @property
-    def postponed(self) -> bool:
-        """Whether fits do not search now."""
-        return self._postponed
-
-    def warmup_rows(self) -> int:
-        fitting = _KEPT_BYTES // (self.n_features_in_ * self.dtype_.itemsize)
-        kept = min(self.n_warmup, 2 ** int(math.log2(max(fitting, self.n_components, 2))))
-        return max(kept, min(self.n_components, self.n_warmup))
-
-    def next_fit(self, n: int) -> int:
-        """Powers of two; of few rows, and until all landmarks are there, also some between."""
-        if self._owed_by(n + 1):
-            return self._owed_at
-        doubled = super().next_fit(n)
-        if self._postponed and n >= self._settled:
-            return max(self.warmup_rows(), doubled)
-        part = max(doubled // (2 * (_LAG if self._steps else _LAZY_LAG)), 1)
-        return (n // part + 1) * part if n < max(self.n_components, self._often) else doubled
-
-    def fit_is_due(self, n: int) -> bool:
-        """Not where landmarks and widths would stay as they are."""
-        return not (self._postponed and n > self._settled)
-
-    @property
-    def _settled(self) -> int:
-        """Rows from which on nothing changes without a search."""
-        return max(self.n_components, _FEW_ROWS)
-
-    @property
-    def _owed_at(self) -> int:
-        """When a fit is due that was postponed: a 32nd part of its rows come while it is made."""
-        return self._resumed + max(int(self._resumed * (1.0 / _SEEN - 1.0)), 1)
-
-    @property
-    def _often(self) -> int:
-        """Number of rows up to which widths are learned each time a sixteenth more have come."""
-        return _FEW_ROWS if self._steps else 0
-
-    @property
-    def _steps(self) -> int:
-        return 0 if self._postponed else self.search_steps
 
     def fit_first(self, X: np.ndarray) -> None:
         self.fit_labelled(X, np.zeros((len(X), 1)), np.ones(len(X)))
@@ -203,17 +130,6 @@ class LearnedLandmarks(FeatureMap):
     def fit_labelled(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         """Fit on the rows that came first, X (n, d), with targets Y (n, C) and weights > 0."""
         finished(self.fit_in_steps(X, Y, weight, len(X)))
-
-    def rows_of_fit(self, due: int) -> int:
-        """Where a fit takes long, fewer than ``due``: it is made while the others come."""
-        if self._owed_by(due):
-            return min(self._resumed, due)
-        if self._searches(due) and self._due(due):
-            return int(due * _SEEN)
-        # no farther back than to the fit before
-        apart = _FEW_ROWS // (2 * _LAG)
-        long = _SHORT_ROWS < due <= _FEW_ROWS and self._due(due) and due < self.warmup_rows()
-        return due - apart if long else due
 
     def fit_in_steps(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, due: int
@@ -228,45 +144,6 @@ class LearnedLandmarks(FeatureMap):
             at = yield from self._learned(at, first, U, V, weight, due)
             self._taught, self._owing = True, self._postponed
         self._keep(units, at)
-
-    def _due(self, n: int) -> bool:
-        """Whether widths are learned from n rows, and not landmarks added only."""
-        doubled = n & (n - 1) == 0 or n == self.warmup_rows()
-        return doubled or n <= self._often or self._owed_by(n)
-
-    def _owed_by(self, due: int) -> bool:
-        """Whether the fit due at ``due`` rows is one that was postponed."""
-        return self._owing and not self._postponed and due <= self._owed_at
-
-    def _searches(self, due: int) -> bool:
-        """Whether a fit due at so many rows may search."""
-        return due >= self._first_search and self._steps > 0
-
-    @property
-    def _first_search(self) -> int:
-        return max(_ENOUGH_ROWS, 2 * self.n_components)
-
-    def work_of_row(self) -> int:
-        """Multiplications for learning a row, about."""
-        return (self.n_components + 1) ** 2 + _BESIDE
-
-    def work_of_fit(self, due: int) -> int:
-        """Multiplications for the fit due at ``due`` rows and for learning them again, about."""
-        work, seen = due * self.work_of_row(), self.rows_of_fit(due)
-        if self._due(due) and (due <= _FEW_ROWS or self._owed_by(due)):
-            work += work_of_widths(min(seen, _FEW_ROWS), self._steps_of_widths(due))
-        if self._due(due) and self._searches(due):
-            work += work_of_search(seen, self.n_components, self._steps_for(seen))
-        return work
-
-    def _steps_of_widths(self, due: int) -> int:
-        """From the last widths found."""
-        doubled = due & (due - 1) == 0
-        return _FEW_STEPS if doubled or self._owed_by(due) else _BETWEEN_STEPS
-
-    def _steps_for(self, n: int) -> int:
-        """Steps of a search that sees n rows."""
-        return int(max(self._steps * min(_FULL_ROWS, n) // n, _FEWEST_STEPS))
 
     def _first_widths(self, due: int, *of: Any) -> Generator[float, None, np.ndarray]:
         """In steps, where the fit is made ahead; a search that follows has most of the share."""
@@ -291,8 +168,8 @@ class LearnedLandmarks(FeatureMap):
         weight: np.ndarray,
         due: int,
     ) -> Generator[float, None, Landmarks]:
-        if not self._taught or due <= _FEW_ROWS or self._owed_by(due):
-            few, start = slice(0, _FEW_ROWS), np.append(at.log_width, at.log_ridge)
+        if not self._taught or due <= FEW_ROWS or self._owed_by(due):
+            few, start = slice(0, FEW_ROWS), np.append(at.log_width, at.log_ridge)
             known = self._taught or len(U) <= self._often
             steps = self._steps_of_widths(due) if known else _STEPS
             found = yield from self._first_widths(due, U[few], V[few], weight[few], start, steps)

@@ -1,0 +1,145 @@
+"""When widths and landmarks are learned, from how many rows, and what that takes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from onkel.maps.base import FeatureMap
+from onkel.maps.landmarks.first_widths import work_of_widths
+from onkel.maps.landmarks.search import work_of_search
+
+#: widths are learned from so many of the first rows, which are all landmarks there
+FEW_ROWS = 512
+# The search begins here. With more rows than _SHORT_ROWS a fit of widths takes so long that it is
+# made ahead.
+_ENOUGH_ROWS, _SHORT_ROWS = 1024, 256
+# With more rows than _FULL_ROWS a search takes fewer steps.
+_FULL_ROWS, _FEWEST_STEPS = 32_768, 4
+# While rows are few, or landmarks missing, a fit is due each time a part of 1/_LAG more rows have
+# come; without a search, 1/_LAZY_LAG.
+_LAG, _LAZY_LAG = 16, 4
+# Steps for widths from the last ones found: at powers of two, and between.
+_FEW_STEPS, _BETWEEN_STEPS = 8, 3
+# What a row takes beside its matrices (features, cells, calls), in the time of multiplications.
+_BESIDE = 1 << 15
+# The share of the rows so far that a search sees: it is made while the others come.
+_SEEN = 31 / 32
+# Memory for the rows kept for the search, at most.
+_KEPT_BYTES = 64 << 20
+
+
+class DueFits(FeatureMap):
+    """A map that learns widths from few rows and searches landmarks from more.
+
+    Searches can be postponed, as long as the first rows are kept.
+    """
+
+    n_components: int
+    n_warmup: int
+    search_steps: int
+
+    def start(self, d: int, dtype: Any) -> None:
+        super().start(d, dtype)
+        # whether a search was postponed and is owed, and at how many rows postponing ended
+        self._owing, self._postponed, self._resumed = False, False, 0
+
+    def postpone(self, on: bool, rows: int = 0) -> None:
+        """While ``on``, fits do not search, and learn widths at powers of two only, of few rows.
+
+        What is owed when it ends after ``rows`` rows is due when a 31st part more have come.
+        """
+        self._postponed, self._resumed = on, rows
+
+    @property
+    def postponed(self) -> bool:
+        """Whether fits do not search now."""
+        return self._postponed
+
+    def warmup_rows(self) -> int:
+        fitting = _KEPT_BYTES // (self.n_features_in_ * self.dtype_.itemsize)
+        kept = min(self.n_warmup, 2 ** int(math.log2(max(fitting, self.n_components, 2))))
+        return max(kept, min(self.n_components, self.n_warmup))
+
+    def next_fit(self, n: int) -> int:
+        """Powers of two; of few rows, and until all landmarks are there, also some between."""
+        if self._owed_by(n + 1):
+            return self._owed_at
+        doubled = super().next_fit(n)
+        if self._postponed and n >= self._settled:
+            return max(self.warmup_rows(), doubled)
+        part = max(doubled // (2 * (_LAG if self._steps else _LAZY_LAG)), 1)
+        return (n // part + 1) * part if n < max(self.n_components, self._often) else doubled
+
+    def fit_is_due(self, n: int) -> bool:
+        """Not where landmarks and widths would stay as they are."""
+        return not (self._postponed and n > self._settled)
+
+    @property
+    def _settled(self) -> int:
+        """Rows from which on nothing changes without a search."""
+        return max(self.n_components, FEW_ROWS)
+
+    @property
+    def _owed_at(self) -> int:
+        """When a fit is due that was postponed: a 32nd part of its rows come while it is made."""
+        return self._resumed + max(int(self._resumed * (1.0 / _SEEN - 1.0)), 1)
+
+    @property
+    def _often(self) -> int:
+        """Number of rows up to which widths are learned each time a sixteenth more have come."""
+        return FEW_ROWS if self._steps else 0
+
+    @property
+    def _steps(self) -> int:
+        return 0 if self._postponed else self.search_steps
+
+    def rows_of_fit(self, due: int) -> int:
+        """Where a fit takes long, fewer than ``due``: it is made while the others come."""
+        if self._owed_by(due):
+            return min(self._resumed, due)
+        if self._searches(due) and self._due(due):
+            return int(due * _SEEN)
+        # no farther back than to the fit before
+        apart = FEW_ROWS // (2 * _LAG)
+        long = _SHORT_ROWS < due <= FEW_ROWS and self._due(due) and due < self.warmup_rows()
+        return due - apart if long else due
+
+    def _due(self, n: int) -> bool:
+        """Whether widths are learned from n rows, and not landmarks added only."""
+        doubled = n & (n - 1) == 0 or n == self.warmup_rows()
+        return doubled or n <= self._often or self._owed_by(n)
+
+    def _owed_by(self, due: int) -> bool:
+        """Whether the fit due at ``due`` rows is one that was postponed."""
+        return self._owing and not self._postponed and due <= self._owed_at
+
+    def _searches(self, due: int) -> bool:
+        """Whether a fit due at so many rows may search."""
+        return due >= self._first_search and self._steps > 0
+
+    @property
+    def _first_search(self) -> int:
+        return max(_ENOUGH_ROWS, 2 * self.n_components)
+
+    def work_of_row(self) -> int:
+        """Multiplications for learning a row, about."""
+        return (self.n_components + 1) ** 2 + _BESIDE
+
+    def work_of_fit(self, due: int) -> int:
+        """Multiplications for the fit due at ``due`` rows and for learning them again, about."""
+        work, seen = due * self.work_of_row(), self.rows_of_fit(due)
+        if self._due(due) and (due <= FEW_ROWS or self._owed_by(due)):
+            work += work_of_widths(min(seen, FEW_ROWS), self._steps_of_widths(due))
+        if self._due(due) and self._searches(due):
+            work += work_of_search(seen, self.n_components, self._steps_for(seen))
+        return work
+
+    def _steps_of_widths(self, due: int) -> int:
+        """From the last widths found."""
+        doubled = due & (due - 1) == 0
+        return _FEW_STEPS if doubled or self._owed_by(due) else _BETWEEN_STEPS
+
+    def _steps_for(self, n: int) -> int:
+        """Steps of a search that sees n rows."""
+        return int(max(self._steps * min(_FULL_ROWS, n) // n, _FEWEST_STEPS))
