@@ -41,11 +41,11 @@ def all_runs(key, X, y, orders, **params):
     out = []
     for r, rows in enumerate(orders):
         model = make(key[1], task, gamma=GAMMA, dtype="float64", **(params or SETTINGS[key]))
+        if "random_state" in model.get_params():
+            model.set_params(random_state=r)
         if task == "regression":
             out.append(np.mean((model.predict_then_learn(X[rows], y[rows]) - y[rows]) ** 2))
             continue
-        if "random_state" in model.get_params():
-            model.set_params(random_state=r)
         before = model.predict_then_learn(X[rows], y[rows], classes=np.unique(y))
         out.append(int((before != y[rows]).sum()))
     return np.array(out)

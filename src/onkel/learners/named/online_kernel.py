@@ -189,5 +189,5 @@ class OnlineKernelRegressor(_OnlineKernel, RemembersValues, UncertainRegressor):
     >>> model = OnlineKernelRegressor(n_components=50).fit(X, y)
     >>> mean, std = model.predict([[0.5]], return_std=True)
     >>> print(f"{mean[0]:.2f} ± {std[0]:.2f}")
-    100.84 ± 0.10
+    100.83 ± 0.10
     """

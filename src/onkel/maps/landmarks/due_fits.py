@@ -20,7 +20,7 @@ _FULL_ROWS, _FEWEST_STEPS = 32_768, 4
 # come; without a search, 1/_LAZY_LAG.
 _LAG, _LAZY_LAG = 16, 4
 # Steps for widths from the last ones found: at powers of two, and between.
-_FEW_STEPS, _BETWEEN_STEPS = 8, 3
+_FEW_STEPS, _BETWEEN_STEPS = 8, 5
 # What a row takes beside its matrices (features, cells, calls), in the time of multiplications.
 _BESIDE = 1 << 15
 # The share of the rows so far that a search sees: it is made while the others come.
