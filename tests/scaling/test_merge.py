@@ -21,7 +21,7 @@ from onkel import (
 )
 from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells
-from onkel.errors import MergeError
+from onkel.errors import MergeError, ModelFileError
 
 
 def rows(n=1500, seed=0):
@@ -199,3 +199,12 @@ def test_saved_by_file(tmp_path):
     sample = KernelRLSRegressor(n_components=20).fit(X, y).fix_map()
     sample.save(tmp_path / "m.onkel")
     assert load(tmp_path / "m.onkel").merge(sample, since=sample).n_rows_ == 400
+
+
+@pytest.mark.parametrize("value", [True, 3, "yes"])
+def test_a_file_cannot_fix_what_has_no_map(value):
+    X, y = rows(60)
+    state = ForgetronClassifier(gamma=0.5).fit(X, y > 0).get_state()
+    state["fitted"]["map_fixed"] = value
+    with pytest.raises(ModelFileError, match="map_fixed"):
+        ForgetronClassifier.from_state(state)

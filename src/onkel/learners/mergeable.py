@@ -6,12 +6,13 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from onkel.errors import MergeError
+from onkel.errors import MergeError, ModelFileError
 from onkel.learners.checking import column_names
 from onkel.learners.components import params_to_state
 from onkel.learners.saved import SavedLearner
 from onkel.merging import differ, require_same
 from onkel.model.lock import locked
+from onkel.state import Flag, check
 
 
 class Mergeable(SavedLearner):
@@ -132,6 +133,11 @@ class Mergeable(SavedLearner):
 
     def _set_fitted_state(self, state: dict[str, Any]) -> None:
         super()._set_fitted_state(state)
+        if "map_fixed" in state:
+            check(state, {"map_fixed": Flag()})
         if state.get("map_fixed"):
-            self.model_.fix_map()
+            try:
+                self.model_.fix_map()
+            except MergeError as error:
+                raise ModelFileError(f"map_fixed: {error}") from None
             self.map_fixed_ = True
