@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -94,3 +96,25 @@ def jit_from_loop(piece):
         return piece(x)
 
     return numba.njit(call)
+
+
+def test_the_first_run_gives_the_model_of_later_ones(tmp_path):
+    """What is compiled in this process and what is loaded round alike."""
+    program = (
+        "import hashlib, numpy as np; from onkel import OnlineKernelRegressor as Learner; "
+        "X = np.random.default_rng(0).normal(size=(700, 4)); y = X[:, 0] * X[:, 1]; "
+        "told = Learner(n_components=30, random_state=0).predict_then_learn(X, y); "
+        "print(hashlib.sha256(told.tobytes()).hexdigest())"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for _ in range(2)
+    ]
+    assert told[0] == told[1]
+    assert any(tmp_path.rglob("*.nbc"))
