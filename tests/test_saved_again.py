@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import time
@@ -130,4 +131,12 @@ def test_more_columns_than_a_file_holds_are_refused_before_they_take_memory(tmp_
     document["state"]["fitted"]["n_features_in"] = 2**31
     write(path, document, arrays)
     with pytest.raises(ModelFileError, match="n_features_in: is 2147483648, more than"):
+        load(path)
+
+
+def test_a_type_of_numbers_that_numpy_lacks_is_refused(tmp_path):
+    head = json.dumps({"a": {"dtype": "F8_E4M3", "shape": [1], "data_offsets": [0, 1]}}).encode()
+    path = tmp_path / "model.onkel"
+    path.write_bytes(len(head).to_bytes(8, "little") + head + bytes(1))
+    with pytest.raises(ModelFileError, match="not a model file"):
         load(path)

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone, is_regressor
 
+from onkel import make
 from onkel.kernels import Gaussian
 from onkel.learners import NOGDClassifier
 from onkel.maps.bandwidth import fit_gamma
@@ -130,3 +131,30 @@ def test_a_support_set_that_fills_up_in_the_warm_up_is_gathered_again(X, targets
     knowing = NOGDClassifier(**params, gamma=gamma).fit(X, y)
     np.testing.assert_allclose(model.map_.landmarks_, knowing.map_.landmarks_)
     np.testing.assert_allclose(model.decision_function(X), knowing.decision_function(X))
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+@pytest.mark.parametrize("name", ["bpa-nn", "bsgd-m", "bsgd-p", "projectron", "forgetron"])
+def test_ties_of_repeated_rows_are_broken_by_a_rule(name, size):
+    """Whole numbers in float32: many stored rows are equally good, or the same."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, (600, 3)).astype(np.float32)
+    y = (X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=600) > 0.0).astype(int)
+    whole, parts = (make(name, "binary", budget=20) for _ in range(2))
+    whole.partial_fit(X, y, classes=[0, 1])
+    for a in range(0, 600, size):
+        parts.partial_fit(X[a : a + size], y[a : a + size], classes=[0, 1])
+    scores = [model.decision_function(X[:50]) for model in (whole, parts)]
+    np.testing.assert_allclose(scores[1], scores[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+@pytest.mark.parametrize("size", [1, 7])
+def test_aligned_features_of_constant_and_extreme_columns(scale, size):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=300), np.ones(300), scale * rng.normal(size=300)])
+    whole, parts = (make("aligned", "regression", dtype="float64", random_state=0) for _ in "ab")
+    whole.partial_fit(X, X[:, 0])
+    for a in range(0, 300, size):
+        parts.partial_fit(X[a : a + size], X[a : a + size, 0])
+    np.testing.assert_allclose(parts.predict(X), whole.predict(X), atol=1e-9)

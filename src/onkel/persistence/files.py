@@ -171,7 +171,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
+    # the last two: a type of numbers that NumPy lacks
+    except (SafetensorError, OSError, ValueError, AttributeError, TypeError) as error:
         raise ModelFileError(f"{path}: not a model file of onkel, or truncated ({error})") from None
     try:
         document = json.loads(metadata[_METADATA_KEY])
