@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from onkel import ALGORITHMS, load, make
+from onkel import ALGORITHMS, StreamModel, load, make
 from onkel.errors import ModelFileError
 from onkel.learners import FOGDClassifier
 
@@ -140,3 +140,13 @@ def test_a_type_of_numbers_that_numpy_lacks_is_refused(tmp_path):
     path.write_bytes(len(head).to_bytes(8, "little") + head + bytes(1))
     with pytest.raises(ModelFileError, match="not a model file"):
         load(path)
+
+
+def test_rows_wider_than_the_models_are_refused():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = StreamModel(make("pa"))
+    model.partial_fit(X, (X[:, 0] > 0).astype(int))
+    state = model.get_state()
+    state["recent"]["X"] = np.zeros((2, 4), np.float32)
+    with pytest.raises(ModelFileError, match="4 columns, and rows have 3"):
+        StreamModel.from_state(state)

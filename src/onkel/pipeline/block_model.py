@@ -244,13 +244,13 @@ class BlockModel:
         with inside(state, "settings") as settings:
             check(settings, {})
             model = cls(estimator, scaling=state["scaling"], scale_target=scaled, settings=settings)
-        with inside(state, "recent") as recent:
-            model._recent.set_state(recent)
         with inside(state, "encoder") as encoder:
             model.encoder = None if encoder is None else Encoder.from_state(encoder)
         model._statistics.set_state(state)
         known = model.scaler.n_features_in_ if is_fitted(model.scaler) else None
         model._inputs.set_state(state, known)
+        with inside(state, "recent") as recent:
+            model._recent.set_state(recent, model.encoder.n_features if model.encoder else known)
         if state.get("map_fixed"):
             model._fix_columns()
         return model

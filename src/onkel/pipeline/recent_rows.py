@@ -34,8 +34,10 @@ class RecentRows:
         """The rows."""
         return {"X": self.X}
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
+    def set_state(self, state: dict[str, Any], width: int | None) -> None:
+        """The inverse of :meth:`get_state`; rows have ``width`` columns by now, where known."""
         check(state, {"X": Array(dtype=np.float32, shape=("n", "d"))})
         require(state["X"].size <= _MOST_NUMBERS, "X: holds more rows than are kept")
+        d = state["X"].shape[1]
+        require(width is None or d <= width, f"X: has {d} columns, and rows have {width}")
         self.X = np.array(state["X"])
