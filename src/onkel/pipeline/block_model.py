@@ -22,7 +22,7 @@ from onkel.pipeline.inputs import Inputs
 from onkel.pipeline.locating import located
 from onkel.pipeline.recent_rows import RecentRows
 from onkel.pipeline.statistics import RunningStatistics, is_fitted
-from onkel.state import Text, check, inside
+from onkel.state import Text, check, inside, require
 
 if TYPE_CHECKING:
     from onkel.streams import Block
@@ -250,7 +250,12 @@ class BlockModel:
         known = model.scaler.n_features_in_ if is_fitted(model.scaler) else None
         model._inputs.set_state(state, known)
         with inside(state, "recent") as recent:
-            model._recent.set_state(recent, model.encoder.n_features if model.encoder else known)
+            encoder = model.encoder
+            widens = encoder is not None and encoder.statistics
+            model._recent.set_state(recent, encoder.n_features if encoder and widens else known)
+        named = encoder is not None and encoder.n_vector is None
+        sparse = known is not None and model.scaler.sparse_
+        require(not (named and sparse), "scaler/sparse_: named columns are not sparse")
         if state.get("map_fixed"):
             model._fix_columns()
         return model
