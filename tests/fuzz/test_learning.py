@@ -22,7 +22,6 @@ from onkel.cli.learn.options import LearnOptions
 from onkel.errors import DataError
 from onkel.pipeline import StreamModel
 
-SMALL = {"n_components": 8}
 STATUSES = (0, 2)
 
 

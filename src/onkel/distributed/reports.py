@@ -40,8 +40,24 @@ class PartReport:
         return _finished(self.sums, self.n_rows)
 
 
+class _OfParts:
+    """What came of all partitions together."""
+
+    reports: list[PartReport]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows learned, or predicted."""
+        return sum(report.n_rows for report in self.reports)
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The value of each metric over the rows with targets, each predicted before learning."""
+        return _together(self.reports)
+
+
 @dataclass(frozen=True)
-class Learned:
+class Learned(_OfParts):
     """What `learn` gives.
 
     Attributes
@@ -63,37 +79,17 @@ class Learned:
     moved_bytes: int = 0
 
     @property
-    def n_rows(self) -> int:
-        """Rows learned."""
-        return sum(report.n_rows for report in self.reports)
-
-    @property
-    def metrics(self) -> dict[str, float]:
-        """The value of each metric over all rows, each predicted before it was learned."""
-        return _together(self.reports)
-
-    @property
     def left_out(self) -> list[PartReport]:
         """The partitions that were left out, with the reasons."""
         return [report for report in self.reports if report.failure is not None]
 
 
 @dataclass(frozen=True)
-class Predicted:
+class Predicted(_OfParts):
     """What `predict` gives: the files it wrote, and what came of each partition."""
 
     files: list[str]
     reports: list[PartReport]
-
-    @property
-    def n_rows(self) -> int:
-        """Rows predicted."""
-        return sum(report.n_rows for report in self.reports)
-
-    @property
-    def metrics(self) -> dict[str, float]:
-        """The value of each metric, where the source had the targets."""
-        return _together(self.reports)
 
 
 def _together(reports: list[PartReport]) -> dict[str, Any]:
