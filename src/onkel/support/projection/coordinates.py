@@ -11,7 +11,7 @@ import numpy as np
 from onkel.numerics.jit import jit_in_order, jit_inline_in_order
 
 # Rows solved together; fewer than so many are solved one by one.
-_TILE, _FEW = 64, 8
+_TILE, _FEW = 96, 8
 
 
 @jit_inline_in_order
@@ -26,26 +26,43 @@ def _solve_row(Z, t, first, size, factor):
 
 
 @jit_inline_in_order
+def _take_off(W, n, s, first, last, factor):
+    """Row s of W ← itself less what rows ``first`` to ``last`` explain."""
+    for j in range(first, last):
+        f = factor[j, s]
+        for t in range(n):
+            W[s, t] -= f * W[j, t]
+
+
+@jit_inline_in_order
+def _take_off_four(W, n, s, factor):
+    """As :func:`_take_off` of rows s to s + 3, with the rows before s, which are read once."""
+    for j in range(0, s - 1, 2):
+        a0, b0, c0, d0 = factor[j, s], factor[j, s + 1], factor[j, s + 2], factor[j, s + 3]
+        k = j + 1
+        a1, b1, c1, d1 = factor[k, s], factor[k, s + 1], factor[k, s + 2], factor[k, s + 3]
+        for t in range(n):
+            z0, z1 = W[j, t], W[k, t]
+            W[s, t] = (W[s, t] - a0 * z0) - a1 * z1
+            W[s + 1, t] = (W[s + 1, t] - b0 * z0) - b1 * z1
+            W[s + 2, t] = (W[s + 2, t] - c0 * z0) - c1 * z1
+            W[s + 3, t] = (W[s + 3, t] - d0 * z0) - d1 * z1
+    for i in range(s, s + 4):
+        _take_off(W, n, i, s // 2 * 2, s, factor)
+
+
+@jit_inline_in_order
 def _solve_columns(W, n, size, factor):
     """As :func:`_solve_row` of the first n columns of W (size, rows), with the same roundings."""
-    for s in range(size):
-        j = 0
-        while j + 4 <= s:
-            f0, f1, f2, f3 = factor[j, s], factor[j + 1, s], factor[j + 2, s], factor[j + 3, s]
+    for first in range(0, size, 4):
+        last = min(first + 4, size)
+        if last == first + 4:
+            _take_off_four(W, n, first, factor)
+        for s in range(first, last):
+            _take_off(W, n, s, first if last == first + 4 else 0, s, factor)
+            own = factor[s, s]
             for t in range(n):
-                total = W[s, t] - f0 * W[j, t]
-                total = total - f1 * W[j + 1, t]
-                total = total - f2 * W[j + 2, t]
-                W[s, t] = total - f3 * W[j + 3, t]
-            j += 4
-        while j < s:
-            f0 = factor[j, s]
-            for t in range(n):
-                W[s, t] -= f0 * W[j, t]
-            j += 1
-        own = factor[s, s]
-        for t in range(n):
-            W[s, t] /= own
+                W[s, t] /= own
 
 
 @jit_in_order
