@@ -306,8 +306,7 @@ class ExplicitModel(Model):
 
     def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         assert self.walk is not None
-        for a, b in self._sub_blocks(X.shape[0]):
-            self.walk.learn(X[a:b], y[a:b], weight[a:b], P[a:b])
+        self.walk.learn_parts(self._sub_blocks(X.shape[0]), X, y, weight, P)
 
     def learn_row(self, X: np.ndarray, y: float, weight: float) -> None:
         Z = self._row_to_learn(X)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.explicit.features_ahead import Part, features_in_turn
 from onkel.explicit.weights import Weights
 from onkel.numerics.workspace import scratch
 
@@ -36,6 +37,22 @@ class Walk:
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         """Learn the rows X (n, d) in order; P (n, K) gets the scores before each."""
         self.weights.learn(self.features(X), y, weight, P)
+
+    def learn_parts(
+        self, parts: list[Part], X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray
+    ) -> None:
+        """As :meth:`learn`, part by part; features that stay may be made ahead."""
+        if not self.settled():
+            for a, b in parts:
+                self.learn(X[a:b], y[a:b], weight[a:b], P[a:b])
+            return
+
+        def make(a: int, b: int, out: np.ndarray) -> np.ndarray:
+            return self.map.features(X[a:b], out)  # type: ignore[no-any-return]
+
+        features = features_in_turn(make, parts, self.weights.W.shape[1], self.map.dtype_)
+        for (a, b), Z in zip(parts, features, strict=True):
+            self.weights.learn(Z, y[a:b], weight[a:b], P[a:b])
 
     def features(self, X: Any) -> np.ndarray:
         """Features (n, m) of rows X, in a scratch array."""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from onkel import datasets
 from onkel.experiments.entry import Case
 from onkel.experiments.records import Record
@@ -15,11 +17,9 @@ from onkel.experiments.running.cache import Cache
 from onkel.experiments.running.measures import MEASURES, Outcome
 from onkel.experiments.running.minutes import seconds_of, seconds_of_search
 from onkel.experiments.search import cases_of_search, ranked
-from onkel.numerics.threads import one_blas_thread
 
 #: called with seconds of work done and to do, as estimated
 Progress = Callable[[float, float], object]
-_NO_END = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class _Job:
 def measure(case: Case, run: int) -> Outcome:
     """One run; one that fails leaves its ``error``."""
     try:
-        with one_blas_thread(_NO_END):
+        with threadpool_limits(1):
             return MEASURES[case.measure](case, run)
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
