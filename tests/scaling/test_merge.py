@@ -20,6 +20,7 @@ from onkel import (
     make,
 )
 from onkel.default.bins import PairBins
+from onkel.default.cell_loops import AGREED, SIZE, share
 from onkel.default.cells import PairCells
 from onkel.errors import MergeError, ModelFileError
 
@@ -122,6 +123,28 @@ def test_cells_are_means_by_the_precision_gained(forgetting):
     assert a.sums[-1] == 1536
     if forgetting == 1.0:
         assert np.mean((a.scores(X[1536:])[:, 0] - y[1536:]) ** 2) < min(alone)
+
+
+def test_the_share_of_merged_cells_grows_as_their_noise_averages_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 3))
+    y = np.sign(X[:, 0]) * (X[:, 1] > 0.3) + 3.0 * rng.normal(size=9000)
+    bins = PairBins.of(X[:1000], y[:1000, None], 400)
+    origin = PairCells(bins, 1)
+    parts = [copy.deepcopy(origin) for _ in range(4)]
+    for k, cells in enumerate(parts):
+        own = slice(1000 + 1500 * k, 2500 + 1500 * k)
+        cells.learn(X[own], y[own, None], np.ones(1500))
+    shares = [share(cells.sums) for cells in parts]
+    errors = [np.mean((cells.scores(X[7000:])[:, 0] - y[7000:]) ** 2) for cells in parts]
+    agreed = sum(cells.sums[AGREED] for cells in parts)
+    noise = sum(cells.sums[SIZE] - cells.sums[AGREED] for cells in parts)
+    for cells in parts[1:]:
+        parts[0].take_in(cells, origin)
+    # a mean of four equal parts has a fourth of their noise
+    np.testing.assert_allclose(parts[0].sums[SIZE], agreed + noise / 4, rtol=1e-12)
+    assert share(parts[0].sums) > max(shares)
+    assert np.mean((parts[0].scores(X[7000:])[:, 0] - y[7000:]) ** 2) < min(errors)
 
 
 def test_gradient_learners_are_mixed_by_their_rows():

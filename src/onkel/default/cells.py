@@ -89,10 +89,7 @@ class PairCells:
         total = gained + theirs
         share = np.divide(theirs, total, out=np.ones_like(total), where=total > 0.0)[:, None]
         self.W, self.V = (1.0 - share) * self.W + share * other.W, 1.0 / precision
-        n_rows = joined(cells.sums[loops.ROWS] for cells in of_all)
-        doubt = joined((cells.sums[loops.DOUBT] ** 2 for cells in of_all), kept**2)
-        self.sums = joined((cells.sums for cells in of_all), kept)
-        self.sums[loops.DOUBT], self.sums[loops.ROWS] = max(doubt, 0.0) ** 0.5, n_rows
+        self.sums = _joined_sums(*(cells.sums for cells in of_all), kept)
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars."""
@@ -116,6 +113,26 @@ class PairCells:
         for name in _ARRAYS:
             setattr(cells, name, np.array(state[name]))
         return cells
+
+
+def _joined_sums(
+    mine: np.ndarray, other: np.ndarray, origin: np.ndarray, kept: float
+) -> np.ndarray:
+    """The sums of the mean of two corrections, which the share a comes from.
+
+    What two parts have in common agrees with the residuals; what is noise in each averages out. So
+    of Σ‖s‖² - Σ⟨r, s⟩ each part's counts in proportion to its rows, and a grows.
+    """
+    sums: np.ndarray = joined((mine, other, origin), kept)
+    doubts = (part[loops.DOUBT] ** 2 for part in (mine, other, origin))
+    sums[loops.DOUBT] = max(joined(doubts, kept**2), 0.0) ** 0.5
+    sums[loops.ROWS] = joined(part[loops.ROWS] for part in (mine, other, origin))
+    gained = [kept * (mine - origin), other - kept * origin]
+    rows = [mine[loops.ROWS] - origin[loops.ROWS], other[loops.ROWS] - origin[loops.ROWS]]
+    for part, own in zip(gained, rows, strict=True):
+        noise = max(part[loops.SIZE] - part[loops.AGREED], 0.0)
+        sums[loops.SIZE] -= (1.0 - own / max(sum(rows), 1.0)) * noise
+    return sums
 
 
 def residuals_with_class(R: np.ndarray, position: int) -> np.ndarray:

@@ -58,7 +58,8 @@ class Mergeable(SavedLearner):
                             less, and has moved as far as one of them: less far than one pass.
         cells, calibration  means of both, in proportion to the precision that each gained. They
                             learn from the errors of their own part's model, and the cells of a row
-                            share one error: near one pass, the nearer the fewer the parts.
+                            share one error: near one pass, not equal to it. A mean has less noise
+                            than each part, so more of it is added to f.
         ==================  ========================================================================
 
         Parameters
