@@ -2,9 +2,10 @@
 
 The default regressor on minutes of delay, shuffled. One pass in this process, on each number of
 threads; then the same rows from Parquet files, on local clusters of each number of workers, with a
-thread each. Every model predicts the same rows that none has learned. The error there is what is left
-of the target's variance, in percent. With ``--late`` the target is whether a flight comes 15 minutes
-late, and the error is the percentage of mistakes. ``--threads`` and ``--workers`` may be empty.
+thread each. Every model predicts the same rows that none has learned. The error there is what is
+left of the target's variance, in percent. With ``--late`` the target is whether a flight comes 15
+minutes late, and the error is the mistakes, in percent. ``--threads`` and ``--workers`` may be
+empty.
 """
 
 from __future__ import annotations
