@@ -45,6 +45,10 @@ def asinh(x: Value) -> Value:
 
 
 def cosines_and_sines(turns: Value) -> tuple[Value, Value]:
-    """cos and sin of angles in turns; whole turns are taken away first, which is exact."""
-    angle = (turns - turns.of("Round")) * (2.0 * math.pi)
-    return angle.of("Cos"), angle.of("Sin")
+    """cos and sin of angles in turns; whole turns are taken away first, which is exact.
+
+    cos 2h is 1 - 2 sin²h: not every runtime has the cosine in float64.
+    """
+    around = turns - turns.of("Round")
+    half = (around * math.pi).of("Sin")
+    return -(half * half) * 2.0 + 1.0, (around * (2.0 * math.pi)).of("Sin")
