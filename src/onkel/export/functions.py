@@ -38,10 +38,17 @@ def filled(like: Value, value: float, width: int, dtype: Any = None) -> Value:
 
 
 def asinh(x: Value) -> Value:
-    """asinh in float64, which runtimes have in float32 alone."""
+    """asinh in float64, which not every runtime has: log(1 + u) for u = |x| + x²/(1 + √(1 + x²)).
+
+    log(1 + u) is u log(w)/(w - 1) for w the rounded 1 + u, exact for small u, too (Kahan).
+    """
     x = x.to(np.float64)
-    size = x.of("Abs")
-    return x.of("Sign") * (size + (size * size + 1.0).of("Sqrt")).of("Log")
+    size, square = x.of("Abs"), x * x
+    u = size + square / ((square + 1.0).of("Sqrt") + 1.0)
+    more = (u + 1.0) - 1.0
+    none = x.graph.node("Equal", more, 0.0, dtype=bool)
+    share = u / where(none, 1.0, more)
+    return x.of("Sign") * where(none, u, (u + 1.0).of("Log") * share)
 
 
 def cosines_and_sines(turns: Value) -> tuple[Value, Value]:

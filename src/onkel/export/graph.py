@@ -72,6 +72,11 @@ class Value:
         index = self.graph.constant(np.asarray(which, dtype=_INT).reshape(-1))
         return self.graph.node("Gather", self, index, axis=1)
 
+    def span(self, start: int, stop: int) -> Value:
+        """Columns of an (n, d) tensor from ``start`` to before ``stop``."""
+        ends = (self.graph.constant(np.array([end], dtype=_INT)) for end in (start, stop, 1))
+        return self.graph.node("Slice", self, *ends)
+
     def shaped(self, *shape: int) -> Value:
         """The same numbers in another shape; one length may be -1."""
         return self.graph.node("Reshape", self, self.graph.constant(np.array(shape, dtype=_INT)))

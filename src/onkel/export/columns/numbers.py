@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,8 +11,11 @@ from onkel.columns.column import GAP, TIME_PARTS, VALUE
 from onkel.columns.encoding import Encoder
 from onkel.columns.kinds.times import DAY, MONDAY, QUARTER, YEAR
 from onkel.export.columns.block import Block
-from onkel.export.functions import asinh, concat, cosines_and_sines, filled, where
+from onkel.export.functions import asinh, concat, filled, where
 from onkel.export.graph import Value
+
+# π/2 is the sum of both.
+_QUARTER_TURN, _REST = 0.5 * math.pi, 6.123233995736766e-17
 
 
 def number(encoder: Encoder, k: int, x: Value, missing: str) -> Iterator[Block]:
@@ -58,9 +62,20 @@ def _time_features(seconds: Value, origin: float) -> Value:
 
 
 def _circle(turns: Value) -> Value:
-    """Sine and cosine (n, 2) of angles (n, 1) in turns."""
-    cos, sin = cosines_and_sines(turns)
-    return concat(sin, cos)
+    """Sine and cosine (n, 2) of angles (n, 1), from 0 to 1 in turns.
+
+    Of NumPy's last digits where they are near 0, which midnight and noon are: the default's cells
+    may tell them apart there. So each is the sine of the way to its next 0, which is exact.
+    """
+    angle = turns * (2.0 * math.pi)
+    to_half = where((angle - math.pi).of("Abs") < 1.0, _way(angle, 2), angle)
+    to_quarter = where(angle < math.pi, _way(angle, 1), -_way(angle, 3))
+    return concat(to_half.of("Sin"), to_quarter.of("Sin"))
+
+
+def _way(angle: Value, quarters: int) -> Value:
+    """From an angle to so many quarters of a turn."""
+    return -(angle - quarters * _QUARTER_TURN) + quarters * _REST
 
 
 def _rest(x: Value, period: float) -> Value:

@@ -12,23 +12,21 @@ from onkel.export.graph import Value
 from onkel.export.maps.fourier import waves
 from onkel.maps import FastfoodFeatures
 
-# Columns of one matrix product of a transform: four levels of it at once.
-_AT_ONCE = 16
+# Six levels of a transform are one matrix product.
+_AT_ONCE = 64
 
 
 def fastfood(feature_map: FastfoodFeatures, X: Value) -> Value:
     """[cos, sin](v)/√D with v = S H G Π H B x; a sum of such products where columns came later."""
     state = feature_map.get_state()
     arrays = [state[name] for name in ("signs", "order", "normals", "lengths")]
-    m, D = arrays[0].shape[2], feature_map.n_components
+    d, D, m = feature_map.n_features_in_, feature_map.n_components, arrays[0].shape[2]
     angles: Value | None = None
     for i in range(len(arrays[0])):
-        first = i * m
-        given = range(first, min(first + m, feature_map.n_features_in_))
-        x = X if len(given) == feature_map.n_features_in_ else X.columns(given)
-        if len(given) < m:
-            x = concat(x, filled(X, 0.0, m - len(given)))
-        product = _product(x, *(array[i] for array in arrays)).columns(range(D))
+        x = X.span(i * m, min((i + 1) * m, d))
+        if (i + 1) * m > d:
+            x = concat(x, filled(X, 0.0, (i + 1) * m - d))
+        product = _product(x, *(array[i] for array in arrays)).span(0, D)
         angles = product if angles is None else angles + product
     assert angles is not None
     return waves(angles, 1.0 / math.sqrt(D))
@@ -47,15 +45,14 @@ def _product(
 
 
 def _transformed(U: Value, m: int) -> Value:
-    """H u of each m numbers, m a power of two."""
-    h = 1
-    while h < m:
-        r = min(_AT_ONCE, m // h)
-        H = hadamard(r).astype(U.dtype)
-        if h == 1:
-            U = U.shaped(-1, r) @ H
-        else:
-            H_first = U.graph.constant(H)
-            U = U.graph.node("MatMul", H_first, U.shaped(-1, r, h))
-        h *= r
+    """H u of each m numbers, m a power of two: H is the Kronecker product of smaller ones.
+
+    Each is a matrix product along the last axis, which then becomes the first one.
+    """
+    left = m
+    while left > 1:
+        r = min(_AT_ONCE, left)
+        U = (U.shaped(-1, r) @ hadamard(r)).shaped(-1, m // r, r)
+        U = U.graph.node("Transpose", U, perm=[0, 2, 1])
+        left //= r
     return U
