@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from onkel import StreamModel, make
+from onkel import StreamModel, make, open_stream
 from onkel.errors import ExportError, ModelFileError
 from onkel.export import graph
 from onkel.export.kernels import KERNELS
@@ -85,11 +85,25 @@ def texts(n_values):
     return pd.DataFrame({"who": [f"name {i}" for i in k], "x": 1.0 * k % 7, "y": 2.0 * k})
 
 
-def test_text_of_more_values_than_have_a_place(tmp_path, graph_of):
+def test_text_whose_values_share_a_hash(tmp_path):
     model = StreamModel(make("pa", "regression")).partial_fit(texts(200), target="y")
     with pytest.raises(ExportError, match=r"'who' has more than 64 values.*max_categories"):
         model.export_onnx(tmp_path / "m.onnx")
-    # a model whose columns are fixed would hash new values, and has learned none of them
+    unlike = texts(200).sample(frac=1.0, random_state=0).drop_duplicates("who")
+    model = StreamModel(make("pa", "regression")).partial_fit(unlike, target="y")
+    with pytest.raises(ExportError, match=r"'who' holds texts that nearly all differ"):
+        model.export_onnx(tmp_path / "m.onnx")
+    late = texts(60).assign(who=["a"] * 20 + [None] * 160)[::-1]
+    stream = open_stream(late, target="y", categorical=["who"], missing="zero")
+    model = StreamModel(make("pa", "regression"), encoder=stream.encoder)
+    for block in stream:
+        model.learn(block)
+    with pytest.raises(ExportError, match=r"'who' had no value in the first rows"):
+        model.export_onnx(tmp_path / "m.onnx")
+
+
+def test_a_model_whose_columns_are_fixed(graph_of):
+    # it would hash new values, and has learned none of them
     fixed = StreamModel(make("okl", "regression", n_components=10, speed="fast"))
     fixed.partial_fit(texts(30), target="y").fix_map()
     assert fixed.encoder.layout.categories[0].hashes

@@ -69,15 +69,15 @@ def _rows(encoder: Encoder, own: Categories, x: Value, gap: int) -> Value:
 
 
 def _refuse_hashed(column: Column, own: Categories, means: np.ndarray | None) -> None:
-    """ExportError where values that share a feature by a hash were learned from."""
+    """ExportError where values that share a feature by a hash may count."""
     if not own.hashes or (means is not None and not means[own.room + 1 :].any()):
         return
-    what = (
-        f"has more than {own.room} values, and the others"
-        if own.room
-        else "holds texts that nearly all differ, and they"
-    )
-    remedy = "with a larger max_categories (--max-categories), or " if own.room else ""
+    what, remedy = f"has more than {own.room} values, and the others", "with a larger"
+    if column.form == "many":
+        what, remedy = "holds texts that nearly all differ, and they", ""
+    elif len(own.codes) < own.room:
+        what, remedy = "had no value in the first rows, and its values", ""
+    remedy += " max_categories (--max-categories), or " if remedy else ""
     raise ExportError(
         f"column {column.name!r} {what} share features by a hash, which ONNX lacks: learn {remedy}"
         "without the column (exclude, --exclude)"
