@@ -54,6 +54,23 @@ def test_a_bare_learner(tmp_path):
     assert "takes X (n, 3)" in result.stderr
 
 
+def test_texts_that_share_a_hash_are_read_from_a_source(tmp_path):
+    names = [f"k{i % 90}" for i in range(900)]
+    lines = [f"{name},{i % 7},{i % 90}.5" for i, name in enumerate(names)]
+    (tmp_path / "rows.csv").write_text("who,x,y\n" + "\n".join(lines) + "\n")
+    rows, saved, out = (tmp_path / name for name in ("rows.csv", "m.onkel", "m.onnx"))
+    result = run("learn", rows, "-t", "y", "-a", "pa", "--max-categories", 9, "--save", saved)
+    assert result.exit_code == 0, result.stderr
+    result = run("export", saved, out)
+    assert (result.exit_code, "--values FILE" in result.stderr) == (2, True)
+    result = run("export", saved, out, "--values", rows)
+    assert result.exit_code == 0, result.stderr
+    inputs = {"who": np.array([["k3"], ["k80"]], object), "x": np.array([[1.0], [2.0]])}
+    found = onnxruntime.InferenceSession(out).run(None, inputs)[0]
+    expected = onkel.load(saved).predict({"who": ["k3", "k80"], "x": [1, 2]})
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
 def test_what_cannot_be_exported_is_told_in_a_line(saved, tmp_path, monkeypatch):
     onkel.save(OnlineScaler(), tmp_path / "scaler.onkel")
     for words, told in (

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import onnx
+import onnxruntime
 import pandas as pd
 import pytest
 import scipy.sparse as sp
@@ -127,6 +128,28 @@ def test_columns_and_values_that_came_late(name, graph_of):
     short = table(seed=1).drop(columns=["amount", "place", "when", "y"])
     expected = model.predict(short)
     np.testing.assert_allclose(run(**lacking)["prediction"], expected, rtol=2e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+@pytest.mark.parametrize("max_categories", [0, 5])
+def test_texts_that_share_a_hash_are_told(max_categories, statistics, tmp_path):
+    rng = np.random.default_rng(0)
+    who = rng.integers(0, 40, N)
+    frame = pd.DataFrame({"who": [f"name {i} " if i else None for i in who], "y": 1.0 * who})
+    stream = open_stream(
+        frame, target="y", missing="auto", statistics=statistics,
+        max_categories=max_categories, n_hash=7,
+    )  # fmt: skip
+    model = StreamModel(
+        make("krls", "regression", n_components=20, gamma=0.1), encoder=stream.encoder
+    )
+    for block in stream:
+        model.learn(block)
+    model.export_onnx(tmp_path / "m.onnx", values={"who": [f"name {i}" for i in range(1, 50)]})
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    asked = [f"name {i}" for i in range(1, 50)] + [""]
+    found = session.run(None, {"who": np.array(asked, dtype=object)[:, None]})[0]
+    np.testing.assert_allclose(found, model.predict({"who": asked}), rtol=1e-6)
 
 
 def test_the_file_that_was_loaded_gives_the_same_graph(graph_of, tmp_path):

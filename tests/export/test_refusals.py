@@ -89,6 +89,12 @@ def test_text_whose_values_share_a_hash(tmp_path):
     model = StreamModel(make("pa", "regression")).partial_fit(texts(200), target="y")
     with pytest.raises(ExportError, match=r"'who' has more than 64 values.*max_categories"):
         model.export_onnx(tmp_path / "m.onnx")
+    for values, told in (
+        ({"x": ["a"]}, "'x' is no column of text; there is: .'who'."),
+        ({"who": "name 3"}, "'who' must be a list of texts"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            model.export_onnx(tmp_path / "m.onnx", values=values)
     unlike = texts(200).sample(frac=1.0, random_state=0).drop_duplicates("who")
     model = StreamModel(make("pa", "regression")).partial_fit(unlike, target="y")
     with pytest.raises(ExportError, match=r"'who' holds texts that nearly all differ"):

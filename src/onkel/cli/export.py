@@ -10,9 +10,16 @@ import typer
 from onkel.cli import options
 
 _Out = Annotated[Path, typer.Argument(metavar="FILE", help="ONNX file to write.")]
+_Values = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SOURCE",
+        help="Rows with the texts that may come, where a column has more than --max-categories.",
+    ),
+]
 
 
-def export(model: options.Model, out: _Out) -> None:
+def export(model: options.Model, out: _Out, values: _Values = None) -> None:
     """Write a saved model as an ONNX graph, for runtimes without Python.
 
     Example: onkel export flights.onkel flights.onnx
@@ -21,10 +28,11 @@ def export(model: options.Model, out: _Out) -> None:
     from onkel.cli.writers import check_outputs
     from onkel.evaluation.text import bytes_text
 
-    check_outputs(out, inputs=[model])
+    check_outputs(out, inputs=[model, *([] if values is None else [values])])
     loaded = _load(model)
+    known = {} if values is None else {"values": _texts(loaded, model, values)}
     try:
-        loaded.export_onnx(out)
+        loaded.export_onnx(out, **known)
     except ImportError as error:
         raise ValueError(str(error)) from None
     note(f"{out}, {bytes_text(out.stat().st_size)}: {_inputs(loaded)}")
@@ -43,6 +51,26 @@ def _load(path: str) -> Any:
             "'onkel learn --save' wrote"
         )
     return loaded
+
+
+def _texts(model: Any, path: str, source: str) -> dict[str, list[str]]:
+    """The texts that stand in a source, by the model's columns of text."""
+    from onkel.columns.reading import text_of
+    from onkel.pipeline import StreamModel
+    from onkel.pipeline.rows import written_as
+    from onkel.streams import open_stream
+
+    if not isinstance(model, StreamModel) or model.encoder is None:
+        raise ValueError(f"--values: {path} holds a model without columns of text")
+    encoder = model.encoder
+    names = [name for name, kind in encoder.kinds.items() if kind == "text"]
+    found: dict[str, dict[str, None]] = {name: {} for name in names}
+    stream = open_stream(source, features=names, missing="zero", keep=names,
+                         **written_as(model.settings))  # fmt: skip
+    for block in stream:
+        for name, column in stream.kept(block.n_rows).items():
+            found[name] |= dict.fromkeys(text_of(column, name, encoder.na_values).known)
+    return {name: list(known) for name, known in found.items()}
 
 
 def _inputs(model: Any) -> str:

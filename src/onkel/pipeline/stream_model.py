@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -272,7 +272,12 @@ class StreamModel(MergeableModel):
         persistence.save(self, path)
 
     @locked
-    def export_onnx(self, path: str | os.PathLike[str]) -> None:
+    def export_onnx(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        values: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
         """Write the model as an ONNX graph, for runtimes without Python.
 
         The graph has an input (n, 1) for each column, by its name: text as it stands, without
@@ -286,6 +291,9 @@ class StreamModel(MergeableModel):
         ----------
         path : path-like
             Usually ending in ``.onnx``. An existing file is replaced.
+        values : dict of str to list of str, optional
+            For columns with more values than ``max_categories``: the texts that may come. The graph
+            knows these and the first ones; any other counts as one never learned from.
 
         Raises
         ------
@@ -298,7 +306,7 @@ class StreamModel(MergeableModel):
         """
         from onkel.pipeline.exporting import export
 
-        export(self, path)
+        export(self, path, values)
 
     def _over_next(self, X: Any, method: Callable[[Any, Any], np.ndarray]) -> np.ndarray:
         """As `_over`, of all rows at once and with their groups."""

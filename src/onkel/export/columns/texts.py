@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from onkel.columns.column import CODE, Column
@@ -9,54 +11,76 @@ from onkel.columns.encoding import Encoder
 from onkel.columns.kinds.categories import NOTHING, Categories
 from onkel.columns.kinds.gaps import GAPS
 from onkel.errors import ExportError
-from onkel.export.columns.block import Block
+from onkel.export.columns.block import Block, Place
 from onkel.export.functions import pick
 from onkel.export.graph import ML, Value
 
 
 def text(
-    encoder: Encoder, k: int, x: Value, missing: str, dtype: np.dtype, means: np.ndarray | None
+    encoder: Encoder,
+    k: int,
+    x: Value,
+    missing: str,
+    dtype: np.dtype,
+    means: np.ndarray | None,
+    values: Collection[str] | None,
 ) -> Block:
     """The features of a text, of type ``dtype``.
 
-    ``means`` (codes, J): the statistics of each code, where they stand for it.
+    ``means`` (codes, J): the statistics of each code, where they stand for it. ``values``: texts
+    that may come, where some share features by a hash.
     """
-    own = encoder.layout.categories[k]
-    _refuse_hashed(encoder.columns[k], own, means)
-    # row 0 is for values never learned from, the last for those that are missing and refused
-    table, places = _indicators(encoder, k)
+    own, column = encoder.layout.categories[k], encoder.columns[k]
+    if values is None:
+        _refuse_hashed(column, own, means)
+    code_of = _codes(own, values or ())
+    # row 0 is for values never learned from, the last one for those that are missing and refused
+    codes = [0, *dict.fromkeys(code for code in code_of.values() if code)]
+    table, places = _features(encoder, k, codes, means)
+    row_of = {code: row for row, code in enumerate(codes)}
+    rows = {value: row_of[code] for value, code in code_of.items()}
+    gap = _row_of_gap(column, missing, rows, len(codes))
+    rows |= dict.fromkeys([*sorted(GAPS), *encoder.na_values], gap)
+    return Block(pick(table.astype(dtype), _row_of(x, rows)), places)
+
+
+def _codes(own: Categories, values: Collection[str]) -> dict[str, int]:
+    """The code of each value: those that have one of their own, then the others."""
+    others = [NOTHING, *(value.strip() for value in values)]
+    return own.codes | dict(zip(others, own.of(others).tolist(), strict=True))
+
+
+def _features(
+    encoder: Encoder, k: int, codes: list[int], means: np.ndarray | None
+) -> tuple[np.ndarray, list[Place]]:
+    """The features (codes + 1, p) of each code, NaN in the last row; and which they are."""
+    layout = encoder.layout
+    found = [(row, layout.get(k, code)) for row, code in enumerate(codes) if code]
+    found = [(row, j) for row, j in found if j >= 0]
+    table = np.zeros((len(codes) + 1, len(found)))
+    for i, (row, _) in enumerate(found):
+        table[row, i] = 1.0
+    places = [(j, 0) for _, j in found]
     if means is not None:
         learned = np.zeros((len(table), means.shape[1]))
-        known = means[: len(own.codes) + 1]
-        learned[: len(known)] = known
+        for row, code in enumerate(codes):
+            if code < len(means):
+                learned[row] = means[code]
         table = np.hstack([table, learned])
-        places += [(encoder.layout.get(k, CODE), i) for i in range(means.shape[1])]
+        places += [(layout.get(k, CODE), i) for i in range(means.shape[1])]
     table[-1] = np.nan
-    gap = _row_of_gap(encoder.columns[k], own, missing)
-    return Block(pick(table.astype(dtype), _rows(encoder, own, x, gap)), places)
+    return table, places
 
 
-def _indicators(encoder: Encoder, k: int) -> tuple[np.ndarray, list[tuple[int, int]]]:
-    """1 in the row of each code that has a feature, (codes + 2, features); the features."""
-    codes = encoder.layout.categories[k].codes.values()
-    found = [(encoder.layout.get(k, code), code) for code in codes]
-    found = [(j, code) for j, code in found if j >= 0]
-    table = np.zeros((len(codes) + 2, len(found)))
-    for i, (_, code) in enumerate(found):
-        table[code, i] = 1.0
-    return table, [(j, 0) for j, _ in found]
-
-
-def _row_of_gap(column: Column, own: Categories, missing: str) -> int:
+def _row_of_gap(column: Column, missing: str, rows: dict[str, int], refused: int) -> int:
     """The table's row for what is missing."""
     if not column.late and missing in ("error", "skip"):
-        return len(own.codes) + 1
-    return own.codes.get(NOTHING, 0) if missing == "auto" and not column.late else 0
+        return refused
+    return rows[NOTHING] if missing == "auto" and not column.late else 0
 
 
-def _rows(encoder: Encoder, own: Categories, x: Value, gap: int) -> Value:
-    """The row of each text in the column's table, (n,)."""
-    rows = own.codes | dict.fromkeys([*sorted(GAPS), *encoder.na_values], gap)
+def _row_of(x: Value, rows: dict[str, int]) -> Value:
+    """The row of each text (n, 1) in the column's table, (n,)."""
     return x.graph.node(
         "LabelEncoder",
         x.shaped(-1),
@@ -72,13 +96,13 @@ def _refuse_hashed(column: Column, own: Categories, means: np.ndarray | None) ->
     """ExportError where values that share a feature by a hash may count."""
     if not own.hashes or (means is not None and not means[own.room + 1 :].any()):
         return
-    what, remedy = f"has more than {own.room} values, and the others", "with a larger"
+    what = f"has more than {own.room} values, and the others"
     if column.form == "many":
-        what, remedy = "holds texts that nearly all differ, and they", ""
+        what = "holds texts that nearly all differ, and they"
     elif len(own.codes) < own.room:
-        what, remedy = "had no value in the first rows, and its values", ""
-    remedy += " max_categories (--max-categories), or " if remedy else ""
+        what = "had no value in the first rows, and its values"
     raise ExportError(
-        f"column {column.name!r} {what} share features by a hash, which ONNX lacks: learn {remedy}"
-        "without the column (exclude, --exclude)"
+        f"column {column.name!r} {what} share features by a hash, which ONNX lacks: say which "
+        f"values may come, values={{{column.name!r}: [...]}} (--values FILE on the command line); "
+        "or learn with a larger max_categories, or without the column"
     )
