@@ -71,3 +71,7 @@ class ModelFileError(ValueError):
 
 class MissingModelFileError(ModelFileError, FileNotFoundError):
     """A model file that is not there."""
+
+
+class ExportError(ValueError):
+    """A model, or a part of one, that cannot be written as an ONNX graph."""

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from onkel._version import __version__
-from onkel.cli import algorithms, datasets, demo, info, predict, tune
+from onkel.cli import algorithms, datasets, demo, export, info, predict, tune
 from onkel.cli.compare import verb as compare
 from onkel.cli.console import Notes, complain, fail, say_warnings
 from onkel.cli.interrupt import Interrupted
@@ -55,6 +55,7 @@ app = typer.Typer(
 app.command()(learn.learn)
 app.command()(predict.predict)
 app.command()(info.info)
+app.command()(export.export)
 app.command()(compare.compare)
 app.command()(tune.tune)
 app.command()(algorithms.algorithms)

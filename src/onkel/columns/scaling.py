@@ -156,7 +156,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = self._checked(X, learn=False)
         if self.mode == "none":
             return X
-        center, factor = self._affine()
+        center, factor = self.affine()
         if issparse(X):
             data = (X.data * factor[X.indices]).astype(X.dtype, copy=False)
             return csr_matrix((data, X.indices, X.indptr), X.shape)
@@ -164,12 +164,12 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.mode == "auto":
             from onkel.columns.tails import tails_now
 
-            tails_now(X, out, self.center_, self.tails_, self._rows_of_columns())
+            tails_now(X, out, self.center_, self.tails_, self.rows_of_columns())
         if self.n_late_:
             out[:, -self.n_late_ :][X[:, -self.n_late_ :] == 0.0] = 0.0
         return out
 
-    def _affine(self) -> tuple[np.ndarray, np.ndarray]:
+    def affine(self) -> tuple[np.ndarray, np.ndarray]:
         """What to subtract and to multiply by, now."""
         t = max(self.n_rows_, 1)
         if self.mode == "minmax":
@@ -178,12 +178,12 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             m2 = self.spread_
             if self.sparse_:
                 m2 = m2 + self.center_**2 * self.count_ * (t - self.count_) / t
-            width = np.sqrt(m2 / self._rows_of_columns())
+            width = np.sqrt(m2 / self.rows_of_columns())
         known = (width > 0) & np.isfinite(width)
         center = np.where(known, self.center_, 0.0)
         return center, np.divide(1.0, width, out=np.zeros_like(width), where=known)
 
-    def _rows_of_columns(self) -> np.ndarray:
+    def rows_of_columns(self) -> np.ndarray:
         """Rows in the statistics of each column, 1 at the least."""
         rows = np.full(self.n_features_in_, max(self.n_rows_, 1.0))
         if self.n_late_:

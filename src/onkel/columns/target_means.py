@@ -72,6 +72,12 @@ class TargetMeans:
         before = np.tile(self.total / max(self.n_rows, 1.0), (n, 1))
         return {name: self._of(name, own, before, before, False) for name, own in codes.items()}
 
+    def by_code(self) -> dict[int, np.ndarray]:
+        """The statistics (codes, J) of the codes 0, 1, ... of each column after all rows so far."""
+        copied = TargetMeans.from_state(self.get_state())
+        codes = {name: np.arange(len(own)) for name, own in self.counts.items()}
+        return {name: copied.now({name: own})[name] for name, own in codes.items()}
+
     def _of(
         self, name: int, codes: np.ndarray, Y: np.ndarray, before: np.ndarray, learn: bool
     ) -> np.ndarray:

@@ -26,16 +26,17 @@ from onkel.state import Array, check, require
 # Least squares on ±1 has f = 2p - 1 = tanh(½ logit p): a slope of 2 at 0; indicators likewise.
 _FIRST_SLOPE = 2.0
 _FIRST_ROWS = 1.0
-# Scores far outside of the targets' range are clipped: they say no more than this.
-_LARGEST = 10.0
-_MORE = np.nextafter(0.5, 1.0)
+#: scores far outside of the targets' range are clipped: they say no more than this
+LARGEST = 10.0
+#: the least probability of a predicted class that is no tie
+MORE = np.nextafter(0.5, 1.0)
 
 
 @jit
 def _follow_two(f, positive, weight, theta, H, out):
     for t in range(len(f)):
         p = sigmoid(theta[0] * f[t] + theta[1])
-        q = max(p, _MORE) if f[t] > 0.0 else min(p, 0.5)
+        q = max(p, MORE) if f[t] > 0.0 else min(p, 0.5)
         out[t, 0] = q if positive[t] > 0.0 else 1.0 - q
         out[t, 1] = max(q, 1.0 - q)
         h = weight[t] * p * (1.0 - p)
@@ -78,7 +79,7 @@ class Calibration:
         Returns the probabilities (n, 2), before each row, of its class and of the predicted one.
         """
         out = np.empty((len(scores), 2))
-        scores = scores.clip(-_LARGEST, _LARGEST)
+        scores = scores.clip(-LARGEST, LARGEST)
         if scores.shape[1] == 1:
             f = scores[:, 0]
             _follow_two(f, codes.astype(np.float64), weight, self.theta, self.H, out)
@@ -88,12 +89,12 @@ class Calibration:
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """(n, max(K, 2)) of scores (n, K)."""
-        scores = scores.clip(-_LARGEST, _LARGEST)
+        scores = scores.clip(-LARGEST, LARGEST)
         if scores.shape[1] == 1:
             f = scores[:, 0]
             positive = expit(self.theta[0] * f + self.theta[1])
             # a probability never contradicts the predicted class
-            positive = np.where(f > 0.0, np.maximum(positive, _MORE), np.minimum(positive, 0.5))
+            positive = np.where(f > 0.0, np.maximum(positive, MORE), np.minimum(positive, 0.5))
             return np.stack([1.0 - positive, positive], axis=1)
         return np.asarray(softmax(self.theta[0] * scores, axis=1))
 

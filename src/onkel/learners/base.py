@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from onkel.errors import DataError, DivergenceError
 from onkel.learners.checking import check_rows, column_names, first_error, new_columns, weights
 from onkel.learners.declaration import Row, declared, param
+from onkel.learners.exported import Exported
 from onkel.learners.importance import importances
-from onkel.learners.mergeable import Mergeable
 from onkel.learners.saved import nbytes
 from onkel.learners.told import Told
 from onkel.losses import Loss, parse_loss
@@ -25,7 +25,7 @@ from onkel.rules import Rule
 
 
 @declared
-class OnlineEstimator(Mergeable):
+class OnlineEstimator(Exported):
     """A learner that takes rows in order, each predicted before it is learned.
 
     Threads may share it. One call learns or predicts at a time and the others wait, so what

@@ -193,6 +193,15 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
             return np.stack([1.0 - positive, positive], axis=1)
         return softmax(scores, axis=1)
 
+    def _outputs_of(self, scores: Any) -> Any:
+        from onkel.export.outputs import of_classes
+
+        return of_classes(scores, self.classes_, self._exported_link())
+
+    def _exported_link(self) -> Any:
+        """What makes probabilities of scores, as :func:`onkel.export.outputs.of_classes` has it."""
+        return self.probability_link
+
 
 def _decide(scores: np.ndarray, n_classes: int) -> np.ndarray:
     """Class codes: of two, the second from a score of 0 up; of more, the first of the highest."""

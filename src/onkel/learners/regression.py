@@ -98,3 +98,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     def model_scores(self, X: Any) -> np.ndarray:
         """Outputs (n, 1) of the rows X (n, d)."""
         return self._scores(X)
+
+    def _outputs_of(self, scores: Any) -> Any:
+        from onkel.export.outputs import of_value
+
+        return of_value(scores)

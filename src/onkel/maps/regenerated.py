@@ -83,6 +83,11 @@ class RegeneratedFeatures(SpectralFeatures):
         rng = np.random.default_rng([self.seed_, start // _AT_ONCE])
         return make_kernel(self.kernel).spectrum(rng, self.n_features_in_, _AT_ONCE, self.gamma_)
 
+    def all_frequencies(self) -> np.ndarray:
+        """All frequencies (d, D), which nothing here stores."""
+        drawn = [self.frequencies(start) for start in range(0, self.n_components, _AT_ONCE)]
+        return np.concatenate(drawn, axis=1)[:, : self.n_components]
+
     def fields(self, state: Any) -> dict[str, Field]:
         return {"gamma": Number(low=0.0, high=1e60)}
 

@@ -22,6 +22,11 @@ class SignProjection(FeatureMap):
     n_components : int, default=400
     random_state : int, RandomState or None, default=None
 
+    Attributes
+    ----------
+    directions_ : ndarray of shape (d, n_components)
+        R.
+
     Notes
     -----
     Source: Charikar 2002, section 3, after Goemans & Williamson 1995.
@@ -43,7 +48,7 @@ class SignProjection(FeatureMap):
         # row j of R comes from the seed and j, so a column that comes later finds its own
         draws = [np.random.default_rng([self.seed_, j]) for j in range(self.n_features_in_)]
         R = [draw.standard_normal(self.n_components) for draw in draws]
-        self._directions = np.array(R, self.dtype_)
+        self.directions_ = np.array(R, self.dtype_)
 
     def add_columns(self, n: int) -> int | None:
         self.n_features_in_ += n
@@ -52,7 +57,7 @@ class SignProjection(FeatureMap):
 
     def features(self, X: Any, out: Any = None) -> np.ndarray:
         size = self.dtype_.type(self.n_components**-0.5)
-        return np.where(np.asarray(X @ self._directions) >= 0.0, size, -size)
+        return np.where(np.asarray(X @ self.directions_) >= 0.0, size, -size)
 
     def set_state(self, state: dict[str, Any]) -> None:
         self.fit_first(np.empty((0, self.n_features_in_)))

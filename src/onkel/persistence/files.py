@@ -74,7 +74,7 @@ def save(model: Any, path: str | os.PathLike[str], *, info: dict[str, Any] | Non
     text = json.dumps(document, sort_keys=True)
     document["sha256"] = _digest(text, arrays)
     content = to_bytes(arrays, {_METADATA_KEY: json.dumps(document, sort_keys=True)})
-    _write(path, content)
+    write_whole(path, content)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -191,7 +191,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return document, arrays
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file atomically; ModelFileError, which says why, where it cannot be written."""
     if not path.parent.is_dir():
         raise ModelFileError(f"cannot save {path}: the folder {path.parent} does not exist")
     try:

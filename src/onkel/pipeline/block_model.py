@@ -265,6 +265,13 @@ class BlockModel:
         self.map_fixed = self._statistics.fixed = True
         self._inputs.fix()
 
+    def as_tables(self) -> tuple[list[tuple[int, int]], dict[int, np.ndarray]]:
+        """As `Inputs.as_tables`, of the columns that the learner has learned from."""
+        places, means = self._inputs.as_tables()
+        known = int(self.scaler.n_features_in_)
+        # late columns that nothing was learned from have no place, those that rows lack are 0
+        return [*places, *[(-1, 0)] * known][:known], means
+
     def _scaled(self, X: Any) -> Any:
         return self._statistics.transform(self._inputs.now(X), self._inputs.n_late)
 

@@ -67,6 +67,21 @@ class Inputs:
             return X
         return self._widening.now(X, list(self.encoder.codes))
 
+    def as_tables(self) -> tuple[list[tuple[int, int]], dict[int, np.ndarray]]:
+        """What :meth:`now` does, as tables.
+
+        Returns
+        -------
+        places : list of (int, int)
+            Of each of the learner's columns: feature of the encoder, and which of its statistics.
+        means : dict of int to ndarray of shape (codes, J)
+            The statistics of each code, by the feature that holds codes.
+        """
+        if self._widening is None:
+            n = 0 if self.encoder is None else self.encoder.n_features
+            return [(j, 0) for j in range(n)], {}
+        return self._widening.places(), self._widening.means.by_code()
+
     def learn(self, X: Any, y: np.ndarray, late: int) -> list[Segment]:
         """The learner's rows for encoded rows X (n, d), each before it is learned; learn them.
 

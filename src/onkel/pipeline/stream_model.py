@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from onkel import persistence
 from onkel.errors import DataError
+from onkel.model.lock import locked
 from onkel.pipeline.describing import columns_of, describe, html_table
 from onkel.pipeline.merging import MergeableModel
 from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
@@ -269,6 +270,43 @@ class StreamModel(MergeableModel):
             Usually ending in ``.onkel``.
         """
         persistence.save(self, path)
+
+    @locked
+    def export_onnx(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        values: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
+        """Write the model as an ONNX graph, for runtimes without Python.
+
+        The graph has an input (n, 1) for each column, by its name: text as it stands, without
+        blanks around it; numbers as float64, NaN where one is missing; times as seconds since 1970
+        in UTC, float64. A model of unnamed columns takes ``X`` (n, d). It gives ``prediction``
+        (n,), as `predict` does, and of a classifier ``decision`` and ``probabilities``. It does not
+        learn, knows no memory, and refuses no value: a missing one that `predict` would refuse
+        gives NaN. See docs/onnx.md.
+
+        Parameters
+        ----------
+        path : path-like
+            Usually ending in ``.onnx``. An existing file is replaced.
+        values : dict of str to list of str, optional
+            For columns with more values than ``max_categories``: the texts that may come. The graph
+            knows these and the first ones; any other counts as one never learned from.
+
+        Raises
+        ------
+        ImportError
+            The package onnx is missing: ``pip install 'onkel[onnx]'``.
+        ExportError
+            A part of the model cannot be written as a graph: which, and why.
+        ModelFileError
+            The folder does not exist or cannot be written.
+        """
+        from onkel.pipeline.exporting import export
+
+        export(self, path, values)
 
     def _over_next(self, X: Any, method: Callable[[Any, Any], np.ndarray]) -> np.ndarray:
         """As `_over`, of all rows at once and with their groups."""

@@ -72,6 +72,10 @@ class Widening:
         means = self.means.now({j: X[:, j] for j in codes}) if codes else {}
         return self._placed(X, means)
 
+    def places(self) -> list[tuple[int, int]]:
+        """Of each of the learner's columns: column of the encoder, and which of its statistics."""
+        return [*((j, 0) for j in range(self.n_first)), *self.late]
+
     def column(self, j: int) -> int:
         """The encoder's column that the learner's column j comes from."""
         return j if j < self.n_first else self.late[j - self.n_first][0]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-_DAY = 86_400.0
-# 1970-01-01 was a Thursday; weeks begin on Monday.
-_MONDAY = 3.0
-# Mean length of a Gregorian year in days.
-_YEAR = 365.2425
-_QUARTER = _YEAR / 4
+#: seconds
+DAY = 86_400.0
+#: 1970-01-01 was a Thursday; weeks begin on Monday
+MONDAY = 3.0
+#: mean length of a Gregorian year in days
+YEAR = 365.2425
+QUARTER = YEAR / 4
 
 
 def time_features(seconds: np.ndarray, origin: float) -> np.ndarray:
@@ -32,10 +33,10 @@ def time_features(seconds: np.ndarray, origin: float) -> np.ndarray:
     ndarray of shape (n, 7)
         Trend; hour; weekday, in whole days from Monday; day of the year.
     """
-    days = seconds / _DAY
-    since = (seconds - origin) / _DAY
-    phases = days % 1.0, (np.floor(days) + _MONDAY) % 7.0 / 7.0, days % _YEAR / _YEAR
+    days = seconds / DAY
+    since = (seconds - origin) / DAY
+    phases = days % 1.0, (np.floor(days) + MONDAY) % 7.0 / 7.0, days % YEAR / YEAR
     angles = 2.0 * np.pi * np.stack(phases, axis=1)
     circles = np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(seconds), 6)
-    circles[np.abs(since) < _QUARTER, 4:] = 0.0
+    circles[np.abs(since) < QUARTER, 4:] = 0.0
     return np.column_stack([np.arcsinh(since), circles])

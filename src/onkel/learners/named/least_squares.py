@@ -46,6 +46,9 @@ class CalibratedClassifier(OnlineClassifier):
     def _link(self, scores: np.ndarray) -> np.ndarray:
         return self.calibration_.probabilities(scores)
 
+    def _exported_link(self) -> Calibration:
+        return self.calibration_
+
     def _take_in(self, other: Any, since: Any) -> None:
         super()._take_in(other, since)
         known = None if since is None else since.calibration_

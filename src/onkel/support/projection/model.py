@@ -36,8 +36,13 @@ class ProjectionModel(BudgetModel):
         upper = self.factor[:m, :m].astype(np.float64)
         return np.asarray(solve_triangular(upper, super().coef.T).T, self.dtype)
 
-    def _weights(self) -> np.ndarray:
+    @property
+    def basis_coef(self) -> np.ndarray:
+        """Weights (K, size) of the basis."""
         return super().coef
+
+    def _weights(self) -> np.ndarray:
+        return self.basis_coef
 
     def _coordinates(self, K: np.ndarray) -> np.ndarray:
         Z = np.ascontiguousarray(K, self.dtype)

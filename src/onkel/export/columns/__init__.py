@@ -1,0 +1,1 @@
+"""The columns of a table as features, in a graph."""

@@ -1,0 +1,83 @@
+"""Columns of numbers and of times: their features, and what stands where there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from onkel.columns.column import GAP, TIME_PARTS, VALUE
+from onkel.columns.encoding import Encoder
+from onkel.columns.kinds.times import DAY, MONDAY, QUARTER, YEAR
+from onkel.export.columns.block import Block
+from onkel.export.functions import asinh, concat, filled, where
+from onkel.export.graph import Value
+
+# π/2 is the sum of both.
+_QUARTER_TURN, _REST = 0.5 * math.pi, 6.123233995736766e-17
+
+
+def number(encoder: Encoder, k: int, x: Value, missing: str) -> Iterator[Block]:
+    """A number from its origin."""
+    return _with_gaps(encoder, k, x, x - encoder.columns[k].origin, missing)
+
+
+def time(encoder: Encoder, k: int, x: Value, missing: str) -> Iterator[Block]:
+    """The seven features of a moment."""
+    return _with_gaps(encoder, k, x, _time_features(x, encoder.columns[k].origin), missing)
+
+
+def fill_of(encoder: Encoder, missing: str) -> np.ndarray:
+    """What stands for a missing number in each feature (n_features,); NaN: nothing does."""
+    fill = np.full(encoder.n_features, np.nan if missing in ("error", "skip") else 0.0)
+    if missing in ("mean", "auto") and encoder.means is not None:
+        # features that came later have none yet
+        fill[: len(encoder.means)] = encoder.means
+    return fill
+
+
+def _with_gaps(encoder: Encoder, k: int, x: Value, values: Value, missing: str) -> Iterator[Block]:
+    """The features of x; where x is NaN, their means, and 1 in the feature that shows it."""
+    column, layout = encoder.columns[k], encoder.layout
+    first = layout.get(k, VALUE)
+    own = list(range(first, first + (len(TIME_PARTS) if column.kind == "time" else 1)))
+    fill = np.zeros(len(own)) if column.late else fill_of(encoder, missing)[own]
+    gone = x.of("IsNaN", bool)
+    if not np.isnan(fill).any():
+        values = where(gone, fill, values)
+    yield Block(values, [(j, 0) for j in own])
+    gap = layout.get(k, GAP)
+    if gap >= 0:
+        yield Block(gone.to(x.dtype) if missing == "auto" else filled(x, 0.0, 1), [(gap, 0)])
+
+
+def _time_features(seconds: Value, origin: float) -> Value:
+    """As :func:`onkel.columns.kinds.times.time_features`, (n, 7)."""
+    days, since = seconds / DAY, (seconds - origin) / DAY
+    weekday = _rest(days.of("Floor") + MONDAY, 7.0)
+    circles = [_circle(_rest(days, 1.0)), _circle(weekday / 7.0)]
+    year = where(since.of("Abs") < QUARTER, 0.0, _circle(_rest(days, YEAR) / YEAR))
+    return concat(asinh(since), *circles, year)
+
+
+def _circle(turns: Value) -> Value:
+    """Sine and cosine (n, 2) of angles (n, 1), from 0 to 1 in turns.
+
+    Of NumPy's last digits where they are near 0, which midnight and noon are: the default's cells
+    may tell them apart there. So each is the sine of the way to its next 0, which is exact.
+    """
+    angle = turns * (2.0 * math.pi)
+    to_half = where((angle - math.pi).of("Abs") < 1.0, _way(angle, 2), angle)
+    to_quarter = where(angle < math.pi, _way(angle, 1), -_way(angle, 3))
+    return concat(to_half.of("Sin"), to_quarter.of("Sin"))
+
+
+def _way(angle: Value, quarters: int) -> Value:
+    """From an angle to so many quarters of a turn."""
+    return -(angle - quarters * _QUARTER_TURN) + quarters * _REST
+
+
+def _rest(x: Value, period: float) -> Value:
+    """x modulo a period, from 0 up."""
+    return x - (x / period).of("Floor") * period

@@ -1,0 +1,108 @@
+"""Columns of text: a table with a row of features for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from onkel.columns.column import CODE, Column
+from onkel.columns.encoding import Encoder
+from onkel.columns.kinds.categories import NOTHING, Categories
+from onkel.columns.kinds.gaps import GAPS
+from onkel.errors import ExportError
+from onkel.export.columns.block import Block, Place
+from onkel.export.functions import pick
+from onkel.export.graph import ML, Value
+
+
+def text(
+    encoder: Encoder,
+    k: int,
+    x: Value,
+    missing: str,
+    dtype: np.dtype,
+    means: np.ndarray | None,
+    values: Collection[str] | None,
+) -> Block:
+    """The features of a text, of type ``dtype``.
+
+    ``means`` (codes, J): the statistics of each code, where they stand for it. ``values``: texts
+    that may come, where some share features by a hash.
+    """
+    own, column = encoder.layout.categories[k], encoder.columns[k]
+    if values is None:
+        _refuse_hashed(column, own, means)
+    code_of = _codes(own, values or ())
+    # row 0 is for values never learned from, the last one for those that are missing and refused
+    codes = [0, *dict.fromkeys(code for code in code_of.values() if code)]
+    table, places = _features(encoder, k, codes, means)
+    row_of = {code: row for row, code in enumerate(codes)}
+    rows = {value: row_of[code] for value, code in code_of.items()}
+    gap = _row_of_gap(column, missing, rows, len(codes))
+    rows |= dict.fromkeys([*sorted(GAPS), *encoder.na_values], gap)
+    return Block(pick(table.astype(dtype), _row_of(x, rows)), places)
+
+
+def _codes(own: Categories, values: Collection[str]) -> dict[str, int]:
+    """The code of each value: those that have one of their own, then the others."""
+    others = [NOTHING, *(value.strip() for value in values)]
+    return own.codes | dict(zip(others, own.of(others).tolist(), strict=True))
+
+
+def _features(
+    encoder: Encoder, k: int, codes: list[int], means: np.ndarray | None
+) -> tuple[np.ndarray, list[Place]]:
+    """The features (codes + 1, p) of each code, NaN in the last row; and which they are."""
+    layout = encoder.layout
+    found = [(row, layout.get(k, code)) for row, code in enumerate(codes) if code]
+    found = [(row, j) for row, j in found if j >= 0]
+    table = np.zeros((len(codes) + 1, len(found)))
+    for i, (row, _) in enumerate(found):
+        table[row, i] = 1.0
+    places = [(j, 0) for _, j in found]
+    if means is not None:
+        learned = np.zeros((len(table), means.shape[1]))
+        for row, code in enumerate(codes):
+            if code < len(means):
+                learned[row] = means[code]
+        table = np.hstack([table, learned])
+        places += [(layout.get(k, CODE), i) for i in range(means.shape[1])]
+    table[-1] = np.nan
+    return table, places
+
+
+def _row_of_gap(column: Column, missing: str, rows: dict[str, int], refused: int) -> int:
+    """The table's row for what is missing."""
+    if not column.late and missing in ("error", "skip"):
+        return refused
+    return rows[NOTHING] if missing == "auto" and not column.late else 0
+
+
+def _row_of(x: Value, rows: dict[str, int]) -> Value:
+    """The row of each text (n, 1) in the column's table, (n,)."""
+    return x.graph.node(
+        "LabelEncoder",
+        x.shaped(-1),
+        domain=ML,
+        dtype=np.int64,
+        keys_strings=list(rows),
+        values_int64s=list(rows.values()),
+        default_int64=0,
+    )
+
+
+def _refuse_hashed(column: Column, own: Categories, means: np.ndarray | None) -> None:
+    """ExportError where values that share a feature by a hash may count."""
+    if not own.hashes or (means is not None and not means[own.room + 1 :].any()):
+        return
+    what = f"has more than {own.room} values, and the others"
+    if column.form == "many":
+        what = "holds texts that nearly all differ, and they"
+    elif len(own.codes) < own.room:
+        what = "had no value in the first rows, and its values"
+    raise ExportError(
+        f"column {column.name!r} {what} share features by a hash, which ONNX lacks: say which "
+        f"values may come, values={{{column.name!r}: [...]}} (--values FILE on the command line); "
+        "or learn with a larger max_categories, or without the column"
+    )

@@ -1,0 +1,61 @@
+"""Functions of values that take several nodes, or that ONNX lacks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from onkel.export.graph import Value
+
+
+def concat(*values: Value) -> Value:
+    """Columns side by side."""
+    if len(values) == 1:
+        return values[0]
+    return values[0].graph.node("Concat", *values, axis=1)
+
+
+def where(condition: Value, yes: Any, no: Any) -> Value:
+    """``yes`` where the condition holds, else ``no``; one of them is a value."""
+    graph, dtype = condition.graph, next(x.dtype for x in (yes, no) if isinstance(x, Value))
+    parts = (x if isinstance(x, Value) else graph.constant(x, dtype) for x in (yes, no))
+    return graph.node("Where", condition, *parts, dtype=dtype)
+
+
+def pick(table: np.ndarray, index: Value) -> Value:
+    """The rows of a table of constants by their numbers."""
+    return index.graph.node("Gather", index.graph.constant(table), index, axis=0)
+
+
+def filled(like: Value, value: float, width: int, dtype: Any = None) -> Value:
+    """(n, width) of one number, for the n rows of ``like``; of its type, if none is given."""
+    graph = like.graph
+    rows = graph.node("Gather", like.of("Shape", np.int64), graph.constant([0]), axis=0)
+    shape = graph.node("Concat", rows, [width], axis=0)
+    return graph.node("Expand", graph.constant([value], dtype or like.dtype), shape)
+
+
+def asinh(x: Value) -> Value:
+    """asinh in float64, which not every runtime has: log(1 + u) for u = |x| + x²/(1 + √(1 + x²)).
+
+    log(1 + u) is u log(w)/(w - 1) for w the rounded 1 + u, exact for small u, too (Kahan).
+    """
+    x = x.to(np.float64)
+    size, square = x.of("Abs"), x * x
+    u = size + square / ((square + 1.0).of("Sqrt") + 1.0)
+    more = (u + 1.0) - 1.0
+    none = x.graph.node("Equal", more, 0.0, dtype=bool)
+    share = u / where(none, 1.0, more)
+    return x.of("Sign") * where(none, u, (u + 1.0).of("Log") * share)
+
+
+def cosines_and_sines(turns: Value) -> tuple[Value, Value]:
+    """cos and sin of angles in turns; whole turns are taken away first, which is exact.
+
+    cos 2h is 1 - 2 sin²h: not every runtime has the cosine in float64.
+    """
+    around = turns - turns.of("Round")
+    half = (around * math.pi).of("Sin")
+    return -(half * half) * 2.0 + 1.0, (around * (2.0 * math.pi)).of("Sin")

@@ -1,0 +1,182 @@
+"""An ONNX graph, node by node: values with NumPy's operators, and the operations beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.errors import ExportError
+from onkel.export.package import onnx
+
+#: operators that onnxruntime has since 2022, and runtimes made of it
+OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
+ML = "ai.onnx.ml"
+# A file of protocol buffers is smaller than 2 GiB.
+_MOST_BYTES = 2**31 - 2**20
+_INT = np.dtype(np.int64)
+
+
+class Value:
+    """A tensor of a graph: its name and its type of numbers. Constants take the type."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, graph: Graph, name: str, dtype: np.dtype) -> None:
+        self.graph, self.name, self.dtype = graph, name, dtype
+
+    def __add__(self, other: Any) -> Value:
+        return self.graph.node("Add", self, other)
+
+    def __sub__(self, other: Any) -> Value:
+        return self.graph.node("Sub", self, other)
+
+    def __mul__(self, other: Any) -> Value:
+        return self.graph.node("Mul", self, other)
+
+    def __truediv__(self, other: Any) -> Value:
+        return self.graph.node("Div", self, other)
+
+    def __matmul__(self, other: Any) -> Value:
+        return self.graph.node("MatMul", self, other)
+
+    def __pow__(self, other: Any) -> Value:
+        return self.graph.node("Pow", self, other)
+
+    def __gt__(self, other: Any) -> Value:
+        return self.graph.node("Greater", self, other, dtype=bool)
+
+    def __lt__(self, other: Any) -> Value:
+        return self.graph.node("Less", self, other, dtype=bool)
+
+    def __ge__(self, other: Any) -> Value:
+        return self.graph.node("GreaterOrEqual", self, other, dtype=bool)
+
+    def __neg__(self) -> Value:
+        return self.graph.node("Neg", self)
+
+    def of(self, op: str, dtype: Any = None) -> Value:
+        """A function of one argument, by its name in ONNX, such as "Exp"; its result's type."""
+        return self.graph.node(op, self, dtype=dtype)
+
+    def to(self, dtype: Any) -> Value:
+        """The same numbers in another type."""
+        dtype = np.dtype(dtype)
+        if dtype == self.dtype:
+            return self
+        to = onnx().helper.np_dtype_to_tensor_dtype(dtype)
+        return self.graph.node("Cast", self, dtype=dtype, to=to)
+
+    def columns(self, which: Any) -> Value:
+        """Columns of an (n, d) tensor, by number, in this order."""
+        index = self.graph.constant(np.asarray(which, dtype=_INT).reshape(-1))
+        return self.graph.node("Gather", self, index, axis=1)
+
+    def span(self, start: int, stop: int) -> Value:
+        """Columns of an (n, d) tensor from ``start`` to before ``stop``."""
+        ends = (self.graph.constant(np.array([end], dtype=_INT)) for end in (start, stop, 1))
+        return self.graph.node("Slice", self, *ends)
+
+    def shaped(self, *shape: int) -> Value:
+        """The same numbers in another shape; one length may be -1."""
+        return self.graph.node("Reshape", self, self.graph.constant(np.array(shape, dtype=_INT)))
+
+    def sum(self, axis: int, keep: bool = False) -> Value:
+        """The sum over an axis."""
+        axes = self.graph.constant(np.array([axis], dtype=_INT))
+        return self.graph.node("ReduceSum", self, axes, keepdims=int(keep))
+
+
+class Graph:
+    """Nodes, constants, inputs and outputs; see :meth:`proto`."""
+
+    def __init__(self) -> None:
+        self._onnx = onnx()
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+        self._inputs: list[Any] = []
+        self._outputs: list[Any] = []
+        self._names: set[str] = set()
+        self._bytes = 0
+
+    # ---- ends ----------------------------------------------------------------------------------
+
+    def input(self, name: str, dtype: Any, width: int) -> Value:
+        """Rows (n, width) that are given, of numbers or of text."""
+        value = Value(self, self._new_name(name), np.dtype(dtype))
+        self._inputs.append(self._described(value, ["rows", width]))
+        return value
+
+    def output(self, name: str, value: Value, width: int | None = None) -> None:
+        """Call a value of the shape (n,) or (n, width) an output."""
+        named = Value(self, self._new_name(name), value.dtype)
+        self._add("Identity", [value.name], named.name, "", {})
+        self._outputs.append(self._described(named, ["rows"] if width is None else ["rows", width]))
+
+    def _described(self, value: Value, shape: list[Any]) -> Any:
+        helper = self._onnx.helper
+        kind = helper.np_dtype_to_tensor_dtype(_stored(value.dtype))
+        return helper.make_tensor_value_info(value.name, kind, shape)
+
+    def _new_name(self, name: str) -> str:
+        while not name or name in self._names:
+            name += "_"
+        self._names.add(name)
+        return name
+
+    # ---- what is computed ----------------------------------------------------------------------
+
+    def node(
+        self, op: str, *inputs: Any, dtype: Any = None, domain: str = "", **attributes: Any
+    ) -> Value:
+        """What an operator gives; an input that is no value yet is a constant of the first's type.
+
+        ``dtype``: the type of the result, if it is not that of the first input.
+        """
+        first = next(one for one in inputs if isinstance(one, Value))
+        names = [
+            one.name if isinstance(one, Value) else self.constant(one, first.dtype).name
+            for one in inputs
+        ]
+        out = Value(
+            self, self._new_name(f"{op}_{len(self._nodes)}"), np.dtype(dtype or first.dtype)
+        )
+        self._add(op, names, out.name, domain, attributes)
+        return out
+
+    def _add(
+        self, op: str, inputs: list[str], output: str, domain: str, attributes: dict[str, Any]
+    ) -> None:
+        make = self._onnx.helper.make_node
+        self._nodes.append(make(op, inputs, [output], domain=domain, **attributes))
+
+    def constant(self, values: Any, dtype: Any = None) -> Value:
+        """Numbers or texts that the file holds."""
+        array = np.ascontiguousarray(values, dtype=dtype)
+        array = array.reshape(np.shape(values))
+        self._bytes += array.nbytes
+        if self._bytes > _MOST_BYTES:
+            raise ExportError(
+                f"the graph's constants take more than {_MOST_BYTES / 2**30:.1f} GiB, and an ONNX "
+                "file holds less than 2: learn with fewer components, or fewer columns"
+            )
+        value = Value(self, self._new_name(f"constant_{len(self._constants)}"), array.dtype)
+        stored = array.astype(_stored(array.dtype), copy=False)
+        self._constants.append(self._onnx.numpy_helper.from_array(stored, value.name))
+        return value
+
+    # ---- the whole -----------------------------------------------------------------------------
+
+    def proto(self, name: str) -> Any:
+        """The graph as an ONNX model."""
+        helper = self._onnx.helper
+        graph = helper.make_graph(
+            self._nodes, name, self._inputs, self._outputs, initializer=self._constants
+        )
+        domains = [helper.make_opsetid("", OPSET), helper.make_opsetid(ML, ML_OPSET)]
+        return helper.make_model(graph, opset_imports=domains, ir_version=IR_VERSION)
+
+
+def _stored(dtype: np.dtype) -> np.dtype:
+    """The type that ONNX has for it: texts are objects."""
+    return np.dtype(object) if dtype.kind in "UO" else dtype

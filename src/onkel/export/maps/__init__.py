@@ -1,0 +1,1 @@
+"""Features z(x) as graphs, one file for each way to make them."""

@@ -1,0 +1,99 @@
+"""From scores to what is predicted: values, labels and probabilities."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onkel.default.calibration import LARGEST, MORE, Calibration
+from onkel.errors import ExportError
+from onkel.export.functions import concat, filled, pick, where
+from onkel.export.graph import Value
+
+
+class Outputs(NamedTuple):
+    """What a graph gives for each row; None: it does not."""
+
+    #: (n,), labels or values
+    prediction: Value
+    #: (n,) of two classes, else (n, K)
+    decision: Value | None = None
+    #: (n, K)
+    probabilities: Value | None = None
+    n_classes: int = 0
+
+    def write(self) -> None:
+        """Make them the outputs of their graph."""
+        graph, K = self.prediction.graph, self.n_classes
+        graph.output("prediction", self.prediction)
+        if self.decision is not None:
+            graph.output("decision", self.decision, K if K > 2 else None)
+        if self.probabilities is not None:
+            graph.output("probabilities", self.probabilities, K)
+
+
+def of_value(scores: Value) -> Outputs:
+    """A regression's values, of scores (n, 1)."""
+    return Outputs(scores.shaped(-1))
+
+
+def of_classes(scores: Value, classes: np.ndarray, link: Calibration | str | None) -> Outputs:
+    """A classifier's, of scores (n, 1 or K).
+
+    ``link``: what makes probabilities of scores, "softmax" or what was learned with them; None:
+    nothing does.
+
+    Raises
+    ------
+    ExportError
+        No class is known yet.
+    """
+    K = len(classes)
+    if K == 0:
+        raise ExportError("no class is known yet: learn at least one row first")
+    decision = scores if K > 2 else scores.shaped(-1)
+    chances = None if link is None else _probabilities(scores, K, link)
+    return Outputs(_labels(scores, classes), decision, chances, K)
+
+
+def _labels(scores: Value, classes: np.ndarray) -> Value:
+    """Of two classes the second from a score of 0 up; of more, the first of the highest."""
+    if len(classes) == 2:
+        codes = (scores.shaped(-1) >= 0.0).to(np.int64)
+    else:
+        codes = scores.graph.node("ArgMax", scores, dtype=np.int64, axis=1, keepdims=0)
+    return pick(classes, codes)
+
+
+def _probabilities(scores: Value, K: int, link: Calibration | str) -> Value:
+    if K == 1:
+        return filled(scores, 1.0, 1)
+    if isinstance(link, Calibration):
+        return _calibrated(scores, K, link)
+    if link != "softmax":
+        raise ExportError(f"no ONNX graph is known for probabilities by {link!r}")
+    if K == 2:
+        return _of_two(scores.of("Sigmoid"))
+    return scores.graph.node("Softmax", scores, axis=1)
+
+
+def _calibrated(scores: Value, K: int, calibration: Calibration) -> Value:
+    graph, (slope, offset) = scores.graph, calibration.theta
+    scores = graph.node("Max", graph.node("Min", scores, LARGEST), -LARGEST)
+    if K > 2:
+        return graph.node("Softmax", scores * slope, axis=1)
+    positive = (scores * slope + offset).of("Sigmoid")
+    # a probability never contradicts the predicted class
+    above, below = graph.node("Max", positive, MORE), graph.node("Min", positive, 0.5)
+    return _of_two(where(scores > 0.0, above, below))
+
+
+def _of_two(positive: Value) -> Value:
+    """(n, 2) of the probability (n, 1) of the second class."""
+    return concat(-positive + 1.0, positive)
+
+
+def in_units(outputs: Outputs, scale: float, center: float) -> Outputs:
+    """A regression's values in the target's own units."""
+    return outputs._replace(prediction=outputs.prediction * scale + center)

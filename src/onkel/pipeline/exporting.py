@@ -1,0 +1,99 @@
+"""A learner with its columns and its scaling, as one ONNX graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onkel.errors import ExportError
+from onkel.export.columns.numbers import fill_of
+from onkel.export.columns.table import Reading, features_of
+from onkel.export.file import write
+from onkel.export.functions import where
+from onkel.export.graph import Graph, Value
+from onkel.export.outputs import in_units
+from onkel.export.scaling import scaled
+from onkel.learners.base import OnlineEstimator
+from onkel.pipeline.statistics import is_fitted
+
+if TYPE_CHECKING:
+    from onkel.pipeline.block_model import BlockModel
+
+
+def export(
+    model: BlockModel,
+    path: str | os.PathLike[str],
+    values: Mapping[str, Collection[str]] | None = None,
+) -> None:
+    """Write a model that has learned rows; see `StreamModel.export_onnx`."""
+    learner = _learner(model)
+    _check_values(model, values or {})
+    graph = Graph()
+    named = model.encoder is not None and model.encoder.n_vector is None
+    rows = _of_columns(model, graph, values or {}) if named else _of_vectors(model, graph)
+    outputs = learner.graph_outputs(scaled(model.scaler, rows))
+    target = model.target_scaler
+    if target is not None:
+        outputs = in_units(outputs, target.scale, target.center)
+    outputs.write()
+    write(graph, path, type(learner).__name__, _facts(model, learner))
+
+
+def _learner(model: BlockModel) -> OnlineEstimator:
+    learner = model.estimator
+    if not isinstance(learner, OnlineEstimator):
+        raise ExportError(
+            f"no ONNX graph is known for {type(learner).__name__}: it is no learner of onkel"
+        )
+    if not (is_fitted(learner) and is_fitted(model.scaler)):
+        raise ExportError("the model has learned no rows yet: there is nothing to export")
+    return learner
+
+
+def _missing(model: BlockModel) -> str:
+    missing: str = model.settings.get("missing", "auto")
+    return missing
+
+
+def _check_values(model: BlockModel, values: Mapping[str, Collection[str]]) -> None:
+    """ValueError where values are given for what is no column of text."""
+    kinds = {} if model.encoder is None else model.encoder.kinds
+    for name, own in values.items():
+        if kinds.get(name) != "text":
+            texts = [column for column, kind in kinds.items() if kind == "text"]
+            raise ValueError(f"values: {name!r} is no column of text; there is: {texts}")
+        if isinstance(own, str) or not all(isinstance(value, str) for value in own):
+            raise ValueError(f"values: those of {name!r} must be a list of texts")
+
+
+def _of_columns(model: BlockModel, graph: Graph, values: Mapping[str, Collection[str]]) -> Value:
+    """The learner's rows (n, d) before scaling, from an input for each column."""
+    encoder = model.encoder
+    assert encoder is not None
+    dtype = np.dtype(model.settings.get("dtype", "float32"))
+    places, means = model.as_tables()
+    return features_of(encoder, graph, Reading(_missing(model), dtype, means, values), places)
+
+
+def _of_vectors(model: BlockModel, graph: Graph) -> Value:
+    """The same from one input of rows without names."""
+    dtype = np.dtype(model.settings.get("dtype", "float64"))
+    X = graph.input("X", dtype, model.scaler.n_features_in_)
+    if model.encoder is None:
+        return X
+    fill = fill_of(model.encoder, _missing(model))
+    if np.isnan(fill).all():
+        return X
+    return where(X.of("IsNaN", bool), fill, X)
+
+
+def _facts(model: BlockModel, learner: OnlineEstimator) -> dict[str, Any]:
+    facts, encoder = learner.graph_facts(), model.encoder
+    if encoder is None:
+        return facts
+    if encoder.target is not None:
+        facts["target"] = encoder.target
+    return facts | ({"columns": encoder.kinds} if encoder.n_vector is None else {})

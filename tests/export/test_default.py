@@ -1,0 +1,62 @@
+"""The default learner as a graph: landmarks, their own widths, cells, and a restart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+
+pytestmark = pytest.mark.compiled
+
+
+def rows(n=3000, seed=0):
+    """A wave, a jump in one column, and one of heavy tails."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, (n, 4))
+    X[:, 3] = np.exp(3.0 * rng.standard_normal(n))
+    y = np.sin(2.0 * X[:, 0]) + 2.0 * (X[:, 1] > 1.0) + 0.1 * np.log(X[:, 3])
+    return X, y + 0.05 * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("memory", ["auto", False])
+def test_landmarks_and_cells_of_a_regression(memory, graph_of, agrees):
+    X, y = rows()
+    learner = OnlineKernelRegressor(n_components=60, speed="fast", memory=memory).fit(X, y)
+    model = learner.model_.current
+    # the test is of landmarks in units with drawn in tails, and of cells that count
+    assert model.map.get_state()["tails"][1].any()
+    assert np.abs(model.stages[0].scores(X)).max() > 0.01
+    agrees(learner, graph_of(learner), rows(1000, seed=1)[0])
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_landmarks_and_cells_of_a_classification(n_classes, graph_of, agrees):
+    X, y = rows()
+    cuts = np.quantile(y, np.arange(1, n_classes) / n_classes)
+    learner = OnlineKernelClassifier(n_components=40, speed="fast").fit(X, np.digitize(y, cuts))
+    run = graph_of(learner)
+    agrees(learner, run, rows(1000, seed=1)[0])
+    # scores beyond the range that probabilities are calibrated in
+    agrees(learner, run, 50.0 * rows(100, seed=1)[0])
+
+
+def test_a_search_with_widths_of_the_landmarks_own(graph_of, agrees):
+    X, y = rows(2100)
+    learner = OnlineKernelRegressor(n_components=10, memory=False).fit(X[:, :3], y)
+    assert learner.map_.width_.ndim == 2
+    agrees(learner, graph_of(learner), rows(500, seed=1)[0][:, :3])
+
+
+def test_loss_logistic_without_cells_and_restart(graph_of, agrees):
+    X, y = rows(1100)
+    learner = OnlineKernelClassifier(n_components=20, speed="fast", loss="logistic", restart=False)
+    agrees(learner.fit(X, y > 1.0), graph_of(learner), X)
+
+
+def test_the_graph_is_that_of_the_model_that_took_over(graph_of, agrees):
+    X, y = rows(6000)
+    y[3000:] = -y[3000:]
+    learner = OnlineKernelRegressor(n_components=20, speed="fast", memory=False).fit(X, y)
+    assert learner.changes_
+    agrees(learner, graph_of(learner), X[-500:])

@@ -1,0 +1,58 @@
+"""Times in a graph: the features of `time_features` to the last digit that a model sees."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnxruntime
+import pandas as pd
+import pytest
+
+from onkel import OnlineKernelRegressor, StreamModel
+from onkel.columns.kinds.times import time_features
+from onkel.export.columns.numbers import _time_features
+from onkel.export.functions import asinh
+from onkel.export.graph import Graph
+
+
+def run(build, x, width):
+    graph = Graph()
+    graph.output("out", build(graph.input("x", np.float64, 1)), width)
+    session = onnxruntime.InferenceSession(graph.proto("times").SerializeToString())
+    return session.run(None, {"x": x[:, None]})[0]
+
+
+def test_moments_are_rounded_alike():
+    origin = 1_514_765_700.0
+    # every quarter of an hour for two years, midnights and noons among them, and any moment
+    grid = origin + 900.0 * np.arange(70_000)
+    anywhere = np.random.default_rng(0).uniform(-3e9, 4e9, 20_000)
+    seconds = np.concatenate([grid, anywhere, [np.nan]])
+    found = run(lambda x: _time_features(x, origin), seconds, 7)
+    expected = time_features(seconds, origin)
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12)
+    # circles near 0 are what the cells of the default tell apart by their last digits
+    differ = found.astype(np.float32) != expected.astype(np.float32)
+    assert not (differ & ~np.isnan(expected))[:, 1:5].any()
+    assert differ[:-1].mean() < 1e-5
+
+
+def test_asinh_is_exact_near_and_far():
+    x = np.concatenate([np.logspace(-300, 150, 4000), [0.0]])
+    found = run(asinh, np.concatenate([x, -x]), 1)[:, 0]
+    np.testing.assert_allclose(found, np.arcsinh(np.concatenate([x, -x])), rtol=1e-15)
+
+
+@pytest.mark.compiled
+def test_cells_of_hours_agree(graph_of):
+    rng = np.random.default_rng(0)
+    when = pd.date_range("2018-01-01 00:15", periods=2500, freq="15min")
+    kind = rng.integers(0, 3, len(when))
+    frame = pd.DataFrame({"when": when, "kind": kind, "y": 1.0 * (when.hour > 11) + kind})
+    model = StreamModel(OnlineKernelRegressor(n_components=20, speed="fast", memory=False))
+    model.partial_fit(frame, target="y")
+    cells = model.estimator.model_.current.stages[0]
+    assert np.abs(cells.W).max() > 0.01
+    seconds = (when.astype("datetime64[ns]").astype("int64") / 1e9).to_numpy()
+    found = graph_of(model)(when=seconds[:, None], kind=kind[:, None].astype(float))
+    expected = model.predict(frame[["when", "kind"]])
+    np.testing.assert_allclose(found["prediction"], expected, rtol=0.0, atol=1e-7)
