@@ -22,7 +22,8 @@ from onkel.experiments.running import runner as runner_module
 from onkel.experiments.running.learners import OTHERS, new_learner
 from onkel.experiments.running.measures import MEASURES
 from onkel.experiments.search import cases_of_search, points_of, race
-from onkel.experiments.showing import table
+from onkel.experiments.showing.layouts import LAYOUTS
+from onkel.experiments.showing.notes import notes
 
 CASES = [(name, case) for name, entry in EXPERIMENTS.items() for case in entry.cases]
 
@@ -94,8 +95,10 @@ def test_entries_are_whole():
 def test_searched_parameters_are_on_their_grid():
     for name, case in CASES:
         if case.search is not None and not case.here:
-            for parameter, values in case.search.grid.items():
-                assert case.parameters[parameter] in values, f"{name} {case.name}"
+            for names, values in case.search.grid.items():
+                point = tuple(case.parameters[parameter] for parameter in names.split(","))
+                found = values if len(point) > 1 else [(value,) for value in values]
+                assert point in found, f"{name} {case.name}"
 
 
 def test_find():
@@ -204,8 +207,8 @@ def test_a_failing_run_is_recorded_and_the_rest_goes_on(toy, tmp_path):
     assert failed.verdict == "failed"
     assert "gamma" in failed.failures[0]
     assert good.values
-    assert "| **failed** |" in table.markdown([failed, good])
-    (note,) = table.notes([failed, good])
+    assert "| **failed** |" in LAYOUTS["cells"].markdown([failed, good])
+    (note,) = notes([failed, good])
     assert note.startswith("german/fogd: 1 failed: ValueError: gamma=-1.0")
 
 

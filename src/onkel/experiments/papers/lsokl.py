@@ -22,7 +22,8 @@ from dataclasses import replace
 from typing import Any
 
 from onkel import datasets
-from onkel.experiments.entry import Case, Experiment, Rows, Search
+from onkel.experiments.entry import Case, Rows, Search
+from onkel.experiments.experiment import Experiment
 from onkel.experiments.papers.lsokl_notes import FULL_RANK, NOTES
 from onkel.experiments.published import cell
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from onkel import datasets
 from onkel.algorithms import make
-from onkel.experiments.entry import Case, Experiment, Picture, Rows, Search
+from onkel.experiments.entry import Case, Rows, Search
+from onkel.experiments.experiment import Experiment, Picture
 from onkel.experiments.grids import grid_of
 from onkel.experiments.papers.lsokl import linear
 from onkel.experiments.published import cell

@@ -8,34 +8,38 @@ from functools import cache
 
 from onkel import datasets
 from onkel.algorithms import ALGORITHMS
-from onkel.experiments.entry import Case, Experiment
+from onkel.experiments.entry import Case, Rows
+from onkel.experiments.experiment import Experiment
 
 # a row by itself, and a stored row or feature for each of its columns and eight more
 _A_ROW, _A_NUMBER = 2e-6, 0.5e-9
 # share of the rows that an unbounded learner stores, in the mean over a pass, if none is printed
 _STORED = 0.1
-# measures that take their own time: a run; the default learner: a row
+# measures that take their own time: a run
 _TASKS = {"regret": 1.5, "alignment": 6.0, "kernel error": 5.0}
-_DEFAULT_ROW = 1e-4
 
 
 @cache
-def rows_of(dataset: str) -> int:
-    """In the file, or else in the whole set."""
+def rows_of(rows: Rows) -> int:
+    """In the file, or else in the whole set; a part of them where the rows are one."""
     import pyarrow.parquet as pq
 
-    entry = datasets.info(dataset)
-    return entry.n_rows if entry.file is None else int(pq.read_metadata(entry.file).num_rows)
+    if rows.file:
+        whole = int(pq.read_metadata(rows.file).num_rows)
+    else:
+        entry = datasets.info(rows.dataset)
+        here = entry.file
+        whole = entry.n_rows if here is None else int(pq.read_metadata(here).num_rows)
+    return int(min(rows.n_first or whole, whole) * rows.share)
 
 
 def seconds_of(case: Case) -> float:
     """Of one run, without a search."""
     if case.measure in _TASKS:
         return _TASKS[case.measure]
-    n_rows = min(case.rows.n_first or math.inf, rows_of(case.dataset)) * case.rows.share
-    n_rows = min(n_rows, case.rows.most or math.inf)
-    if case.measure == "default":
-        return n_rows * _DEFAULT_ROW
+    n_rows = min(rows_of(case.rows), case.rows.most or math.inf)
+    if case.measure == "in order" or (case.piped is not None and not case.search):
+        return n_rows * case.slow
     size = float(max(case.parameters.get(name, 0) for name in ("n_components", "budget")))
     algorithm = ALGORITHMS.get(case.made_by)
     if not size and not (algorithm and algorithm.linear):

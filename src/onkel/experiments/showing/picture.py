@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onkel.evaluation.styles import line_styles
-from onkel.experiments.entry import Experiment, Picture
+from onkel.experiments.experiment import Experiment, Picture
 from onkel.experiments.results import Result
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from typing import Any
 
 from onkel.evaluation.figure import to_svg
 from onkel.evaluation.report import versions
-from onkel.experiments.entry import PAPERS, Experiment
+from onkel.experiments.experiment import PAPERS, Experiment
 from onkel.experiments.results import Result
-from onkel.experiments.showing import table
+from onkel.experiments.showing import notes
+from onkel.experiments.showing.layouts import LAYOUTS
 from onkel.experiments.showing.picture import draw
 from onkel.persistence.atomic import atomic_file
 
@@ -83,7 +84,7 @@ def _said(parts: Sequence[Part], command: str) -> list[str]:
 
 
 def _summary(parts: Sequence[Part]) -> str:
-    return table.summary(r for part in parts if not part.experiment.pictures for r in part.results)
+    return notes.summary(r for part in parts if not part.experiment.pictures for r in part.results)
 
 
 def _html(parts: Sequence[Part], drawn: dict[str, list[str]], command: str) -> str:
@@ -95,16 +96,12 @@ def _html(parts: Sequence[Part], drawn: dict[str, list[str]], command: str) -> s
     shown = []
     for part in parts:
         e = part.experiment
-        rows = [
-            {"cells": row, "missed": result.failed}
-            for result, row in zip(part.results, table.lines(part.results), strict=True)
-        ]
+        content = LAYOUTS[e.layout].whole(part.results)
         about: dict[str, Any] = {
             "name": e.name, "title": e.title, "kind": e.kind, "protocol": e.protocol,
-            "paper": PAPERS.get(e.paper, ""), "units": table.units(part.results),
+            "paper": PAPERS.get(e.paper, ""), "summary": LAYOUTS[e.layout].summary(part.results),
             "pictures": [Markup(svg) for svg in drawn[e.name]],
-            "head": table.HEAD, "rows": [] if e.pictures else rows,
-            "notes": table.notes(part.results),
+            "table": None if e.pictures else content, "notes": notes.notes(part.results),
         }  # fmt: skip
         shown.append(about)
     page = pages.get_template("page.html.jinja")
@@ -120,9 +117,10 @@ def markdown_of(part: Part, pictures: int = 0) -> str:
     text = [f"## {e.name}: {e.title}", f"{PAPERS.get(e.paper, '')}. {e.protocol}".lstrip(". ")]
     text += [f"![{e.title}]({e.name}-{i + 1}.svg)" for i in range(pictures)]
     if not e.pictures:
-        text += [f"Values: {table.units(part.results)}.", table.markdown(part.results)]
-    notes = table.notes(part.results)
-    return "\n\n".join([*text, *(["\n".join(f"- {note}" for note in notes)] if notes else [])])
+        layout = LAYOUTS[e.layout]
+        text += [layout.summary(part.results), layout.markdown(part.results)]
+    told = notes.notes(part.results)
+    return "\n\n".join([*text, *(["\n".join(f"- {line}" for line in told)] if told else [])])
 
 
 def _markdown(parts: Sequence[Part], drawn: dict[str, list[str]], command: str) -> str:
