@@ -14,6 +14,7 @@ PAPERS = {
     "nolana": "Si, Kumar & Li: Nonlinear Online Learning with Adaptive Nyström Approximation, 2018",
     "aligned": "Sinha & Duchi: Learning Kernels with Random Features, NIPS 2016",
     "olk": "He & Kwok: Simple Randomized Algorithms for Online Learning with Kernels, 2014",
+    "onkel": "onkel's own measurements",
 }
 
 

@@ -32,6 +32,8 @@ def papers(
 ) -> None:
     """Run tables and figures of the papers beside what was printed. Runs are kept: go on any time.
 
+    Your own streams, in the order of time: onkel reproduce streams --help
+
     Example: onkel reproduce lsokl.table5 --data german,spambase --runs 20 --jobs 2 --report out/
     """
     from onkel.experiments import find

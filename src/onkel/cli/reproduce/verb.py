@@ -18,16 +18,15 @@ class _Names(TyperGroup):
     """What is no verb is the name of an experiment."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Names of experiments go to ``papers``, and so does nothing at all."""
-        if not args or args[0] not in ("streams", "--help", "-h"):
+        """Names of experiments go to ``papers``, and so do options, and nothing at all."""
+        if not args or args[0] != "streams":
             args = ["papers", *args]
         return super().parse_args(ctx, args)
 
 
 app = typer.Typer(
     cls=_Names,
-    help="Repeat the papers' tables and figures: 'onkel reproduce' lists them, 'onkel reproduce "
-    "papers --help' tells the options.",
+    help="Repeat the papers' tables and figures: 'onkel reproduce' lists them.",
 )
 app.command()(papers)
 

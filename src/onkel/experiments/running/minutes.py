@@ -11,8 +11,8 @@ from onkel.algorithms import ALGORITHMS
 from onkel.experiments.entry import Case, Rows
 from onkel.experiments.experiment import Experiment
 
-# a row by itself, and a stored row or feature for each of its columns and eight more
-_A_ROW, _A_NUMBER = 2e-6, 0.5e-9
+# a row by itself; a stored row or a feature, and each of its columns
+_A_ROW, _A_FEATURE, _A_COLUMN = 2e-6, 6e-9, 0.1e-9
 # share of the rows that an unbounded learner stores, in the mean over a pass, if none is printed
 _STORED = 0.1
 # measures that take their own time: a run
@@ -28,8 +28,9 @@ def rows_of(rows: Rows) -> int:
         whole = int(pq.read_metadata(rows.file).num_rows)
     else:
         entry = datasets.info(rows.dataset)
-        here = entry.file
-        whole = entry.n_rows if here is None else int(pq.read_metadata(here).num_rows)
+        here = math.inf if entry.file is None else pq.read_metadata(entry.file).num_rows
+        # a file may hold test rows, too
+        whole = int(min(entry.n_rows, here))
     return int(min(rows.n_first or whole, whole) * rows.share)
 
 
@@ -45,7 +46,7 @@ def seconds_of(case: Case) -> float:
     if not size and not (algorithm and algorithm.linear):
         size = _stored(case) * n_rows
     d = datasets.info(case.dataset).n_features
-    return n_rows * (_A_ROW + case.slow + _A_NUMBER * size * (d + 8))
+    return n_rows * (_A_ROW + case.slow + size * (_A_FEATURE + d * _A_COLUMN))
 
 
 def _stored(case: Case) -> float:
