@@ -16,6 +16,7 @@ from onkel.algorithms import ALGORITHMS
 from onkel.experiments import EXPERIMENTS, Cache, Case, Cell, Result, Rows, Search, find, run_cases
 from onkel.experiments.data import load_rows, order
 from onkel.experiments.entry import METRICS
+from onkel.experiments.formats import parameters
 from onkel.experiments.grids import grid_of
 from onkel.experiments.published import cells
 from onkel.experiments.running import runner as runner_module
@@ -135,11 +136,31 @@ def test_verdict(toy, value, published, limit, comparable, verdict):
     assert result.failed == (verdict in ("not met", "over 10"))
 
 
+def test_a_spread_of_ours_that_hides_all_is_no_agreement(toy):
+    """Where nothing but a value is printed, one order that diverges makes no cell met."""
+    case = replace(toy, published=Cell(0.269), metric="rmse")
+    told = {"seconds": (1.0,) * 3, "n_rows": 60}
+    assert Result(case=case, values=(0.27, 0.27, 4.7), **told).verdict == "not met"
+    assert Result(case=case, values=(0.27, 0.29, 0.275), **told).verdict == "met"
+
+
+def test_results_are_json_whatever_they_are(toy):
+    told = Result(case=toy, values=(math.inf, 1.0), seconds=(1.0, 1.0), n_rows=60).to_dict()
+    assert told["values"] == [None, 1.0]
+    assert told["mean"] is told["std"] is None
+    json.dumps(told, allow_nan=False)
+
+
 def test_more_accuracy_is_better(toy):
     case = replace(toy, published=Cell(90.0, 1.0), metric="accuracy")
     told = {"seconds": (1.0,), "n_rows": 60}
     verdicts = [Result(case=case, values=(v,), **told).verdict for v in (87.0, 91.0, 95.0)]
     assert verdicts == ["not met", "met", "better"]
+
+
+def test_settings_are_in_the_papers_symbols():
+    told = parameters({"gamma": 1 / 128, "n_components": 20, "learning_rate": 0.3, "alpha": 0.03})
+    assert told == "D = 20, η = 0.3, λ = 0.03, gamma = 1/128"
 
 
 # ---- the runner ----------------------------------------------------------------------------------
