@@ -240,6 +240,14 @@ def test_missing_data_are_named(toy):
     assert here.values
 
 
+def test_a_file_that_cannot_be_read_fails_its_own_runs_only(toy, tmp_path):
+    (tmp_path / "housing.parquet").write_text("no Parquet")
+    broken, good = run_cases([named("lsokl.table9", "housing/fogd"), toy], 1)
+    assert broken.verdict == "failed"
+    assert "housing.parquet: not a readable Parquet file" in broken.failures[0]
+    assert good.values
+
+
 def test_numbers_below_one_are_refused(toy):
     with pytest.raises(ValueError, match="runs=0 must be at least 1"):
         run_cases([toy], 0)

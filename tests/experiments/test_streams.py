@@ -81,6 +81,13 @@ def test_lags_are_known_before_the_row():
     np.testing.assert_allclose(lagged[:3, 4], [0.0, 0.2, 0.56])
 
 
+def test_a_file_that_is_no_stream_is_named(folder):
+    (folder / "torn.parquet").write_text("no Parquet")
+    result = _reproduce(folder)
+    assert result.exit_code == 2
+    assert "torn.parquet: not a readable Parquet file" in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -28,11 +28,17 @@ class StreamFile:
     @property
     def task(self) -> str:
         """ "classification" or "regression", told from the target."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        if "y" not in pq.read_schema(self.path).names:
-            raise DataError("has no target column y", source=str(self.path))
-        return _task(pq.read_table(self.path, columns=["y"])["y"].to_numpy())
+        try:
+            if "y" not in pq.read_schema(self.path).names:
+                raise DataError("has no target column y", source=str(self.path))
+            return _task(pq.read_table(self.path, columns=["y"])["y"].to_numpy())
+        except (pa.ArrowInvalid, OSError) as error:
+            raise DataError(
+                f"not a readable Parquet file: {error}", source=str(self.path)
+            ) from error
 
     def read(self, rows: int | None = None) -> tuple[np.ndarray, np.ndarray, str]:
         """Features (n, d) in float32, targets (n,), and the task; ``rows``: the first so many.

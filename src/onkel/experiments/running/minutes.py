@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 from onkel import datasets
 from onkel.algorithms import ALGORITHMS
@@ -22,16 +23,24 @@ _TASKS = {"regret": 1.5, "alignment": 6.0, "kernel error": 5.0}
 @cache
 def rows_of(rows: Rows) -> int:
     """In the file, or else in the whole set; a part of them where the rows are one."""
-    import pyarrow.parquet as pq
-
     if rows.file:
-        whole = int(pq.read_metadata(rows.file).num_rows)
+        whole = _rows_in(Path(rows.file))
     else:
         entry = datasets.info(rows.dataset)
-        here = math.inf if entry.file is None else pq.read_metadata(entry.file).num_rows
         # a file may hold test rows, too
-        whole = int(min(entry.n_rows, here))
+        whole = min(entry.n_rows, _rows_in(entry.file))
     return int(min(rows.n_first or whole, whole) * rows.share)
+
+
+def _rows_in(file: Path | None) -> float:
+    """Infinite where nothing can be told: a run says what is wrong with a file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return math.inf if file is None else pq.read_metadata(file).num_rows
+    except (pa.ArrowInvalid, OSError):
+        return math.inf
 
 
 def seconds_of(case: Case) -> float:
