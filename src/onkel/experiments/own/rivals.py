@@ -5,8 +5,9 @@ order that is not reported; the best point then learns all rows in three others.
 the rows as the papers scaled them, and as the default learner gets them. Budgets and numbers of
 frequencies are the papers', too.
 
-``rivals.json`` is ``results.json`` of ``onkel reproduce rivals --search --report FOLDER``, cut to
-what is needed here: the best points, and what they reached.
+``rivals.json`` holds the best points and what they reached, as ``results.json`` does that ``onkel
+reproduce rivals --search --report FOLDER`` writes. Its points were found by the same search, on the
+same part of the rows in another order.
 """
 
 from __future__ import annotations
