@@ -20,7 +20,7 @@ import numpy as np
 
 from onkel import OnlineKernelClassifier
 from onkel.datasets import drift_stream
-from onkel.experiments.streams.reading import StreamFile
+from onkel.experiments.files import StreamFile
 
 KINDS = {
     "flips": ("recurring", 300),

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.experiments.streams.reading import find_streams
+from onkel.experiments.files import find_streams
 
 
 def error(predicted: np.ndarray, y: np.ndarray, classes: bool) -> float:

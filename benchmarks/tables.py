@@ -25,25 +25,16 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.ceilings import SEED, catboost, cut, error, lightgbm
+
 SORTED = {"diamonds"}
 _SHUFFLED = 1_000_000
-_SEED = 0
-_TEST = 0.2
 
 
 def sources(folder: Path) -> dict[str, str]:
     """Target by the name of the table."""
     known = json.loads((folder / "SOURCES.json").read_text())
     return {one["file"].split(".")[0]: one["target"] for one in known}
-
-
-def error(predicted: np.ndarray, y: np.ndarray) -> float:
-    """RMSE, or mistakes in percent, on the last fifth."""
-    last = slice(int(len(y) * (1 - _TEST)), None)
-    predicted, y = np.asarray(predicted)[last], y[last]
-    if y.dtype.kind != "f":
-        return 100.0 * float(np.mean(predicted.astype(str) != y.astype(str)))
-    return float(np.sqrt(np.mean((predicted - y) ** 2)))
 
 
 def learned(path: Path, target: str, speed: str) -> tuple[np.ndarray, np.ndarray, float]:
@@ -57,7 +48,7 @@ def learned(path: Path, target: str, speed: str) -> tuple[np.ndarray, np.ndarray
     options = LearnOptions(sources=[str(path)], target=target)
     shuffle = _SHUFFLED if name in SORTED else 0
     began = time.process_time()
-    stream = options.open(shuffle=shuffle, random_state=_SEED)
+    stream = options.open(shuffle=shuffle, random_state=SEED)
     model, told, ys = None, [], []
     for block in stream:
         if model is None:
@@ -73,28 +64,22 @@ def learned(path: Path, target: str, speed: str) -> tuple[np.ndarray, np.ndarray
 def rivals(path: Path, target: str) -> Iterator[tuple[str, float]]:
     """Name and error of each."""
     import pandas as pd
-    from catboost import CatBoostClassifier, CatBoostRegressor
-    from lightgbm import LGBMClassifier, LGBMRegressor
 
     frame = _frame(path, target)
     y = frame.pop(target)
-    cut = int(len(y) * (1 - _TEST))
+    end = cut(len(y))
     text = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
     classes = not pd.api.types.is_numeric_dtype(y)
     y = y if classes else y.astype(float)
     for name in text:
         frame[name] = frame[name].astype(object).where(frame[name].notna(), "missing").astype(str)
-    cat: Any = (CatBoostClassifier if classes else CatBoostRegressor)(
-        verbose=0, random_seed=_SEED, cat_features=text
-    )
-    cat.fit(frame[:cut], y[:cut])
-    padded = np.concatenate([y[:cut], np.ravel(cat.predict(frame[cut:]))])
-    yield "CatBoost", error(padded, y.to_numpy())
     coded = frame.assign(**{name: frame[name].astype("category") for name in text})
-    light: Any = (LGBMClassifier if classes else LGBMRegressor)(verbose=-1, random_state=_SEED)
-    light.fit(coded[:cut], y[:cut])
-    padded = np.concatenate([y[:cut], light.predict(coded[cut:])])
-    yield "LightGBM", error(padded, y.to_numpy())
+    for name, model, rows in (
+        ("CatBoost", catboost(classes, text), frame),
+        ("LightGBM", lightgbm(classes), coded),
+    ):
+        model.fit(rows[:end], y[:end])
+        yield name, error(model.predict(rows[end:]), y.to_numpy())
 
 
 def _frame(path: Path, target: str) -> Any:
@@ -106,7 +91,7 @@ def _frame(path: Path, target: str) -> Any:
     frame = pd.read_csv(path, sep=separator, na_values=["?"], encoding="utf-8-sig")
     frame = frame[frame[target].notna()]
     if path.name.split(".")[0] in SORTED:
-        frame = frame.sample(frac=1, random_state=_SEED)
+        frame = frame.sample(frac=1, random_state=SEED)
     for name in frame:
         if name.lower() in ("date", "date_time"):
             day = frame[name].iloc[len(frame) // 2].split("/")[0]

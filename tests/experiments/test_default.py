@@ -1,9 +1,10 @@
-"""The default learner's protocol: one call for all data, runs that go on, the table, the rivals."""
+"""The default learner's protocol: one call for all data, the table; the tuned rivals."""
 
 from __future__ import annotations
 
 import inspect
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +16,25 @@ from typer.testing import CliRunner
 from onkel import StreamModel, algorithms, prequential
 from onkel.cli.app import app
 from onkel.datasets.registry import DATASETS, Entry
-from onkel.experiments.data import order
-from onkel.experiments.own import default, goal_tables, goals, rivals
-from onkel.experiments.own.goals import GOALS, Goal, find_goals
+from onkel.experiments import EXPERIMENTS, Cache, Cell, Result, Search, run_cases
+from onkel.experiments.data import load_rows, order
+from onkel.experiments.own import default, rivals
+from onkel.experiments.own.goals import GOALS, Goal
 from onkel.experiments.records import Record
+from onkel.experiments.running import learners, piped
+from onkel.experiments.search import cases_of_search, points_of
+from onkel.experiments.showing.goals import GOALS_LAYOUT, summary
 from onkel.streams import Block
 
 N = 300
+CASES = {case.dataset: case for case in EXPERIMENTS["default"].cases}
 
 
 def outcome(goal, n_rows, values, seconds):
-    return default.Outcome(goal=goal, n_rows=n_rows, values=values, seconds=seconds)
+    case = replace(CASES["german"], rows=goal.rows, metric=goal.metric, limit=goal.target,
+                   published=goal.published and Cell(goal.published))  # fmt: skip
+    told = {"n_rows": n_rows, "values": values, "seconds": seconds, "comparable": False}
+    return Result(case=case, **told)
 
 
 @pytest.fixture
@@ -44,24 +53,20 @@ def toys(tmp_path, monkeypatch):
         table = pa.table({"f0": X[:, 0], "f1": X[:, 1], "y": y})
         pq.write_table(table, tmp_path / f"{name}.parquet")
     monkeypatch.setenv("ONKEL_DATA", str(tmp_path))
-    made = tuple(Goal(name, metric, 1.0, 2.0) for name, metric in metrics.items())
-    monkeypatch.setattr(goals, "_GOALS", made)
-    monkeypatch.setattr(goals, "GOALS", {goal.dataset: goal for goal in made})
-    return made
+    load_rows.cache_clear()
+    made = [default.case_of(Goal(name, metric, 1.0, 2.0)) for name, metric in metrics.items()]
+    known = EXPERIMENTS["default"]
+    monkeypatch.setitem(EXPERIMENTS, "default", replace(known, cases=tuple(made)))
+    yield made
+    load_rows.cache_clear()
 
 
 def test_goals_are_on_data_sets_that_there_are():
-    assert len(GOALS) == 24
+    assert len(GOALS) == len(CASES) == 24
     for name, goal in GOALS.items():
         entry = DATASETS[name]
         assert (entry.task == "regression") == (goal.task == "regression")
         assert goal.target > 0
-
-
-def test_unknown_goal_lists_what_there_is():
-    with pytest.raises(ValueError, match=r"no goal is set for 'leter'; there is: german, .*letter"):
-        find_goals(["leter"])
-    assert [goal.dataset for goal in find_goals(["letter", "german"])] == ["german", "letter"]
 
 
 # ---- one setting ---------------------------------------------------------------------------------
@@ -81,10 +86,9 @@ def test_the_same_call_for_all_data_sets(toys, monkeypatch):
             models.append((type(args[0]), args[0].get_params(deep=False), args[1:], parameters))
             super().__init__(*args, **parameters)
 
-    monkeypatch.setattr(algorithms, "make", spy_make)
-    monkeypatch.setattr(default, "StreamModel", Spy)
-    for goal in toys:
-        default.measure(goal, Record(None, {}), 2)
+    monkeypatch.setattr(learners, "make", spy_make)
+    monkeypatch.setattr(piped, "StreamModel", Spy)
+    run_cases(toys, 2)
     tasks = ["classification", "regression", "regression"]
     assert made == [((algorithms.DEFAULT, task), {}) for task in tasks for _ in range(2)]
     for i, (cls, parameters, rest, named) in enumerate(models):
@@ -97,19 +101,19 @@ def test_the_same_call_for_all_data_sets(toys, monkeypatch):
 
 
 def test_the_protocol_knows_no_data_set():
-    """No name of one in its source, and no place for a parameter in a goal."""
+    """No name of one in its source, no parameter in a case, no place for one in a goal."""
     source = inspect.getsource(default)
     assert not [name for name in DATASETS if f'"{name}"' in source]
     assert set(Goal.__dataclass_fields__) == {"dataset", "metric", "target", "published"}
-    assert list(inspect.signature(default.learner).parameters) == ["task", "seed"]
+    assert all(case.parameters == case.piped == {} for case in CASES.values())
 
 
 def test_it_is_what_the_command_line_learns(toys, tmp_path):
     file = str(tmp_path / "two.parquet")
     arguments = ["learn", file, "--target", "y", "--task", "classification", "--json"]
     told = json.loads(CliRunner().invoke(app, arguments).stdout)
-    X, y = toys[0].load()
-    own = prequential(default.learner("classification", 0), (X, y))
+    X, y, _ = load_rows(toys[0].rows)
+    own = prequential(piped.piped_model(toys[0], 0), (X, y))
     assert told["algorithm"] == algorithms.DEFAULT
     assert told["curve"][-1]["mistakes"] == own.value
 
@@ -124,53 +128,21 @@ def test_metrics(toys):
         "mse": lambda p, y: np.mean((p - y) ** 2),
         "rmse": lambda p, y: np.sqrt(np.mean((p - y) ** 2)),
     }
-    for goal in toys:
-        outcome = default.measure(goal, Record(None, {}), 2)
-        X, y = goal.load()
-        assert goal.metric != "mse" or (y.min(), y.max()) == (0, 1)
-        for run, value in enumerate(outcome.values):
+    for case, result in zip(toys, run_cases(toys, 2), strict=True):
+        X, y, _ = load_rows(case.rows)
+        assert case.metric != "mse" or (y.min(), y.max()) == (0, 1)
+        for run, value in enumerate(result.values):
             rows = order(N, run)
-            predicted = default.learner(goal.task, run).learn(Block(X[rows], y[rows], 0))
-            assert value == pytest.approx(finish[goal.metric](predicted, y[rows]), rel=1e-6)
-        assert outcome.n_rows == N
-        assert len(outcome.seconds) == len(outcome.values) == 2
-        assert outcome.std == pytest.approx(np.std(outcome.values, ddof=1))
+            predicted = piped.piped_model(case, run).learn(Block(X[rows], y[rows], 0))
+            assert value == pytest.approx(finish[case.metric](predicted, y[rows]), rel=1e-6)
+        assert result.n_rows == N
+        assert len(result.seconds) == len(result.values) == 2
 
 
 def test_met_is_to_the_digit():
-    goal = Goal("toy", "mistakes", 5.0)
-    assert outcome(goal, 10, (4.0, 6.0), (1.0, 1.0)).met
-    assert not outcome(goal, 10, (5.0, 5.001), (1.0, 1.0)).met
-
-
-def test_wrong_number_of_runs(toys):
-    with pytest.raises(ValueError, match="n_runs=0 must be at least 1"):
-        default.measure(toys[0], Record(None, {}), 0)
-
-
-# ---- records -------------------------------------------------------------------------------------
-
-
-def test_an_interrupted_run_goes_on(toys, tmp_path, monkeypatch):
-    file, whole = tmp_path / "runs" / "default.json", Record(None, {})
-    default.measure(toys[0], whole, 3)
-    steps = []
-
-    def stop(done, of):
-        steps.append((done, of))
-        if done == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        default.measure(toys[0], Record(file, default.about()), 3, stop)
-    again = Record(file, default.about())
-    assert len(again.results["two"]["values"]) == 2
-    outcome = default.measure(toys[0], again, 3, lambda done, of: steps.append((done, of)))
-    assert steps == [(1, 3), (2, 3), (3, 3)]
-    assert list(outcome.values) == whole.results["two"]["values"]
-    monkeypatch.setattr(Goal, "load", lambda self: pytest.fail("there is nothing left to run"))
-    default.measure(toys[0], Record(file, default.about()), 3)
-    assert [p.name for p in file.parent.iterdir()] == ["default.json"]
+    goal = Goal("german", "mistakes", 5.0)
+    assert not outcome(goal, 10, (4.0, 6.0), (1.0, 1.0)).failed
+    assert outcome(goal, 10, (5.0, 5.001), (1.0, 1.0)).failed
 
 
 def test_a_record_of_something_else_is_refused(tmp_path):
@@ -188,10 +160,10 @@ def test_a_record_of_something_else_is_refused(tmp_path):
 
 def test_grids_are_the_papers():
     goal = Goal("german", "mistakes", 1.0)
-    fogd = list(rivals.grid(goal, "fogd", "papers", 1000))
+    fogd = list(points_of(rivals.grid(goal, "fogd", 400, 1000)))
     assert {p["learning_rate"] / 400 for p in fogd} >= {2.0, 0.2, 0.02, 0.002, 0.0002}
     assert 1 / 128 in {p["gamma"] for p in fogd}
-    rrf = list(rivals.grid(goal, "rrf", "papers", 1000))
+    rrf = list(points_of(rivals.grid(goal, "rrf", 100, 1000)))
     assert {p["gamma"] for p in rrf} == {2.0**k for k in (-8, -4, -2, 0, 2, 4, 8)}
     assert {round(p["learning_rate_gamma"], 9) for p in rrf} == {
         1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2,
@@ -201,31 +173,34 @@ def test_grids_are_the_papers():
     assert len(rrf) == 2 * 7 * 7 * 11
 
 
-def test_rivals_are_searched_once_and_the_best_is_kept(toys, tmp_path, monkeypatch):
-    def few(goal, rival, inputs, n_rows):
-        yield {"gamma": 1e-6, "learning_rate": 1e-6}
-        yield {"gamma": 0.5, "learning_rate": 0.5}
+def rival_on(toy, label, **more):
+    """A rival's case on a toy's rows, with a grid of two points."""
+    case = next(c for c in EXPERIMENTS["rivals"].cases if c.name == f"german/{label}")
+    grid = {"gamma,learning_rate": ((1e-6, 1e-6), (0.5, 0.5))}
+    rows = replace(toy.rows, scaling=None) if case.piped is None else toy.rows
+    return replace(case, rows=rows, task=toy.task, metric=toy.metric,
+                   search=Search(grid, share=0.5), here=True, **more)  # fmt: skip
 
-    monkeypatch.setattr(rivals, "grid", few)
-    file = tmp_path / "rivals.json"
-    record = Record(file, rivals.ABOUT)
-    for goal in toys:
-        rivals.measure_rivals(goal, record)
-    found = Record(file, rivals.ABOUT).results
-    assert set(found["two"]) == {f"{r}, {i}" for r in rivals.RIVALS for i in rivals.INPUTS}
-    for results in found.values():
-        for entry in results.values():
-            assert entry["parameters"] == {"gamma": 0.5, "learning_rate": 0.5}
-            assert len(entry["values"]) == rivals.N_RUNS
-    monkeypatch.setattr(rivals, "search", lambda *_: pytest.fail("there is nothing left to do"))
-    rivals.measure_rivals(toys[0], Record(file, rivals.ABOUT))
-    assert "gamma = 0.5" in goal_tables.rivals_markdown(toys, found)
+
+@pytest.mark.parametrize("label", ["fogd, papers", "nogd, online", "rrf, online"])
+def test_rivals_are_searched_once_and_the_best_is_kept(toys, tmp_path, monkeypatch, label):
+    case = rival_on(toys[0], label)
+    kept = Cache(tmp_path / "kept")
+    (result,) = run_cases([case], cache=kept)
+    assert result.case.parameters["gamma"] == result.case.parameters["learning_rate"] == 0.5
+    assert len(result.values) == rivals.N_RUNS
+    monkeypatch.setattr("onkel.experiments.running.runner.measure", lambda *_: pytest.fail("again"))
+    assert run_cases([case], cache=kept)[0].values == result.values
 
 
 def test_a_rival_that_diverges_loses(toys):
-    X, y = toys[2].load()
-    point = {"learning_rate": 50.0, "gamma": 1e-6, "n_components": 5}
-    assert rivals.learn(toys[2], "fogd", "papers", point, X, y, 0) == np.inf
+    case = rival_on(toys[2], "fogd, papers").at({"n_components": 5, "loss": "squared"})
+    (point,) = cases_of_search(
+        replace(case, search=Search({"learning_rate": (1e9,), "gamma": (1e-6,)}, share=1.0))
+    )
+    (result,) = run_cases([point])
+    assert not result.failures
+    assert result.mean == np.inf or result.mean > 1e3
 
 
 def test_best_of():
@@ -243,59 +218,60 @@ def test_stored_rivals_are_of_the_goals_and_whole():
     found = rivals.stored()
     assert set(found) == set(GOALS)
     names = {f"{rival}, {inputs}" for rival in rivals.RIVALS for inputs in rivals.INPUTS}
-    for dataset, results in found.items():
-        goal = GOALS[dataset]
+    for results in found.values():
         assert set(results) == names
-        for name, entry in results.items():
-            rival, inputs = name.split(", ")
-            assert len(entry["values"]) == rivals.N_RUNS
-            assert np.isfinite(entry["values"]).all()
-            assert entry["parameters"] in list(rivals.grid(goal, rival, inputs, entry["rows"]))
+        for result in results.values():
+            assert len(result["values"]) == rivals.N_RUNS
+            assert np.isfinite(result["values"]).all()
+    assert not [case.name for case in EXPERIMENTS["rivals"].cases if case.here]
 
 
 # ---- tables and the command ----------------------------------------------------------------------
 
 
 def test_markdown_says_what_is_met():
-    outcomes = [
-        outcome(Goal("a", "mistakes", 5.0, 9.0), 1000, (4.0, 4.5), (1.0, 1.0)),
-        outcome(Goal("b", "mse", 0.01), 500, (0.02, 0.02), (0.5, 0.5)),
+    results = [
+        outcome(Goal("german", "mistakes", 5.0, 9.0), 1000, (4.0, 4.5), (1.0, 1.0)),
+        outcome(Goal("housing", "mse", 0.01), 500, (0.02, 0.02), (0.5, 0.5)),
     ]
-    text = goal_tables.default_markdown(outcomes, {"a": {"nogd, papers": {"values": [4.2]}}})
-    lines = text.splitlines()
-    assert lines[2] == "| a | 1,000 | 4.25 ± 0.35 | 5 ✓ | 9 | nogd 4.2 | 1,000 |"
-    assert lines[3] == "| b | 500 | 0.02000 ± 0.00000 | 0.01 ✗ |  |  | 1,000 |"
+    lines = GOALS_LAYOUT.markdown(results).splitlines()
+    assert lines[2] == "| german | 1,000 | 4.25 ± 0.35 | 5 ✓ | 9 | nogd 26.33 | 1,000 |"
+    assert lines[3].startswith("| housing | 500 | 0.02000 ± 0.00000 | **0.01 ✗** |  | fogd 0.0")
+    text = summary(results)
     assert "at most what is asked for: 1 of 2" in text
     assert "below the papers' best: 1 of 1" in text
-    assert "below the tuned rivals (rows scaled as in the papers): 0 of 1" in text
+    assert "below the tuned rivals (rows as the default gets them): 1 of 2" in text
+
+
+def asked(tmp_path, *more):
+    kept = ["--cache", str(tmp_path / "kept")]
+    return CliRunner().invoke(app, ["reproduce", "default", "--runs", "1", *kept, *more])
 
 
 def test_command(toys, tmp_path):
-    file = tmp_path / "out.json"
-    arguments = ["reproduce", "default", "--runs", "2", "--json", str(file)]
-    shown = CliRunner().invoke(app, [*arguments, "--data", "two"])
+    shown = asked(tmp_path, "--data", "two")
     assert shown.exit_code == 0, shown.stderr
     assert "two" in shown.stdout
     assert "minutes" not in shown.stdout.replace("in minutes", "")
-    assert len(json.loads(file.read_text())["results"]["two"]["values"]) == 2
-    page = CliRunner().invoke(app, [*arguments, "--markdown"])
+    page = asked(tmp_path, "--markdown")
     assert "| minutes | 300 |" in page.stdout
-    assert set(json.loads(file.read_text())["results"]) == {"two", "unit", "minutes"}
+    assert len(list((tmp_path / "kept").iterdir())) == 3
 
 
 def test_command_without_the_data(toys, tmp_path):
     Path(tmp_path / "two.parquet").unlink()
-    arguments = ["reproduce", "default", "--runs", "1"]
-    some = CliRunner().invoke(app, [*arguments, "--markdown"])
+    some = asked(tmp_path, "--markdown")
     assert some.exit_code == 0
-    assert "left out: data set 'two' is not on this machine" in some.stderr
-    none = CliRunner().invoke(app, [*arguments, "--data", "two"])
+    assert "Left out: data set 'two' is not on this machine" in some.stdout
+    none = asked(tmp_path, "--data", "two")
     assert none.exit_code == 2
     assert "none of the data sets asked for is on this machine" in none.stderr
 
 
-def test_stored_rivals_are_shown():
-    shown = CliRunner().invoke(app, ["reproduce", "rivals", "--data", "german"])
+def test_rivals_are_run_at_what_was_found(real_data, tmp_path):
+    asked = ["reproduce", "rivals", "--data", "german", "--runs", "1"]
+    shown = CliRunner().invoke(app, [*asked, "--cache", str(tmp_path), "--markdown"])
     assert shown.exit_code == 0, shown.stderr
-    assert "german" in shown.stdout
-    assert "nogd" in shown.stdout
+    (row,) = [line for line in shown.stdout.splitlines() if "| nogd, online |" in line]
+    value = float(row.split(" | ")[3])
+    assert value == pytest.approx(rivals.stored()["german"]["nogd, online"]["values"][0])

@@ -16,13 +16,15 @@ from onkel.algorithms import ALGORITHMS
 from onkel.experiments import EXPERIMENTS, Cache, Case, Cell, Result, Rows, Search, find, run_cases
 from onkel.experiments.data import load_rows, order
 from onkel.experiments.entry import METRICS
+from onkel.experiments.formats import parameters
 from onkel.experiments.grids import grid_of
 from onkel.experiments.published import cells
 from onkel.experiments.running import runner as runner_module
 from onkel.experiments.running.learners import OTHERS, new_learner
 from onkel.experiments.running.measures import MEASURES
 from onkel.experiments.search import cases_of_search, points_of, race
-from onkel.experiments.showing import table
+from onkel.experiments.showing.layouts import LAYOUTS
+from onkel.experiments.showing.notes import notes
 
 CASES = [(name, case) for name, entry in EXPERIMENTS.items() for case in entry.cases]
 
@@ -94,8 +96,10 @@ def test_entries_are_whole():
 def test_searched_parameters_are_on_their_grid():
     for name, case in CASES:
         if case.search is not None and not case.here:
-            for parameter, values in case.search.grid.items():
-                assert case.parameters[parameter] in values, f"{name} {case.name}"
+            for names, values in case.search.grid.items():
+                point = tuple(case.parameters[parameter] for parameter in names.split(","))
+                found = values if len(point) > 1 else [(value,) for value in values]
+                assert point in found, f"{name} {case.name}"
 
 
 def test_find():
@@ -132,11 +136,31 @@ def test_verdict(toy, value, published, limit, comparable, verdict):
     assert result.failed == (verdict in ("not met", "over 10"))
 
 
+def test_a_spread_of_ours_that_hides_all_is_no_agreement(toy):
+    """Where nothing but a value is printed, one order that diverges makes no cell met."""
+    case = replace(toy, published=Cell(0.269), metric="rmse")
+    told = {"seconds": (1.0,) * 3, "n_rows": 60}
+    assert Result(case=case, values=(0.27, 0.27, 4.7), **told).verdict == "not met"
+    assert Result(case=case, values=(0.27, 0.29, 0.275), **told).verdict == "met"
+
+
+def test_results_are_json_whatever_they_are(toy):
+    told = Result(case=toy, values=(math.inf, 1.0), seconds=(1.0, 1.0), n_rows=60).to_dict()
+    assert told["values"] == [None, 1.0]
+    assert told["mean"] is told["std"] is None
+    json.dumps(told, allow_nan=False)
+
+
 def test_more_accuracy_is_better(toy):
     case = replace(toy, published=Cell(90.0, 1.0), metric="accuracy")
     told = {"seconds": (1.0,), "n_rows": 60}
     verdicts = [Result(case=case, values=(v,), **told).verdict for v in (87.0, 91.0, 95.0)]
     assert verdicts == ["not met", "met", "better"]
+
+
+def test_settings_are_in_the_papers_symbols():
+    told = parameters({"gamma": 1 / 128, "n_components": 20, "learning_rate": 0.3, "alpha": 0.03})
+    assert told == "D = 20, η = 0.3, λ = 0.03, gamma = 1/128"
 
 
 # ---- the runner ----------------------------------------------------------------------------------
@@ -204,8 +228,8 @@ def test_a_failing_run_is_recorded_and_the_rest_goes_on(toy, tmp_path):
     assert failed.verdict == "failed"
     assert "gamma" in failed.failures[0]
     assert good.values
-    assert "| **failed** |" in table.markdown([failed, good])
-    (note,) = table.notes([failed, good])
+    assert "| **failed** |" in LAYOUTS["cells"].markdown([failed, good])
+    (note,) = notes([failed, good])
     assert note.startswith("german/fogd: 1 failed: ValueError: gamma=-1.0")
 
 
@@ -214,6 +238,14 @@ def test_missing_data_are_named(toy):
     assert absent.verdict == "no data"
     assert "'slice' is not on this machine; get it: the UCI repository" in absent.missing
     assert here.values
+
+
+def test_a_file_that_cannot_be_read_fails_its_own_runs_only(toy, tmp_path):
+    (tmp_path / "housing.parquet").write_text("no Parquet")
+    broken, good = run_cases([named("lsokl.table9", "housing/fogd"), toy], 1)
+    assert broken.verdict == "failed"
+    assert "housing.parquet: not a readable Parquet file" in broken.failures[0]
+    assert good.values
 
 
 def test_numbers_below_one_are_refused(toy):

@@ -31,21 +31,22 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def _reproduce(*options):
-    return CliRunner().invoke(app, ["reproduce", "streams", *map(str, options)])
+def _reproduce(folder, *options):
+    kept = ["--cache", str(folder / "kept")]
+    return CliRunner().invoke(app, ["reproduce", "streams", *map(str, [folder, *options]), *kept])
 
 
-def test_all_learners_on_all_streams(folder):
-    kept = folder / "kept.json"
-    result = _reproduce(folder, "--runs", 2, "--json", kept, "--markdown")
+def test_all_learners_on_all_streams(folder, monkeypatch):
+    result = _reproduce(folder, "--runs", 2, "--report", folder / "out", "--markdown")
     assert result.exit_code == 0, result.stderr
-    head, _, *rows = result.stdout.splitlines()
+    head, _, *rows = [line for line in result.stdout.splitlines() if line.startswith("|")]
     assert head.split(" | ")[3:] == [*list(LEARNERS)[:-1], "amf-lags |"]
-    assert [row.split(" | ")[0] for row in rows[:2]] == ["| turns", "| walk"]
+    assert [row.split(" | ")[0] for row in rows] == ["| turns", "| walk"]
     # a published number that nobody reaches
     assert "0.01" in rows[1]
     assert "default: no worse than the better of the last value and what is" in result.stdout
-    runs = json.loads(kept.read_text())["results"]["walk"]["runs"]
+    told = json.loads((folder / "out" / "results.json").read_text())["results"]["streams"]
+    runs = {r["algorithm"]: r for r in told if r["panel"] == "walk"}
     assert set(runs) == set(LEARNERS)
     assert len(runs["default"]["values"]) == len(runs["arf"]["values"]) == 2
     assert len(runs["last"]["values"]) == 1
@@ -58,7 +59,8 @@ def test_all_learners_on_all_streams(folder):
     assert runs["fast"]["values"][0] == pytest.approx(expected)
     assert runs["last"]["values"][0] == pytest.approx(np.sqrt(np.mean(np.diff(y) ** 2)))
     # nothing is run again
-    again = _reproduce(folder, "--runs", 2, "--json", kept, "--markdown")
+    monkeypatch.setattr("onkel.experiments.running.runner.measure", lambda *_: pytest.fail("again"))
+    again = _reproduce(folder, "--runs", 2, "--markdown")
     assert again.stdout == result.stdout
 
 
@@ -77,6 +79,13 @@ def test_lags_are_known_before_the_row():
     np.testing.assert_array_equal(lagged[:, 1], [0, 1, 2, 3, 4, 5])
     np.testing.assert_array_equal(lagged[:, 3], [0, 0, 0, 1, 2, 3])
     np.testing.assert_allclose(lagged[:3, 4], [0.0, 0.2, 0.56])
+
+
+def test_a_file_that_is_no_stream_is_named(folder):
+    (folder / "torn.parquet").write_text("no Parquet")
+    result = _reproduce(folder)
+    assert result.exit_code == 2
+    assert "torn.parquet: not a readable Parquet file" in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(

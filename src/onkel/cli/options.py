@@ -247,7 +247,4 @@ Data = Annotated[
     list[str] | None,
     _option("--data", metavar="NAME", help="Data set. Repeatable; all if not given."),
 ]
-ResultFile = Annotated[
-    Path | None, _option("--json", help="Keeps every result; go on from it later.", **_FILE)
-]
 Markdown = Annotated[bool, _option("--markdown", help="Print Markdown.")]

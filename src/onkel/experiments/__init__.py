@@ -11,7 +11,8 @@
 
 from __future__ import annotations
 
-from onkel.experiments.entry import PAPERS, Case, Experiment, Rows, Search
+from onkel.experiments.entry import Case, Rows, Search
+from onkel.experiments.experiment import PAPERS, Experiment
 from onkel.experiments.published import Cell
 from onkel.experiments.registry import EXPERIMENTS, find
 from onkel.experiments.results import Result

@@ -13,6 +13,7 @@ import numpy as np
 from onkel import datasets
 from onkel.errors import DataError
 from onkel.experiments.entry import Rows
+from onkel.experiments.files import StreamFile
 
 #: of the orders that are reported; searches have their own
 SEED = 0
@@ -34,10 +35,15 @@ def part_of(n_rows: int, share: float, most: int | None) -> np.ndarray:
 @lru_cache(maxsize=3)
 def load_rows(rows: Rows) -> tuple[np.ndarray, np.ndarray, bool]:
     """X (n, d), y (n,), and whether the set is whole."""
+    if rows.file:
+        X, y, _ = StreamFile(Path(rows.file)).read(rows.n_first)
+        return X, y, rows.n_first is None or len(y) < rows.n_first
     data = datasets.load(rows.dataset, subset=rows.subset, scaling=rows.scaling, dtype=rows.dtype)
     X, y = data.X[: rows.n_first], data.y[: rows.n_first]
     if rows.positive is not None:
         y = (y == rows.positive).astype(int)
+    if rows.unit_target:
+        y = (y - y.min()) / (y.max() - y.min())
     if rows.share < 1.0 or rows.most is not None:
         chosen = part_of(len(y), rows.share, rows.most)
         X, y = X[chosen], y[chosen]
@@ -76,14 +82,16 @@ def content_of(file: Path, size: int, changed: int) -> str:
     return digest.hexdigest()
 
 
-def fingerprint(dataset: str) -> str:
-    """What a data set's file holds, as a hash.
+def fingerprint(rows: Rows) -> str | None:
+    """What the file of the rows holds, as a hash; None for rows made on the spot.
 
     Raises
     ------
     FileNotFoundError
         The data set isn't on this machine; the message says how to get it.
     """
-    file = datasets.path(dataset)
+    if not rows.file and not rows.dataset:
+        return None
+    file = Path(rows.file) if rows.file else datasets.path(rows.dataset)
     about = file.stat()
     return content_of(file, about.st_size, about.st_mtime_ns)

@@ -1,4 +1,4 @@
-"""What an experiment is: a paper's table or figure, as data, and the cells it is made of."""
+"""What a cell of a table or a point of a figure is, as data: a learner on rows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,7 @@ from typing import Any
 
 from onkel.experiments.published import Cell
 
-#: full references
-PAPERS = {
-    "lsokl": "Lu, Hoi, Wang, Zhao & Liu: Large Scale Online Kernel Learning, JMLR 17 (2016)",
-    "rrf": "Nguyen, Le, Bui & Phung: Large-scale Online Kernel Learning with Random Feature "
-    "Reparameterization, IJCAI 2017",
-    "nolana": "Si, Kumar & Li: Nonlinear Online Learning with Adaptive Nyström Approximation, 2018",
-    "aligned": "Sinha & Duchi: Learning Kernels with Random Features, NIPS 2016",
-    "olk": "He & Kwok: Simple Randomized Algorithms for Online Learning with Kernels, 2014",
-}
-#: digits and units of the metrics; of accuracy alone more is better
+#: units of the metrics; of accuracy alone more is better
 METRICS = {
     "mistakes": "mistakes, %",
     "accuracy": "accuracy, %",
@@ -33,8 +24,9 @@ class Rows:
     """Which rows of a data set, and in what form.
 
     ``subset`` and ``scaling`` are those of :func:`onkel.datasets.load` if None. ``positive``: this
-    class against all others. ``share`` and ``most``: of the rows, a part drawn at random for a
-    search, on a seed of its own.
+    class against all others. ``unit_target``: the target is scaled to [0, 1]. ``share`` and
+    ``most``: of the rows, a part drawn at random for a search, on a seed of its own. ``file``: a
+    stream in a Parquet file, in its own order, in place of a data set; ``dataset`` is then "".
     """
 
     dataset: str
@@ -42,9 +34,11 @@ class Rows:
     scaling: str | None = None
     n_first: int | None = None
     positive: int | None = None
+    unit_target: bool = False
     dtype: str = "float64"
     share: float = 1.0
     most: int | None = None
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,6 +70,9 @@ class Case:
     learner : str
         A name of :data:`onkel.algorithms.ALGORITHMS`, or of
         :data:`onkel.experiments.running.learners.OTHERS`; left out, ``algorithm``.
+    piped : mapping or None
+        What the :class:`onkel.StreamModel` around the learner is given: the run is then what
+        ``onkel learn`` does. None: the learner by itself.
     task : {"binary", "multiclass", "regression"}
     metric : str
         A key of :data:`METRICS`.
@@ -114,6 +111,7 @@ class Case:
     task: str = "binary"
     metric: str = "mistakes"
     learner: str = ""
+    piped: Mapping[str, Any] | None = None
     unit: float = 1.0
     measure: str = "once"
     published: Cell | None = None
@@ -153,52 +151,3 @@ class Case:
     def at(self, point: Mapping[str, Any]) -> Case:
         """The same with these parameters in place of its own."""
         return replace(self, parameters={**self.parameters, **point})
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A row of panels: ``over`` the rows as they come ("rows") or the points' ``x``.
-
-    ``y``: "value" or "seconds", a curve's second and third line.
-    """
-
-    over: str
-    y: str
-    x_label: str
-    y_label: str
-    log_x: bool = False
-    log_y: bool = False
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """A table or figure of a paper: its protocol in words, its cells, its pictures.
-
-    One without cases is a measurement of onkel's own, with options of its own: ``default``,
-    ``rivals`` or ``streams``.
-    """
-
-    name: str
-    paper: str
-    title: str
-    protocol: str
-    cases: tuple[Case, ...] = ()
-    pictures: tuple[Picture, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        """ "table" or "figure"."""
-        return "figure" if self.pictures else "table"
-
-    @property
-    def datasets(self) -> list[str]:
-        """Names of the data sets, each once; those made on the spot are left out."""
-        return [name for name in dict.fromkeys(case.dataset for case in self.cases) if name]
-
-    def on(self, datasets: list[str] | None) -> Experiment:
-        """The same on some data sets alone."""
-        if not datasets:
-            return self
-        kept = tuple(case for case in self.cases if case.dataset in (*datasets, ""))
-        return replace(self, cases=kept)

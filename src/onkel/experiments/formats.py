@@ -42,9 +42,17 @@ def parameters(given: Mapping[str, Any]) -> str:
             value = given[name]
             # of landmarks, n_components is the budget
             symbol = "B" if name == "n_components" and "rank" in given else symbol
-            text = f"{value:.4g}" if isinstance(value, float) else _SHORT.get(value, str(value))
-            parts.append(f"{symbol} = {text}")
+            parts.append(f"{symbol} = {_text(value)}")
     return ", ".join(parts)
+
+
+def _text(value: Any) -> str:
+    """Four digits; 1/128 for what is a whole part of 1 in powers of two."""
+    if not isinstance(value, float):
+        return _SHORT.get(value, str(value))
+    inverse = 1.0 / value if 0.0 < value < 1.0 else 0.0
+    whole = inverse.is_integer() and int(inverse).bit_count() == 1
+    return f"1/{inverse:.0f}" if whole and inverse > 0.0 else f"{value:.4g}"
 
 
 def rich_table(

@@ -6,44 +6,19 @@ import difflib
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-from onkel.algorithms import DEFAULT
-from onkel.experiments.entry import Case, Experiment, Rows
-from onkel.experiments.own.goals import GOALS
+from onkel.experiments.experiment import Experiment
+from onkel.experiments.own.default import DEFAULT_TABLE
+from onkel.experiments.own.rivals import RIVALS_TABLE
 from onkel.experiments.papers import kernels, lsokl, lsokl_batch, lsokl_figures, nolana, rrf
-from onkel.experiments.published import Cell
-
-_DEFAULT = tuple(
-    Case(
-        rows=Rows(name, scaling="none", dtype="float32"), algorithm=DEFAULT, parameters={},
-        task=goal.task, metric=goal.metric, measure="default", limit=goal.target, n_runs=10,
-        published=None if goal.published is None else Cell(goal.published), step="default",
-    )
-    for name, goal in GOALS.items()
-)  # fmt: skip
-
-#: onkel's own measurements; alone on the command line they have options of their own
-OWN = (
-    Experiment(
-        "default", "onkel", "One setting for all data sets, against the papers and tuned rivals",
-        "The default learner with nothing set, 10 random orders; printed: the papers' best.",
-        _DEFAULT,
-    ),
-    Experiment(
-        "rivals", "onkel", "FOGD, NOGD and RRF at the best of the papers' grids",
-        "A grid on a random tenth of the rows, then three other orders of all rows.",
-    ),
-    Experiment(
-        "streams", "onkel", "Streams in the order of time, beside River's forests",
-        "Every row predicted before it is learned; wants a folder of Parquet files.",
-    ),
-)  # fmt: skip
+from onkel.experiments.streams.entry import STREAMS
 
 #: all by name, papers first
 EXPERIMENTS: dict[str, Experiment] = {
     entry.name: entry
     for entry in (
         *lsokl_batch.EXPERIMENTS, *lsokl.EXPERIMENTS, *lsokl_figures.EXPERIMENTS,
-        *rrf.EXPERIMENTS, *nolana.EXPERIMENTS, *kernels.EXPERIMENTS, *OWN,
+        *rrf.EXPERIMENTS, *nolana.EXPERIMENTS, *kernels.EXPERIMENTS,
+        DEFAULT_TABLE, RIVALS_TABLE, STREAMS,
     )
 }  # fmt: skip
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from onkel import datasets
+from onkel.experiments.entry import Rows
 
 
 @dataclass(frozen=True)
@@ -41,13 +39,11 @@ class Goal:
         """ "classification" or "regression"."""
         return "classification" if self.metric == "mistakes" else "regression"
 
-    def load(self) -> tuple[np.ndarray, np.ndarray]:
-        """X (n, d) float32 as in the file, and y (n,): classes, or values in the goal's units."""
-        rows = datasets.load(self.dataset, scaling="none", dtype="float32")
-        y = rows.y
-        if self.metric == "mse":
-            y = (y - y.min()) / (y.max() - y.min())
-        return rows.X, y
+    @property
+    def rows(self) -> Rows:
+        """Columns as in the file; classes, or values in the goal's units."""
+        unit = self.metric == "mse"
+        return Rows(self.dataset, scaling="none", dtype="float32", unit_target=unit)
 
 
 _MISTAKES = (
@@ -85,17 +81,3 @@ _GOALS = (
 
 #: all goals by data set
 GOALS: dict[str, Goal] = {goal.dataset: goal for goal in _GOALS}
-
-
-def find_goals(names: list[str] | None = None) -> list[Goal]:
-    """The goals of some data sets, all if none is named, in the table's order.
-
-    Raises
-    ------
-    ValueError
-        There is no goal for a name; the message lists what there is.
-    """
-    for name in names or ():
-        if name not in GOALS:
-            raise ValueError(f"no goal is set for {name!r}; there is: {', '.join(GOALS)}")
-    return [goal for goal in _GOALS if not names or goal.dataset in names]

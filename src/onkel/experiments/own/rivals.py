@@ -1,125 +1,119 @@
 """FOGD, NOGD and RRF at their best: the papers' grids, searched on the data of the goals.
 
-A grid is searched on a random tenth of the rows (but at least 1 000 and at most
-10 000), in one order that is not reported; the best point then learns all rows in three others.
-All of it twice: on the rows as the papers scaled them, and as the default learner gets them.
+A grid is searched on a random tenth of the rows (but at least 1 000 and at most 10 000), in one
+order that is not reported; the best point then learns all rows in three others. All of it twice: on
+the rows as the papers scaled them, and as the default learner gets them. Budgets and numbers of
+frequencies are the papers', too.
+
+``rivals.json`` holds the best points and what they reached, as ``results.json`` does that ``onkel
+reproduce rivals --search --report FOLDER`` writes. Its points were found by the same search, on the
+same part of the rows in another order.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-import math
-import time
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cache
 from importlib import resources
 from typing import Any
 
 import numpy as np
 
 from onkel import datasets
-from onkel.algorithms import make
-from onkel.experiments.data import SEARCH_SEED, order
-from onkel.experiments.own.goals import Goal
-from onkel.experiments.own.rivals_grid import grid
-from onkel.experiments.records import Record
-from onkel.experiments.search import Point, mean_loss, race
-from onkel.pipeline import StreamModel
+from onkel.experiments.entry import Case, Rows, Search
+from onkel.experiments.experiment import Experiment
+from onkel.experiments.grids import PENALTIES, RRF_STEPS, STEPS, WIDTHS, Grid
+from onkel.experiments.own.goals import GOALS, Goal
 
 RIVALS = ("fogd", "nogd", "rrf")
 #: "papers": scaled as in the papers, beforehand; "online": by the stream's own running statistics
 INPUTS = ("papers", "online")
 N_RUNS = 3
-ABOUT = {"rivals": list(RIVALS), "inputs": list(INPUTS), "runs": N_RUNS}
+_LEAST, _MOST = 1000, 10_000
+_WIDTHS = (1 / 128, *WIDTHS)
+# budget of NOGD, frequencies of FOGD and of RRF where they are not the family's
+_SIZES = {
+    "cod-rna": (400, 1600, 100),
+    "dna": (200, 800, 100),
+    "satimage": (200, 800, 100),
+    "usps": (200, 800, 100),
+    "poker_sub125k": (400, 1600, 100),
+    "airlines_late": (400, 1600, 100),
+    "airlines_delay": (1000, 2000, 50),
+    "casp": (400, 2000, 100),
+}
+_SIZE, _SIZE_REGRESSION = (100, 400, 100), (30, 450, 100)
 
 
-def _model(goal: Goal, rival: str, inputs: str, point: Point, seed: int) -> StreamModel:
-    estimator = make(rival, goal.task, **point)
-    if "random_state" in estimator.get_params(deep=False):
-        estimator.set_params(random_state=seed)
-    online = inputs == "online"
-    return StreamModel(estimator, scaling="standard" if online else "none", scale_target=online)
+def fixed(goal: Goal, rival: str, inputs: str) -> dict[str, Any]:
+    """Parameters that aren't searched."""
+    sizes = _SIZE if goal.task == "classification" else _SIZE_REGRESSION
+    budget, n_fourier, n_rrf = _SIZES.get(goal.dataset, sizes)
+    of_rival: dict[str, dict[str, Any]] = {
+        "fogd": {"n_components": n_fourier},
+        "nogd": {"n_components": budget, "rank": budget // 5},
+        "rrf": {"n_components": n_rrf, "damping": 0.0},
+    }
+    shared: dict[str, Any] = {"dtype": "float64" if inputs == "papers" else "float32"}
+    if goal.task == "regression" and inputs == "papers" and rival != "rrf":
+        shared["epsilon"] = 0.1
+    return {**of_rival[rival], **shared}
 
 
-def learn(
-    goal: Goal, rival: str, inputs: str, point: Point, X: np.ndarray, y: np.ndarray, seed: int
-) -> float:
-    """The goal's metric of one pass over the rows as they stand; infinite if it diverges."""
-    model = _model(goal, rival, inputs, point, seed)
-    loss = mean_loss(model, X, y, goal.metric == "mistakes")
-    return {"mistakes": 100.0 * loss, "mse": loss}.get(goal.metric, math.sqrt(loss))
+def grid(goal: Goal, rival: str, n_components: int, n_rows: int) -> Grid:
+    """What is searched; ``n_rows`` are all rows of the set.
 
-
-@lru_cache(maxsize=1)
-def _rows(goal: Goal, inputs: str) -> tuple[np.ndarray, np.ndarray]:
-    if inputs == "online":
-        return goal.load()
-    rows = datasets.load(goal.dataset)
-    return rows.X, rows.y
-
-
-def search(goal: Goal, rival: str, inputs: str) -> tuple[Point, int]:
-    """The best point of the grid on a part of the rows, and how many rows that were."""
-    X, y = _rows(goal, inputs)
-    n = min(len(y), max(1000, min(len(y) // 10, 10_000)))
-    part = order(len(y), 0, SEARCH_SEED)[:n]
-    X_part, y_part = X[part], y[part]
-
-    def loss(point: Point, most: float) -> float:
-        model = _model(goal, rival, inputs, point, 1000)
-        return mean_loss(model, X_part, y_part, goal.metric == "mistakes", most)
-
-    best, _ = race(grid(goal, rival, inputs, len(y)), loss)
-    return best, n
-
-
-def measure_rivals(
-    goal: Goal, record: Record, progress: Callable[[int, int], object] | None = None
-) -> None:
-    """Search and run all rivals on one data set; what the record holds already is kept.
-
-    Parameters
-    ----------
-    goal : Goal
-    record : Record
-        Results by data set; saved after every rival.
-    progress : callable, optional
-        Called with (rivals done, rivals in all).
+    The papers' features are not normalised: their η is ours divided by D, their λ ours times D.
     """
-    found = record.results.setdefault(goal.dataset, {})
-    pairs = list(itertools.product(INPUTS, RIVALS))
-    for done, (inputs, rival) in enumerate(pairs):
-        if progress is not None:
-            progress(done, len(pairs))
-        name = f"{rival}, {inputs}"
-        if name in found:
-            continue
-        began = time.perf_counter()
-        point, searched = search(goal, rival, inputs)
-        middle = time.perf_counter()
-        X, y = _rows(goal, inputs)
-        values = []
-        for run in range(N_RUNS):
-            rows = order(len(y), run)
-            values.append(learn(goal, rival, inputs, point, X[rows], y[rows], run))
-        found[name] = {
-            "parameters": point,
-            "values": [round(value, 6) for value in values],
-            "rows": len(y),
-            "rows_searched": searched,
-            "seconds_searching": round(middle - began, 1),
-            "seconds_running": round(time.perf_counter() - middle, 1),
-        }
-        record.save()
+    if rival != "rrf":
+        by_feature = rival == "fogd" and goal.task == "classification"
+        etas = tuple(eta * n_components if by_feature else eta for eta in STEPS)
+        return {"gamma": _WIDTHS, "learning_rate": etas}
+    losses = ("hinge", "logistic") if goal.task == "classification" else ("squared", "absolute")
+    steps = tuple(
+        (eta * n_components, eta, penalty / n_rows / n_components)
+        for eta, penalty in itertools.product(RRF_STEPS, PENALTIES)
+        if eta * penalty / n_rows < 1.0  # else the weights change sign with every row
+    )
+    return {"loss": losses, "gamma": WIDTHS, "learning_rate,learning_rate_gamma,alpha": steps}
 
 
-def stored() -> dict[str, Any]:
-    """The rivals' results that come with the package; written by ``onkel reproduce rivals``."""
+def _case(goal: Goal, rival: str, inputs: str) -> Case:
+    online, known = inputs == "online", fixed(goal, rival, inputs)
+    label = f"{rival}, {inputs}"
+    found = stored().get(goal.dataset, {}).get(label)
+    n_rows = found["n_rows"] if found else datasets.info(goal.dataset).n_rows
+    searched = grid(goal, rival, known["n_components"], n_rows)
+    return Case(
+        rows=goal.rows if online else Rows(goal.dataset),
+        algorithm=rival,
+        label=label,
+        parameters={**known, **(found["parameters"] if found else {})},
+        piped={"scaling": "standard", "scale_target": True} if online else None,
+        task=datasets.info(goal.dataset).task,
+        metric=goal.metric,
+        n_runs=N_RUNS,
+        search=Search(searched, share=min(1.0, max(0.1, _LEAST / n_rows)), most=_MOST),
+        here=not found,
+    )
+
+
+def _cases() -> Iterator[Case]:
+    for goal, inputs, rival in itertools.product(GOALS.values(), INPUTS, RIVALS):
+        yield _case(goal, rival, inputs)
+
+
+@cache
+def stored() -> dict[str, dict[str, Any]]:
+    """The rivals' results that come with the package, by data set and label."""
     file = resources.files("onkel.experiments.own") / "rivals.json"
-    if not file.is_file():
-        return {}
-    return dict(json.loads(file.read_text(encoding="utf-8"))["results"])
+    found: dict[str, dict[str, Any]] = {}
+    for result in json.loads(file.read_text(encoding="utf-8"))["results"]["rivals"]:
+        dataset, _, label = result["name"].partition("/")
+        found.setdefault(dataset, {})[label] = result
+    return found
 
 
 def best_of(results: dict[str, Any], inputs: str | None = None) -> tuple[str, float] | None:
@@ -133,11 +127,19 @@ def best_of(results: dict[str, Any], inputs: str | None = None) -> tuple[str, fl
         Look at these alone.
     """
     means = {
-        name: float(np.mean(entry["values"]))
-        for name, entry in results.items()
+        name: float(np.mean(result["values"]))
+        for name, result in results.items()
         if inputs is None or name.endswith(f", {inputs}")
     }
     if not means:
         return None
     best = min(means, key=lambda name: means[name])
     return best, means[best]
+
+
+RIVALS_TABLE = Experiment(
+    "rivals", "onkel", "FOGD, NOGD and RRF at the best of the papers' grids",
+    "A grid on a random tenth of the rows (1 000 to 10 000), then three other orders of all rows; "
+    "papers: scaled as in the papers, online: as the default learner gets them.",
+    tuple(_cases()), layout="settings",
+)  # fmt: skip

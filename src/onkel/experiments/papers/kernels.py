@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onkel.experiments.entry import Case, Experiment, Picture, Rows
+from onkel.experiments.entry import Case, Rows
+from onkel.experiments.experiment import Experiment, Picture
 from onkel.experiments.running.regret import CURVES, NOISE
 
 _MADE = Rows("")

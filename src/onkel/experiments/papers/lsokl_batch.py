@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from onkel.experiments.entry import Case, Experiment, Rows, Search
+from onkel.experiments.entry import Case, Rows, Search
+from onkel.experiments.experiment import Experiment
 from onkel.experiments.published import cell
 
 _MOST = 5000

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onkel.experiments.entry import Case, Experiment, Picture
+from onkel.experiments.entry import Case
+from onkel.experiments.experiment import Experiment, Picture
 from onkel.experiments.papers import lsokl
 
 # authors' scripts: what was swept

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from onkel import datasets
-from onkel.experiments.entry import Case, Experiment, Picture, Rows, Search
+from onkel.experiments.entry import Case, Rows, Search
+from onkel.experiments.experiment import Experiment, Picture
 from onkel.experiments.grids import PENALTIES, WIDTHS, rrf_grid
 from onkel.experiments.published import cell
 

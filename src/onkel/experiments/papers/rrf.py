@@ -14,106 +14,32 @@ from typing import Any
 
 from onkel import datasets
 from onkel.algorithms import make
-from onkel.experiments.entry import Case, Experiment, Picture, Rows, Search
+from onkel.experiments.entry import Case, Rows, Search
+from onkel.experiments.experiment import Experiment, Picture
 from onkel.experiments.grids import grid_of
 from onkel.experiments.papers.lsokl import linear
+from onkel.experiments.papers.rrf_settings import (
+    CASP_NOTE,
+    COD_RNA,
+    COD_RNA_GRID,
+    COD_RNA_NOTE,
+    FEW_RUNS,
+    FOUND,
+    GAMMAS,
+    GRIDS,
+    IJCNN1,
+    LOSSES,
+    NOTES,
+    SHARES,
+    SIZES,
+    TASKS,
+)
 from onkel.experiments.published import cell
-
-_ROWS = 141_691
-_GAMMAS = (2.0**-8, 2.0**-4, 2.0**-2, 1.0, 2.0**2)
-_STEPS = (0.01, 0.05, 0.2, 0.5, 1.0)
-#: λ, over the number of rows
-_PENALTIES = tuple(2.0**k / _ROWS for k in (-2, 0, 2, 4, 6, 8, 10))
-_GRIDS = {"gamma": _GAMMAS, "learning_rate": _STEPS, "alpha": _PENALTIES}
-
-# What the search found on ijcnn1
-_FOUND: dict[str, dict[str, float]] = {
-    "perceptron": {"gamma": 4.0},
-    "ogd": {"gamma": 4.0, "learning_rate": 1.0},
-    "rbp": {"gamma": 0.25},
-    "forgetron": {"gamma": 0.25},
-    "projectron": {"gamma": 1.0},
-    "projectron++": {"gamma": 0.25},
-    "bpa-s": {"gamma": 0.25},
-    "bsgd-m": {"gamma": 4.0, "alpha": 2.0**4 / _ROWS},
-    "bogd": {"gamma": 0.25, "learning_rate": 0.01},
-    "fogd": {"gamma": 1.0, "learning_rate": 1.0},
-    "nogd": {"gamma": 0.25, "learning_rate": 0.5},
-    "dualsgd": {"gamma": 1.0, "alpha": 2.0**4 / _ROWS},
-}
-# the set of stored rows grows to tens of thousands: fewer orders
-_FEW_RUNS = {"perceptron": 3, "ogd": 3}
-_LOSSES = {
-    "rrf-hinge": "hinge", "rrf-logit": "logistic",
-    "rrf-eps": "epsilon_insensitive", "rrf-l1": "absolute", "rrf-l2": "squared",
-}  # fmt: skip
-# B, D, D̂ of Table 2's heading; Table 1's is lost: cod-rna and ijcnn1 as in Lu et al.'s section 7.1
-_SIZES = {
-    "ijcnn1": (100, 100, 400),
-    "cod-rna": (400, 100, 1600),
-    "poker": (400, 100, 1600),
-    "airlines_late": (400, 100, 1600),
-    "casp": (400, 100, 2000),
-    "slice": (1000, 500, 3000),
-    "year": (400, 20, 1600),
-    "airlines_delay": (1000, 50, 2000),
-}
-_TASKS = {"poker": "multiclass"}
-# The part that is searched: a tenth, or a hundredth of the paper's millions of rows.
-_SHARES = {"poker": 0.08, "airlines_late": 0.01, "airlines_delay": 0.01}
-
-_NOTES = {
-    "bogd": "The best step of the grid is so small that the larger class is predicted throughout: "
-    "9.57 % of the rows are of the other."
-}
-
-_CASP_NOTE = (
-    "RRF is 0.003 to 0.007 above what was printed, with the paper's grid searched on a tenth of "
-    "the rows. The paper prints no deviation, and doesn't say how inputs are scaled (here: to "
-    "[0, 1])."
-)
-
-# the paper's constant steps, log-widths 0 at the start
-_IJCNN1 = {
-    "gamma": 0.5,
-    "learning_rate": 1.0,
-    "learning_rate_gamma": 0.01,
-    "damping": 0.0,
-    "loss": "hinge",
-}
-
-
-# The best of a grid over all rows, on orders that are not reported; the grid is around the best of
-# some 3 000 random points (loss, schedule, all steps, gamma, alpha, scaling of the inputs).
-_COD_RNA = {
-    "gamma": 2.0**-4,
-    "learning_rate": 20.0,
-    "learning_rate_gamma": 0.032,
-    "damping": 10.0,
-    "orthogonal": True,
-    "schedule": "inverse_sqrt",
-    "loss": "hinge",
-}
-_COD_RNA_GRID = {
-    "gamma": (2.0**-5, 2.0**-4),
-    "learning_rate": (5.0, 10.0, 20.0, 40.0),
-    "learning_rate_gamma": (0.032, 0.064, 0.128),
-    "damping": (10.0, 100.0),
-}
-_COD_RNA_NOTE = (
-    "59 535 of the paper's 331 152 rows, already standardised; a short stream pays more for its "
-    "first rows. With the paper's search (a random 10 % of the rows: gamma = 1/32, η = 10, "
-    "η_γ = 0.064) 5.69 ± 0.05 on these orders and 5.71 on others. Independent noise in place of "
-    "orthogonal costs 0.03 to 0.05. Tried without gain: constant steps of weights and widths as "
-    "in the paper (6.0 at best), of the widths alone (5.80), 1/(αt) steps, the logistic (5.84) and "
-    "the squared hinge loss (5.87), an L2 penalty, inputs clipped, in [-1, 1], or asinh of them "
-    "(5.9 and up). Fixed widths (η_γ = 0) give 5.99 ± 0.15."
-)
 
 
 def _fixed(algorithm: str, dataset: str) -> dict[str, Any]:
     """What the protocol fixes."""
-    budget, D, D_fourier = _SIZES[dataset]
+    budget, D, D_fourier = SIZES[dataset]
     bounded = {"budget": budget}
     of_learner: dict[str, dict[str, Any]] = {
         "perceptron": {},
@@ -127,7 +53,7 @@ def _fixed(algorithm: str, dataset: str) -> dict[str, Any]:
         "dualsgd": {**bounded, "n_components": 2 * D},
     }
     if algorithm.startswith("rrf"):
-        return {"n_components": D, "damping": 0.0, "loss": _LOSSES[algorithm]}
+        return {"n_components": D, "damping": 0.0, "loss": LOSSES[algorithm]}
     return of_learner.get(algorithm, bounded)
 
 
@@ -137,10 +63,10 @@ def _case(table: int, dataset: str, algorithm: str, **more: Any) -> Case:
         rows=Rows(dataset, dtype="float32"),
         algorithm=algorithm,
         learner="rrf" if algorithm.startswith("rrf") else "",
-        task="regression" if regression else _TASKS.get(dataset, "binary"),
+        task="regression" if regression else TASKS.get(dataset, "binary"),
         metric="rmse" if regression else "mistakes",
         published=cell("rrf", table, dataset, algorithm),
-        **{"n_runs": _FEW_RUNS.get(algorithm, 10), **more},
+        **{"n_runs": FEW_RUNS.get(algorithm, 10), **more},
     )
 
 
@@ -156,30 +82,30 @@ def _searched(table: int, dataset: str, algorithm: str) -> Case:
                                                   "projectron++"):  # fmt: skip
         del all_of_them["learning_rate"]  # of which their predictions don't depend
     grid = grid_of(all_of_them, datasets.info(dataset).n_rows)
-    return replace(made, search=Search(grid, share=_SHARES.get(dataset, 0.1)))
+    return replace(made, search=Search(grid, share=SHARES.get(dataset, 0.1)))
 
 
 def _found(algorithm: str) -> Case:
     """A cell of ijcnn1 whose settings were searched before."""
-    found = _FOUND[algorithm]
-    search = Search({name: _GRIDS[name] for name in found}, share=0.1, orders=3)
+    found = FOUND[algorithm]
+    search = Search({name: GRIDS[name] for name in found}, share=0.1, orders=3)
     return _case(
         1, "ijcnn1", algorithm, parameters={**_fixed(algorithm, "ijcnn1"), **found},
-        search=search, note=_NOTES.get(algorithm, ""),
+        search=search, note=NOTES.get(algorithm, ""),
     )  # fmt: skip
 
 
 def _cod_rna(n_components: int, **more: Any) -> Case:
     return _case(
-        1, "cod-rna", "rrf-hinge", parameters={"n_components": n_components, **_COD_RNA},
-        limit=5.7, search=Search(_COD_RNA_GRID, orders=3), n_runs=20, **more,
+        1, "cod-rna", "rrf-hinge", parameters={"n_components": n_components, **COD_RNA},
+        limit=5.7, search=Search(COD_RNA_GRID, orders=3), n_runs=20, **more,
     )  # fmt: skip
 
 
 def _table1() -> Iterator[Case]:
-    yield from map(_found, _FOUND)
+    yield from map(_found, FOUND)
     ijcnn1 = _case(
-        1, "ijcnn1", "rrf-hinge", parameters={"n_components": 100, **_IJCNN1}, limit=3.7,
+        1, "ijcnn1", "rrf-hinge", parameters={"n_components": 100, **IJCNN1}, limit=3.7,
         step="prior", n_runs=20,
         note="Hinge loss, inputs as they are, all log-widths 0 at the start, constant steps as in "
         "the paper. Fixed widths (η_γ = 0) give 4.73 ± 0.30, damped steps (N = 10 000) 3.14.",
@@ -193,9 +119,9 @@ def _table1() -> Iterator[Case]:
         "3.48 ± 0.12, damped steps 2.26.",
     )  # fmt: skip
     yield linear(ijcnn1)
-    for algorithm in _FOUND:
+    for algorithm in FOUND:
         yield _searched(1, "cod-rna", algorithm)
-    yield _cod_rna(100, note=_COD_RNA_NOTE)
+    yield _cod_rna(100, note=COD_RNA_NOTE)
     yield _searched(1, "cod-rna", "rrf-logit")
     yield _cod_rna(
         200, label="rrf-hinge, D = 200",
@@ -211,7 +137,7 @@ def _table2() -> Iterator[Case]:
     for dataset in ("casp", "slice", "year", "airlines_delay"):
         for algorithm in ("rbp", "forgetron", "projectron", "bogd", "fogd", "nogd", "dualsgd",
                           "rrf-eps", "rrf-l1", "rrf-l2"):  # fmt: skip
-            note = _CASP_NOTE if (dataset, algorithm) == ("casp", "rrf-eps") else ""
+            note = CASP_NOTE if (dataset, algorithm) == ("casp", "rrf-eps") else ""
             yield replace(_searched(2, dataset, algorithm), note=note)
 
 
@@ -224,7 +150,7 @@ def _by_frequencies(sizes: dict[str, tuple[int, ...]]) -> Iterator[Case]:
             else:
                 case = _searched(1, "cod-rna", algorithm).at({"n_components": D})
                 # η times the number of frequencies, as the features are normalised
-                grid = {"gamma": _GAMMAS, "learning_rate": tuple(D * e for e in (0.05, 0.01, 2e-3))}
+                grid = {"gamma": GAMMAS, "learning_rate": tuple(D * e for e in (0.05, 0.01, 2e-3))}
                 case = replace(case, search=Search(grid, share=0.1))
             yield replace(case, x=float(D), n_runs=10, published=None, limit=None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,12 @@ import onkel
 from onkel.experiments.data import fingerprint
 from onkel.experiments.entry import Case
 from onkel.experiments.records import Record
+from onkel.experiments.running.measures import MEASURES
 
-#: parts of the package that no run depends on, and files here that one does
+#: parts of the package that no run depends on, and files here that all do
 _BESIDE = ("cli", "compat", "evaluation", "persistence", "experiments")
-_MEASURING = (
-    "data", "own/default", "own/goals", "running/aligning", "running/kernel_error",
-    "running/learners", "running/measures", "running/regret",
-)  # fmt: skip
+_ALL = ("data", "running/learners", "running/measures", "running/piped")
+_MORE = {"in order": ("files", "streams/learners")}
 
 
 def default_folder() -> Path:
@@ -30,11 +29,12 @@ def default_folder() -> Path:
 
 
 @cache
-def code() -> str:
+def code(measure: str) -> str:
     """A hash of the sources that learn and measure: other code is another run."""
     root = Path(onkel.__file__).parent
-    files = [f for f in root.rglob("*.py") if f.relative_to(root).parts[0] not in _BESIDE]
-    files += [root / "experiments" / f"{name}.py" for name in _MEASURING]
+    files = {f for f in root.rglob("*.py") if f.relative_to(root).parts[0] not in _BESIDE}
+    files |= {root / "experiments" / f"{name}.py" for name in (*_ALL, *_MORE.get(measure, ()))}
+    files.add(Path(MEASURES[measure].__code__.co_filename))
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(f"{file.relative_to(root)}\0".encode())
@@ -50,13 +50,13 @@ def about(case: Case) -> dict[str, Any]:
     FileNotFoundError
         The data set isn't on this machine; the message says how to get it.
     """
-    told = ("task", "metric", "unit", "measure", "parameters")
+    told = ("task", "metric", "unit", "measure", "parameters", "piped")
     return {
-        "rows": asdict(case.rows),
-        "data": fingerprint(case.dataset) if case.dataset else None,
+        "rows": asdict(replace(case.rows, file="")),
+        "data": fingerprint(case.rows),
         "learner": case.made_by,
         **{name: getattr(case, name) for name in told},
-        "code": code(),
+        "code": code(case.measure),
     }
 
 

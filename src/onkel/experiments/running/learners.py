@@ -63,6 +63,10 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "nystroem": _gradient_over(NystroemFeatures),
     "nolana-losing": _gradient_over(_LosingMap),
 }
+#: those of them that learn all rows at once
+BATCH = ("svc", "llsvm")
+#: learners whose landmarks move
+MOVING = ("nolana", "nolana-losing")
 
 
 def new_learner(case: Case, seed: int) -> Any:

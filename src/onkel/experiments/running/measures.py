@@ -7,6 +7,7 @@ Every measure is called with a case and the run's number, and returns a JSON-abl
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from onkel.errors import DivergenceError
 from onkel.experiments.data import SEARCH_SEED, load_rows, order, train_and_test
 from onkel.experiments.entry import Case
-from onkel.experiments.own.default import run_default
-from onkel.experiments.own.goals import GOALS
 from onkel.experiments.running.aligning import alignment
 from onkel.experiments.running.kernel_error import kernel_error
-from onkel.experiments.running.learners import new_learner
+from onkel.experiments.running.learners import BATCH, MOVING, new_learner
+from onkel.experiments.running.piped import piped_loss
 from onkel.experiments.running.regret import regret
+from onkel.experiments.streams.measuring import in_order
 
 Outcome = dict[str, Any]
 _POINTS, _FEW = 20, 512
@@ -43,11 +45,18 @@ def _losses(case: Case, predicted: np.ndarray, y: np.ndarray) -> np.ndarray:
 _WARM: set[tuple[str, str]] = set()
 
 
+def _is_first(case: Case) -> bool:
+    """Whether this process has not run the learner before: then it loads what is compiled."""
+    key = (case.made_by, case.task)
+    first = key not in _WARM
+    _WARM.add(key)
+    return first
+
+
 def _warm_up(case: Case, X: np.ndarray, y: np.ndarray) -> None:
     """Load what is compiled, once a process and learner, so that it isn't timed."""
-    if (case.made_by, case.task) in _WARM:
+    if not _is_first(case):
         return
-    _WARM.add((case.made_by, case.task))
     more = {} if case.task == "regression" else {"classes": np.unique(y)}
     with suppress(ValueError), np.errstate(over="ignore", invalid="ignore"):
         new_learner(case, 0).predict_then_learn(X[:_FEW], y[:_FEW], **more)
@@ -70,35 +79,36 @@ def stream_once(case: Case, X: np.ndarray, y: np.ndarray, seed: int) -> Outcome:
             total += float(_losses(case, predicted, y[a:b]).sum())
             values.append(finish(case, total / b))
             times.append(seconds)
-    # landmarks of NOLANA
-    moves = getattr(getattr(learner, "map_", None), "n_moves_", None)
+    moves = learner.map_.n_moves_ if case.made_by in MOVING else None
     curve = [marks[1:].tolist(), values, times]
     return {"value": values[-1], "seconds": seconds, "moves": moves, "curve": curve}
 
 
-def _in_order(case: Case, run: int, searching: bool) -> Outcome:
-    X, y, complete = load_rows(case.rows)
-    rows = order(len(y), run + 1, SEARCH_SEED) if searching else order(len(y), run)
-    outcome = stream_once(case, X[rows], y[rows], 1000 + run if searching else run)
-    return {**outcome, "rows": len(y), "comparable": complete}
+def _passed(case: Case, X: np.ndarray, y: np.ndarray, seed: int) -> Outcome:
+    """One pass over the rows as they stand, by the learner alone or in its pipeline."""
+    if case.piped is None:
+        return stream_once(case, X, y, seed)
+    loss, seconds = piped_loss(case, X, y, seed, _is_first(case))
+    return {"value": finish(case, loss), "seconds": seconds}
 
 
 def once(case: Case, run: int) -> Outcome:
     """The rows once, in the run's order."""
-    return _in_order(case, run, searching=False)
+    X, y, complete = load_rows(case.rows)
+    rows = order(len(y), run)
+    outcome = _passed(case, X[rows], y[rows], run)
+    return {**outcome, "rows": len(y), "comparable": complete}
 
 
 def searched(case: Case, run: int) -> Outcome:
-    """As `once`, in orders that are not reported."""
-    return _in_order(case, run, searching=True)
-
-
-def default(case: Case, run: int) -> Outcome:
-    """What ``onkel learn`` does with nothing set, in the run's order."""
-    goal = GOALS[case.dataset]
-    X, y = goal.load()
-    value, seconds = run_default(goal, X, y, run)
-    return {"value": value, "seconds": seconds, "rows": len(y), "comparable": False}
+    """As `once`, in orders that are not reported; a learner that diverges has an infinite loss."""
+    X, y, complete = load_rows(case.rows)
+    rows = order(len(y), run + 1, SEARCH_SEED)
+    try:
+        outcome = _passed(case, X[rows], y[rows], 1000 + run)
+    except DivergenceError:
+        outcome = {"value": math.inf, "seconds": 0.0}
+    return {**outcome, "rows": len(y), "comparable": complete}
 
 
 def _taught(case: Case, parts: tuple[np.ndarray, ...], seed: int) -> Outcome:
@@ -106,11 +116,11 @@ def _taught(case: Case, parts: tuple[np.ndarray, ...], seed: int) -> Outcome:
     X, y, X_test, y_test = parts
     learner = new_learner(case, seed)
     began = time.perf_counter()
-    if hasattr(learner, "predict_then_learn"):
+    if case.made_by in BATCH:
+        learner.fit(X, y)
+    else:
         more = {} if case.task == "regression" else {"classes": np.unique(y)}
         learner.predict_then_learn(X, y, **more)
-    else:
-        learner.fit(X, y)
     middle = time.perf_counter()
     predicted = learner.predict(X_test)
     ended = time.perf_counter()
@@ -139,10 +149,10 @@ def fold(case: Case, run: int) -> Outcome:
 MEASURES: dict[str, Callable[[Case, int], Outcome]] = {
     "once": once,
     "searched": searched,
-    "default": default,
     "split": split,
     "fold": fold,
     "kernel error": kernel_error,
     "alignment": alignment,
     "regret": regret,
+    "in order": in_order,
 }

@@ -5,43 +5,57 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 from onkel import datasets
 from onkel.algorithms import ALGORITHMS
-from onkel.experiments.entry import Case, Experiment
+from onkel.experiments.entry import Case, Rows
+from onkel.experiments.experiment import Experiment
 
-# a row by itself, and a stored row or feature for each of its columns and eight more
-_A_ROW, _A_NUMBER = 2e-6, 0.5e-9
+# a row by itself; a stored row or a feature, and each of its columns
+_A_ROW, _A_FEATURE, _A_COLUMN = 2e-6, 6e-9, 0.1e-9
 # share of the rows that an unbounded learner stores, in the mean over a pass, if none is printed
 _STORED = 0.1
-# measures that take their own time: a run; the default learner: a row
+# measures that take their own time: a run
 _TASKS = {"regret": 1.5, "alignment": 6.0, "kernel error": 5.0}
-_DEFAULT_ROW = 1e-4
 
 
 @cache
-def rows_of(dataset: str) -> int:
-    """In the file, or else in the whole set."""
+def rows_of(rows: Rows) -> int:
+    """In the file, or else in the whole set; a part of them where the rows are one."""
+    if rows.file:
+        whole = _rows_in(Path(rows.file))
+    else:
+        entry = datasets.info(rows.dataset)
+        # a file may hold test rows, too
+        whole = min(entry.n_rows, _rows_in(entry.file))
+    return int(min(rows.n_first or whole, whole) * rows.share)
+
+
+def _rows_in(file: Path | None) -> float:
+    """Infinite where nothing can be told: a run says what is wrong with a file."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    entry = datasets.info(dataset)
-    return entry.n_rows if entry.file is None else int(pq.read_metadata(entry.file).num_rows)
+    try:
+        return math.inf if file is None else pq.read_metadata(file).num_rows
+    except (pa.ArrowInvalid, OSError):
+        return math.inf
 
 
 def seconds_of(case: Case) -> float:
     """Of one run, without a search."""
     if case.measure in _TASKS:
         return _TASKS[case.measure]
-    n_rows = min(case.rows.n_first or math.inf, rows_of(case.dataset)) * case.rows.share
-    n_rows = min(n_rows, case.rows.most or math.inf)
-    if case.measure == "default":
-        return n_rows * _DEFAULT_ROW
+    n_rows = min(rows_of(case.rows), case.rows.most or math.inf)
+    if case.measure == "in order" or (case.piped is not None and not case.search):
+        return n_rows * case.slow
     size = float(max(case.parameters.get(name, 0) for name in ("n_components", "budget")))
     algorithm = ALGORITHMS.get(case.made_by)
     if not size and not (algorithm and algorithm.linear):
         size = _stored(case) * n_rows
     d = datasets.info(case.dataset).n_features
-    return n_rows * (_A_ROW + case.slow + _A_NUMBER * size * (d + 8))
+    return n_rows * (_A_ROW + case.slow + size * (_A_FEATURE + d * _A_COLUMN))
 
 
 def _stored(case: Case) -> float:

@@ -134,8 +134,12 @@ class _Work:
             for job in todo:
                 yield job, measure(job.case, job.run)
             return
+        import warnings
+
         from joblib import Parallel, delayed, parallel_config
 
+        # a process that has grown is replaced: nothing that a user could act on
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
         # the longest first, so that no process is left with one at the end
         todo.sort(key=lambda job: -seconds_of(job.case))
         with parallel_config("loky", n_jobs=self._jobs, inner_max_num_threads=1):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onkel.evaluation.styles import line_styles
-from onkel.experiments.entry import Experiment, Picture
+from onkel.experiments.experiment import Experiment, Picture
 from onkel.experiments.results import Result
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _lines(picture: Picture, results: Sequence[Result]) -> dict[str, _Line]:
 
 
 def _dress(axes: Any, picture: Picture, title: str) -> None:
-    from matplotlib.ticker import NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     axes.set_title(title, fontsize=9, loc="left")
     axes.set_xlabel(picture.x_label, fontsize=8)
@@ -87,6 +87,9 @@ def _dress(axes: Any, picture: Picture, title: str) -> None:
         axes.locator_params(axis="x", nbins=5)
     if picture.log_y:
         axes.set_yscale("log")
+        # less than a decade has labels, too
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(labelsize=7)
     axes.spines[["top", "right"]].set_visible(False)

@@ -20,6 +20,8 @@ from onkel.streams import Block
 _TREES = 10
 _LAGS = 3
 _KEPT = (0.8, 0.99)
+# seconds a row of ten trees
+_FOREST = 2e-3
 
 #: predictions of every row of (X, y) before it is learned, with a seed
 Pass = Callable[[np.ndarray, np.ndarray, str, int], np.ndarray]
@@ -34,7 +36,8 @@ class Learner:
     run: Pass
     #: whether it draws random numbers
     random: bool = False
-    river: bool = False
+    #: seconds a row, about
+    slow: float = 1e-4
 
 
 def _last(X: np.ndarray, y: np.ndarray, task: str, seed: int) -> np.ndarray:
@@ -108,10 +111,10 @@ _ALL = (
     Learner("rrf", "RRF", _own("rrf"), random=True),
     Learner("krls", "kernel recursive least squares", _own("krls")),
     Learner("last", "the last value or class again", _last),
-    Learner("arf", "River's ARF", _forest("arf", lags=False), random=True, river=True),
-    Learner("arf-lags", "ARF with lags", _forest("arf", lags=True), random=True, river=True),
-    Learner("amf", "River's AMF", _forest("amf", lags=False), random=True, river=True),
-    Learner("amf-lags", "AMF with lags", _forest("amf", lags=True), random=True, river=True),
+    Learner("arf", "River's ARF", _forest("arf", lags=False), random=True, slow=_FOREST),
+    Learner("arf-lags", "ARF with lags", _forest("arf", lags=True), random=True, slow=_FOREST),
+    Learner("amf", "River's AMF", _forest("amf", lags=False), random=True, slow=_FOREST),
+    Learner("amf-lags", "AMF with lags", _forest("amf", lags=True), random=True, slow=_FOREST),
 )
 LEARNERS = {learner.name: learner for learner in _ALL}
 

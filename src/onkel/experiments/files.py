@@ -25,23 +25,40 @@ class StreamFile:
         """The file's name."""
         return self.path.stem
 
+    @property
+    def task(self) -> str:
+        """ "classification" or "regression", told from the target."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            if "y" not in pq.read_schema(self.path).names:
+                raise DataError("has no target column y", source=str(self.path))
+            return _task(pq.read_table(self.path, columns=["y"])["y"].to_numpy())
+        except (pa.ArrowInvalid, OSError) as error:
+            raise DataError(
+                f"not a readable Parquet file: {error}", source=str(self.path)
+            ) from error
+
     def read(self, rows: int | None = None) -> tuple[np.ndarray, np.ndarray, str]:
         """Features (n, d) in float32, targets (n,), and the task; ``rows``: the first so many.
 
-        Whole numbers, texts and booleans of up to 100 kinds are classes; numbers of a type with
-        fractions are values. Columns of texts become codes by the order of their first rows.
+        Columns of texts become codes by the order of their first rows.
         """
         import pyarrow.parquet as pq
 
-        table = pq.read_table(self.path)
-        if "y" not in table.column_names:
-            raise DataError("has no target column y", source=str(self.path))
+        task, table = self.task, pq.read_table(self.path)
         y = table["y"].to_numpy()
-        classes = y.dtype.kind != "f" and len(np.unique(y)) <= _MOST_CLASSES
         X = np.column_stack(
             [_numbers(table[name].to_numpy()) for name in table.column_names if name != "y"]
         )
-        return X[:rows], y[:rows], "classification" if classes else "regression"
+        return X[:rows], y[:rows], task
+
+
+def _task(y: np.ndarray) -> str:
+    """Whole numbers, texts and booleans of up to 100 kinds are classes; other numbers values."""
+    classes = y.dtype.kind != "f" and len(np.unique(y)) <= _MOST_CLASSES
+    return "classification" if classes else "regression"
 
 
 def _numbers(column: np.ndarray) -> np.ndarray:

@@ -1,0 +1,91 @@
+"""What all of ``onkel reproduce`` does: run cases with a bar, show tables, write the report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from onkel.cli.console import note, stderr, stdout
+
+Jobs = Annotated[int, typer.Option(min=1, metavar="N", help="Processes, of one thread each.")]
+Report = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Write a page, Markdown and values there.")
+]
+CacheFolder = Annotated[
+    Path | None,
+    typer.Option("--cache", metavar="FOLDER", help="Keeps runs; the user's cache if not given."),
+]
+
+
+def run_and_show(
+    chosen: Sequence[Any],
+    n_runs: int | None,
+    jobs: int,
+    cache: Path | None,
+    report: Path | None,
+    as_markdown: bool,
+    search: bool = False,
+) -> None:
+    """Run experiments, and show what came of them.
+
+    Raises
+    ------
+    ValueError
+        None of their data is on this machine.
+    """
+    from onkel.experiments import Cache, run_cases
+    from onkel.experiments.running.cache import default_folder
+    from onkel.experiments.showing.report import Part, markdown_of, write_report
+
+    cases = [case for entry in chosen for case in entry.cases]
+    kept = Cache(cache or default_folder())
+    with _bar() as progress:
+        found = run_cases(cases, n_runs, jobs=jobs, cache=kept, progress=progress, search=search)
+    results = iter(found)
+    parts = [Part(entry, [next(results) for _ in entry.cases]) for entry in chosen]
+    for part in parts:
+        if as_markdown:
+            typer.echo(f"{markdown_of(part)}\n")
+        else:
+            _show(part)
+    if report is not None:
+        write_report(parts, report, shlex.join(["onkel", *sys.argv[1:]]))
+        note(f"report: {report / 'index.html'}")
+    if all(result.missing for part in parts for result in part.results):
+        raise ValueError("none of the data sets asked for is on this machine")
+
+
+def _show(part: Any) -> None:
+    from rich.markup import escape
+
+    from onkel.experiments.showing.layouts import LAYOUTS
+    from onkel.experiments.showing.notes import notes
+
+    entry, layout = part.experiment, LAYOUTS[part.experiment.layout]
+    stdout().print(f"[bold]{entry.name}[/bold]  {escape(entry.title)}")
+    if entry.pictures:
+        stdout().print("A figure: --report FOLDER draws it.", style="dim")
+    stdout().print(layout.terminal(part.results))
+    stdout().print(escape(layout.summary(part.results)), style="dim")
+    for line in notes(part.results):
+        stderr().print(escape(line), style="dim", soft_wrap=True)
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[float, float], None]]:
+    """A bar with the time left, where stderr is a terminal."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
+
+    console = stderr()
+    columns = (BarColumn(bar_width=None), TaskProgressColumn(), TimeRemainingColumn(compact=True))
+    with Progress(
+        *columns, console=console, transient=True, expand=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("runs", total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
