@@ -31,6 +31,7 @@ class TailCurves:
     def __init__(self, middle: np.ndarray, spread: np.ndarray) -> None:
         self.middle, self.spread = middle, spread
         self._heavy = np.flatnonzero(spread)
+        self._of_heavy = middle[self._heavy], spread[self._heavy]
 
     @classmethod
     def of(cls, X: np.ndarray) -> TailCurves:
@@ -60,8 +61,8 @@ class TailCurves:
         if not len(self._heavy):
             return X
         U = X.astype(np.float64)
-        away = U[:, self._heavy] - self.middle[self._heavy]
-        U[:, self._heavy] = np.arcsinh(away / self.spread[self._heavy])
+        middle, spread = self._of_heavy
+        U[:, self._heavy] = np.arcsinh((U[:, self._heavy] - middle) / spread)
         return U
 
     def inverse(self, U: np.ndarray) -> np.ndarray:
