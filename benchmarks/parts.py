@@ -10,6 +10,7 @@ from __future__ import annotations
 from benchmarks.timing import head, line, one_core  # first: it sets the threads
 
 # isort: split
+from collections.abc import Generator
 from unittest.mock import patch
 
 import numpy as np
@@ -28,8 +29,9 @@ DATA = (
 N_ROWS = 100_000
 
 
-def straight(X: np.ndarray) -> TailCurves:
+def straight(X: np.ndarray) -> Generator[bool, None, TailCurves]:
     """No curves."""
+    yield True
     return TailCurves(*np.zeros((2, X.shape[1])))
 
 
@@ -55,7 +57,7 @@ def main() -> None:
         default, no_pairs = run(X, y, task), run(X, y, task, pairs=False)
         curves = ["", ""]
         if heavy:
-            with patch.object(TailCurves, "of", straight):
+            with patch.object(TailCurves, "in_steps", straight):
                 curves = more(default, run(X, y, task))
         values = [default.metric.format(default.value), *more(default, no_pairs)]
         seconds = [f"{r.final.learn_seconds:.1f}" for r in (default, no_pairs)]

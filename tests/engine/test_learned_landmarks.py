@@ -12,8 +12,11 @@ from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import evidence as ev
 from onkel.maps.landmarks import first_widths as first_widths_module
 from onkel.maps.landmarks.first_widths import first_widths, objective, prior_mean
+from onkel.maps.landmarks.heavy_tails import TailCurves
+from onkel.maps.landmarks.judging import Rows, drawn, judged, steps_of_drawing
 from onkel.maps.landmarks.rational import kernel_columns
-from onkel.maps.landmarks.search import improve
+from onkel.maps.landmarks.search import improve, steps_of_search
+from onkel.maps.landmarks.units import Units
 from onkel.numerics.in_steps import finished
 
 
@@ -155,6 +158,61 @@ def here_and_there(n):
     return X, np.sin(4.0 * np.where(here, X[:, 1], X[:, 2]))[:, None], weight
 
 
+def without_units(d=4):
+    """Rows stay as they are."""
+    return Units(TailCurves(*np.zeros((2, d))), np.zeros(d), np.ones(d))
+
+
+def test_rows_are_drawn_in_parts_and_each_but_once(monkeypatch):
+    X, Y, weight = toy(1000)
+    units = Units.of(X)
+    whole = finished(drawn(X, Y, weight, units, np.random.default_rng(0)))
+    monkeypatch.setattr("onkel.maps.landmarks.judging._NUMBERS", 400)
+    work = drawn(X, Y, weight, units, np.random.default_rng(0))
+    assert len(list(work)) == steps_of_drawing(1000, 4) == 10
+    parts = finished(drawn(X, Y, weight, units, np.random.default_rng(0)))
+    assert [len(rows.X) for rows in parts] == [200, 800]
+    for rows, same in zip(parts, whole, strict=True):
+        for mine, own in zip(rows, same, strict=True):
+            np.testing.assert_array_equal(mine, own)
+    back = units.inverse(np.concatenate([rows.X for rows in parts]).astype(float))
+    np.testing.assert_allclose(np.sort(back[:, 0]), np.sort(X[:, 0]), rtol=1e-4, atol=1e-4)
+
+
+def test_held_out_rows_choose_the_penalty_where_factors_fail_too():
+    # landmarks that nearly coincide, and float32: H is singular up to rounding
+    X, Y, weight = (A.astype(np.float32) for A in toy(300))
+    judge, learn = Rows(X[:60], Y[:60], weight[:60]), Rows(X[60:], Y[60:], weight[60:])
+    S = np.repeat(X[60:100].astype(float), 5, axis=0)
+    at = ev.Landmarks(S, np.full(4, -3.0), np.log(1e-8))
+    sums = ev.sums_of(at, *learn.of_sums)
+    work = judged(at, sums, judge)
+    steps = list(work)
+    assert steps.count(False) > 0
+    assert steps.count(True) == 6
+    found = finished(judged(at, sums, judge))
+
+    def error(ridge):
+        alpha = sums.alpha(sums.factor(ridge)).astype(np.float32)
+        residual = judge.Y - kernel_columns(judge.X, S.astype(np.float32), np.exp(at.log_width)) @ (
+            alpha
+        )
+        return float(np.mean(residual**2, axis=1) @ judge.weight)
+
+    ridges = np.maximum(1e-8 * np.array([0.25, 0.5, 1.0, 2.0, 4.0]), 1e-3)
+    assert found.error == pytest.approx(min(map(error, ridges)), rel=1e-5)
+    np.testing.assert_array_equal(found.factor, sums.factor(found.at.ridge))
+
+
+@pytest.mark.parametrize("n", [350, 600])
+def test_a_search_takes_no_more_steps_than_foreseen(n):
+    X, Y, weight = toy(n)
+    starts = [ev.Landmarks(X[:30], np.full(4, np.log(w)), np.log(0.01)) for w in (0.05, 0.4)]
+    work = improve(starts, X, Y, weight, 12, np.random.default_rng(0), without_units())
+    taken = sum(foreseen for foreseen in work)
+    assert 30 < taken <= steps_of_search(n, 4, 30, False, 12)
+
+
 @pytest.mark.parametrize("own", [False, True])
 def test_search_never_returns_worse_than_it_started_from(own):
     # below 15 rows a landmark widths stay common
@@ -163,7 +221,8 @@ def test_search_never_returns_worse_than_it_started_from(own):
     rng = np.random.default_rng(0)
     order, held = rng.permutation(len(X)), len(X) // 5
     judge, learn = order[:held], order[held:]
-    found = finished(improve(starts, X, Y, weight, 12, np.random.default_rng(0)))
+    rng = np.random.default_rng(0)
+    found = finished(improve(starts, X, Y, weight, 12, rng, without_units()))
 
     def error(at):
         sums = ev.sums_of(at, X[learn], Y[learn], np.sqrt(weight[learn])[:, None])

@@ -27,9 +27,9 @@ def done(monkeypatch):
         work.append(work_of_widths(len(X), min(steps, 8)))
         return widths(X, Y, weight, start, steps)
 
-    def counted_search(starts, X, Y, weight, steps, rng):
+    def counted_search(starts, X, Y, weight, steps, rng, units):
         work.append(work_of_search(len(X), len(starts[0].S), steps))
-        return search(starts, X, Y, weight, steps, rng)
+        return search(starts, X, Y, weight, steps, rng, units)
 
     def counted_walk(self, X, y, weight, P):
         work.append(len(y) * self.map.work_of_row())

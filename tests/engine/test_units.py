@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelRegressor
+from onkel.maps.landmarks import units as units_module
 from onkel.maps.landmarks.heavy_tails import TailCurves
 from onkel.maps.landmarks.units import Units
 
@@ -62,6 +63,21 @@ def test_widths_in_other_units(X):
     np.testing.assert_array_equal(ratio[[1, 3]], 1.0)
 
 
+@pytest.mark.parametrize("d", [1, 3, 9, 22])
+def test_units_of_some_columns_at_a_time_are_those_of_all(d, monkeypatch):
+    X = np.random.default_rng(d).lognormal(0.0, 1.5, (1000, d)).astype(np.float32)
+    whole = Units.of(X)
+    monkeypatch.setattr(units_module, "_NUMBERS", 1)
+    steps = list(Units.in_steps(X))
+    assert len(steps) == units_module.n_steps(1000, d)
+    assert (len(steps) > 10) == (d > 8)
+    again = Units.of(X)
+    for mine, own in zip(again[1:], whole[1:], strict=True):
+        np.testing.assert_array_equal(mine, own)
+    np.testing.assert_array_equal(again.tails.as_array(), whole.tails.as_array())
+    np.testing.assert_array_equal(again(X), whole(X))
+
+
 def test_a_new_column_stays_as_it_is(X):
     units = Units.of(X)
     wider = units.with_columns(2)
@@ -79,6 +95,10 @@ def test_the_default_tells_amounts_apart(monkeypatch):
         before = OnlineKernelRegressor(n_components=100, pairs=False).predict_then_learn(X, y)
         return np.mean((before - y)[300:] ** 2)
 
+    def straight(X):
+        yield True
+        return TailCurves(*np.zeros((2, X.shape[1])))
+
     drawn_in = error()
-    monkeypatch.setattr(TailCurves, "of", lambda X: TailCurves(*np.zeros((2, X.shape[1]))))
+    monkeypatch.setattr(TailCurves, "in_steps", straight)
     assert drawn_in < 0.75 * error()

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from onkel.default.cell_loops import find_bins
 from onkel.numerics.dense import as_dense
 from onkel.state import Array, Flag, check, require
 
@@ -71,12 +70,12 @@ class PairBins:
         few = [_thinned(e, _FEW_BINS) for e in _finite(self.edges)]
         return PairBins(self.columns, few, paired=False)
 
-    def __call__(self, X: Any) -> np.ndarray:
-        """The bins (n, m) of the rows X (n, d), sparse or not."""
+    def of_rows(self, X: Any) -> tuple[np.ndarray, ...]:
+        """What loops are given of the rows X (n, d): values, where columns are in them, bins."""
+        if type(X) is np.ndarray and X.flags.c_contiguous and X.flags.writeable:
+            return X, self.columns, self.edges, self.pairs
         values = as_dense(X[:, self.columns])
-        B = np.empty(values.shape, np.int32)
-        find_bins(values, self.edges, B)
-        return B
+        return values, np.arange(len(self.columns)), self.edges, self.pairs
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars."""

@@ -79,7 +79,7 @@ class Calibration:
         Returns the probabilities (n, 2), before each row, of its class and of the predicted one.
         """
         out = np.empty((len(scores), 2))
-        scores = scores.clip(-LARGEST, LARGEST)
+        scores = np.minimum(np.maximum(scores, -LARGEST), LARGEST)
         if scores.shape[1] == 1:
             f = scores[:, 0]
             _follow_two(f, codes.astype(np.float64), weight, self.theta, self.H, out)

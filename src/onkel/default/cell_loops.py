@@ -16,23 +16,22 @@ PERIOD = 256
 
 
 @jit
-def find_bins(X, edges, B):
-    """B (n, m): how many of a column's edges (m, 2^q - 1) are below the value."""
+def find_bins(X, t, columns, edges, bins):
+    """How many of a column's edges (m, 2^q - 1) are below its value in row t, (m,)."""
     half = (edges.shape[1] + 1) // 2
-    for t in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            b, step = 0, half
-            while step > 0:
-                if edges[j, b + step - 1] < X[t, j]:
-                    b += step
-                step //= 2
-            B[t, j] = b
+    for j in range(len(columns)):
+        b, step = 0, half
+        while step > 0:
+            if edges[j, b + step - 1] < X[t, columns[j]]:
+                b += step
+            step //= 2
+        bins[j] = b
 
 
 @jit
-def _cells(B, t, pairs, at):
+def _cells(bins, pairs, at):
     for p in range(pairs.shape[0]):
-        at[p] = pairs[p, 2] + pairs[p, 3] * B[t, pairs[p, 0]] + B[t, pairs[p, 1]]
+        at[p] = pairs[p, 2] + pairs[p, 3] * bins[pairs[p, 0]] + bins[pairs[p, 1]]
 
 
 @jit
@@ -52,23 +51,26 @@ def share(sums):
 
 
 @jit
-def score(B, pairs, W, sums, out):
-    """out (n, K) = a s."""
-    at = np.empty(pairs.shape[0], np.int64)
+def score(X, columns, edges, pairs, W, sums, out):
+    """out (n, K) = a s of rows X (n, d), whose ``columns`` (m,) have bins."""
+    at, bins = np.empty(pairs.shape[0], np.int64), np.empty(len(columns), np.int64)
     a = share(sums)
-    for t in range(B.shape[0]):
-        _cells(B, t, pairs, at)
+    for t in range(X.shape[0]):
+        find_bins(X, t, columns, edges, bins)
+        _cells(bins, pairs, at)
         _sum(W, at, out[t])
         for k in range(W.shape[1]):
             out[t, k] *= a
 
 
 @jit
-def learn(B, pairs, W, V, first, forgetting, R, weight, sums, out):
+def learn(X, columns, edges, pairs, W, V, first, forgetting, R, weight, sums, out):
     """Learn residuals R (n, K) in order; out gets a s of each row before it was learned."""
-    at, s = np.empty(pairs.shape[0], np.int64), np.empty(W.shape[1])
-    for t in range(B.shape[0]):
-        _cells(B, t, pairs, at)
+    at, bins = np.empty(pairs.shape[0], np.int64), np.empty(len(columns), np.int64)
+    s = np.empty(W.shape[1])
+    for t in range(X.shape[0]):
+        find_bins(X, t, columns, edges, bins)
+        _cells(bins, pairs, at)
         _sum(W, at, s)
         a = share(sums)
         for k in range(len(s)):

@@ -49,14 +49,14 @@ class PairCells:
         if len(self.bins.pairs):
             weights = self.W, self.V, self.first, self.forgetting
             rows = np.ascontiguousarray(R), weight
-            loops.learn(self.bins(X), self.bins.pairs, *weights, *rows, self.sums, out)
+            loops.learn(*self.bins.of_rows(X), *weights, *rows, self.sums, out)
         return out
 
     def scores(self, X: Any) -> np.ndarray:
         """a s (n, K) of rows X."""
         out = np.zeros((X.shape[0], self.W.shape[1]))
         if len(self.bins.pairs):
-            loops.score(self.bins(X), self.bins.pairs, self.W, self.sums, out)
+            loops.score(*self.bins.of_rows(X), self.W, self.sums, out)
         return out
 
     @property

@@ -84,7 +84,7 @@ class Remembering:
         ``keys``: the group of each row. Groups have pasts of their own and share all else.
         Returns the scores (n, K) with memory before each row's label was known.
         """
-        F, out, done = self._inputs(P), [np.empty(self._inputs(P[:0]).shape)], 0
+        F, out, done = self._inputs(P), [], 0
         while done < len(y):
             end = self._until_test(weight, done)
             part = slice(done, end)
@@ -92,14 +92,16 @@ class Remembering:
             known = self.memory.learn(F[part], y[part], weight[part], own)
             out.append(self._learn_known(X[part], F[part], known, y[part], weight[part]))
             done = end
-        return self._outputs(np.concatenate(out))
+        return self._outputs(np.concatenate(out) if out else F)
 
     def _until_test(self, weight: np.ndarray, done: int) -> int:
         """Where the rows up to the next test of the gain end."""
         if self.second is not None or not self._one_output:
             return len(weight)
-        learned = np.flatnonzero(weight[done:] > 0.0)
         rows = self.gain.until_test()
+        if len(weight) - done < rows:
+            return len(weight)
+        learned = np.flatnonzero(weight[done:] > 0.0)
         return done + int(learned[rows - 1]) + 1 if len(learned) >= rows else len(weight)
 
     def _learn_known(
@@ -114,11 +116,13 @@ class Remembering:
         if self.second is not None:
             p = m + self.second.learn(_beside(columns, m, X), target - m, weight)[:, 0]
         scale = self._scales(target, weight)
-        E = np.stack([f, m, self._within(p)], axis=1)[:, :, None] * scale[:, None, None]
+        E = np.empty((len(f), 3, 1))
+        for i, expert in enumerate((f, m, self._within(p))):
+            E[:, i, 0] = expert * scale
         out = self.experts.learn(E, (scale * target)[:, None], weight)[:, 0] / scale
         if self.second is None:
             kept = weight > 0.0
-            losses = [(scale * (of - target))[kept] ** 2 for of in (control, m)]
+            losses = [np.square((scale * (of - target))[kept]) for of in (control, m)]
             if self.gain.add(*losses):
                 self._begin_second(X.shape[1])
         return self._as_known(out)
@@ -177,7 +181,7 @@ class Remembering:
             return np.ascontiguousarray(P[:, 0])
         if self.log_odds:
             P = expit(P) if P.shape[1] > 1 else 2.0 * expit(P) - 1.0
-        return np.concatenate([1.0 - P, 1.0 + P], axis=1) / 2.0 if P.shape[1] == 1 else P
+        return _of_two(P[:, 0]) if P.shape[1] == 1 else P
 
     def _outputs(self, M: np.ndarray) -> np.ndarray:
         """The inverse of :meth:`_inputs`."""
@@ -197,10 +201,10 @@ class Remembering:
 
     def _as_known(self, p: np.ndarray) -> np.ndarray:
         """Of values of :meth:`_as_numbers`, what memories give."""
-        return np.stack([1.0 - p, 1.0 + p], axis=1) / 2.0 if self._classes else p
+        return _of_two(p) if self._classes else p
 
     def _within(self, p: np.ndarray) -> np.ndarray:
-        return np.clip(p, -1.0, 1.0) if self._classes else p
+        return np.minimum(np.maximum(p, -1.0), 1.0) if self._classes else p
 
     # ---- the rest ------------------------------------------------------------------------------
 
@@ -236,6 +240,14 @@ class Remembering:
                 self.second.add_columns(d - self.width)
             self.second.seed = state["seed"]
             self.second.set_state(state["second"])
+
+
+def _of_two(p: np.ndarray) -> np.ndarray:
+    """Shares (n, 2) of two classes, from numbers p (n,) in [-1, 1]."""
+    shares = np.empty((len(p), 2))
+    shares[:, 0], shares[:, 1] = 1.0 - p, 1.0 + p
+    shares /= 2.0
+    return shares
 
 
 def _counted(keys: list[Any]) -> np.ndarray:

@@ -154,6 +154,13 @@ class RestartingModel:
         """Learn the rows in order; returns the scores (n, K) before each was learned."""
         if self.fixed:
             return self.current.learn(X, y, weight)
+        if self.challenger is None and len(y) < BIN_ROWS - len(self.open_bin):
+            # within a bin nothing is decided
+            P = self.current.learn(X, y, weight)
+            losses = np.zeros((len(y), 2))
+            losses[:, 0] = losses_of(self.current, P, y)
+            self.open_bin = np.concatenate([self.open_bin, losses[weight > 0.0]])
+            return P
         P, known = np.zeros((len(y), self.current.n_outputs)), 0
         for start, end in self._bins(weight):
             if known < end:

@@ -118,9 +118,11 @@ class RecursiveLeastSquares:
         rows = -(-rows // -(-rows // most))
         return rows, self.until_anchor % rows or rows
 
-    def learn(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, W: np.ndarray) -> np.ndarray:
-        """Learn the rows Z (n, m) with targets Y (n, K); W (K, m) moves; predictions (n, K)."""
+    def learn(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn the rows Z (n, m) with targets Y (n, K); returns the predictions (n, K)."""
         Z = np.asarray(Z, dtype=np.float64)
+        if len(Z) == 1:
+            return self._learn_rows(Z, Y, weight)
         counted = np.cumsum(weight > 0.0)
         predictions = np.empty(Y.shape)
         done = 0
@@ -131,11 +133,12 @@ class RecursiveLeastSquares:
             rows = slice(done, end)
             predictions[rows] = self._learn_rows(Z[rows], Y[rows], weight[rows])
             done = end
-        W[:] = self.weights().T
         return predictions
 
     def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn rows of one period."""
+        if len(Z) == 1 and self.forgetting == 1.0 and weight[0] > _WEIGHTLESS:
+            return self._learn_row(Z, Y, float(weight[0]))
         used = weight > 0.0
         scale = np.sqrt(np.maximum(weight, _WEIGHTLESS))
         if self.forgetting < 1.0:
@@ -143,7 +146,7 @@ class RecursiveLeastSquares:
             scale *= self.forgetting ** (-0.5 * (len(self.since) + np.cumsum(used)))
         Zs, residual = Z * scale[:, None], (Y - Z @ self.w0) * scale[:, None]
         U, L21, L22, v = self._innovations(Zs, residual)
-        predictions: np.ndarray = Y - np.diag(L22)[:, None] * v / scale[:, None]
+        predictions: np.ndarray = Y - L22.diagonal()[:, None] * v / scale[:, None]
         if not used.all():
             if not used.any():
                 return predictions
@@ -156,12 +159,28 @@ class RecursiveLeastSquares:
         self._take(U, L21, L22, v)
         return predictions
 
+    def _learn_row(self, Z: np.ndarray, Y: np.ndarray, weight: float) -> np.ndarray:
+        """As :meth:`_learn_rows`, for a row that counts, without forgetting; to the same bits."""
+        scale = math.sqrt(weight)
+        Zs, Ys, residual = Z, Y, Y - Z @ self.w0
+        if scale != 1.0:
+            Zs, Ys, residual = Z * scale, Y * scale, residual * scale
+        U, L21, L22, v = self._innovations(Zs, residual)
+        self.z_sum += Zs[0] * scale
+        self.noise += ((v * v).sum() / v.shape[1] * (weight / (scale * scale)), 1.0)
+        self._sum(Zs, Ys)
+        self._take(U, L21, L22, v)
+        return np.asarray(Y - L22[0, 0] * v / scale)
+
     def _innovations(
         self, Zs: np.ndarray, residual: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """U (m, n), the rows [L21, L22] by which L grows, and v (n, K)."""
         U, L21, S = self._whitened(Zs)
-        S.flat[:: len(S) + 1] += 1.0
+        if len(S) == 1:
+            S += 1.0
+        else:
+            S.flat[:: len(S) + 1] += 1.0
         L22, _ = dpotrf(S, lower=1, overwrite_a=1)
         return U, L21, L22, solve_lower(L22, residual - L21 @ self.since.v)
 

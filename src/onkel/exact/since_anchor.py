@@ -42,7 +42,8 @@ class RowsSince:
         """Take n rows more: their U (m, n), the rows [L21, L22] of L, and their v."""
         a, b = self.count, self.count + len(v)
         self._U[a:b] = U.T
-        self._L[a:b, :a], self._L[a:b, a:b] = L21, np.tril(L22)
+        self._L[a:b, :a] = L21
+        self._L[a:b, a:b] = np.tril(L22) if len(v) > 1 else L22
         self._v[a:b] = v
         self.count = b
 

@@ -47,6 +47,7 @@ class Ahead:
 def _refit(model: Any, rows: int, due: int) -> Generator[float, None, Any]:
     first = tuple(part[:rows] for part in model.warmup.rows())
     new = yield from _scaled(model.fit_anew(*first, due))
+    yield _OF_FIT
     for start in range(0, due, _REPLAYED):
         end = min(start + _REPLAYED, due)
         if end > rows:

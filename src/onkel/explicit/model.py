@@ -284,7 +284,9 @@ class ExplicitModel(Model):
 
     def _sub_blocks(self, n: int) -> list[tuple[int, int]]:
         """Where parts of n rows begin and end that are learned or scored at once."""
-        width = max(self.weights.W.shape[1], self.map.n_features_in_) * self.map.dtype_.itemsize
+        if n == 1:
+            return [(0, 1)]
+        width = max(self.weights.shape[1], self.map.n_features_in_) * self.map.dtype_.itemsize
         fewest = max(_FEWEST_ROWS, self.map.fewest_rows())
         rows = first = min(max(_CACHE_BYTES // width, fewest), _MOST_ROWS)
         if self.weights.matrix is not None:

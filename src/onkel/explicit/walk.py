@@ -56,7 +56,7 @@ class Walk:
 
     def features(self, X: Any) -> np.ndarray:
         """Features (n, m) of rows X, in a scratch array."""
-        shape = (X.shape[0], self.weights.W.shape[1])
+        shape = (X.shape[0], self.weights.shape[1])
         return self.map.features(X, scratch("features", shape, self.map.dtype_))  # type: ignore[no-any-return]
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:

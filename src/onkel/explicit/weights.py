@@ -38,7 +38,6 @@ class Weights:
 
     Attributes
     ----------
-    W : ndarray of shape (K, m)
     H : ndarray of shape (K, m)
         AdaGrad's sums of squared gradients; empty for other rules.
     matrix : RecursiveLeastSquares or None
@@ -57,12 +56,32 @@ class Weights:
     ) -> None:
         self.rule = rule
         self.state, self._loss, self._epsilon, self._par = how
-        self.W = np.zeros(shape, np.float64 if rule.kind.exact else dtype)
+        self._W = np.zeros(shape, np.float64 if rule.kind.exact else dtype)
+        # whether an exact rule has learned rows that W does not tell of
+        self._behind = False
         self.H = np.zeros(shape if rule.kind == RuleKind.ADAGRAD else (0, 0), dtype)
         self.matrix: RecursiveLeastSquares | None = None
         if rule.kind.exact:
             ridge, forgetting = ExactScalars.of(self._par)
             self.matrix = _EXACT[rule.kind](shape[1], shape[0], ridge, forgetting, prior)
+
+    @property
+    def W(self) -> np.ndarray:
+        """(K, m); those of an exact rule are computed when they are asked for."""
+        if self._behind:
+            assert self.matrix is not None
+            self._W[:] = self.matrix.weights().T
+            self._behind = False
+        return self._W
+
+    @W.setter
+    def W(self, values: np.ndarray) -> None:
+        self._W, self._behind = values, False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(K, m)."""
+        return self._W.shape  # type: ignore[return-value]
 
     @property
     def how(self) -> tuple[Any, ...]:
@@ -72,7 +91,7 @@ class Weights:
     @property
     def n_outputs(self) -> int:
         """K."""
-        return len(self.W)
+        return len(self._W)
 
     @property
     def coef(self) -> np.ndarray:
@@ -86,7 +105,8 @@ class Weights:
         if self.matrix is None:
             loop.learn_block(Z, y, weight, self.W, self.H, *self.how, P)
             return
-        P[:] = self.matrix.learn(Z, self.targets(y), weight, self.W)
+        P[:] = self.matrix.learn(Z, self.targets(y), weight)
+        self._behind = True
         self.state[places.T] += np.count_nonzero(weight)
 
     def targets(self, y: np.ndarray) -> np.ndarray:
@@ -120,7 +140,7 @@ class Weights:
         """
         if self.matrix is not None:
             # exact for the features that stay; a new one counts as 0 in all rows so far
-            T = np.zeros((len(old), self.W.shape[1]))
+            T = np.zeros((len(old), self.shape[1]))
             T[np.arange(len(old)), old] = factor
             self.W = self.matrix.change_features(T)
             return
@@ -178,7 +198,7 @@ class Weights:
             )
         require_same("the rule", type(self.rule).__name__, type(other.rule).__name__)
         require_same("the rule's parameters", self._par, other._par)
-        require_same("the shape of the weights", self.W.shape, other.W.shape)
+        require_same("the shape of the weights", self.shape, other.shape)
 
     def take_in(self, other: Weights, origin: Weights | None) -> None:
         """Add what another learned since both were ``origin`` (None: since the first row)."""

@@ -79,7 +79,10 @@ class CodedClasses(OnlineEstimator):
 
     def _new_classes(self, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """The rows that count whose class is not known."""
-        return np.flatnonzero(~np.isin(y, self.classes_) & (weight > 0.0))
+        known, unknown = self.classes_, np.ones(len(y), np.bool_)
+        if len(known) and len(y):
+            unknown = known[np.minimum(known.searchsorted(y), len(known) - 1)] != y
+        return np.flatnonzero(unknown & (weight > 0.0))
 
     def _learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> Parts:
         """Scores before learning, with the classes known at the time, segment by segment.
@@ -130,7 +133,8 @@ class CodedClasses(OnlineEstimator):
 
         ``before`` are those of the rows up to a, whose predictions a refusal tells.
         """
-        codes = np.searchsorted(self.classes_, y[a:b]).clip(max=max(len(self.classes_) - 1, 0))
+        last = max(len(self.classes_) - 1, 0)
+        codes = np.minimum(self.classes_.searchsorted(y[a:b]), last)
         P, refused = self._learn_codes(X[a:b], codes, weight[a:b])
         if refused is not None:
             error = type(refused)(

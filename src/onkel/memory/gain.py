@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.state import Array, Whole, check
+from onkel.state import Array, Whole, check, require
 
 # The test is made every 64 rows, and from 1024 on every 1024; the rows before count less by then.
 _OFTEN, _SELDOM = 64, 1024
@@ -22,10 +22,15 @@ class Gain:
     def __init__(self) -> None:
         #: Σ loss without, Σ difference, Σ difference² up to the last test
         self.sums = np.zeros(3)
-        #: losses without and with memory since
-        self.open = np.zeros((0, 2))
+        #: losses without and with memory since, and room for those up to the next test
+        self._open, self._count = np.zeros((_SELDOM, 2)), 0
         #: rows up to the last test
         self.n_rows = 0
+
+    @property
+    def open(self) -> np.ndarray:
+        """Losses without and with memory since the last test, (n, 2)."""
+        return self._open[: self._count]
 
     @property
     def _rows(self) -> int:
@@ -33,18 +38,20 @@ class Gain:
 
     def until_test(self) -> int:
         """Rows up to the next test."""
-        return self._rows - len(self.open)
+        return self._rows - self._count
 
     def add(self, without: np.ndarray, with_memory: np.ndarray) -> bool:
         """Losses of the next rows, up to a test at most; True where memory has been worth it."""
-        self.open = np.concatenate([self.open, np.column_stack([without, with_memory])])
-        if len(self.open) < self._rows:
+        new = self._open[self._count : self._count + len(without)]
+        new[:, 0], new[:, 1] = without, with_memory
+        self._count += len(new)
+        if self._count < self._rows:
             return False
         without, gain = self.open[:, 0], self.open[:, 0] - self.open[:, 1]
         kept = _KEPT_OF_64 ** (self._rows / _OFTEN)
         self.sums = kept * self.sums + [without.sum(), gain.sum(), gain @ gain]
-        self.n_rows += len(self.open)
-        self.open = np.zeros((0, 2))
+        self.n_rows += self._count
+        self._count = 0
         loss, gained, squares = self.sums
         return bool(gained > _STANDARD_ERRORS * np.sqrt(squares) and gained > _SHARE * loss)
 
@@ -56,5 +63,7 @@ class Gain:
         """The inverse of :meth:`get_state`."""
         fields = {"sums": Array(shape=(3,)), "open": Array(shape=("rows", 2)), "n_rows": Whole()}
         check(state, fields)
-        self.sums, self.open = np.array(state["sums"]), np.array(state["open"])
+        require(len(state["open"]) < _SELDOM, f"open: holds {len(state['open'])} rows")
+        self.sums, self._count = np.array(state["sums"]), len(state["open"])
+        self.open[:] = state["open"]
         self.n_rows = int(state["n_rows"])

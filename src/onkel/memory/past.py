@@ -40,6 +40,9 @@ class Memory:
 
     def _parts(self, counts: np.ndarray) -> Iterator[tuple[slice, bool]]:
         """Parts of rows (n,) between two looks, and whether one is due behind each."""
+        if 0 < len(counts) < self._rows_until_look():
+            yield slice(0, len(counts)), False
+            return
         learned = np.cumsum(counts)
         done = 0
         while done < len(counts):

@@ -48,7 +48,8 @@ class Warmup:
 
     def __init__(self, n_rows: int, next_fit: Callable[[int], int] = next_power_of_two) -> None:
         self.n_rows, self.next_fit = n_rows, next_fit
-        self._kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        #: X, y and weight, with room for more rows than there are: it doubles as they come
+        self._kept: tuple[np.ndarray, ...] = ()
         self.count = 0
 
     @property
@@ -67,25 +68,43 @@ class Warmup:
     def keep(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         """Keep the rows that count."""
         used = weight > 0.0
-        self._kept.append((np.array(X[used]), y[used].copy(), weight[used].copy()))
-        self.count += int(np.count_nonzero(used))
+        new = X[used], y[used], weight[used]
+        start, end = self.count, self.count + len(new[1])
+        self._make_room(new, end)
+        for held, values in zip(self._kept, new, strict=True):
+            held[start:end] = values
+        self.count = end
+
+    def _make_room(self, new: tuple[np.ndarray, ...], n: int) -> None:
+        """For n rows of the kind of ``new``."""
+        if self._kept and n <= len(self._kept[1]):
+            return
+        rows = max(n, min(2 * self.count, self.n_rows))
+        held = self.rows() if self._kept else tuple(values[:0] for values in new)
+        self._kept = tuple(np.empty((rows, *of.shape[1:]), of.dtype) for of in held)
+        for room, values in zip(self._kept, held, strict=True):
+            room[: self.count] = values
 
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All rows kept: X (n, d), y (n,), weight (n,)."""
-        if len(self._kept) == 1:
-            return self._kept[0]
-        X, y, weight = (np.concatenate(part) for part in zip(*self._kept, strict=True))
-        self._kept = [(X, y, weight)]
+        """All rows kept: X (n, d), y (n,), weight (n,); views that stay as they are."""
+        X, y, weight = (of[: self.count] for of in self._kept)
         return X, y, weight
+
+    def __getstate__(self) -> dict[str, Any]:
+        # a copy needs no room for more
+        return self.__dict__ | {"_kept": self.rows() if self._kept else ()}
 
     def add_class(self, position: int, from_signs: bool) -> None:
         """Recode the labels for a class put in at ``position``; ``from_signs``: they were ±1."""
-        for i, (X, y, weight) in enumerate(self._kept):
-            self._kept[i] = (X, with_class(y, position, from_signs), weight)
+        if self._kept:
+            X, y, weight = self.rows()
+            self._kept = X, with_class(y, position, from_signs), weight
 
     def add_columns(self, n: int) -> None:
         """Rows kept so far have zeros in n columns more."""
-        self._kept = [(with_zero_columns(X, n), y, weight) for X, y, weight in self._kept]
+        if self._kept:
+            X, y, weight = self.rows()
+            self._kept = with_zero_columns(X, n), y, weight
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars."""

@@ -18,15 +18,18 @@ def finished(work: Generator[Any, None, T]) -> T:
             return end.value  # type: ignore[no-any-return]
 
 
-def in_shares(work: Generator[Any, None, T], most: int) -> Generator[float, None, T]:
-    """The same work of about ``most`` steps; each gives the share that is done, at most 1."""
+def in_shares(work: Generator[bool, None, T], most: int) -> Generator[float, None, T]:
+    """The same work of about ``most`` steps; each gives the share that is done, at most 1.
+
+    The steps themselves say whether they are among those.
+    """
     done = 0
     while True:
         try:
-            next(work)
+            foreseen = next(work)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
-        done += 1
+        done, most = done + 1, most + (not foreseen)
         yield min(done / most, 1.0)
 
 
@@ -34,7 +37,7 @@ class _Abandoned(BaseException):
     """Raised inside of work that nobody waits for any more."""
 
 
-def paused(work: Callable[[Callable[[], None]], T]) -> Generator[None, None, T]:
+def paused(work: Callable[[Callable[[], None]], T]) -> Generator[bool, None, T]:
     """``work(pause)`` as a generator: a step ends wherever the work calls ``pause``.
 
     For work inside of a library's function, which cannot be a generator itself. It has a thread of
@@ -71,7 +74,7 @@ def paused(work: Callable[[Callable[[], None]], T]) -> Generator[None, None, T]:
                 raise failed[0]
             if found:
                 return found[0]
-            yield
+            yield True
     finally:
         abandoned = True
         go.release()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from itertools import count
+
 import numpy as np
 from scipy.linalg.blas import dtrsm, dtrsv
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri, spotrf, spotri
 
+from onkel.numerics.in_steps import finished
 from onkel.numerics.jit import jit
 
 # Columns of a block; rows from which on a solve is made of products.
@@ -19,16 +23,35 @@ def cholesky_upper(R: np.ndarray) -> np.ndarray:
 
     Where rounding left R indefinite, a little is added to its diagonal; NaN stay NaN.
     """
+    return finished(cholesky_in_steps(R))[0]
+
+
+def cholesky_in_steps(
+    R: np.ndarray, failing: int = 0
+) -> Generator[bool, None, tuple[np.ndarray, int]]:
+    """As :func:`cholesky_upper`, and how many tries failed; each is a step, not foreseen.
+
+    The first ``failing`` tries are left out: it is known that they would fail.
+    """
     single = R.dtype == np.float32
     potrf = spotrf if single else dpotrf
-    C, failed = potrf(R)
     jitter = (1e-7 if single else 1e-15) * float(np.trace(R))
-    while failed and np.isfinite(jitter):
-        jittered = R.copy(order="F")
-        jittered.flat[:: len(R) + 1] += jitter
-        C, failed = potrf(jittered)
-        jitter *= 10.0
-    return np.asarray(C)
+    for tries in count():
+        if tries > failing:
+            yield False
+        if tries >= failing:
+            C, failed = potrf(_with_more(R, jitter) if tries else R)
+            if not failed or not np.isfinite(jitter):
+                break
+        jitter *= 10.0 if tries else 1.0
+    return np.asarray(C), tries
+
+
+def _with_more(R: np.ndarray, jitter: float) -> np.ndarray:
+    """A copy of R with ``jitter`` added to its diagonal."""
+    more = R.copy(order="F")
+    more.flat[:: len(R) + 1] += jitter
+    return more
 
 
 def inverse_of_factor(C: np.ndarray) -> np.ndarray:

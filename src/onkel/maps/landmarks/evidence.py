@@ -38,15 +38,19 @@ from onkel.maps.landmarks.rational import (
     through_distances,
 )
 from onkel.numerics.in_steps import finished
-from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
+from onkel.numerics.linalg import cholesky_in_steps, inverse_of_factor
 from onkel.numerics.workspace import scratch
 
 #: added to the diagonal of κ(S, S): landmarks may coincide
 JITTER = 1e-7
 # Rows whose derivatives are computed at once, so that they stay in the second-level cache.
 _PART_ROWS = 256
-#: rows of a step: they are summed in the precision of the features before the sum goes to float64
-STEP_ROWS = 2048
+# Rows that are summed in the precision of the features before the sum goes to float64.
+_GROUP_ROWS = 2048
+# Rows of a step; where there are only residuals to compute, more.
+_STEP_ROWS, _MANY = 1024, 8192
+# Steps of a gradient beside those over rows.
+_SOLVES = 5
 # Share of its trace added to H: the rounding error of its sum.
 _ROUNDING = {"d": 1e-13, "f": 1e-9}
 
@@ -81,9 +85,15 @@ class Sums(NamedTuple):
 
     def factor(self, ridge: float) -> np.ndarray:
         """The factor C of H = CᵀC."""
+        return finished(self.factor_in_steps(ridge))[0]
+
+    def factor_in_steps(
+        self, ridge: float, failing: int = 0
+    ) -> Generator[bool, None, tuple[np.ndarray, int]]:
+        """As :func:`onkel.numerics.linalg.cholesky_in_steps` of H."""
         H = self.KK + ridge * self.K0
         H.flat[:: len(H) + 1] += _ROUNDING[self.K.dtype.char] * np.trace(H)
-        return cholesky_upper(H)
+        return (yield from cholesky_in_steps(H, failing))
 
     def alpha(self, C: np.ndarray) -> np.ndarray:
         """H⁻¹ Kᵀ Y."""
@@ -106,8 +116,8 @@ def sums_of(at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Su
 
 def sums_in_steps(
     at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray, room: np.ndarray | None = None
-) -> Generator[None, None, Sums]:
-    """As :func:`sums_of`, a step for every :data:`STEP_ROWS` rows; K in ``room`` (n, m), if given.
+) -> Generator[bool, None, Sums]:
+    """As :func:`sums_of`, in :func:`steps_of_gradient` steps; K in ``room`` (n, m), if given.
 
     Fetching new memory for K takes as long as a fifth of the products.
     """
@@ -123,8 +133,9 @@ def sums_in_steps(
             kw, yw = (k, y) if root.size == 0 else (k * root[part], y * root[part])
             of_some = syrk(1.0, kw.T, beta=1.0, c=of_some, overwrite_c=1)
             KY += kw.T @ yw
+            if part.stop % _STEP_ROWS == 0:
+                yield True
         KK += of_some
-        yield
     return Sums(K, KK, KY, penalty_of(at.S, w))
 
 
@@ -141,18 +152,21 @@ def gradient_in_steps(
     root: np.ndarray,
     every: int = 1,
     first: int = 0,
-) -> Generator[None, None, Gradient]:
-    """As :func:`gradient`, a step for every :data:`STEP_ROWS` rows, and two more.
+    factor: np.ndarray | None = None,
+) -> Generator[bool, None, Gradient]:
+    """As :func:`gradient`, in :func:`steps_of_gradient` steps; with the ``factor`` if known.
 
     2 C K H⁻¹ takes most of the time. With ``every`` > 1 it is estimated from one part in ``every``
     of the rows: parts ``first``, ``first`` + ``every``, ...; rows must be in random order.
     """
     w, S, C = np.exp(at.log_width), at.S, sums.KY.shape[1]
-    factor = sums.factor(at.ridge)
+    if factor is None:
+        factor, _ = yield from sums.factor_in_steps(at.ridge)
+        yield True
     alpha, H_inv = sums.alpha(factor), inverse_of_factor(factor.astype(X.dtype))
-    yield
+    yield True
     parts = [part for some in _groups(len(X)) for part in some]
-    residuals = _residuals(sums, alpha.astype(X.dtype), Y, root, parts)
+    residuals = yield from _residuals(sums, alpha.astype(X.dtype), Y, root, parts)
     noise = _noise(at, sums, alpha, residuals)
     seen = sum(len(X[part]) for part in parts[first::every])
     of_weights = X.dtype.type(2.0 * C * len(X) / seen) * H_inv
@@ -163,18 +177,25 @@ def gradient_in_steps(
             sums.K[part], r, root[part], of_residual,
             of_weights if number % every == first else None,
         ), X[part])  # fmt: skip
-        if part.stop % STEP_ROWS == 0:
-            yield
+        if part.stop % _STEP_ROWS == 0:
+            yield True
     of_S, of_width = through.slopes()
     if w.ndim == 1:
-        yield
-        K0_inv = inverse_of_factor(cholesky_upper(np.asfortranarray(sums.K0)).astype(X.dtype))
+        yield True
+        factor, _ = yield from cholesky_in_steps(np.asfortranarray(sums.K0))
+        K0_inv = inverse_of_factor(factor.astype(X.dtype))
+        yield True
         G = at.ridge / noise * (alpha @ alpha.T) + C * (at.ridge * H_inv - K0_inv)
         chain(G, sums.K0)
         of_S0, of_width0 = through_distances(G, S, S, w)
         of_S += 2.0 * of_S0
         of_width += of_width0
     return Gradient(of_S, of_width)
+
+
+def steps_of_gradient(n: int) -> tuple[int, int]:
+    """Steps of the sums and of the gradient of n rows, at most."""
+    return n // _STEP_ROWS + 1, n // _STEP_ROWS + n // _MANY + _SOLVES
 
 
 def _of_distances(
@@ -206,12 +227,15 @@ def _of_distances(
 
 def _residuals(
     sums: Sums, alpha: np.ndarray, Y: np.ndarray, root: np.ndarray, parts: list[slice]
-) -> list[np.ndarray]:
+) -> Generator[bool, None, list[np.ndarray]]:
     """√weight·(Y - K α) of each part."""
-    found = [Y[part] - sums.K[part] @ alpha for part in parts]
-    if not root.size:
-        return found
-    return [r * root[part] for part, r in zip(parts, found, strict=True)]
+    found = []
+    for part in parts:
+        r = Y[part] - sums.K[part] @ alpha
+        found.append(r * root[part] if root.size else r)
+        if part.stop % _MANY == 0:
+            yield True
+    return found
 
 
 def _noise(at: Landmarks, sums: Sums, alpha: np.ndarray, residuals: list[np.ndarray]) -> float:
@@ -223,8 +247,8 @@ def _noise(at: Landmarks, sums: Sums, alpha: np.ndarray, residuals: list[np.ndar
 
 def _groups(n: int) -> list[list[slice]]:
     """Parts of n rows, in groups that are summed in the precision of the features."""
-    starts = range(0, n, STEP_ROWS)
-    ends = [min(start + STEP_ROWS, n) for start in starts]
+    starts = range(0, n, _GROUP_ROWS)
+    ends = [min(start + _GROUP_ROWS, n) for start in starts]
     return [
         [slice(a, min(a + _PART_ROWS, end)) for a in range(start, end, _PART_ROWS)]
         for start, end in zip(starts, ends, strict=True)

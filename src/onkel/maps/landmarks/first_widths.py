@@ -25,7 +25,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from onkel.maps.landmarks.rational import chain, kernel_columns, through_distances
-from onkel.numerics.in_steps import in_shares, paused
+from onkel.numerics.in_steps import paused
 from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
 
 # Prior of log w, around the width that suits standardised rows, and of log λ.
@@ -39,8 +39,8 @@ _RANGE = 4.0
 _LEAST_ERROR = 1e-12
 # The search ends at a step that gains less than this share of the objective.
 _LEAST_GAIN = 1e-4
-# Gradients beside one a step, mostly.
-_MORE_GRADIENTS = 3
+# Gradients beside one a step, mostly, and pauses in each.
+_MORE_GRADIENTS, _PAUSES = 3, 3
 
 
 def first_widths(
@@ -53,17 +53,11 @@ def first_widths(
 ) -> np.ndarray:
     """The best (log w, log λ) for scaled rows X (n, d) and targets Y (n, C).
 
-    Up to ``steps`` steps of L-BFGS-B from ``start``; ``pause`` is called before each gradient.
+    Up to ``steps`` steps of L-BFGS-B from ``start``; ``pause`` is called in each gradient.
     """
     middle = prior_mean(X.shape[1])
-
-    def asked(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        if pause is not None:
-            pause()
-        return objective(theta, X, Y, weight)
-
     found = minimize(
-        asked,
+        lambda theta: objective(theta, X, Y, weight, pause),
         np.clip(start, middle - _RANGE, middle + _RANGE),
         jac=True,
         method="L-BFGS-B",
@@ -75,10 +69,14 @@ def first_widths(
 
 def widths_in_steps(
     X: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.ndarray, steps: int
-) -> Generator[float, None, np.ndarray]:
-    """As :func:`first_widths`, a step for every gradient; steps give the share done, about."""
-    work = paused(lambda pause: first_widths(X, Y, weight, start, steps, pause))
-    return (yield from in_shares(work, steps + _MORE_GRADIENTS))
+) -> Generator[bool, None, np.ndarray]:
+    """As :func:`first_widths`, in about :func:`steps_of_widths` steps."""
+    return paused(lambda pause: first_widths(X, Y, weight, start, steps, pause))
+
+
+def steps_of_widths(steps: int) -> int:
+    """Steps of :func:`widths_in_steps`, mostly."""
+    return _PAUSES * (steps + _MORE_GRADIENTS)
 
 
 def work_of_widths(n: int, steps: int) -> int:
@@ -93,12 +91,19 @@ def prior_mean(d: int) -> np.ndarray:
 
 
 def objective(
-    theta: np.ndarray, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
+    theta: np.ndarray,
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    pause: Callable[[], None] | None = None,
 ) -> tuple[float, np.ndarray]:
     """The objective at θ = (log w, log λ), and its gradient."""
+    pause = pause or _go_on
+    pause()
     n, width, ridge = len(X), np.exp(theta[:-1]), math.exp(theta[-1])
     K = kernel_columns(X, X, width)
     G = _inverse(K, ridge / weight)
+    pause()
     own = np.diag(G)
     alpha = G @ Y
     left_out = alpha / own[:, None]
@@ -109,12 +114,17 @@ def objective(
     # a matrix times its own transpose is half the work
     of_M = root @ root.T
     of_M -= 0.5 * np.hstack([Gu, alpha]) @ np.hstack([alpha, Gu]).T
+    pause()
     scale = n / error
     of_ridge = scale * ridge * float(np.sum(np.diag(of_M) / weight))
     chain(of_M, K)
     of_width = scale * through_distances(of_M, X, X, width)[1]
     prior, of_prior = _prior(theta)
     return value + prior, np.append(of_width, of_ridge) + of_prior
+
+
+def _go_on() -> None:
+    """No pause."""
 
 
 def _inverse(K: np.ndarray, noise: np.ndarray) -> np.ndarray:

@@ -12,8 +12,14 @@ sides; it keeps the order of the rows, and leaves a column of two values as it i
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+
 import numpy as np
 
+from onkel.numerics.in_steps import finished
+
+#: in which the curves of some columns are found
+STEPS = 4
 # A normal column has 3, an exponential one 9.
 _HEAVY = 10.0
 _TAKEN_AWAY = 0.5
@@ -25,16 +31,27 @@ class TailCurves:
     def __init__(self, middle: np.ndarray, spread: np.ndarray) -> None:
         self.middle, self.spread = middle, spread
         self._heavy = np.flatnonzero(spread)
+        self._of_heavy = middle[self._heavy], spread[self._heavy]
 
     @classmethod
     def of(cls, X: np.ndarray) -> TailCurves:
         """The curves that rows X (n, d) need."""
+        return finished(cls.in_steps(X))
+
+    @classmethod
+    def in_steps(cls, X: np.ndarray) -> Generator[bool, None, TailCurves]:
+        """As :meth:`of`, in :data:`STEPS` steps."""
         middle = np.median(X, axis=0)
+        yield True
         away = X - middle
         spread = np.abs(away).mean(axis=0)
+        yield True
         kurtosis = _kurtosis(X)
+        yield True
         with np.errstate(invalid="ignore", divide="ignore"):
-            drawn_in = _kurtosis(np.arcsinh(away / spread))
+            U = np.arcsinh(away / spread)
+        drawn_in = _kurtosis(U)
+        yield True
         # comparisons with nan are false
         heavy = (kurtosis > _HEAVY) & (drawn_in < _TAKEN_AWAY * kurtosis)
         return cls(middle, np.where(heavy, spread, 0.0))
@@ -44,8 +61,8 @@ class TailCurves:
         if not len(self._heavy):
             return X
         U = X.astype(np.float64)
-        away = U[:, self._heavy] - self.middle[self._heavy]
-        U[:, self._heavy] = np.arcsinh(away / self.spread[self._heavy])
+        middle, spread = self._of_heavy
+        U[:, self._heavy] = np.arcsinh((U[:, self._heavy] - middle) / spread)
         return U
 
     def inverse(self, U: np.ndarray) -> np.ndarray:
@@ -60,6 +77,11 @@ class TailCurves:
     def as_array(self) -> np.ndarray:
         """m and a, (2, d)."""
         return np.stack([self.middle, self.spread])
+
+    @classmethod
+    def joined(cls, parts: Sequence[TailCurves]) -> TailCurves:
+        """The curves of columns that follow each other."""
+        return cls(*np.concatenate([part.as_array() for part in parts], axis=1))
 
     def with_columns(self, n: int) -> TailCurves:
         """With n columns more, which stay as they are."""

@@ -13,13 +13,18 @@ from sklearn.utils.multiclass import type_of_target
 
 from onkel.maps.landmarks.due_fits import FEW_ROWS, DueFits
 from onkel.maps.landmarks.evidence import Landmarks, penalty_of
-from onkel.maps.landmarks.first_widths import first_widths, prior_mean, widths_in_steps
+from onkel.maps.landmarks.first_widths import (
+    first_widths,
+    prior_mean,
+    steps_of_widths,
+    widths_in_steps,
+)
 from onkel.maps.landmarks.heavy_tails import TailCurves
 from onkel.maps.landmarks.rational import KernelColumns
-from onkel.maps.landmarks.search import improve
-from onkel.maps.landmarks.units import Units
+from onkel.maps.landmarks.search import improve, steps_of_search
+from onkel.maps.landmarks.units import Units, n_steps
 from onkel.numerics.dense import as_dense, with_zero_columns
-from onkel.numerics.in_steps import finished
+from onkel.numerics.in_steps import finished, in_shares
 from onkel.parameters import non_negative, whole
 from onkel.state import Array, Field, Flag, Number, Whole
 
@@ -135,52 +140,63 @@ class LearnedLandmarks(DueFits):
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, due: int
     ) -> Generator[float, None, None]:
         """As :meth:`fit_labelled`, for a fit due at ``due`` rows; steps give the share done."""
-        X = np.asarray(X, dtype=np.float64)
-        units = Units.of(X)
-        U, V = units(X), self._standardised(Y, weight)
-        first = self._first_landmarks(U)
+        most = self._most_steps(len(X), X.shape[1], due)
+        return (yield from in_shares(self._fit(X, Y, weight, due), most))
+
+    def _most_steps(self, n: int, d: int, due: int) -> int:
+        """Steps of a fit, at most."""
+        most = n_steps(n, d) + 1
+        if self._learns_widths(due):
+            most += steps_of_widths(self._steps_for_widths(n, due))
+        if self._searches(due):
+            own = self._taught and self._at.log_width.ndim == 2
+            most += steps_of_search(n, d, self.n_components, own, self._steps_for(n))
+        return most
+
+    def _fit(
+        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, due: int
+    ) -> Generator[bool, None, None]:
+        units = yield from Units.in_steps(X)
+        V = self._standardised(Y, weight)
+        yield True
+        first = self._first_landmarks(units, X)
         at = self._found(units, first) if self._taught else first
         if len(X) >= _FEWEST_ROWS and V.any() and (not self._taught or self._due(due)):
-            at = yield from self._learned(at, first, U, V, weight, due)
+            at = yield from self._learned(at, first, units, X, V, weight, due)
             self._taught, self._owing = True, self._postponed
         self._keep(units, at)
-
-    def _first_widths(self, due: int, *of: Any) -> Generator[float, None, np.ndarray]:
-        """In steps, where the fit is made ahead; a search that follows has most of the share."""
-        if self.rows_of_fit(due) == due:
-            return first_widths(*of)
-        widths = widths_in_steps(*of)
-        if not self._searches(due):
-            return (yield from widths)
-        while True:
-            try:
-                next(widths)
-            except StopIteration as end:
-                return end.value  # type: ignore[no-any-return]
-            yield 0.0
 
     def _learned(
         self,
         at: Landmarks,
         first: Landmarks,
-        U: np.ndarray,
+        units: Units,
+        X: np.ndarray,
         V: np.ndarray,
         weight: np.ndarray,
         due: int,
-    ) -> Generator[float, None, Landmarks]:
-        if not self._taught or due <= FEW_ROWS or self._owed_by(due):
+    ) -> Generator[bool, None, Landmarks]:
+        if self._learns_widths(due):
             few, start = slice(0, FEW_ROWS), np.append(at.log_width, at.log_ridge)
-            known = self._taught or len(U) <= self._often
-            steps = self._steps_of_widths(due) if known else _STEPS
-            found = yield from self._first_widths(due, U[few], V[few], weight[few], start, steps)
+            of = units(X[few]), V[few], weight[few], start, self._steps_for_widths(len(X), due)
+            # in steps, where the fit is made ahead
+            whole = self.rows_of_fit(due) == due
+            found = first_widths(*of) if whole else (yield from widths_in_steps(*of))
             at = Landmarks(at.S, found[:-1], found[-1])
         if self._searches(due):
-            rng = np.random.default_rng([self.seed_, len(U)])
+            rng = np.random.default_rng([self.seed_, len(X)])
             # after a first search the first rows are no better
             again = due >= 2 * self._first_search and not self._owed_by(due)
-            starts = [at] if again else [at, first]
-            return (yield from improve(starts, U, V, weight, self._steps_for(len(U)), rng))
+            starts, steps = [at] if again else [at, first], self._steps_for(len(X))
+            return (yield from improve(starts, X, V, weight, steps, rng, units))
         return at
+
+    def _learns_widths(self, due: int) -> bool:
+        return not self._taught or due <= FEW_ROWS or self._owed_by(due)
+
+    def _steps_for_widths(self, n: int, due: int) -> int:
+        """For a fit on n rows."""
+        return self._steps_of_widths(due) if self._taught or n <= self._often else _STEPS
 
     def add_columns(self, n: int) -> int | None:
         """Landmarks are 0 in the new columns; their width there is the median of all columns'."""
@@ -196,9 +212,9 @@ class LearnedLandmarks(DueFits):
         self._units, self._at = units, at
         self._kernel = KernelColumns(at.S, np.exp(at.log_width))
 
-    def _first_landmarks(self, U: np.ndarray) -> Landmarks:
-        prior = prior_mean(U.shape[1])
-        return Landmarks(U[: self.n_components].copy(), prior[:-1], prior[-1])
+    def _first_landmarks(self, units: Units, X: np.ndarray) -> Landmarks:
+        prior = prior_mean(X.shape[1])
+        return Landmarks(units(X[: self.n_components]), prior[:-1], prior[-1])
 
     def _found(self, units: Units, first: Landmarks) -> Landmarks:
         """What was found on fewer rows, in the units of these rows.

@@ -1,34 +1,36 @@
 """The search for landmarks and widths: up the evidence, as far as held-out rows improve.
 
 At first all landmarks share their widths. Where there are enough rows, a second search gives each
-landmark widths of its own; they are kept if they predict the held-out rows better. Held-out rows
-also choose the penalty λ, because the evidence ignores that the landmarks were fitted to the
-targets.
+landmark widths of its own; they are kept if they predict the held-out rows better
+(:mod:`onkel.maps.landmarks.judging`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from onkel.maps.landmarks.evidence import (
-    STEP_ROWS,
     Gradient,
     Landmarks,
-    Sums,
     gradient_in_steps,
+    steps_of_gradient,
     sums_in_steps,
 )
-from onkel.maps.landmarks.rational import kernel_columns
-from onkel.numerics.in_steps import in_shares
+from onkel.maps.landmarks.judging import (
+    CHECK_STEPS,
+    MOST_ROWS,
+    Rows,
+    drawn,
+    judged,
+    rows_to_learn,
+    steps_of_drawing,
+)
+from onkel.maps.landmarks.units import Units
 
-# A search looks at this many rows at most, drawn at random; a fifth of them are held out, up to a
-# limit.
-_MOST_ROWS = 65_536
-_HELD_OUT, _MOST_HELD_OUT = 0.2, 4096
 # Steps between two checks on the held-out rows. After two checks without improvement the search
 # returns to its best point and goes on with smaller steps.
 _CHECK_EVERY = 6
@@ -45,34 +47,13 @@ _SIZES = ((0.045, 0.15), (0.03, 0.1))
 # Adam's decays, and the share that all landmarks have in the squares of a column's gradients: one
 # landmark's are noisy.
 _DECAY, _OF_SQUARES, _SHARED = 0.8, 0.99, 0.5
+# Points at which a search may begin.
+_MOST_STARTS = 2
 # Rows per landmark from which on widths of each landmark's own are tried.
 _OWN_FROM = 15
 # There are more of them to find, in so many times as many steps.
 _OWN_STEPS = 2
 _OWN_RIDGE = 0.1
-# Factors of λ tried at every check.
-_RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
-_RIDGE_RANGE = np.log([1e-3, 1e3])
-
-
-class _Rows(NamedTuple):
-    """X (n, d), Y (n, C), weight (n,)."""
-
-    X: np.ndarray
-    Y: np.ndarray
-    weight: np.ndarray
-
-    @property
-    def root(self) -> np.ndarray:
-        """√weight (n, 1); (0, 1) where all are 1."""
-        if (self.weight == 1.0).all():
-            return np.empty((0, 1))
-        return np.sqrt(self.weight)[:, None]
-
-    @property
-    def of_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """X, Y and √weight."""
-        return self.X, self.Y, self.root
 
 
 class _Adam:
@@ -106,23 +87,35 @@ def improve(
     weight: np.ndarray,
     steps: int,
     rng: np.random.Generator,
-) -> Generator[float, None, Landmarks]:
+    units: Units,
+) -> Generator[bool, None, Landmarks]:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
-    For widths of the landmarks' own twice as many. The search begins at the best of ``starts``
-    and returns the point with the smallest squared error on the other fifth, which is held out. It
-    is a generator, which gives the share of the work that is done.
+    For widths of the landmarks' own twice as many. Landmarks are in units, which ``units`` turns
+    rows into. The search begins at the best of ``starts`` and returns the point with the smallest
+    squared error on the other fifth, which is held out. It is a generator, in about
+    :func:`steps_of_search` steps.
     """
-    order = rng.permutation(len(X))[:_MOST_ROWS]
-    held = min(int(len(order) * _HELD_OUT), _MOST_HELD_OUT)
-    X, Y, weight = (A.astype(np.float32, copy=False) for A in (X, Y, weight))
-    judge, learn = (_Rows(X[i], Y[i], weight[i]) for i in (order[:held], order[held:]))
+    judge, learn = yield from drawn(X, Y, weight, units, rng)
+    return (yield from _search(starts, learn, judge, steps, _tries_own(len(X), len(starts[0].S))))
+
+
+def _tries_own(n: int, m: int) -> bool:
+    return _OWN_FROM * m <= n
+
+
+def steps_of_search(n: int, d: int, m: int, own: bool, steps: int) -> int:
+    """Steps of a search by m landmarks on n rows of d columns, at most.
+
+    ``own``: whether they have widths of their own already.
+    """
     own_steps = int(_OWN_STEPS * steps)
-    tried = _OWN_FROM * len(starts[0].S) <= len(X)
-    evaluations = len(starts) + steps + 1 + tried * (own_steps + 1)
-    # of sums and gradient, a slice each for some rows; and the solves
-    most = evaluations * (2 * -(-len(learn.X) // STEP_ROWS) + 1)
-    return (yield from in_shares(_search(starts, learn, judge, steps, tried), most))
+    climbs = [own_steps] if own else [steps, own_steps] if _tries_own(n, m) else [steps]
+    of_sums, of_gradient = steps_of_gradient(rows_to_learn(n))
+    checks = _MOST_STARTS + sum(-(-each // _CHECK_EVERY) + 1 for each in climbs)
+    sums = _MOST_STARTS + sum(each + 1 for each in climbs)
+    of_all = checks * CHECK_STEPS + sums * of_sums + sum(climbs) * of_gradient
+    return steps_of_drawing(n, d) + of_all
 
 
 def work_of_search(n: int, m: int, steps: int) -> int:
@@ -130,20 +123,20 @@ def work_of_search(n: int, m: int, steps: int) -> int:
 
     In the time that least squares takes for one: a product in float32 counts less than half.
     """
-    own = int(_OWN_STEPS * steps) if m * _OWN_FROM <= n else 0
-    return (steps + own) * (min(n, _MOST_ROWS) // 4 + m // 2) * m**2
+    own = int(_OWN_STEPS * steps) if _tries_own(n, m) else 0
+    return (steps + own) * (min(n, MOST_ROWS) // 4 + m // 2) * m**2
 
 
 def _search(
-    starts: list[Landmarks], learn: _Rows, judge: _Rows, steps: int, tried: bool
-) -> Generator[None, None, Landmarks]:
+    starts: list[Landmarks], learn: Rows, judge: Rows, steps: int, tried: bool
+) -> Generator[bool, None, Landmarks]:
     """The best point; with ``tried``, widths of the landmarks' own are."""
     begun, own_steps = [], int(_OWN_STEPS * steps)
     room = np.empty((len(learn.X), len(starts[0].S)), learn.X.dtype)
     for start in starts:
         sums = yield from sums_in_steps(start, *learn.of_sums, room)
-        begun.append(_judged(start, sums, judge))
-    at, _ = min(begun, key=lambda pair: pair[1])
+        begun.append((yield from judged(start, sums, judge)))
+    at = min(begun, key=lambda start: start.error).at
     common = at.log_width.ndim == 1
     found, error = yield from _climb(at, learn, judge, steps if common else own_steps, room)
     if common and tried:
@@ -155,17 +148,17 @@ def _search(
 
 
 def _climb(
-    at: Landmarks, learn: _Rows, judge: _Rows, steps: int, room: np.ndarray
-) -> Generator[None, None, tuple[Landmarks, float]]:
+    at: Landmarks, learn: Rows, judge: Rows, steps: int, room: np.ndarray
+) -> Generator[bool, None, tuple[Landmarks, float]]:
     """The best point on the way, and its error on ``judge``."""
     best, best_error, best_step = at, np.inf, 0
     adam, size = _Adam(), 1.0
     for step in range(steps + 1):
         sums = yield from sums_in_steps(at, *learn.of_sums, room)
+        yield True
+        factor = None
         if step % _CHECK_EVERY == 0 or step == steps:
-            yield
-            at, error = _judged(at, sums, judge)
-            yield
+            at, error, factor = yield from judged(at, sums, judge)
             if error < best_error:
                 best, best_error, best_step = at, error, step
             elif 2 * step > steps:
@@ -177,18 +170,7 @@ def _climb(
         if step == steps:
             break
         every = _EVERY if len(learn.X) >= _ENOUGH_ROWS else 1
-        down = yield from gradient_in_steps(at, sums, *learn.of_sums, every, step % every)
+        down = yield from gradient_in_steps(at, sums, *learn.of_sums, every, step % every, factor)
+        yield True
         at = adam.step(at, down, size * min(1.0, 2.0 * (1.0 - step / steps) + _LAST_SIZE))
     return best, best_error
-
-
-def _judged(at: Landmarks, sums: Sums, judge: _Rows) -> tuple[Landmarks, float]:
-    """``at`` with that λ near its own that has the smallest error on ``judge``, and the error."""
-    K = kernel_columns(judge.X, at.S, np.exp(at.log_width))
-    tried = []
-    for log_ridge in at.log_ridge + _RIDGES:
-        there = at._replace(log_ridge=float(np.clip(log_ridge, *_RIDGE_RANGE)))
-        alpha = sums.alpha(sums.factor(there.ridge))
-        residual = judge.Y - K @ alpha.astype(K.dtype)
-        tried.append((there, float(np.mean(residual**2, axis=1) @ judge.weight)))
-    return min(tried, key=lambda pair: pair[1])

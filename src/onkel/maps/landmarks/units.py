@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Generator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from onkel.maps.landmarks.heavy_tails import TailCurves
+from onkel.maps.landmarks.heavy_tails import STEPS, TailCurves
+from onkel.numerics.in_steps import finished
+
+# Numbers, and columns, that are looked at in a step, at least.
+_NUMBERS, _COLUMNS = 1 << 19, 4
 
 
 class Units(NamedTuple):
@@ -19,9 +26,20 @@ class Units(NamedTuple):
     @classmethod
     def of(cls, X: np.ndarray) -> Units:
         """The units that standardise rows X (n, d); a constant column has scale 1."""
-        tails = TailCurves.of(X)
-        U = tails(X)
-        middle, spread = U.mean(axis=0), U.std(axis=0)
+        return finished(cls.in_steps(X))
+
+    @classmethod
+    def in_steps(cls, X: np.ndarray) -> Generator[bool, None, Units]:
+        """As :meth:`of`, in :func:`n_steps` steps: some columns at a time."""
+        parts = []
+        for columns in _some_columns(*X.shape):
+            own = X[:, columns].astype(np.float64)
+            tails = yield from TailCurves.in_steps(own)
+            U = tails(own)
+            parts.append((tails, U.mean(axis=0), U.std(axis=0)))
+            yield True
+        tails = TailCurves.joined([part[0] for part in parts])
+        middle, spread = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
         return cls(tails, middle, np.where(spread > 1e-12 * (1.0 + np.abs(middle)), spread, 1.0))
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
@@ -46,3 +64,14 @@ class Units(NamedTuple):
         """With n columns more, which stay as they are."""
         middle, scale = np.append(self.middle, np.zeros(n)), np.append(self.scale, np.ones(n))
         return Units(self.tails.with_columns(n), middle, scale)
+
+
+def n_steps(n: int, d: int) -> int:
+    """Steps in which the units of n rows of d columns are found."""
+    return (STEPS + 1) * len(_some_columns(n, d))
+
+
+def _some_columns(n: int, d: int) -> list[slice]:
+    """Never one alone of several: NumPy would sum it up in another order."""
+    ends = np.linspace(0, d, math.ceil(d / max(_COLUMNS, _NUMBERS // n)) + 1).astype(int)
+    return [slice(a, b) for a, b in pairwise(ends.tolist())]

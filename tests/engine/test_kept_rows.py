@@ -1,0 +1,62 @@
+"""The first rows, which are kept in one place that grows."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from onkel.model.warmup import Warmup
+
+
+def rows(n=300):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3)).astype(np.float32)
+    return X, rng.standard_normal(n), rng.integers(0, 3, n).astype(float)
+
+
+def kept(step, n=300):
+    X, y, weight = rows(n)
+    warmup = Warmup(1000)
+    for a in range(0, n, step):
+        part = slice(a, a + step)
+        warmup.keep(X[part], y[part], weight[part])
+    return warmup
+
+
+@pytest.mark.parametrize("step", [1, 7, 300])
+def test_rows_that_count_are_kept_in_order_however_they_come(step):
+    warmup = kept(step)
+    X, y, weight = rows()
+    used = weight > 0.0
+    assert warmup.count == np.count_nonzero(used)
+    for held, given in zip(warmup.rows(), (X, y, weight), strict=True):
+        np.testing.assert_array_equal(held, given[used])
+        assert held.dtype == given.dtype
+
+
+def test_what_was_given_out_stays_as_more_rows_come():
+    X, y, weight = rows()
+    warmup = kept(1, 50)
+    given = warmup.rows()
+    before = copy.deepcopy(given)
+    warmup.keep(X, y, weight)
+    warmup.add_class(1, from_signs=False)
+    warmup.add_columns(2)
+    for held, was in zip(given, before, strict=True):
+        np.testing.assert_array_equal(held, was)
+    assert warmup.rows()[0].shape == (warmup.count, 5)
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda w: pickle.loads(pickle.dumps(w))])
+def test_a_copy_has_the_rows_and_no_room_beside_them(again):
+    warmup = kept(1, 150)
+    other = again(warmup)
+    assert sum(of.nbytes for of in other._kept) == sum(of.nbytes for of in warmup.rows())
+    X, y, weight = rows()
+    for each in (warmup, other):
+        each.keep(X[150:], y[150:], weight[150:])
+    for mine, own in zip(other.rows(), warmup.rows(), strict=True):
+        np.testing.assert_array_equal(mine, own)
