@@ -89,7 +89,7 @@ class PairCells:
         total = gained + theirs
         share = np.divide(theirs, total, out=np.ones_like(total), where=total > 0.0)[:, None]
         self.W, self.V = (1.0 - share) * self.W + share * other.W, 1.0 / precision
-        self.sums = _joined_sums(*(cells.sums for cells in of_all), kept)
+        self.sums = _joined_sums(self.sums, other.sums, known.sums, kept)
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars."""

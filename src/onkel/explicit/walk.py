@@ -42,7 +42,7 @@ class Walk:
         self, parts: list[Part], X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray
     ) -> None:
         """As :meth:`learn`, part by part; features that stay may be made ahead."""
-        if not self.settled():
+        if len(parts) == 1 or not self.settled():
             for a, b in parts:
                 self.learn(X[a:b], y[a:b], weight[a:b], P[a:b])
             return
@@ -50,7 +50,7 @@ class Walk:
         def make(a: int, b: int, out: np.ndarray) -> np.ndarray:
             return self.map.features(X[a:b], out)  # type: ignore[no-any-return]
 
-        features = features_in_turn(make, parts, self.weights.W.shape[1], self.map.dtype_)
+        features = features_in_turn(make, parts, self.weights.shape[1], self.map.dtype_)
         for (a, b), Z in zip(parts, features, strict=True):
             self.weights.learn(Z, y[a:b], weight[a:b], P[a:b])
 
