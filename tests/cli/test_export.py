@@ -62,7 +62,7 @@ def test_texts_that_share_a_hash_are_read_from_a_source(tmp_path):
     result = run("learn", rows, "-t", "y", "-a", "pa", "--max-categories", 9, "--save", saved)
     assert result.exit_code == 0, result.stderr
     result = run("export", saved, out)
-    assert (result.exit_code, "--values FILE" in result.stderr) == (2, True)
+    assert (result.exit_code, "--values SOURCE" in result.stderr) == (2, True)
     result = run("export", saved, out, "--values", rows)
     assert result.exit_code == 0, result.stderr
     inputs = {"who": np.array([["k3"], ["k80"]], object), "x": np.array([[1.0], [2.0]])}

@@ -10,6 +10,7 @@ import onnxruntime
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from onnx.reference import ReferenceEvaluator
 
 import onkel
 from onkel import StreamModel, make, open_stream
@@ -93,6 +94,14 @@ def test_a_table_with_text_times_and_gaps(name, task, graph_of):
     run = graph_of(model)
     same(model, run, new)
     same(model, run, new[:1])
+
+
+def test_another_runtime_gives_the_same(tmp_path):
+    model = StreamModel(make("okl", "regression", **LEARNERS["okl"]))
+    model.partial_fit(table(), target="y").export_onnx(tmp_path / "m.onnx")
+    new = table(20, seed=1)
+    found = ReferenceEvaluator(onnx.load(tmp_path / "m.onnx")).run(None, given(model, new))[0]
+    np.testing.assert_allclose(found, model.predict(new.drop(columns="y")), rtol=1e-9)
 
 
 @pytest.mark.parametrize("scaling", ["auto", "standard", "minmax", "none"])

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import onnxruntime
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.default.bins import PairBins
+from onkel.export import cells
+from onkel.export.graph import Graph
 
 pytestmark = pytest.mark.compiled
 
@@ -31,7 +35,9 @@ def test_landmarks_and_cells_of_a_regression(memory, graph_of, agrees):
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_landmarks_and_cells_of_a_classification(n_classes, graph_of, agrees):
+def test_landmarks_and_cells_of_a_classification(n_classes, graph_of, agrees, monkeypatch):
+    # several lookups
+    monkeypatch.setattr(cells, "_AT_ONCE", 15)
     X, y = rows()
     cuts = np.quantile(y, np.arange(1, n_classes) / n_classes)
     learner = OnlineKernelClassifier(n_components=40, speed="fast").fit(X, np.digitize(y, cuts))
@@ -60,3 +66,17 @@ def test_the_graph_is_that_of_the_model_that_took_over(graph_of, agrees):
     learner = OnlineKernelRegressor(n_components=20, speed="fast", memory=False).fit(X, y)
     assert learner.changes_
     agrees(learner, graph_of(learner), X[-500:])
+
+
+@pytest.mark.parametrize("n_edges", [1, 2, 3, 7, 8, 31, 100, 128, 255])
+def test_bins_of_any_number_are_found(n_edges):
+    rng = np.random.default_rng(0)
+    edges = [np.sort(rng.standard_normal(n)) for n in (n_edges, 1 + n_edges // 3)]
+    bins = PairBins(np.array([0, 2]), edges)
+    # values on the edges, too
+    X = rng.standard_normal((300, 3))
+    X[:n_edges, 0] = edges[0]
+    graph = Graph()
+    graph.output("bins", cells._bins(bins, graph.input("X", np.float64, 3)), 2)
+    session = onnxruntime.InferenceSession(graph.proto("bins").SerializeToString())
+    np.testing.assert_array_equal(session.run(None, {"X": X})[0], bins(X))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from onkel.default.bins import PairBins
 from onkel.default.cell_loops import share
 from onkel.default.cells import PairCells
 from onkel.export.functions import pick
 from onkel.export.graph import Value
+
+# Numbers of a row that are looked up at once: a graph computes all rows together.
+_AT_ONCE = 256
 
 
 def correction(cells: PairCells, X: Value) -> Value | None:
@@ -15,10 +19,29 @@ def correction(cells: PairCells, X: Value) -> Value | None:
     bins, a = cells.bins, float(share(cells.sums))
     if not len(bins.pairs) or a == 0.0:
         return None
-    m = len(bins.columns)
-    values = X.columns(bins.columns).to(np.float64).shaped(-1, m, 1)
-    # ends that are infinite are above every value
-    B = (values > bins.edges[None]).to(np.int64).sum(axis=2)
+    B, W = _bins(bins, X), cells.W * a
     first, second, offset, stride = bins.pairs.T
     at = B.columns(first) * stride + B.columns(second) + offset
-    return pick(cells.W * a, at).sum(axis=1)
+    total: Value | None = None
+    step = max(_AT_ONCE // W.shape[1], 1)
+    table = X.graph.constant(W)
+    for start in range(0, len(first), step):
+        some = at.span(start, min(start + step, len(first)))
+        part = X.graph.node("Gather", table, some, axis=0).sum(axis=1)
+        total = part if total is None else total + part
+    return total
+
+
+def _bins(bins: PairBins, X: Value) -> Value:
+    """The bins (n, m) of rows X (n, d): first among blocks of bins, then within one block."""
+    m, n_bins = len(bins.columns), bins.edges.shape[1] + 1
+    values = X.columns(bins.columns).to(np.float64).shaped(-1, m, 1)
+    size = 2 ** (n_bins.bit_length() // 2)
+    # ends that are infinite are above every value
+    ends = np.pad(bins.edges, ((0, 0), (0, 1)), constant_values=np.inf).reshape(m, -1, size)
+    n_blocks = ends.shape[1]
+    if n_blocks == 1:
+        return (values > ends[:, 0]).to(np.int64).sum(axis=2)
+    block = (values > ends[:, :-1, -1]).to(np.int64).sum(axis=2)
+    own = pick(ends.reshape(-1, size), block + n_blocks * np.arange(m))
+    return block * size + (values > own).to(np.int64).sum(axis=2)

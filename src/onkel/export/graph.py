@@ -9,7 +9,7 @@ import numpy as np
 from onkel.errors import ExportError
 from onkel.export.package import onnx
 
-#: operators that onnxruntime has since 2022, and runtimes made of it
+# Old enough for the oldest runtime that the tests run with.
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
 ML = "ai.onnx.ml"
 # A file of protocol buffers is smaller than 2 GiB.

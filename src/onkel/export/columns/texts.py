@@ -97,12 +97,13 @@ def _refuse_hashed(column: Column, own: Categories, means: np.ndarray | None) ->
     if not own.hashes or (means is not None and not means[own.room + 1 :].any()):
         return
     what = f"has more than {own.room} values, and the others"
+    anew = "with a larger max_categories, or without the column"
     if column.form == "many":
-        what = "holds texts that nearly all differ, and they"
+        what, anew = "holds texts that nearly all differ, and they", "without the column"
     elif len(own.codes) < own.room:
-        what = "had no value in the first rows, and its values"
+        what, anew = "had no value in the first rows, and its values", "without the column"
     raise ExportError(
         f"column {column.name!r} {what} share features by a hash, which ONNX lacks: say which "
-        f"values may come, values={{{column.name!r}: [...]}} (--values FILE on the command line); "
-        "or learn with a larger max_categories, or without the column"
+        f"values may come, values={{{column.name!r}: [...]}} (--values SOURCE on the command "
+        f"line), or learn {anew}"
     )
