@@ -29,7 +29,7 @@ def content(results: Sequence[Result]) -> Content:
 
 def _line(result: Result, fogd: Result | None) -> list[str]:
     case, cell = result.case, result.case.published
-    said = "" if cell is None else mean_std(cell.value, cell.std, case.metric)
+    said = "" if cell is None else mean_std(cell.value, cell.std, case.quantity)
     std = result.std if len(result.values) > 1 else None
     ratios = ""
     if fogd is not None and result.values and fogd.case.published is not None:
@@ -42,7 +42,7 @@ def _line(result: Result, fogd: Result | None) -> list[str]:
         case.panel or case.dataset,
         f"{result.n_rows:,}" if result.n_rows else "",
         (case.label or case.algorithm) + ("" if case.x is None else f", {case.x:g}"),
-        mean_std(result.mean, std, case.metric) if result.values else "",
+        mean_std(result.mean, std, case.quantity) if result.values else "",
         said,
         result.verdict,
         parameters(case.parameters) if result.values else "",
