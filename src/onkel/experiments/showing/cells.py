@@ -34,10 +34,10 @@ def _line(result: Result, fogd: Result | None) -> list[str]:
     ratios = ""
     if fogd is not None and result.values and fogd.case.published is not None:
         ours = np.median(result.seconds) / np.median(fogd.seconds)
-        ratios = f"{ours:.2g}"
+        ratios = _ratio(ours)
         base = fogd.case.published.seconds
         if cell is not None and cell.seconds and base:
-            ratios += f", {cell.seconds / base:.2g}"
+            ratios += f", {_ratio(cell.seconds / base)}"
     return [
         case.panel or case.dataset,
         f"{result.n_rows:,}" if result.n_rows else "",
@@ -52,6 +52,10 @@ def _line(result: Result, fogd: Result | None) -> list[str]:
         "" if cell is None or cell.seconds is None else f"{cell.seconds:g}",
         ratios,
     ]
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.2g}"
 
 
 def _said(results: Sequence[Result]) -> str:
