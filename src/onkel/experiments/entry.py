@@ -16,6 +16,8 @@ METRICS = {
     "rmse": "root mean squared error",
     "error": "‖G - Ḡ‖ / ‖G‖",
     "regret": "regret",
+    "moves": "landmarks moved",
+    "rate": "exponent r",
 }
 
 
@@ -142,6 +144,11 @@ class Case:
     def made_by(self) -> str:
         """Name of the learner."""
         return self.learner or self.algorithm
+
+    @property
+    def quantity(self) -> str:
+        """What the value is, a key of :data:`METRICS`: the metric, or what is taken instead."""
+        return self.take if self.take in METRICS else self.metric
 
     @property
     def more_is_better(self) -> bool:

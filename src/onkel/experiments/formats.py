@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
-_DIGITS = {"mistakes": 2, "accuracy": 2, "mse": 5, "rmse": 2, "error": 4, "regret": 2}
+_DIGITS = {"mistakes": 2, "accuracy": 2, "mse": 5, "rmse": 2, "error": 4, "regret": 2, "moves": 0,
+           "rate": 2}  # fmt: skip
 _SYMBOLS = {
     "n_components": "D",
     "budget": "B",

@@ -8,79 +8,38 @@ and RRF are searched in the run.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from onkel import datasets
 from onkel.experiments.entry import Case, Rows, Search
 from onkel.experiments.experiment import Experiment, Picture
 from onkel.experiments.grids import PENALTIES, WIDTHS, rrf_grid
+from onkel.experiments.papers.nolana_settings import MOVE, MOVES, NOTES, SETTINGS, Setting
 from onkel.experiments.published import cell
 
 
-@dataclass(frozen=True)
-class _Setting:
-    """A data set of Table 2."""
-
-    m: int
-    gamma: float
-    threshold: float
-    loss: str
-    step: dict[str, Any]
-    adagrad: float
-    weighted: bool = False
-    rows: dict[str, Any] = field(default_factory=dict)
-    task: str = "binary"
-
-    @property
-    def r(self) -> int:
-        return round(0.8 * self.m)
-
-
-_SETTINGS = {
-    "cpusmall": _Setting(20, 1.0, 0.05, "squared", {"learning_rate": 0.4}, 0.3, task="regression"),
-    "usps": _Setting(100, 0.008, 80.0, "logistic", {"learning_rate": 16.0, "schedule": 0.2}, 2.0,
-                     task="multiclass"),
-    "ijcnn1": _Setting(100, 0.4, 1.0, "hinge", {"learning_rate": 4.0, "schedule": 0.2}, 0.3, True),
-    "webspam": _Setting(100, 1.0, 1.0, "hinge", {"learning_rate": 4.0, "schedule": 0.2}, 0.3, True),
-    "covtype": _Setting(200, 1.0, 2.0, "logistic", {"learning_rate": 4.0, "schedule": 0.2}, 0.3,
-                        rows={"positive": 2}),
-}  # fmt: skip
-_NOTES = {
-    ("usps", "pa"): "The loss is logistic here and hinge in the paper.",
-    ("covtype", "pa"): "Class 2 against the others.",
-    ("cpusmall", "pa"): "RMSE of predictions made before each row was learned; the paper's is that "
-    "of test rows, which is easier.",
-    ("ijcnn1", "pa"): "With few columns (cpusmall, ijcnn1, covtype) FOGD is ahead of NOLANA at "
-    "equal memory, because it has more features there.",
-    ("usps", "nolana"): "With plain gradient steps NOLANA stops at 91.8; with a step for every "
-    "feature it passes the paper's 92.07 (next row but two).",
-}
-#: seconds of a move
-_MOVE = 2e-3
-# ε of Table 1, and the moves it printed
-_MOVES = {0: 9298, 25: 7742, 50: 5523, 100: 1262, 200: 23, 300: 0}
-
-
-def _fourier(s: _Setting, d: int) -> int:
+def _fourier(s: Setting, d: int) -> int:
     """As many frequencies as fit into md + mr numbers."""
     return (s.m * d + s.m * s.r) // d
 
 
 def _parameters(name: str) -> dict[str, tuple[str, dict[str, Any]]]:
     """Column of Table 2 -> learner and parameters."""
-    s, d = _SETTINGS[name], datasets.info(name).n_features
+    s, d = SETTINGS[name], datasets.info(name).n_features
     steps = {"loss": s.loss, **s.step}
     moving = {"n_components": s.m, "rank": s.r, "gamma": s.gamma, "threshold": s.threshold,
               "weighted": s.weighted}  # fmt: skip
     adagrad = {"learning_rate": s.adagrad, "schedule": "adagrad", "loss": s.loss}
     D = _fourier(s, d)
-    dual = {"budget": s.m, "n_components": max(1, s.m * s.r // d)}
+    dual: dict[str, Any] = {"budget": s.m, "n_components": max(1, s.m * s.r // d)}
+    if s.task != "regression":
+        dual["loss"] = s.loss  # of values its own: the squared loss diverges with its steps 1/(λt)
     return {
         "pa": ("pa", {}),
         "nogd": ("nystroem", {"n_components": s.m, "rank": s.r, "gamma": s.gamma, **steps}),
         "fogd": ("fogd", {"n_components": D, "gamma": s.gamma, **steps}),
-        "dualsgd": ("dualsgd", {**dual, "loss": s.loss}),
+        "dualsgd": ("dualsgd", dual),
         "rrf": ("rrf", {"n_components": D, "damping": 0.0, "loss": s.loss}),
         "nolana": ("nolana", {**moving, **steps}),
         "nolana, AdaGrad's step": ("nolana", {**moving, **adagrad}),
@@ -88,14 +47,17 @@ def _parameters(name: str) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def _case(name: str, column: str) -> Case:
-    s = _SETTINGS[name]
+    s = SETTINGS[name]
     learner, parameters = _parameters(name)[column]
     n_rows = datasets.info(name).n_rows
     grid: dict[str, Any] | None = None
     if column == "dualsgd":
-        grid = {"gamma": WIDTHS, "alpha": tuple(penalty / n_rows for penalty in PENALTIES)}
+        grid = {"alpha": tuple(penalty / n_rows for penalty in PENALTIES)}
     elif column == "rrf":
         grid = rrf_grid(parameters["n_components"], n_rows)
+    if grid:
+        # the other learners' width is on the grid, too
+        grid = {**grid, "gamma": tuple(sorted({*WIDTHS, s.gamma}))}
     regression = s.task == "regression"
     algorithm = column.partition(",")[0]
     return Case(
@@ -104,21 +66,22 @@ def _case(name: str, column: str) -> Case:
         metric="rmse" if regression else "accuracy", unit=99.0 if regression else 1.0,
         published=cell("nolana", 2, name, algorithm) if column == algorithm else None,
         n_runs=5, search=Search(grid, most=5000) if grid else None, here=grid is not None,
-        note=_NOTES.get((name, column), ""), slow=_MOVE / 20 if learner == "nolana" else 0.0,
+        step="default" if learner == "pa" else "search",
+        note=NOTES.get((name, column), ""), slow=MOVE / 20 if learner == "nolana" else 0.0,
     )  # fmt: skip
 
 
 def _table1() -> Iterator[Case]:
     base = _case("usps", "nolana")
-    for threshold in _MOVES:
+    for threshold in MOVES:
         for column, label in (("nolana", ""), ("nolana, AdaGrad's step", ", AdaGrad's step")):
             case = _case("usps", column).at({"threshold": float(threshold)})
             printed = cell("nolana", 1, "usps", "nolana", str(threshold))
             yield replace(
                 case, label=f"ε = {threshold}{label}", published=None if label else printed,
-                slow=_MOVE * max(0.0, 1.0 - threshold / 150), note="",
+                slow=MOVE * max(0.0, 1.0 - threshold / 150), note="",
             )  # fmt: skip
-    for threshold, moves in _MOVES.items():
+    for threshold, moves in MOVES.items():
         yield replace(
             base.at({"threshold": float(threshold)}), label=f"ε = {threshold}, moves", take="moves",
             note=f"The paper's number of updates: {moves}.", published=None,
@@ -126,20 +89,20 @@ def _table1() -> Iterator[Case]:
 
 
 def _table2() -> tuple[Case, ...]:
-    return tuple(_case(name, column) for name in _SETTINGS for column in _parameters(name))
+    return tuple(_case(name, column) for name in SETTINGS for column in _parameters(name))
 
 
 def _solvers() -> Iterator[Case]:
     for solver in ("randomized", "rank_two", "scratch"):
         case = _case("usps", "nolana").at({"threshold": 50.0, "solver": solver})
-        yield replace(case, label=solver, published=None, slow=_MOVE / 2, note="", n_runs=1)
+        yield replace(case, label=solver, published=None, slow=MOVE / 2, note="", n_runs=1)
 
 
 def _carried() -> Iterator[Case]:
     """With the second stage of equation 12, and without it."""
     for label, learner in (("carried over", "nolana"), ("left as they are", "nolana-losing")):
         case = _case("usps", "nolana").at({"threshold": 50.0})
-        yield replace(case, label=label, learner=learner, published=None, slow=_MOVE / 2, note="")
+        yield replace(case, label=label, learner=learner, published=None, slow=MOVE / 2, note="")
 
 
 def _errors() -> Iterator[Case]:
@@ -150,7 +113,7 @@ def _errors() -> Iterator[Case]:
     }.items():
         d = datasets.info(name).n_features
         for m in budgets:
-            s = replace(_SETTINGS[name], m=m)
+            s = replace(SETTINGS[name], m=m)
             fixed = {"n_components": m, "rank": s.r, "gamma": s.gamma}
             maps: dict[str, dict[str, Any]] = {
                 "oana": {**fixed, "threshold": threshold, "weighted": True},

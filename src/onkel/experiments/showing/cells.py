@@ -29,20 +29,20 @@ def content(results: Sequence[Result]) -> Content:
 
 def _line(result: Result, fogd: Result | None) -> list[str]:
     case, cell = result.case, result.case.published
-    said = "" if cell is None else mean_std(cell.value, cell.std, case.metric)
+    said = "" if cell is None else mean_std(cell.value, cell.std, case.quantity)
     std = result.std if len(result.values) > 1 else None
     ratios = ""
     if fogd is not None and result.values and fogd.case.published is not None:
         ours = np.median(result.seconds) / np.median(fogd.seconds)
-        ratios = f"{ours:.2g}"
+        ratios = _ratio(ours)
         base = fogd.case.published.seconds
         if cell is not None and cell.seconds and base:
-            ratios += f", {cell.seconds / base:.2g}"
+            ratios += f", {_ratio(cell.seconds / base)}"
     return [
         case.panel or case.dataset,
         f"{result.n_rows:,}" if result.n_rows else "",
         (case.label or case.algorithm) + ("" if case.x is None else f", {case.x:g}"),
-        mean_std(result.mean, std, case.metric) if result.values else "",
+        mean_std(result.mean, std, case.quantity) if result.values else "",
         said,
         result.verdict,
         parameters(case.parameters) if result.values else "",
@@ -52,6 +52,10 @@ def _line(result: Result, fogd: Result | None) -> list[str]:
         "" if cell is None or cell.seconds is None else f"{cell.seconds:g}",
         ratios,
     ]
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.2g}"
 
 
 def _said(results: Sequence[Result]) -> str:

@@ -20,7 +20,7 @@ def notes(results: Iterable[Result]) -> list[str]:
 
 def units(results: Iterable[Result]) -> str:
     """What the numbers are."""
-    return "; ".join(dict.fromkeys(METRICS[result.case.metric] for result in results))
+    return "; ".join(dict.fromkeys(METRICS[result.case.quantity] for result in results))
 
 
 def summary(results: Iterable[Result]) -> str:

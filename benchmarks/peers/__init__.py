@@ -1,0 +1,1 @@
+"""Other libraries on the same rows: see ``python -m benchmarks.peers --help``."""
