@@ -12,6 +12,7 @@ from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import evidence as ev
 from onkel.maps.landmarks import first_widths as first_widths_module
 from onkel.maps.landmarks.first_widths import first_widths, objective, prior_mean
+from onkel.maps.landmarks.gradient import gradient
 from onkel.maps.landmarks.heavy_tails import TailCurves
 from onkel.maps.landmarks.judging import Rows, drawn, judged, steps_of_drawing
 from onkel.maps.landmarks.rational import kernel_columns
@@ -61,7 +62,7 @@ def test_gradient_is_that_of_finite_differences(outputs, weighted, own):
     root = np.sqrt(weight)[:, None] if weighted else np.ones((len(X), 1))
     at = landmarks(X, own)
     given = root if weighted else np.empty((0, 1))
-    of_S, of_width = ev.gradient(at, ev.sums_of(at, X, Y, given), X, Y, given)
+    of_S, of_width = gradient(at, ev.sums_of(at, X, Y, given), X, Y, given)
     h = 1e-5
 
     def slope(change):
@@ -84,9 +85,9 @@ def test_a_gradient_in_float32_is_that_in_float64(own):
     X, Y, weight = toy(3000)
     root = np.sqrt(weight)[:, None]
     at = landmarks(X, own)
-    exact = ev.gradient(at, ev.sums_of(at, X, Y, root), X, Y, root)
+    exact = gradient(at, ev.sums_of(at, X, Y, root), X, Y, root)
     X32, Y32, root32 = (A.astype(np.float32) for A in (X, Y, root))
-    rounded = ev.gradient(at, ev.sums_of(at, X32, Y32, root32), X32, Y32, root32)
+    rounded = gradient(at, ev.sums_of(at, X32, Y32, root32), X32, Y32, root32)
     for of, of32 in zip(exact, rounded, strict=True):
         np.testing.assert_allclose(of32, of, atol=2e-4 * np.abs(of).max())
 

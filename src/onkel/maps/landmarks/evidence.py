@@ -28,29 +28,18 @@ import numpy as np
 from scipy.linalg import cho_solve
 from scipy.linalg.blas import get_blas_funcs
 
-from onkel.maps.landmarks.rational import (
-    KernelColumns,
-    ThroughDistances,
-    chain,
-    chain_of,
-    chain_with,
-    kernel_columns,
-    through_distances,
-)
+from onkel.maps.landmarks.rational import KernelColumns, kernel_columns
 from onkel.numerics.in_steps import finished
-from onkel.numerics.linalg import cholesky_in_steps, inverse_of_factor
-from onkel.numerics.workspace import scratch
+from onkel.numerics.linalg import cholesky_in_steps
 
 #: added to the diagonal of κ(S, S): landmarks may coincide
 JITTER = 1e-7
 # Rows whose derivatives are computed at once, so that they stay in the second-level cache.
 _PART_ROWS = 256
+#: rows of a step
+STEP_ROWS = 1024
 # Rows that are summed in the precision of the features before the sum goes to float64.
 _GROUP_ROWS = 2048
-# Rows of a step; where there are only residuals to compute, more.
-_STEP_ROWS, _MANY = 1024, 8192
-# Steps of a gradient beside those over rows.
-_SOLVES = 5
 # Share of its trace added to H: the rounding error of its sum.
 _ROUNDING = {"d": 1e-13, "f": 1e-9}
 
@@ -66,13 +55,6 @@ class Landmarks(NamedTuple):
     def ridge(self) -> float:
         """λ."""
         return float(np.exp(self.log_ridge))
-
-
-class Gradient(NamedTuple):
-    """∂E/∂S (m, d), ∂E/∂log w."""
-
-    of_S: np.ndarray
-    of_log_width: np.ndarray
 
 
 class Sums(NamedTuple):
@@ -117,7 +99,7 @@ def sums_of(at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Su
 def sums_in_steps(
     at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray, room: np.ndarray | None = None
 ) -> Generator[bool, None, Sums]:
-    """As :func:`sums_of`, in :func:`steps_of_gradient` steps; K in ``room`` (n, m), if given.
+    """As :func:`sums_of`, in :func:`steps_of_sums` steps; K in ``room`` (n, m), if given.
 
     Fetching new memory for K takes as long as a fifth of the products.
     """
@@ -126,126 +108,25 @@ def sums_in_steps(
     (syrk,) = get_blas_funcs(("syrk",), dtype=dtype)
     KK, KY = np.zeros((m, m), order="F"), np.zeros((m, Y.shape[1]))
     K = np.empty((len(X), m), dtype) if room is None else room
-    for some in _groups(len(X)):
+    for some in groups(len(X)):
         of_some = np.zeros((m, m), dtype, order="F")
         for part in some:
             k, y = kernel(X[part], K[part]), Y[part]
             kw, yw = (k, y) if root.size == 0 else (k * root[part], y * root[part])
             of_some = syrk(1.0, kw.T, beta=1.0, c=of_some, overwrite_c=1)
             KY += kw.T @ yw
-            if part.stop % _STEP_ROWS == 0:
+            if part.stop % STEP_ROWS == 0:
                 yield True
         KK += of_some
     return Sums(K, KK, KY, penalty_of(at.S, w))
 
 
-def gradient(at: Landmarks, sums: Sums, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Gradient:
-    """The gradient of E at the landmarks of ``sums``, whose K₀ it overwrites; rows as there."""
-    return finished(gradient_in_steps(at, sums, X, Y, root))
+def steps_of_sums(n: int) -> int:
+    """Steps of :func:`sums_in_steps` for n rows."""
+    return n // STEP_ROWS
 
 
-def gradient_in_steps(
-    at: Landmarks,
-    sums: Sums,
-    X: np.ndarray,
-    Y: np.ndarray,
-    root: np.ndarray,
-    every: int = 1,
-    first: int = 0,
-    factor: np.ndarray | None = None,
-) -> Generator[bool, None, Gradient]:
-    """As :func:`gradient`, in :func:`steps_of_gradient` steps; with the ``factor`` if known.
-
-    2 C K H⁻¹ takes most of the time. With ``every`` > 1 it is estimated from one part in ``every``
-    of the rows: parts ``first``, ``first`` + ``every``, ...; rows must be in random order.
-    """
-    w, S, C = np.exp(at.log_width), at.S, sums.KY.shape[1]
-    if factor is None:
-        factor, _ = yield from sums.factor_in_steps(at.ridge)
-        yield True
-    alpha, H_inv = sums.alpha(factor), inverse_of_factor(factor.astype(X.dtype))
-    yield True
-    parts = [part for some in _groups(len(X)) for part in some]
-    residuals = yield from _residuals(sums, alpha.astype(X.dtype), Y, root, parts)
-    noise = _noise(at, sums, alpha, residuals)
-    seen = sum(len(X[part]) for part in parts[first::every])
-    of_weights = X.dtype.type(2.0 * C * len(X) / seen) * H_inv
-    of_residual = (-2.0 / noise * alpha.T).astype(X.dtype)
-    through = ThroughDistances(S, w)
-    for number, (part, r) in enumerate(zip(parts, residuals, strict=True)):
-        through.add(_of_distances(
-            sums.K[part], r, root[part], of_residual,
-            of_weights if number % every == first else None,
-        ), X[part])  # fmt: skip
-        if part.stop % _STEP_ROWS == 0:
-            yield True
-    of_S, of_width = through.slopes()
-    if w.ndim == 1:
-        yield True
-        factor, _ = yield from cholesky_in_steps(np.asfortranarray(sums.K0))
-        K0_inv = inverse_of_factor(factor.astype(X.dtype))
-        yield True
-        G = at.ridge / noise * (alpha @ alpha.T) + C * (at.ridge * H_inv - K0_inv)
-        chain(G, sums.K0)
-        of_S0, of_width0 = through_distances(G, S, S, w)
-        of_S += 2.0 * of_S0
-        of_width += of_width0
-    return Gradient(of_S, of_width)
-
-
-def steps_of_gradient(n: int) -> tuple[int, int]:
-    """Steps of the sums and of the gradient of n rows, at most."""
-    return n // _STEP_ROWS + 1, n // _STEP_ROWS + n // _MANY + _SOLVES
-
-
-def _of_distances(
-    K: np.ndarray,
-    r: np.ndarray,
-    root: np.ndarray,
-    of_residual: np.ndarray,
-    of_weights: np.ndarray | None,
-) -> np.ndarray:
-    """∂E/∂‖·‖² (n, m) of a part of the rows; without ``of_weights`` that of the residuals only."""
-    G = scratch("of distances", K.shape, K.dtype)
-    if root.size:
-        r = r * root
-    if of_weights is not None:
-        np.matmul(K * root**2 if root.size else K, of_weights, out=G)
-    if r.shape[1] == 1:
-        if of_weights is None:
-            chain_of(r, of_residual, K, G)
-        else:
-            chain_with(G, r, of_residual, K)
-        return G
-    if of_weights is None:
-        np.matmul(r, of_residual, out=G)
-    else:
-        G += np.matmul(r, of_residual, out=scratch("of residuals", K.shape, K.dtype))
-    chain(G, K)
-    return G
-
-
-def _residuals(
-    sums: Sums, alpha: np.ndarray, Y: np.ndarray, root: np.ndarray, parts: list[slice]
-) -> Generator[bool, None, list[np.ndarray]]:
-    """√weight·(Y - K α) of each part."""
-    found = []
-    for part in parts:
-        r = Y[part] - sums.K[part] @ alpha
-        found.append(r * root[part] if root.size else r)
-        if part.stop % _MANY == 0:
-            yield True
-    return found
-
-
-def _noise(at: Landmarks, sums: Sums, alpha: np.ndarray, residuals: list[np.ndarray]) -> float:
-    """σ² = J/(n C)."""
-    penalty = at.ridge * float(np.sum(alpha * (sums.K0 @ alpha)))
-    squares = sum(float(np.vdot(r, r)) for r in residuals)
-    return max((squares + penalty) / sum(r.size for r in residuals), 1e-12)
-
-
-def _groups(n: int) -> list[list[slice]]:
+def groups(n: int) -> list[list[slice]]:
     """Parts of n rows, in groups that are summed in the precision of the features."""
     starts = range(0, n, _GROUP_ROWS)
     ends = [min(start + _GROUP_ROWS, n) for start in starts]

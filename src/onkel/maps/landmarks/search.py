@@ -13,13 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from onkel.maps.landmarks.evidence import (
-    Gradient,
-    Landmarks,
-    gradient_in_steps,
-    steps_of_gradient,
-    sums_in_steps,
-)
+from onkel.maps.landmarks.evidence import Landmarks, steps_of_sums, sums_in_steps
+from onkel.maps.landmarks.gradient import Gradient, gradient_in_steps, steps_of_gradient
 from onkel.maps.landmarks.judging import (
     CHECK_STEPS,
     MOST_ROWS,
@@ -111,7 +106,9 @@ def steps_of_search(n: int, d: int, m: int, own: bool, steps: int) -> int:
     """
     own_steps = int(_OWN_STEPS * steps)
     climbs = [own_steps] if own else [steps, own_steps] if _tries_own(n, m) else [steps]
-    of_sums, of_gradient = steps_of_gradient(rows_to_learn(n))
+    # with the steps beside their own
+    of_sums = steps_of_sums(rows_to_learn(n)) + 1
+    of_gradient = steps_of_gradient(rows_to_learn(n)) + 1
     checks = _MOST_STARTS + sum(-(-each // _CHECK_EVERY) + 1 for each in climbs)
     sums = _MOST_STARTS + sum(each + 1 for each in climbs)
     of_all = checks * CHECK_STEPS + sums * of_sums + sum(climbs) * of_gradient
