@@ -6,9 +6,13 @@ import json
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from typer.testing import CliRunner
 
+import onkel
 from onkel.cli.app import app
+from onkel.evaluation.waiting import packed, unpacked
+from onkel.streams import Block
 
 ROWS = 200
 
@@ -55,10 +59,75 @@ def test_a_delay_is_run_and_told(walk):
     assert "delay" not in at_once["settings"]
 
 
-def test_a_delay_with_a_checkpoint_is_refused(walk, tmp_path):
-    result = _learn(walk, "--delay", "3", "--checkpoint", str(tmp_path / "kept.onkel"))
+BY_TIME = ["--delay", "5h", "--time", "when", "--group", "site", "--exclude", "when,site"]
+
+
+@pytest.mark.parametrize("more", [["--delay", "20"], BY_TIME], ids=["rows", "time"])
+def test_a_run_with_a_delay_that_was_cut_off_goes_on(walk, sites, tmp_path, more):
+    source = sites if "--time" in more else walk
+    whole = tmp_path / "whole.onkel"
+    told = json.loads(_learn(source, *more, "--save", str(whole)).stdout)
+    kept, resumed = tmp_path / "kept.onkel", tmp_path / "resumed.onkel"
+    first = json.loads(_learn(source, *more, "--checkpoint", str(kept), "--limit", "130").stdout)
+    assert first["n_rows"] == 130
+    # the labels of the last rows had not come
+    assert 105 < onkel.load(kept).n_rows < 112
+    args = [*more, "--checkpoint", str(kept), "--resume", "--save", str(resumed)]
+    last = json.loads(_learn(source, *args).stdout)
+    assert last["resumed_rows"] == 130
+    # sums of other parts, and so the last digit
+    assert last["metrics"] == pytest.approx(told["metrics"], rel=1e-12)
+    for name, value in told["details"]["baselines"].items():
+        assert last["details"]["baselines"][name] == pytest.approx(value, rel=1e-12)
+    rows = [{"a": value} for value in (-1.0, 0.0, 1.5)]
+    np.testing.assert_array_equal(
+        onkel.load(resumed).predict(rows), onkel.load(whole).predict(rows)
+    )
+
+
+def test_a_run_does_not_go_on_with_another_delay(walk, tmp_path):
+    kept = ["--checkpoint", str(tmp_path / "kept.onkel")]
+    assert _learn(walk, "--delay", "3", *kept, "--limit", "50").exit_code == 0
+    result = _learn(walk, "--delay", "4", *kept, "--resume")
     assert result.exit_code == 2
-    assert "leave out --checkpoint" in result.stderr
+    assert "was begun with delay='3', this command has delay='4'" in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize(
+    "labels", [["up", "down", "up"], [1.5, -2.0, 0.1], [1, 2, 1], [True, False, True]]
+)
+def test_waiting_rows_come_back_from_json(kind, labels):
+    rng = np.random.default_rng(0)
+    rows = []
+    for i, label in enumerate(labels):
+        X = rng.normal(size=(1, 2 + i)).astype(np.float32)
+        X = X if kind == "dense" else csr_matrix(X)
+        block = Block(X, np.array([label]), 7 + i, groups=np.array(["b"]), times=np.array([0.1]))
+        rows.append((3.5 - i, i, block))
+    back = unpacked(json.loads(json.dumps(packed(rows))))
+    assert [one[:2] for one in back] == sorted(one[:2] for one in rows)
+    for (*_, row), (*_, old) in zip(back, sorted(rows, key=lambda one: one[0]), strict=True):
+        dense = [block.X.toarray() if kind == "sparse" else block.X for block in (row, old)]
+        np.testing.assert_array_equal(*dense)
+        assert row.X.dtype == np.float32
+        assert (row.y, row.y.dtype.kind) == (old.y, old.y.dtype.kind)
+        assert (row.start, row.groups, row.times) == (old.start, old.groups, old.times)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"number": [0]},
+        {"X": {"dense": {"dtype": "O", "bytes": ""}}},
+        {"due": [float("nan")] * 2},
+        {"y": None},
+    ],
+)
+def test_broken_waiting_rows_are_refused(change):
+    rows = [(1.0, i, Block(np.zeros((1, 2)), np.array([0.0]), i)) for i in range(2)]
+    with pytest.raises((KeyError, TypeError, ValueError, IndexError)):
+        unpacked(packed(rows) | change)
 
 
 def test_a_delay_by_time_is_that_of_as_many_rows(sites):

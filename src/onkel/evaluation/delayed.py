@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from onkel.errors import DataError
+from onkel.evaluation.waiting import Waiting, packed, unpacked
 from onkel.learners.grouping import by_group
 from onkel.pipeline import StreamModel
 from onkel.pipeline.statistics import is_fitted
@@ -39,7 +40,7 @@ class Delayed:
         self.model, self.learner, self.delay = model, learner, delay
         self.task: str = learner.task
         #: rows whose labels are still to come: when, and their number, first
-        self.waiting: list[tuple[float, int, Block]] = []
+        self.waiting: list[Waiting] = []
         #: how many of each group
         self.ahead: Counter[Any] = Counter()
         #: how many labels had not come when each row of the last block was predicted
@@ -77,6 +78,25 @@ class Delayed:
     def finish(self) -> None:
         """Learn the rows that still wait: the stream has ended and their labels come."""
         self._learn_until(math.inf)
+
+    def get_state(self) -> dict[str, Any]:
+        """What a run that was cut off needs beside the model to go on; JSON-able."""
+        now = None if math.isinf(self.now) else self.now
+        return {"waiting": packed(self.waiting), "n_rows": self.n_rows, "now": now}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError, IndexError
+            ``state`` is not that of a run with a delay.
+        """
+        self.waiting = unpacked(state["waiting"])
+        heapq.heapify(self.waiting)
+        self.ahead = Counter(_group(row) for *_, row in self.waiting)
+        self.n_rows = int(state["n_rows"])
+        self.now = -math.inf if state["now"] is None else float(state["now"])
 
     def _due(self, row: Block) -> float:
         """When the label of the next row comes; it is now when the row itself does."""

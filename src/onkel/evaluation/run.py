@@ -267,6 +267,31 @@ class PrequentialRun:
                 f"{__version__} ({error!r})"
             ) from None
 
+    @property
+    def n_waiting(self) -> int:
+        """Rows that were predicted and wait for their labels."""
+        return len(self._learner.waiting) if isinstance(self._learner, Delayed) else 0
+
+    def get_waiting(self) -> dict[str, Any] | None:
+        """The rows that wait for their labels, JSON-able; None in a run without a delay."""
+        return self._learner.get_state() if isinstance(self._learner, Delayed) else None
+
+    def set_waiting(self, state: Any) -> None:
+        """Go on with the rows that waited when a run was cut off (see `get_waiting`).
+
+        Raises
+        ------
+        ModelFileError
+            If the state is not that of a run with this delay.
+        """
+        try:
+            if isinstance(self._learner, Delayed):
+                self._learner.set_state(state)
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise ModelFileError(
+                f"the rows kept beside the model wait for labels of no delay ({error!r})"
+            ) from None
+
     def _seconds(self) -> float:
         return self._totals.seconds + time.perf_counter() - self._began - self.startup_seconds
 

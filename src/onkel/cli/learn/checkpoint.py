@@ -97,8 +97,10 @@ class Checkpoint:
             return
         self._rows = model.n_rows
         # rows of this source alone: a model given with --from had others before
-        read = model.n_rows - model.settings.get("rows_before", 0)
+        read = model.n_rows + run.n_waiting - model.settings.get("rows_before", 0)
         info = {"run": run.get_state(), "fingerprint": stream.fingerprint(read)}
+        if run.n_waiting:
+            info |= {"waiting": run.get_waiting(), "n_waiting": run.n_waiting}
         try:
             save(model, self.path, info=info)
         except OSError as error:

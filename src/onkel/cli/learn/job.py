@@ -55,11 +55,6 @@ class LearnJob:
             raise ValueError(
                 f"--delay {options.delay} needs the time of every row: name its column with --time"
             )
-        if self.delay and options.checkpoint:
-            raise DataError(
-                "--delay keeps rows that wait for their labels, which no checkpoint holds: leave "
-                "out --checkpoint"
-            )
         check_outputs(options.save, options.report, options.checkpoint, inputs=options.sources)
         self.params = with_features(parse_settings(options.settings or ()), options.features)
         self.base: tuple[StreamModel, dict[str, Any]] | None = None
@@ -91,7 +86,8 @@ class LearnJob:
         self.model, info = kept or self._from_base()
         if self.model is not None:
             before = self.model.settings.get("rows_before", 0)
-            self.resumed_rows = self.model.n_rows - before
+            # rows that wait for their labels were read, too
+            self.resumed_rows = self.model.n_rows + info.get("n_waiting", 0) - before
         stream = self._open(info.get("fingerprint", True))
         blocks = iter(stream)
         try:
@@ -103,6 +99,8 @@ class LearnJob:
         run = self._new_run(model, began)
         if "run" in info:
             run.set_state(info["run"])
+        if "waiting" in info:
+            run.set_waiting(info["waiting"])
         rest = take(chain([first] if first is not None else [], blocks), self._rows_left())
         with Interrupts() as interrupts:
             status = self._learn(model, run, rest, stream, interrupts)
@@ -171,7 +169,9 @@ class LearnJob:
         return model
 
     def _new_run(self, model: StreamModel, began: float) -> PrequentialRun:
-        settings = {k: v for k, v in model.settings.items() if k != "params"}
+        # parameters are told whole, and the delay by the run
+        hidden = ("params", "delay", "time")
+        settings = {k: v for k, v in model.settings.items() if k not in hidden}
         settings["parameters"] = model.estimator.get_params(deep=False)
         return PrequentialRun(
             model,
@@ -203,6 +203,9 @@ class LearnJob:
                             run.warm_up(block)
                         run.step(block)
                         self.checkpoint.save(model, run, stream)
+                if self.delay and model.n_rows > model.settings.get("rows_before", 0):
+                    # a run that goes on with more rows has not got the last labels yet
+                    self.checkpoint.save_now(model, run, stream)
                 run.finish()
         except Interrupted as signal:
             complain(f"{signal.word} after {model.n_rows:,} rows")
@@ -235,7 +238,8 @@ class LearnJob:
         if model.n_rows == model.settings.get("rows_before", 0):
             note("no row was learned: nothing is written")
             return status
-        self.checkpoint.save_now(model, run, stream)
+        if status or not self.delay:
+            self.checkpoint.save_now(model, run, stream)
         if options.checkpoint is not None and not self.checkpoint.failed:
             self.written["checkpoint"] = options.checkpoint
         failed = self.checkpoint.failed

@@ -43,6 +43,8 @@ class LearnOptions(Learning):
             "scaling": self.scaling,
             "seed": self.seed,
             "group": self.group,
+            "time": self.time,
+            "delay": self.delay,
         }
 
     def open(self, **more: Any) -> Any:
