@@ -158,6 +158,6 @@ def test_learners_that_have_seen_few_rows(name, graph_of, agrees):
 )
 def test_labels_are_those_of_the_model(labels, graph_of):
     y = np.array(labels)[np.arange(N) % len(labels)]
-    learner = small("pa", "classification").fit(X, y)
-    found = graph_of(learner)(X=NEW.astype(np.float32))["prediction"]
+    learner = small("pa", "classification", dtype="float64").fit(X, y)
+    found = graph_of(learner)(X=NEW)["prediction"]
     assert found.tolist() == learner.predict(NEW).tolist()
