@@ -19,7 +19,7 @@ from onkel.experiments.experiment import Experiment, Picture
 from onkel.experiments.grids import grid_of
 from onkel.experiments.papers.lsokl import linear
 from onkel.experiments.papers.rrf_settings import (
-    CASP_NOTE,
+    CASP_NOTES,
     COD_RNA,
     COD_RNA_GRID,
     COD_RNA_NOTE,
@@ -137,7 +137,7 @@ def _table2() -> Iterator[Case]:
     for dataset in ("casp", "slice", "year", "airlines_delay"):
         for algorithm in ("rbp", "forgetron", "projectron", "bogd", "fogd", "nogd", "dualsgd",
                           "rrf-eps", "rrf-l1", "rrf-l2"):  # fmt: skip
-            note = CASP_NOTE if (dataset, algorithm) == ("casp", "rrf-eps") else ""
+            note = CASP_NOTES.get(algorithm, "") if dataset == "casp" else ""
             yield replace(_searched(2, dataset, algorithm), note=note)
 
 
