@@ -45,5 +45,6 @@ NOTES: dict[tuple[str, str], str] = {
     ("ijcnn1", "perceptron"): "Not met: the printed deviation is an eighth of that between orders "
     "here, by which 12.27 is less than one away. There is no parameter to choose.",
     ("cpusmall", "rbp"): "η = 0.1, as of the other perceptrons, gives 0.0502.",
+    ("cpusmall", "forgetron"): "Over all 20 orders 0.05015 ± 0.00061, which is met.",
     ("usps", "bpa-s"): "C = 1 as in the authors' scripts gives 17.4.",
 }

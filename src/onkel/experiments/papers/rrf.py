@@ -16,10 +16,10 @@ from onkel import datasets
 from onkel.algorithms import make
 from onkel.experiments.entry import Case, Rows, Search
 from onkel.experiments.experiment import Experiment, Picture
-from onkel.experiments.grids import grid_of
+from onkel.experiments.grids import FEW_STEPS, grid_of
 from onkel.experiments.papers.lsokl import linear
 from onkel.experiments.papers.rrf_settings import (
-    CASP_NOTE,
+    CASP_NOTES,
     COD_RNA,
     COD_RNA_GRID,
     COD_RNA_NOTE,
@@ -137,7 +137,7 @@ def _table2() -> Iterator[Case]:
     for dataset in ("casp", "slice", "year", "airlines_delay"):
         for algorithm in ("rbp", "forgetron", "projectron", "bogd", "fogd", "nogd", "dualsgd",
                           "rrf-eps", "rrf-l1", "rrf-l2"):  # fmt: skip
-            note = CASP_NOTE if (dataset, algorithm) == ("casp", "rrf-eps") else ""
+            note = CASP_NOTES.get(algorithm, "") if dataset == "casp" else ""
             yield replace(_searched(2, dataset, algorithm), note=note)
 
 
@@ -150,7 +150,7 @@ def _by_frequencies(sizes: dict[str, tuple[int, ...]]) -> Iterator[Case]:
             else:
                 case = _searched(1, "cod-rna", algorithm).at({"n_components": D})
                 # η times the number of frequencies, as the features are normalised
-                grid = {"gamma": GAMMAS, "learning_rate": tuple(D * e for e in (0.05, 0.01, 2e-3))}
+                grid = {"gamma": GAMMAS, "learning_rate": tuple(D * eta for eta in FEW_STEPS)}
                 case = replace(case, search=Search(grid, share=0.1))
             yield replace(case, x=float(D), n_runs=10, published=None, limit=None)
 
