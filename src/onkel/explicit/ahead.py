@@ -16,7 +16,7 @@ from onkel.numerics.in_steps import finished
 from onkel.numerics.threads import one_blas_thread
 
 # The share of the fit in all of the work; the rest is the replay, so many rows at a time.
-_OF_FIT, _REPLAYED = 0.8, 256
+_OF_FIT, _REPLAYED = 0.87, 256
 
 
 class Ahead:
