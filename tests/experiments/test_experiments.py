@@ -159,8 +159,10 @@ def test_more_accuracy_is_better(toy):
 
 
 def test_settings_are_in_the_papers_symbols():
-    told = parameters({"gamma": 1 / 128, "n_components": 20, "learning_rate": 0.3, "alpha": 0.03})
-    assert told == "D = 20, η = 0.3, λ = 0.03, gamma = 1/128"
+    told = parameters({"gamma": 1 / 128, "n_components": 20, "learning_rate": 0.5, "alpha": 0.03})
+    assert told == "D = 20, η = 0.5, λ = 0.03, gamma = 1/128"
+    assert parameters({"gamma": 0.4}) == "gamma = 0.4"
+    assert parameters({"gamma": 4.0}) == "gamma = 4"
 
 
 # ---- the runner ----------------------------------------------------------------------------------

@@ -43,17 +43,20 @@ def parameters(given: Mapping[str, Any]) -> str:
             value = given[name]
             # of landmarks, n_components is the budget
             symbol = "B" if name == "n_components" and "rank" in given else symbol
-            parts.append(f"{symbol} = {_text(value)}")
+            text = _width(value) if name == "gamma" else _text(value)
+            parts.append(f"{symbol} = {text}")
     return ", ".join(parts)
 
 
 def _text(value: Any) -> str:
-    """Four digits; 1/128 for what is a whole part of 1 in powers of two."""
-    if not isinstance(value, float):
-        return _SHORT.get(value, str(value))
-    inverse = 1.0 / value if 0.0 < value < 1.0 else 0.0
+    return f"{value:.4g}" if isinstance(value, float) else _SHORT.get(value, str(value))
+
+
+def _width(value: Any) -> str:
+    """As other numbers, but 1/128 for what is a whole part of 1 in powers of two."""
+    inverse = 1.0 / value if isinstance(value, float) and 0.0 < value < 1.0 else 0.5
     whole = inverse.is_integer() and int(inverse).bit_count() == 1
-    return f"1/{inverse:.0f}" if whole and inverse > 0.0 else f"{value:.4g}"
+    return f"1/{inverse:.0f}" if whole else _text(value)
 
 
 def rich_table(
