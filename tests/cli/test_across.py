@@ -47,6 +47,21 @@ def test_workers(files):
     assert model.predict({"a": 5.0, "b": -5.0}) == "big"
 
 
+def test_a_cluster_that_runs(files):
+    distributed = pytest.importorskip("distributed")
+    (files / "2.csv").unlink()
+    how = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with distributed.LocalCluster(**how) as cluster:
+        chosen = "--algorithm", "fogd", "--set", "gamma=0.2", "--scheduler"
+        result = run(files / "*.csv", *chosen, cluster.scheduler_address, "--json")
+        # it is left running
+        assert cluster.status is distributed.Status.running
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)
+    assert facts["n_rows"] == 800
+    assert facts["metrics"]["mistakes"] < 20
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
