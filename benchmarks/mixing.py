@@ -49,9 +49,7 @@ def mistakes(rows: int, seed: int) -> np.ndarray:
     start = FOGDClassifier(n_components=400, gamma=1 / 44, random_state=seed)
     start.partial_fit(X[:FIRST], y[:FIRST]).fix_map()
     X, y = X[FIRST:], y[FIRST:]
-    models = [
-        (mixed(start, X, y, parts), in_rounds(start, X, y, parts, ROUNDS)) for parts in PARTS
-    ]
+    models = [(mixed(start, X, y, parts), in_rounds(start, X, y, parts, ROUNDS)) for parts in PARTS]
     return 100.0 * np.array([[np.mean(m.predict(X_new) != y_new) for m in two] for two in models])
 
 
