@@ -99,7 +99,7 @@ def test_default_is_near_one_pass(kind):
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.998])
-def test_cells_are_means_by_the_precision_gained(forgetting):
+def test_cells_lie_between_a_mean_and_a_sum(forgetting):
     X, y = rows(3000)
     bins = PairBins.of(X, y[:, None], 400)
     origin = PairCells(bins, 1, forgetting)
@@ -111,12 +111,14 @@ def test_cells_are_means_by_the_precision_gained(forgetting):
     known = 1 / origin.first + left * (1 / origin.V - 1 / origin.first)
     gained = left * np.maximum(1 / a.V - 1 / origin.V, 0), np.maximum(1 / b.V - known, 0)
     both, learned = gained[0] + gained[1], gained[0] + gained[1] > 0
-    wanted = (gained[0] * a.W[:, 0] + gained[1] * b.W[:, 0])[learned] / both[learned]
+    mean = (gained[0] * a.W[:, 0] + gained[1] * b.W[:, 0])[learned] / both[learned]
     alone = [np.mean((cells.scores(X[1536:])[:, 0] - y[1536:]) ** 2) for cells in (a, b)]
     precision = 1 / b.V + left * (1 / a.V - 1 / origin.V)
+    a_, b_, o_ = (cells.W[:, 0] / cells.V for cells in (a, b, origin))
+    wanted = 0.5 * (mean + ((b_ + left * (a_ - o_)) / precision)[learned])
     untouched = copy.deepcopy(origin)
     untouched.take_in(b, origin)
-    np.testing.assert_allclose(untouched.W[learned], b.W[learned])
+    np.testing.assert_allclose(untouched.W[learned], b.W[learned], atol=1e-12)
     a.take_in(b, origin)
     np.testing.assert_allclose(a.W[learned, 0], wanted, atol=1e-12)
     np.testing.assert_allclose(1 / a.V, precision)

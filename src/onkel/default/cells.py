@@ -74,22 +74,29 @@ class PairCells:
     def take_in(self, other: PairCells, origin: PairCells | None) -> None:
         """Add what other cells, over the same bins, learned since both were ``origin``.
 
-        The precisions 1/V add. A weight becomes the mean of both, in proportion to the precision
-        that each has gained. Sums of W/V would be exact for cells that share no row; but the cells
-        of a row learn the same residual, and each would add up what is theirs together.
+        The precisions 1/V add. Sums of W/V would be exact for cells that share no row; but the
+        cells of a row learn the same residual, and each would add up what is theirs together. A
+        mean by the precisions gained is exact for cells that share every row; but cells of few
+        rows, which began at 0, stay too near to it. The truth lies between: W is half of each.
         """
         known = PairCells(self.bins, self.W.shape[1]) if origin is None else origin
         rows = (int(of.sums[loops.ROWS]) // loops.PERIOD for of in (other, known))
         kept = self.forgetting ** (loops.PERIOD * (next(rows) - next(rows)))
         of_all = (self, other, known)
         precision = joined((1.0 / cells.V for cells in of_all), kept)
+        added = joined((cells.W / cells.V[:, None] for cells in of_all), kept) / precision[:, None]
+        self.W = 0.5 * (added + self._mean(other, known, kept))
+        self.V = 1.0 / precision
+        self.sums = _joined_sums(self.sums, other.sums, known.sums, kept)
+
+    def _mean(self, other: PairCells, known: PairCells, kept: float) -> np.ndarray:
+        """The mean of both W, in proportion to the precision that each has gained."""
         gained = kept * np.maximum(1.0 / self.V - 1.0 / known.V, 0.0)
         left = 1.0 / self.first + kept * (1.0 / known.V - 1.0 / self.first)
         theirs = np.maximum(1.0 / other.V - left, 0.0)
         total = gained + theirs
         share = np.divide(theirs, total, out=np.ones_like(total), where=total > 0.0)[:, None]
-        self.W, self.V = (1.0 - share) * self.W + share * other.W, 1.0 / precision
-        self.sums = _joined_sums(self.sums, other.sums, known.sums, kept)
+        return np.asarray((1.0 - share) * self.W + share * other.W)
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars."""

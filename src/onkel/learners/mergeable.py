@@ -56,10 +56,11 @@ class Mergeable(SavedLearner):
         gradient rules      the weights are mixed, in proportion to the rows learned (Zinkevich et
                             al. 2010). AdaGrad's sums of squares add. A mean of P learners varies
                             less, and has moved as far as one of them: less far than one pass.
-        cells, calibration  means of both, in proportion to the precision that each gained. They
-                            learn from the errors of their own part's model, and the cells of a row
-                            share one error: near one pass, not equal to it. A mean has less noise
-                            than each part, so more of it is added to f.
+        cells               between the mean of both and the sum, by the precision that each
+                            gained. They learn from the errors of their own part's model, and the
+                            cells of a row share one error: near one pass, not equal to it. Both
+                            together have less noise than each part, so more is added to f.
+        calibration         the mean of both, by the precision gained.
         ==================  ========================================================================
 
         Parameters
