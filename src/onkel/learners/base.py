@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from onkel.errors import DataError, DivergenceError
 from onkel.learners.checking import check_rows, column_names, first_error, new_columns, weights
 from onkel.learners.declaration import Row, declared, param
-from onkel.learners.exported import Exported
 from onkel.learners.importance import importances
-from onkel.learners.saved import nbytes
+from onkel.learners.portable.exported import Exported
+from onkel.learners.portable.saved import nbytes
 from onkel.learners.told import Told
 from onkel.losses import Loss, parse_loss
 from onkel.model.lock import locked

@@ -11,7 +11,7 @@ import numpy as np
 from onkel.default.remembering import Remembering
 from onkel.errors import DataError
 from onkel.learners.grouping import check_keys, group_keys
-from onkel.learners.saved import nbytes
+from onkel.learners.portable.saved import nbytes
 from onkel.learners.told import Told
 from onkel.model.lock import locked
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from onkel.errors import MergeError, ModelFileError
 from onkel.learners.checking import column_names
 from onkel.learners.components import params_to_state
-from onkel.learners.saved import SavedLearner
+from onkel.learners.portable.saved import SavedLearner
 from onkel.merging import differ, require_same
 from onkel.model.lock import locked
 from onkel.state import Flag, check

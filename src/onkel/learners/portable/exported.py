@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.utils.validation import check_is_fitted
 
 from onkel.learners.checking import column_names
-from onkel.learners.mergeable import Mergeable
+from onkel.learners.portable.mergeable import Mergeable
 from onkel.model.lock import locked
 
 if TYPE_CHECKING:
