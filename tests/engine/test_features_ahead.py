@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from onkel.errors import DivergenceError
 from onkel.explicit import features_ahead
+from onkel.explicit.weights import Weights
 from onkel.learners import ExplicitKernelClassifier
 from onkel.maps import (
     AdaptiveNystroem,
@@ -121,6 +122,20 @@ def test_a_line_that_is_left_ends_its_threads(four_cores):
     # four buffers and one that is learned from: no more was begun than there was room for
     assert begun <= 5
     assert running._value == begun
+
+
+def test_an_error_while_learning_ends_the_threads(four_cores, monkeypatch):
+    def fails(self, Z, y, weight, P):
+        raise RuntimeError("no learning today")
+
+    model = ExplicitKernelClassifier(map=FourierFeatures(400, gamma=1.0), random_state=0)
+    model.partial_fit(X[:100], Y[:100])
+    monkeypatch.setattr(Weights, "learn", fails)
+    with pytest.raises(RuntimeError) as kept:
+        model.partial_fit(X, Y)
+    # although the traceback is kept, nobody waits
+    threads.helpers().shutdown()
+    assert kept.traceback
 
 
 def test_a_row_that_diverges_is_the_same_one(four_cores):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
 
@@ -22,11 +22,12 @@ Make = Callable[[int, int, np.ndarray], np.ndarray]
 
 def features_in_turn(
     make: Make, parts: list[Part], m: int, dtype: np.dtype
-) -> Iterator[np.ndarray]:
+) -> Generator[np.ndarray, None, None]:
     """The features of each part, in order.
 
     ``make(a, b, out)`` gives the features (b - a, m) of rows a to b; it may use ``out`` for them.
-    What it gave is valid until the next part is asked for.
+    What it gave is valid until the next part is asked for. Close the generator: until then other
+    threads may wait for more to do.
     """
     threads = min(n_threads(), len(parts))
     most = max((b - a for a, b in parts), default=0)

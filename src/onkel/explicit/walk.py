@@ -7,6 +7,7 @@ Maps that change while rows are learned have walks of their own: :mod:`onkel.exp
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,10 @@ class Walk:
         def make(a: int, b: int, out: np.ndarray) -> np.ndarray:
             return self.map.features(X[a:b], out)  # type: ignore[no-any-return]
 
-        features = features_in_turn(make, parts, self.weights.shape[1], self.map.dtype_)
-        for (a, b), Z in zip(parts, features, strict=True):
-            self.weights.learn(Z, y[a:b], weight[a:b], P[a:b])
+        m, dtype = self.weights.shape[1], self.map.dtype_
+        with closing(features_in_turn(make, parts, m, dtype)) as features:
+            for (a, b), Z in zip(parts, features, strict=True):
+                self.weights.learn(Z, y[a:b], weight[a:b], P[a:b])
 
     def features(self, X: Any) -> np.ndarray:
         """Features (n, m) of rows X, in a scratch array."""
