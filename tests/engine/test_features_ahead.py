@@ -134,7 +134,11 @@ def test_an_error_while_learning_ends_the_threads(four_cores, monkeypatch):
     with pytest.raises(RuntimeError) as kept:
         model.partial_fit(X, Y)
     # although the traceback is kept, nobody waits
-    threads.helpers().shutdown()
+    threads.helpers().shutdown(wait=False)
+    waiting = [one for one in threading.enumerate() if one.name.startswith("onkel")]
+    for one in waiting:
+        one.join(timeout=5.0)
+    assert not any(one.is_alive() for one in waiting)
     assert kept.traceback
 
 
