@@ -70,7 +70,8 @@ class Weights:
         """(K, m); those of an exact rule are computed when they are asked for."""
         if self._behind:
             assert self.matrix is not None
-            self._W[:] = self.matrix.weights().T
+            # a new array: that of a model read from a file may not be written to
+            self._W = np.array(self.matrix.weights().T, order="C")
             self._behind = False
         return self._W
 

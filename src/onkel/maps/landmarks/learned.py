@@ -255,7 +255,7 @@ class LearnedLandmarks(DueFits):
         Y = None if y is None else _as_targets(np.asarray(y))
         super().fit(X)
         if Y is not None:
-            self.fit_labelled(as_dense(X), Y, np.ones(len(Y)))
+            self.fit_labelled(as_dense(self._checked(X, reset=False)), Y, np.ones(len(Y)))
         return self
 
     # ---- state ---------------------------------------------------------------------------------
