@@ -148,7 +148,8 @@ def check(case, folder):
             assert error.row == told, f"{told} rows, then: {error}"
     again = read(path, 1000, options)
     assert (again[0], again[1], str(again[2])) == (X, y, str(error)), "blocks matter"
-    if stream is not None and missing == "error":
+    # which lines a dropped row stands in is not known here
+    if stream is not None and missing == "error" and not stream.n_unlabelled:
         compare(data, form, X, stream)
 
 

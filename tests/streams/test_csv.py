@@ -271,3 +271,12 @@ def test_numbers_with_a_decimal_comma_are_no_categories(tmp_path, collect):
         open_stream(str(path), target="y")
     assert (caught.value.column, caught.value.source) == ("a", str(path))
     assert len(collect(open_stream(str(path), target="y", categorical="a"))[0]) == 10
+
+
+@pytest.mark.parametrize("value", ["", "inf"])
+def test_a_row_without_a_target_may_hold_what_it_likes(tmp_path, value):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"a,b,y\n1,2,p\n3,4,q\n{value},6,\n7,8,p\n")
+    stream = open_stream(path, target="y", missing="error")
+    assert np.concatenate([block.X for block in stream]).tolist() == [[1, 2], [3, 4], [7, 8]]
+    assert stream.n_unlabelled == 1

@@ -24,7 +24,7 @@ def clean(
     row = first_row
     for piece in pieces:
         n = piece.n_rows
-        good, failure = _check(piece, policy, encoder, row)
+        good, failure = _check(piece, policy, encoder, row, learn)
         if good < n:
             piece = piece.before(good)
         piece = _repaired(_labelled(piece, learn), policy, encoder, learn)
@@ -50,13 +50,18 @@ def _values(X: Any) -> np.ndarray:
     return X if isinstance(X, np.ndarray) else X.data
 
 
-def _check(piece: Any, policy: str, encoder: Encoder, row: int) -> tuple[int, DataError | None]:
+def _check(
+    piece: Any, policy: str, encoder: Encoder, row: int, learn: bool
+) -> tuple[int, DataError | None]:
     """Number of rows before the first bad one, and what is wrong with that."""
     X, y, where = piece.X, piece.y, piece.where
     good, failure = X.shape[0], None
     finite = np.isfinite(_values(X))
     if not finite.all():
         bad = ~finite if policy == "error" else np.isinf(_values(X))
+        if learn and piece.unlabelled is not None:
+            # a row that will be dropped may hold what it likes
+            bad &= ~_of_rows(piece.unlabelled, X)
         if bad.any():
             k = int(np.argmax(bad))
             good, j = _position(X, k)
@@ -74,6 +79,13 @@ def _check(piece: Any, policy: str, encoder: Encoder, row: int) -> tuple[int, Da
             value=float(y[good]),
         )
     return good, failure
+
+
+def _of_rows(flags: np.ndarray, X: Any) -> np.ndarray:
+    """Each row's flag, for each of its values."""
+    if isinstance(X, np.ndarray):
+        return np.broadcast_to(flags[:, None], X.shape)
+    return np.asarray(np.repeat(flags, np.diff(X.indptr)))
 
 
 def _position(X: Any, k: int) -> tuple[int, int]:
