@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.streams import learn, nonlinear
 from onkel.algorithms import make
 
+# not that of benchmarks.speed, which keeps a process on one thread
 GAMMA = 1 / 44
 #: name: parameters, and for how many of the rows
 LEARNERS: dict[str, tuple[str, dict[str, Any], float]] = {

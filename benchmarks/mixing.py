@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.picture import over_budgets
 from benchmarks.streams import nonlinear
+from benchmarks.timing import head, line
 from onkel import FOGDClassifier
 
 PARTS = (1, 2, 4, 8, 16, 32, 64)
@@ -60,10 +61,9 @@ def main() -> None:
     parser.add_argument("--out", default="docs/images/mixing.png")
     options = parser.parse_args()
     found = np.mean([mistakes(options.rows, seed) for seed in range(options.streams)], axis=0)
-    print("| parts | mixed once, % | mixed in eight rounds, % |")
-    print("|---:|---:|---:|")
+    head("parts", "mixed once, %", "mixed in eight rounds, %", left=0)
     for parts, (once, often) in zip(PARTS, found, strict=True):
-        print(f"| {parts} | {once:.2f} | {often:.2f} |")
+        line(parts, f"{once:.2f}", f"{often:.2f}")
     curves = [
         ("one pass", [found[0, 0]] * len(PARTS), "--"),
         ("mixed in eight rounds", found[:, 1].tolist(), "o-"),

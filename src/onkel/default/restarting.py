@@ -157,9 +157,7 @@ class RestartingModel:
         if self.challenger is None and len(y) < BIN_ROWS - len(self.open_bin):
             # within a bin nothing is decided
             P = self.current.learn(X, y, weight)
-            losses = np.zeros((len(y), 2))
-            losses[:, 0] = losses_of(self.current, P, y)
-            self.open_bin = np.concatenate([self.open_bin, losses[weight > 0.0]])
+            self._note_losses(P, None, y, weight)
             return P
         P, known = np.zeros((len(y), self.current.n_outputs)), 0
         for start, end in self._bins(weight):
@@ -170,16 +168,24 @@ class RestartingModel:
                 rows = slice(known, stop)
                 P[rows], known = self.current.learn(X[rows], y[rows], weight[rows]), stop
             rows = slice(start, end)
-            losses = np.zeros((end - start, 2))
-            losses[:, 0] = losses_of(self.current, P[rows], y[rows])
+            Q = None
             if self.challenger is not None:
                 Q = self.challenger.learn(X[rows], y[rows], weight[rows])
-                losses[:, 1] = losses_of(self.current, Q, y[rows])
-            self.open_bin = np.concatenate([self.open_bin, losses[weight[rows] > 0.0]])
+            self._note_losses(P[rows], Q, y[rows], weight[rows])
             if len(self.open_bin) == BIN_ROWS and self._close():
                 # the new model learns the rows after these; the former model's work is void
                 known = end
         return P
+
+    def _note_losses(
+        self, P: np.ndarray, Q: np.ndarray | None, y: np.ndarray, weight: np.ndarray
+    ) -> None:
+        """Put the losses of scores P, and of a challenger's Q, of rows that count in the bin."""
+        losses = np.zeros((len(y), 2))
+        losses[:, 0] = losses_of(self.current, P, y)
+        if Q is not None:
+            losses[:, 1] = losses_of(self.current, Q, y)
+        self.open_bin = np.concatenate([self.open_bin, losses[weight > 0.0]])
 
     def _bins(self, weight: np.ndarray) -> Iterator[tuple[int, int]]:
         """Where the rows' bins begin and end."""

@@ -17,10 +17,11 @@ Waiting = tuple[float, int, Block]
 
 def packed(waiting: list[Waiting]) -> dict[str, Any]:
     """Rows by column; features as the bytes of their numbers."""
-    rows = [row for *_, row in sorted(waiting, key=lambda one: one[:2])]
+    in_order = sorted(waiting, key=lambda one: one[:2])
+    rows = [row for *_, row in in_order]
     return {
-        "due": sorted(due for due, *_ in waiting),
-        "number": [number for _, number, _ in sorted(waiting, key=lambda one: one[:2])],
+        "due": [due for due, *_ in in_order],
+        "number": [number for _, number, _ in in_order],
         "start": [row.start for row in rows],
         "width": [row.X.shape[1] for row in rows],
         "X": None if not rows else _features(rows),

@@ -79,10 +79,15 @@ class CodedClasses(OnlineEstimator):
 
     def _new_classes(self, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """The rows that count whose class is not known."""
-        known, unknown = self.classes_, np.ones(len(y), np.bool_)
-        if len(known) and len(y):
-            unknown = known[np.minimum(known.searchsorted(y), len(known) - 1)] != y
+        unknown = np.ones(len(y), np.bool_)
+        if len(self.classes_) and len(y):
+            unknown = self.classes_[self._codes(y)] != y
         return np.flatnonzero(unknown & (weight > 0.0))
+
+    def _codes(self, y: np.ndarray) -> np.ndarray:
+        """The place of each label among the classes; of one that is unknown, some place there."""
+        last = max(len(self.classes_) - 1, 0)
+        return np.asarray(np.minimum(self.classes_.searchsorted(y), last))
 
     def _learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> Parts:
         """Scores before learning, with the classes known at the time, segment by segment.
@@ -133,9 +138,7 @@ class CodedClasses(OnlineEstimator):
 
         ``before`` are those of the rows up to a, whose predictions a refusal tells.
         """
-        last = max(len(self.classes_) - 1, 0)
-        codes = np.minimum(self.classes_.searchsorted(y[a:b]), last)
-        P, refused = self._learn_codes(X[a:b], codes, weight[a:b])
+        P, refused = self._learn_codes(X[a:b], self._codes(y[a:b]), weight[a:b])
         if refused is not None:
             error = type(refused)(
                 refused.message,
