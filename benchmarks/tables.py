@@ -1,11 +1,14 @@
 """Tables as people publish them: the default beside CatBoost and LightGBM.
 
-    python -m benchmarks.tables FOLDER [NAME ...] [--speed balanced] [--rivals]
+    python -m benchmarks.tables FOLDER [NAME ...] [--speed balanced] [--categories both] [--rivals]
 
 FOLDER holds ``NAME.csv.gz`` and ``SOURCES.json``, which names the target of each. Each file is
 learned in one pass, by the path of ``onkel learn FILE --target y``; the diamonds, which are sorted
 by price, in a seeded order. Mistakes in percent, or RMSE, on the last fifth of the rows, each
 predicted before it is learned.
+
+``--categories``: how text enters the kernel: by a feature for each value (``slots``), by the mean
+of the target for the value (``statistics``), or by both, which is the default.
 
 ``--rivals``: CatBoost and LightGBM with their defaults and native categories, learned from the
 first four fifths in the same order and asked for the last one. They get what their users would give
@@ -28,6 +31,11 @@ import numpy as np
 from benchmarks.ceilings import SEED, catboost, cut, error, lightgbm
 
 SORTED = {"diamonds"}
+CATEGORIES: dict[str, dict[str, Any]] = {
+    "both": {},
+    "slots": {"statistics": False},
+    "statistics": {"max_categories": 0},
+}
 _SHUFFLED = 1_000_000
 
 
@@ -37,7 +45,9 @@ def sources(folder: Path) -> dict[str, str]:
     return {one["file"].split(".")[0]: one["target"] for one in known}
 
 
-def learned(path: Path, target: str, speed: str) -> tuple[np.ndarray, np.ndarray, float]:
+def learned(
+    path: Path, target: str, speed: str, categories: str = "both"
+) -> tuple[np.ndarray, np.ndarray, float]:
     """Predictions before learning, targets, and rows a CPU second."""
     from onkel.cli.learn.options import LearnOptions
     from onkel.cli.values import choose_task
@@ -45,7 +55,7 @@ def learned(path: Path, target: str, speed: str) -> tuple[np.ndarray, np.ndarray
     from onkel.pipeline import StreamModel
 
     name = path.name.split(".")[0]
-    options = LearnOptions(sources=[str(path)], target=target)
+    options = LearnOptions(sources=[str(path)], target=target, **CATEGORIES[categories])
     shuffle = _SHUFFLED if name in SORTED else 0
     began = time.process_time()
     stream = options.open(shuffle=shuffle, random_state=SEED)
@@ -107,6 +117,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--speed", default="balanced")
+    parser.add_argument("--categories", default="both", choices=list(CATEGORIES))
     parser.add_argument("--rivals", action="store_true", help="these alone")
     options = parser.parse_args()
     targets = sources(options.folder)
@@ -116,9 +127,12 @@ def main() -> None:
             for rival, value in rivals(path, targets[name]):
                 print(f"{name:12} {rival:10} {value:10.4g}", flush=True)
             continue
-        told, y, speed = learned(path, targets[name], options.speed)
-        print(f"{name:12} {options.speed:10} {error(told, y):10.4g} {speed:8.0f} rows/s",
-              f"{len(y):8} rows", flush=True)  # fmt: skip
+        told, y, speed = learned(path, targets[name], options.speed, options.categories)
+        how = f"{options.speed:10} {options.categories:10}"
+        print(
+            f"{name:12} {how} {error(told, y):10.4g} {speed:8.0f} rows/s {len(y):8} rows",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

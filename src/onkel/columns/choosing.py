@@ -12,7 +12,7 @@ from onkel.columns.arrow_values import kind_of
 from onkel.columns.column import Column
 from onkel.columns.encoding import FIRST_ROWS, LACKING, Encoder
 from onkel.columns.failures import missing_column
-from onkel.columns.guessing import Written, column_of, written_column
+from onkel.columns.guessing import Written, column_of, without_counts, written_column
 from onkel.columns.reading import given
 from onkel.columns.useless import why_useless
 from onkel.errors import DataError
@@ -141,7 +141,7 @@ class Choice:
                 source=source,
             )
         encoder = Encoder(
-            columns,
+            without_counts(columns),
             n_hash=self.n_hash,
             max_categories=self.max_categories,
             statistics=self.statistics,

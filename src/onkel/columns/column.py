@@ -20,6 +20,8 @@ FORMS = ("", "point", "comma", "ymd", "dmy", "mdy", "many")
 VALUE = CODE = 0
 # 1 where the value is missing
 GAP = -1
+# Of a number that is mostly one value: its code, where the target's mean takes its place.
+EXACT = 1
 TIME_PARTS = ("", "#hour_sin", "#hour_cos", "#weekday_sin", "#weekday_cos", "#year_sin",
               "#year_cos")  # fmt: skip
 
@@ -30,6 +32,7 @@ class Column:
 
     ``origin``: what is subtracted from a number or from the seconds of a time. ``late``: it came in
     mid-stream, after all that were there; it may be missing in a table. ``form``: one of ``FORMS``.
+    ``repeats``: a number that is mostly one value; each of the others may say something by itself.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Column:
     origin: float = 0.0
     late: bool = False
     form: str = ""
+    repeats: bool = False
 
     @property
     def stored(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onkel.columns.column import CODE, GAP
+from onkel.columns.column import CODE, EXACT, GAP
 from onkel.columns.encoding import Encoder
 from onkel.columns.layout import Layout
 
@@ -59,6 +59,8 @@ def _became(layout: Layout, k: int) -> str:
     else:
         far = f" counted from {column.origin:,.12g}" if column.origin else ""
         parts.append(f"number{far}" if column.kind == "number" else "0 or 1")
+        if layout.get(k, EXACT) >= 0:
+            parts.append("the target's mean where it stands")
     if layout.get(k, GAP) >= 0:
         parts.append("whether it is missing")
     return "; ".join(parts)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from onkel.columns.column import CODE, Column, Given
+from onkel.columns.column import CODE, EXACT, Column, Given
 from onkel.columns.failures import missing_column
+from onkel.columns.kinds.repeated import ROOM
 from onkel.columns.layout import Layout
 from onkel.errors import DataError
 from onkel.state import Flag, Listed, Number, Text, Whole, check, inside, require
@@ -61,7 +62,8 @@ class Encoder:
     statistics : bool, default=False
         Whether a text column also has a feature that holds the code of its value. A model puts the
         mean of the target in its place (`onkel.pipeline.StreamModel`); then values beyond
-        ``max_categories`` have no other feature.
+        ``max_categories`` have no other feature. The same goes for a number that is mostly one
+        value (``Column.repeats``), beside the number itself.
     na_values : list of str
         What stands for no value in text, beside the usual.
     target : str, optional
@@ -162,8 +164,9 @@ class Encoder:
         """The features that hold codes, and the number of codes of each."""
         if not self.statistics:
             return {}
-        text = self.layout.categories.items()
-        return {self.layout.get(k, CODE): own.room + 1 + own.n_hash for k, own in text}
+        text, get = self.layout.categories.items(), self.layout.get
+        codes = {get(k, CODE): own.room + 1 + own.n_hash for k, own in text}
+        return codes | {get(k, EXACT): 1 + ROOM for k in self.layout.repeated}
 
     @property
     def hashed(self) -> list[str]:
@@ -191,7 +194,7 @@ class Encoder:
         """Columns that come in mid-stream: their features follow those there are."""
         if self.fixed:
             return
-        self.layout.append(replace(column, late=True) for column in columns)
+        self.layout.append(replace(column, late=True, repeats=False) for column in columns)
 
     def fix(self) -> None:
         """Keep columns, categories and means as they are; new values share what is there for all.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.columns.column import CODE, GAP, TIME_PARTS, VALUE, Given
+from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE, Given
 from onkel.columns.kinds.categories import NOTHING
 from onkel.columns.kinds.times import time_features
 from onkel.columns.layout import Layout
@@ -58,6 +58,10 @@ def _add_gaps(layout: Layout, found: Sequence[Given | None]) -> None:
 def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) -> None:
     """Features for what is new, in the order of rows and then of columns: blocks don't matter."""
     new: list[tuple[int, int, int]] = []
+    for k, repeated in layout.repeated.items():
+        one = found[k]
+        if one is not None:
+            repeated.take(one.values if one.absent is None else one.values[~one.absent])
     for k, one in enumerate(found):
         if one is not None:
             parts = _new_values if layout.columns[k].kind == "text" else _new_gap
@@ -126,6 +130,8 @@ def _put_numbers(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str
         X[:, first : first + len(TIME_PARTS)] = time_features(one.values, column.origin)
     else:
         X[:, first] = one.values - column.origin
+        if k in layout.repeated:
+            X[:, layout.get(k, EXACT)] = layout.repeated[k].of(one.values)
     gone = np.isnan(one.values)
     gap = layout.get(k, GAP)
     if missing == "auto" and gap >= 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from onkel.columns.arrow_values import kind_of
 from onkel.columns.column import Column, Given
 from onkel.columns.encoding import FIRST_ROWS
+from onkel.columns.kinds.repeated import is_mostly_one
 from onkel.columns.kinds.written import DATES, number_form, time_form
 from onkel.columns.reading import given, text_of
 from onkel.errors import DataError
@@ -19,6 +21,8 @@ _MANY = 50
 # Numbers are counted from the first where all are so many times farther from 0 than from each
 # other, and beyond what float32 counts to one by one.
 _FAR, _EXACT = 1000.0, 2.0**20
+# A table with more columns that are mostly one number is one of counts or of pixels.
+_MOST_REPEAT = 8
 
 
 class Written(NamedTuple):
@@ -93,9 +97,18 @@ def by_values(column: Column, first: Given) -> Column:
         distinct = len(np.unique(first.values[first.values >= 0]))
         return replace(column, form="many" if distinct > _MANY else "")
     known = first.values[np.isfinite(first.values)]
+    if kind == "number" and len(known):
+        column = replace(column, repeats=is_mostly_one(known))
     if len(known) and (kind == "time" or (kind == "number" and _is_far(known))):
         return replace(column, origin=float(known[0]))
     return column
+
+
+def without_counts(columns: Sequence[Column]) -> list[Column]:
+    """The columns; none is said to repeat where many do."""
+    if sum(column.repeats for column in columns) <= _MOST_REPEAT:
+        return list(columns)
+    return [replace(column, repeats=False) for column in columns]
 
 
 def _is_far(values: np.ndarray) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from onkel.columns.column import CODE, FORMS, GAP, KINDS, TIME_PARTS, VALUE, Column
+from onkel.columns.column import CODE, EXACT, FORMS, GAP, KINDS, TIME_PARTS, VALUE, Column
 from onkel.columns.kinds.categories import BUCKETS, NOTHING, Categories
+from onkel.columns.kinds.repeated import ROOM, Repeated
 from onkel.state import Flag, Listed, Number, Text, Whole, check, require
 
 _COLUMNS = {
@@ -17,12 +18,16 @@ _COLUMNS = {
     "origins": Listed(Number(), "columns"),
     "late": Listed(Flag(), "columns"),
     "forms": Listed(Text(among=FORMS), "columns"),
+    "repeats": Listed(Flag(), "columns"),
     "hashes": Listed(Flag(), "columns"),
     "gaps": Listed(Whole(), "columns"),
     "owners": Listed(Whole(), "features"),
     "parts": Listed(Whole(low=GAP, high=2**25), "features"),
     "n_first": Whole(),
 }
+
+
+_OF_A_COLUMN = ("names", "kinds", "origins", "late", "forms", "repeats")
 
 
 class Layout:
@@ -39,6 +44,8 @@ class Layout:
     features : list of (int, int)
     categories : dict of int to Categories
         Of the text columns.
+    repeated : dict of int to Repeated
+        Of the columns of numbers that are mostly one value, where there are statistics.
     gaps : list of int
         Rows so far in which each column was missing.
     n_first : int
@@ -52,6 +59,7 @@ class Layout:
         self.columns: tuple[Column, ...] = ()
         self.features: list[tuple[int, int]] = []
         self.categories: dict[int, Categories] = {}
+        self.repeated: dict[int, Repeated] = {}
         self.gaps: list[int] = []
         self._at: dict[tuple[int, int], int] = {}
         self.append(columns)
@@ -73,13 +81,17 @@ class Layout:
                 room = 0 if column.form == "many" else self.max_categories
                 n_hash = BUCKETS if self.statistics else self.n_hash
                 self.categories[k] = Categories(column.name, room, n_hash)
+            elif column.repeats and self.statistics:
+                self.repeated[k] = Repeated()
             for part in self._first_parts(k):
                 self.add(k, part)
 
     def _first_parts(self, k: int) -> Iterable[int]:
         if self.columns[k].kind == "text":
             return [CODE] if self.statistics else self.hashed_parts(k)
-        return range(len(TIME_PARTS)) if self.columns[k].kind == "time" else [VALUE]
+        if self.columns[k].kind == "time":
+            return range(len(TIME_PARTS))
+        return [VALUE, EXACT] if k in self.repeated else [VALUE]
 
     def hashed_parts(self, k: int) -> Iterable[int]:
         """Parts of the values that share, once there are such values."""
@@ -111,6 +123,8 @@ class Layout:
         column = self.columns[k]
         if part == GAP:
             return f"{column.name} is missing"
+        if column.kind == "number" and part == EXACT:
+            return f"{column.name}: target"
         if column.kind != "text":
             return column.name + (TIME_PARTS[part] if column.kind == "time" else "")
         own = self.categories[k]
@@ -135,8 +149,10 @@ class Layout:
             "origins": [float(c.origin) for c in self.columns],
             "late": [c.late for c in self.columns],
             "forms": [c.form for c in self.columns],
+            "repeats": [c.repeats for c in self.columns],
             "hashes": [one is not None and one.hashes for one in own],
             "values": [[] if one is None else one.values for one in own],
+            "numbers": {str(k): one.values for k, one in self.repeated.items()},
             "owners": [owner for owner, _ in self.features],
             "parts": [part for _, part in self.features],
             "gaps": list(self.gaps),
@@ -149,7 +165,7 @@ class Layout:
     ) -> Layout:
         """The layout whose ``get_state`` gave ``state``."""
         sizes = check(state, _COLUMNS)
-        parts = (state[name] for name in ("names", "kinds", "origins", "late", "forms"))
+        parts = (state[name] for name in _OF_A_COLUMN)
         layout = cls(map(Column, *parts), n_hash, max_categories, statistics)
         values = state.get("values")
         require(
@@ -158,6 +174,7 @@ class Layout:
         )
         for k, known in enumerate(values or ()):
             layout._take_values(k, known, state["hashes"][k])
+        layout._take_numbers(state.get("numbers"))
         base, layout.features, layout._at = layout.features, [], {}
         for k, part in zip(state["owners"], state["parts"], strict=True):
             require(k < len(layout.columns), f"owners: there is no column {k}")
@@ -178,10 +195,21 @@ class Layout:
             own.take(known)
             own.hashes = hashes
 
+    def _take_numbers(self, known: Any) -> None:
+        right = isinstance(known, dict) and known.keys() == {str(k) for k in self.repeated}
+        require(right, "numbers: must be of the columns that repeat")
+        for k, own in self.repeated.items():
+            values = known[str(k)]
+            check({"numbers": values}, {"numbers": Listed(Number(), "n")})
+            own.restore(map(float, values))
+            fine = own.values == values
+            require(fine, f"numbers: column {k} must hold up to {ROOM} different ones")
+
     def _possible(self, k: int) -> range:
         own = self.categories.get(k)
         if own is None:
-            return range(GAP, len(TIME_PARTS) if self.columns[k].kind == "time" else 1)
+            n = len(TIME_PARTS) if self.columns[k].kind == "time" else 1 + (k in self.repeated)
+            return range(GAP, n)
         if self.statistics:
             return range(len(own.codes) + 1)
         return range(1, own.room + 1 + own.n_hash)

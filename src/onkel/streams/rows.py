@@ -13,7 +13,7 @@ from onkel.columns.choosing import Choice
 from onkel.columns.column import Column
 from onkel.columns.encoding import Encoder
 from onkel.columns.failures import moved, shorten
-from onkel.columns.guessing import by_values
+from onkel.columns.guessing import by_values, without_counts
 from onkel.errors import DataError
 from onkel.streams.arrays import as_target
 from onkel.streams.blocks import Piece
@@ -78,7 +78,7 @@ class RowSource(Source):
         given = first.given()
         columns = [by_values(Column(name, kind), given[name]) for name, kind in kinds.items()]
         encoder = Encoder(
-            columns,
+            without_counts(columns),
             n_hash=choice.n_hash,
             max_categories=choice.max_categories,
             statistics=choice.statistics,

@@ -71,6 +71,6 @@ def _blocks(encoder: Encoder, k: int, x: Value, reading: Reading) -> Iterator[Bl
     elif column.kind == "time":
         yield from time(encoder, k, x, missing)
     elif column.kind in ("number", "flag"):
-        yield from number(encoder, k, x, missing)
+        yield from number(encoder, k, x, missing, reading.means)
     else:
         raise ExportError(f"column {column.name!r}: no ONNX graph is known for a {column.kind}")
