@@ -326,6 +326,21 @@ def test_a_saved_model_goes_on_and_a_class_may_come_late(budget):
     assert P.shape == (N - 60, 3)
 
 
+def test_rows_that_nearly_depend_on_each_other_leave_float32_stable():
+    rng = np.random.default_rng(0)
+    Z = rng.gamma(2.0, 0.15, size=(12_000, 2))
+    X = Z @ rng.uniform(0.0, 0.5, size=(2, 6)) + 0.05 * rng.normal(size=(12_000, 6))
+    y = np.tanh(3.0 * X[:, 0]) + 0.3 * rng.normal(size=len(X))
+    error, budget, rule = {}, budgets.Projection(400), rules.Gradient(0.02)
+    for dtype in ("float32", "float64"):
+        model = model_of(budget)(
+            Gaussian(), 4.0, 256, budget, rule, Loss.ABSOLUTE, 0.0, 1, 6, dtype, 0
+        )
+        told = model.learn(X.astype(dtype), y, np.ones(len(y)))
+        error[dtype] = np.sqrt(np.mean((np.ravel(told) - y) ** 2))
+    assert error["float32"] == pytest.approx(error["float64"], rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("budget", "rule", "message"),
     [

@@ -51,8 +51,6 @@ NOTES = {
 }
 
 CASP_NOTES = {
-    "projectron": "Not met: one of the first five orders diverges (RMSE 4.7), the others give 0.24 "
-    "to 0.26. The step that wins the search on a tenth of the rows is too long for all of them.",
     "rrf-eps": "RRF is 0.003 to 0.007 above what was printed, with the paper's grid searched on a "
     "tenth of the rows. The paper prints no deviation, and doesn't say how inputs are scaled "
     "(here: to [0, 1]).",

@@ -87,7 +87,8 @@ def _learn_row(t, size, rows, slots, basis, limits, how, scratch):
         return
     length = _squared_length(basis.Z, t, size)
     delta2 = max(q - length, 0.0)
-    rounding = 1e-10 if slots.A.itemsize == 8 else 1e-5
+    # of rows nearer than this to the stored ones, L⁻¹ would magnify the rounding of κ(S, x)
+    rounding = 1e-10 if slots.A.itemsize == 8 else 1e-4
     room = not margin and (size < limits.size or limits.size < 0)
     stores = room and delta2 > max(eta * eta, rounding * q)
     a, b = step(how.rule, par, state, weight, value, c2, q)
