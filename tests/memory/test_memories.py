@@ -265,3 +265,22 @@ def test_a_newton_step_of_two_classes_is_that_of_several():
         class_loops._newton_of_two(U, n, p, code, weight, Q, v, *work[1:])
         np.testing.assert_allclose(v, w, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(Q, P, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_what_is_forgotten_does_not_come_back_as_rounding(classes):
+    # what is not symmetric in P would grow by 1/.999 with every row
+    rng = np.random.default_rng(0)
+    n = 60_000
+    if classes:
+        memory, y = ClassMemory(2), rng.integers(0, 2, n)
+        f = np.tile([0.5, 0.5], (n, 1))
+    else:
+        memory, y = ValueMemory(), rng.normal(size=n)
+        f = 0.1 * rng.normal(size=n)
+    told = memory.learn(f, y, np.ones(n))
+    assert all((P == P.T).all() for P in memory.P)
+    assert max(np.abs(P).max() for P in memory.P) < 3.0
+    late = told[-5000:, 0]
+    target = np.eye(2)[y[-5000:]] if classes else y[-5000:]
+    assert np.mean((late - target) ** 2) < 1.02 * np.mean((f[-5000:] - target) ** 2)

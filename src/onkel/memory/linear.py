@@ -3,9 +3,15 @@
 The inverse P of the weighted Gram matrix is kept whole. Forgetting alone would let P grow without
 bound in directions that no row excites; so every row also gives back a part of the ridge that was
 forgotten, one feature after the other.
+
+P stays symmetric to the last bit: each entry takes away a product of two factors, the same for
+(i, j) and (j, i). What is not symmetric would grow by 1/forgetting with every row, and take over
+after some 40 000 rows.
 """
 
 from __future__ import annotations
+
+import math
 
 from onkel.numerics.jit import jit, jit_inline
 
@@ -32,12 +38,20 @@ def times(P, u, n, out):
 
 
 @jit_inline
+def _scale(k, n, factor):
+    for i in range(n):
+        k[i] *= factor
+
+
+@jit_inline
 def absorb(P, n, k, spread):
     """P ← P - k kᵀ / spread."""
+    root = math.sqrt(spread)
+    _scale(k, n, 1.0 / root)
     for i in range(n):
-        a = k[i] / spread
         for j in range(n):
-            P[i, j] -= a * k[j]
+            P[i, j] -= k[i] * k[j]
+    _scale(k, n, root)
 
 
 @jit_inline
@@ -63,10 +77,10 @@ def forget(P, w, first, n, row, forgetting, ridge, g):
     """Rows so far count ``forgetting`` as much; the ridge around the weights ``first`` stays."""
     spread = _give_back(P, w, first, n, row, forgetting, ridge, g)
     grown = 1.0 / forgetting
+    _scale(g, n, 1.0 / math.sqrt(spread))
     for i in range(n):
-        a = g[i] / spread
         for j in range(n):
-            P[i, j] = grown * P[i, j] - a * g[j]
+            P[i, j] = grown * P[i, j] - g[i] * g[j]
 
 
 @jit_inline
@@ -94,7 +108,8 @@ def learn_row(P, w, first, n, row, forgetting, ridge, u, error, weight, k, g):
     spread = 1.0 / weight + size
     move(w, n, k, error / spread)
     grown = 1.0 / forgetting
+    _scale(k, n, 1.0 / math.sqrt(spread))
+    _scale(g, n, 1.0 / math.sqrt(back))
     for i in range(n):
-        a, b = k[i] / spread, g[i] / back
         for j in range(n):
-            P[i, j] = grown * P[i, j] - a * k[j] - b * g[j]
+            P[i, j] = grown * P[i, j] - k[i] * k[j] - g[i] * g[j]
