@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import pytest
 
-from onkel import LateLabels, OnlineKernelClassifier, OnlineKernelRegressor, StreamModel
-from onkel.errors import DataError
+from onkel import LateLabels, OnlineKernelClassifier, OnlineKernelRegressor, StreamModel, load
+from onkel.errors import DataError, ModelFileError
 
 N = 250
 PARAMS = {"n_components": 15, "speed": "fast"}
@@ -98,3 +100,55 @@ def test_a_stream_model_takes_dicts_and_its_groups_column():
         assert late.learn(t, y[t]) == told
         plain.partial_fit(tables[t])
     assert late.model.estimator.memory_.grouped
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_saved_one_goes_on_with_the_rows_that_wait(named, tmp_path):
+    X, y, site = _rows()
+
+    def row(t):
+        when = datetime(2024, 1, 1) + timedelta(hours=t)
+        return {"a/b": X[t, 0], "b": X[t, 1], "site": site[t], "when": when} if named else X[t]
+
+    learner = OnlineKernelRegressor(**PARAMS)
+    late = LateLabels(StreamModel(learner) if named else learner, most=9)
+    for t in range(60):
+        late.predict(t if t % 2 else f"order {t}", row(t))
+        if t >= 5:
+            late.learn(t - 5 if (t - 5) % 2 else f"order {t - 5}", y[t - 5])
+    for t in range(60, 70):
+        late.predict(t, row(t))
+    late.save(tmp_path / "late.onkel")
+    copy = load(tmp_path / "late.onkel")
+    assert copy.n_waiting == late.n_waiting == 9
+    assert copy.n_forgotten == late.n_forgotten == 6
+    for t in (68, 61, 69, 62):
+        assert copy.learn(t, y[t]) == late.learn(t, y[t])
+    assert copy.predict("next", row(70)) == late.predict("next", row(70))
+    with pytest.raises(DataError, match="was never predicted"):
+        copy.learn("order 0", 1.0)
+
+
+def test_what_cannot_be_saved_is_named(tmp_path):
+    late = LateLabels(OnlineKernelRegressor(**PARAMS))
+    late.predict((1, 2), [0.0, 1.0])
+    with pytest.raises(TypeError, match=r"id \(1, 2\): tuple cannot be written"):
+        late.save(tmp_path / "late.onkel")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"ids": ["a", "a"]}, {"ids": None}, {"groups": []}, {"X": None}, {"predicted": [[1.0]] * 2},
+     {"X": np.zeros(2)}],
+)  # fmt: skip
+def test_a_state_that_is_none_is_refused(change, tmp_path):
+    late = LateLabels(OnlineKernelRegressor(**PARAMS))
+    late.predict("a", [0.0, 1.0])
+    late.predict("b", [0.0, 1.0])
+    state = late.get_state()
+    state["waiting"] |= change
+    late.get_state = lambda: state
+    late.save(tmp_path / "late.onkel")
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "late.onkel")

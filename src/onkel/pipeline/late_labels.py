@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, OrderedDict
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from onkel import persistence
 from onkel.errors import DataError
 from onkel.learners.grouping import by_group
 from onkel.model.lock import locked
+from onkel.persistence.registry import class_name, resolve
+from onkel.pipeline.late_rows import Row, get_rows, rows_of
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
-
-
-class _Row(NamedTuple):
-    """A row that waits."""
-
-    x: Any
-    group: Any
-    predicted: Any
+from onkel.state import Text, Whole, check, inside
 
 
 class LateLabels:
@@ -28,6 +25,8 @@ class LateLabels:
     `predict` answers a row at once and keeps it; `learn` learns it when its label comes, in
     whatever order labels come. What is predicted is what is known of rows to come: a learner with
     a memory uses the labels so far, the less the more rows (of the group) still wait.
+
+    `save` writes the model together with the rows that wait, and `onkel.load` goes on with both.
 
     Use it where rows and labels are two streams: orders and returns, forecasts and readings. Where
     the labels of a table are late by so many rows or so much time, use
@@ -69,7 +68,7 @@ class LateLabels:
             raise ValueError(f"most={most}: must be at least 1")
         self.model, self.most = model, most
         self.n_forgotten = 0
-        self._waiting: OrderedDict[Any, _Row] = OrderedDict()
+        self._waiting: OrderedDict[Any, Row] = OrderedDict()
         self._ahead: Counter[Any] = Counter()
 
     @property
@@ -111,7 +110,7 @@ class LateLabels:
         if len(self._waiting) == self.most:
             self._gone(self._waiting.popitem(last=False)[1])
             self.n_forgotten += 1
-        self._waiting[id] = _Row(x, group, predicted)
+        self._waiting[id] = Row(x, group, predicted)
         self._ahead[group] += 1
         return predicted
 
@@ -141,6 +140,47 @@ class LateLabels:
         self._gone(self._waiting.pop(id))
         return row.predicted
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model and the rows that wait to one file; `onkel.load` reads it.
+
+        Parameters
+        ----------
+        path : path-like
+            Usually ending in ``.onkel``.
+
+        Raises
+        ------
+        TypeError
+            An id or a value of a row is neither text, a number, a time nor None: it is named, and
+            nothing is written.
+        """
+        persistence.save(self, path)
+
+    @locked
+    def get_state(self) -> dict[str, Any]:
+        """The model and the rows that wait, as nested dicts of arrays and scalars."""
+        return {
+            "model": {"class": class_name(self.model), "state": self.model.get_state()},
+            "most": self.most,
+            "n_forgotten": self.n_forgotten,
+            "waiting": get_rows(self._waiting),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> LateLabels:
+        """What ``get_state`` gave."""
+        check(state, {"most": Whole(low=1), "n_forgotten": Whole()})
+        with inside(state, "model") as part:
+            check(part, {"class": Text()})
+            kind: Any = resolve(part["class"])
+            with inside(part, "state") as own:
+                late = cls(kind.from_state(own), state["most"])
+        late.n_forgotten = state["n_forgotten"]
+        with inside(state, "waiting") as waiting:
+            late._waiting.update(rows_of(waiting, isinstance(late.model, StreamModel)))
+        late._ahead.update(row.group for row in late._waiting.values())
+        return late
+
     def _predict(self, x: Any, group: Any) -> Any:
         ahead, model = self._ahead[group], self.model
         if isinstance(model, StreamModel):
@@ -152,7 +192,10 @@ class LateLabels:
         more = by_group(model, None if group is None else [group])
         return model.predict_next(x, ahead, **more)[0].item()
 
-    def _gone(self, row: _Row) -> None:
+    def __repr__(self) -> str:
+        return f"<LateLabels: {self.n_waiting:,} rows wait; {self.model!r}>"
+
+    def _gone(self, row: Row) -> None:
         self._ahead[row.group] -= 1
         if not self._ahead[row.group]:
             del self._ahead[row.group]

@@ -1,0 +1,89 @@
+"""Rows that wait for a label by id, as a state: names and values, or arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.state import require
+
+
+class Row(NamedTuple):
+    """A row that waits."""
+
+    x: Any
+    group: Any
+    predicted: Any
+
+
+def get_rows(waiting: Mapping[Any, Row]) -> dict[str, Any]:
+    """Ids, rows, groups and predictions, each as a list.
+
+    Raises
+    ------
+    TypeError
+        An id, or a value of a row, is neither text, a number, a time nor None; it is named.
+    """
+    named = [row.x for row in waiting.values() if isinstance(row.x, Mapping)]
+    bare = [row.x for row in waiting.values() if not isinstance(row.x, Mapping)]
+    return {
+        "ids": [_plain(id, f"id {id!r}") for id in waiting],
+        "names": [list(map(str, x)) for x in named],
+        "values": [[_plain(v, f"column {name!r}") for name, v in x.items()] for x in named],
+        "X": np.concatenate(bare) if bare else None,
+        "groups": [_plain(row.group, "group") for row in waiting.values()],
+        "predicted": [_plain(row.predicted, "prediction") for row in waiting.values()],
+    }
+
+
+def rows_of(state: dict[str, Any], named: bool) -> dict[Any, Row]:
+    """The inverse of :func:`get_rows`; ``named``: rows are dicts.
+
+    Raises
+    ------
+    ModelFileError
+        ``state`` is none of these.
+    """
+    names = ("ids", "groups", "predicted")
+    lists = {name: state.get(name) for name in (*names, "names", "values")}
+    require(all(isinstance(own, list) for own in lists.values()), "waiting: must be lists")
+    ids, groups, predicted = ([_restored(v) for v in lists[name] or ()] for name in names)
+    require(len(set(ids)) == len(ids), "ids: holds one twice")
+    X: Any = state.get("X")
+    if named:
+        pairs = zip(lists["names"] or (), lists["values"] or (), strict=True)
+        X = [dict(zip(own, map(_restored, values), strict=True)) for own, values in pairs]
+    elif X is not None:
+        require(isinstance(X, np.ndarray) and X.ndim == 2, "X: must be rows of numbers")
+        X = [X[i : i + 1] for i in range(len(X))]
+    rows: Iterable[Any] = () if X is None else X
+    together = zip(ids, rows, groups, predicted, strict=True)
+    return {id: Row(x, group, told) for id, x, group, told in together}
+
+
+def _plain(value: Any, where: str) -> Any:
+    """A value as JSON can hold it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, datetime | date):
+        return {_time_name(value): value.isoformat()}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"{where}: {type(value).__name__} cannot be written to a model file")
+
+
+def _time_name(value: date) -> str:
+    """What a time is called in a file."""
+    return "datetime" if isinstance(value, datetime) else "date"
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, dict):
+        require(len(value) == 1 and value.keys() <= {"datetime", "date"}, "values: is no time")
+        ((kind, text),) = value.items()
+        return (datetime if kind == "datetime" else date).fromisoformat(text)
+    require(value is None or isinstance(value, bool | int | float | str), "values: is no value")
+    return value
