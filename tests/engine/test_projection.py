@@ -326,6 +326,7 @@ def test_a_saved_model_goes_on_and_a_class_may_come_late(budget):
     assert P.shape == (N - 60, 3)
 
 
+@pytest.mark.compiled
 def test_rows_that_nearly_depend_on_each_other_leave_float32_stable():
     rng = np.random.default_rng(0)
     Z = rng.gamma(2.0, 0.15, size=(12_000, 2))
