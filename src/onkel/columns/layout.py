@@ -81,7 +81,7 @@ class Layout:
                 room = 0 if column.form == "many" else self.max_categories
                 n_hash = BUCKETS if self.statistics else self.n_hash
                 self.categories[k] = Categories(column.name, room, n_hash)
-            elif column.repeats and self.statistics:
+            elif column.kind == "number" and column.repeats and self.statistics:
                 self.repeated[k] = Repeated()
             for part in self._first_parts(k):
                 self.add(k, part)
