@@ -34,7 +34,9 @@ VALUE = 1e4 + 100 * X[:, 0] + 10 * RNG.normal(size=1500)
 
 
 def fogd():
-    return FOGDClassifier(n_components=60, gamma=0.5, loss="logistic", random_state=0)
+    # in float32 some processors round the features of a row by the size of its block
+    parameters = {"n_components": 60, "gamma": 0.5, "loss": "logistic", "random_state": 0}
+    return FOGDClassifier(**parameters, dtype="float64")
 
 
 def cut(y, size):
