@@ -10,7 +10,6 @@ import numpy as np
 
 from onkel.columns.column import CODE, EXACT, Column, Given
 from onkel.columns.failures import missing_column
-from onkel.columns.kinds.repeated import ROOM
 from onkel.columns.layout import Layout
 from onkel.errors import DataError
 from onkel.state import Flag, Listed, Number, Text, Whole, check, inside, require
@@ -160,13 +159,12 @@ class Encoder:
         return len(self.layout) - self.layout.n_first
 
     @property
-    def codes(self) -> dict[int, int]:
-        """The features that hold codes, and the number of codes of each."""
+    def codes(self) -> list[int]:
+        """The features that hold codes."""
         if not self.statistics:
-            return {}
-        text, get = self.layout.categories.items(), self.layout.get
-        codes = {get(k, CODE): own.room + 1 + own.n_hash for k, own in text}
-        return codes | {get(k, EXACT): 1 + ROOM for k in self.layout.repeated}
+            return []
+        text = [self.layout.get(k, CODE) for k in self.layout.categories]
+        return text + [self.layout.get(k, EXACT) for k in self.layout.repeated]
 
     @property
     def hashed(self) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from onkel._version import __version__
 from onkel.errors import ModelFileError
+from onkel.state import Text, check, inside
 
 _MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams")
 """Classes that these modules list in ``__all__`` and that have a state may come from a file."""
@@ -70,3 +71,17 @@ def resolve(name: str) -> type:
         if isinstance(found, type) and issubclass(found, _Saved):
             return found
     raise ModelFileError(f"{name!r} is not a model class of onkel {__version__}")
+
+
+def part_of(model: Any) -> dict[str, Any]:
+    """A model as a part of another's state: its class and its own state."""
+    return {"class": class_name(model), "state": model.get_state()}
+
+
+def model_of_part(state: dict[str, Any], name: str) -> Any:
+    """The model whose :func:`part_of` is ``state[name]``; ModelFileError if it is none."""
+    with inside(state, name) as part:
+        check(part, {"class": Text()})
+        kind: Any = resolve(part["class"])
+        with inside(part, "state") as own:
+            return kind.from_state(own)

@@ -17,7 +17,7 @@ from onkel.learners.grouping import by_group
 from onkel.learners.told import Told, joined
 from onkel.model.lock import locked
 from onkel.numerics.dense import with_zero_columns
-from onkel.persistence.registry import class_name, resolve
+from onkel.persistence.registry import model_of_part, part_of
 from onkel.pipeline.inputs import Inputs
 from onkel.pipeline.locating import located
 from onkel.pipeline.recent_rows import RecentRows
@@ -218,10 +218,7 @@ class BlockModel:
     def get_state(self) -> dict[str, Any]:
         """All that was learned, as nested dicts of arrays and scalars."""
         return {
-            "estimator": {
-                "class": class_name(self.estimator),
-                "state": self.estimator.get_state(),
-            },
+            "estimator": part_of(self.estimator),
             "scaling": self.scaling,
             **self._statistics.get_state(),
             "widening": self._inputs.get_state(),
@@ -235,11 +232,7 @@ class BlockModel:
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The model of a state that `get_state` gave; it continues bit for bit."""
         check(state, {"scaling": Text()})
-        with inside(state, "estimator") as part:
-            check(part, {"class": Text()})
-            kind: Any = resolve(part["class"])
-            with inside(part, "state") as estimator_state:
-                estimator = kind.from_state(estimator_state)
+        estimator = model_of_part(state, "estimator")
         scaled = state.get("target_scaler") is not None
         with inside(state, "settings") as settings:
             check(settings, {})

@@ -65,7 +65,7 @@ class Inputs:
         """The learner's rows for encoded rows X, by all that was learned."""
         if self._widening is None or self.encoder is None:
             return X
-        return self._widening.now(X, list(self.encoder.codes))
+        return self._widening.now(X, self.encoder.codes)
 
     def as_tables(self) -> tuple[list[tuple[int, int]], dict[int, np.ndarray]]:
         """What :meth:`now` does, as tables.
@@ -92,7 +92,7 @@ class Inputs:
             return [Segment(0, X, y, late)]
         if self._widening is None:
             self._widening = Widening(self._task == "classification", self.encoder.layout.n_first)
-        return self._widening.learn(X, y, list(self.encoder.codes))
+        return self._widening.learn(X, y, self.encoder.codes)
 
     def rewind(self, state: dict[str, Any] | None, X: Any, y: np.ndarray) -> None:
         """Go back to where ``get_state`` was called, and learn these rows only."""

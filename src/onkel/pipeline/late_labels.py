@@ -12,11 +12,11 @@ from onkel import persistence
 from onkel.errors import DataError
 from onkel.learners.grouping import by_group
 from onkel.model.lock import locked
-from onkel.persistence.registry import class_name, resolve
+from onkel.persistence.registry import model_of_part, part_of
 from onkel.pipeline.late_rows import Row, get_rows, rows_of
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
-from onkel.state import Text, Whole, check, inside
+from onkel.state import Whole, check, inside
 
 
 class LateLabels:
@@ -160,7 +160,7 @@ class LateLabels:
     def get_state(self) -> dict[str, Any]:
         """The model and the rows that wait, as nested dicts of arrays and scalars."""
         return {
-            "model": {"class": class_name(self.model), "state": self.model.get_state()},
+            "model": part_of(self.model),
             "most": self.most,
             "n_forgotten": self.n_forgotten,
             "waiting": get_rows(self._waiting),
@@ -170,11 +170,7 @@ class LateLabels:
     def from_state(cls, state: dict[str, Any]) -> LateLabels:
         """What ``get_state`` gave."""
         check(state, {"most": Whole(low=1), "n_forgotten": Whole()})
-        with inside(state, "model") as part:
-            check(part, {"class": Text()})
-            kind: Any = resolve(part["class"])
-            with inside(part, "state") as own:
-                late = cls(kind.from_state(own), state["most"])
+        late = cls(model_of_part(state, "model"), state["most"])
         late.n_forgotten = state["n_forgotten"]
         with inside(state, "waiting") as waiting:
             late._waiting.update(rows_of(waiting, isinstance(late.model, StreamModel)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
@@ -47,21 +47,26 @@ def rows_of(state: dict[str, Any], named: bool) -> dict[Any, Row]:
     ModelFileError
         ``state`` is none of these.
     """
-    names = ("ids", "groups", "predicted")
-    lists = {name: state.get(name) for name in (*names, "names", "values")}
-    require(all(isinstance(own, list) for own in lists.values()), "waiting: must be lists")
-    ids, groups, predicted = ([_restored(v) for v in lists[name] or ()] for name in names)
+    names = ("ids", "groups", "predicted", "names", "values")
+    lists: list[Any] = [state.get(name) for name in names]
+    require(all(isinstance(own, list) for own in lists), "waiting: must be lists")
+    ids, groups, predicted = (list(map(_restored, own)) for own in lists[:3])
     require(len(set(ids)) == len(ids), "ids: holds one twice")
-    X: Any = state.get("X")
-    if named:
-        pairs = zip(lists["names"] or (), lists["values"] or (), strict=True)
-        X = [dict(zip(own, map(_restored, values), strict=True)) for own, values in pairs]
-    elif X is not None:
-        require(isinstance(X, np.ndarray) and X.ndim == 2, "X: must be rows of numbers")
-        X = [X[i : i + 1] for i in range(len(X))]
-    rows: Iterable[Any] = () if X is None else X
+    rows = _named(*lists[3:]) if named else _bare(state.get("X"))
     together = zip(ids, rows, groups, predicted, strict=True)
     return {id: Row(x, group, told) for id, x, group, told in together}
+
+
+def _named(names: list[Any], values: list[Any]) -> list[dict[str, Any]]:
+    pairs = zip(names, values, strict=True)
+    return [dict(zip(own, map(_restored, held), strict=True)) for own, held in pairs]
+
+
+def _bare(X: Any) -> list[np.ndarray]:
+    if X is None:
+        return []
+    require(isinstance(X, np.ndarray) and X.ndim == 2, "X: must be rows of numbers")
+    return [X[i : i + 1] for i in range(len(X))]
 
 
 def _plain(value: Any, where: str) -> Any:
