@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from onkel.export.graph import Value
+from onkel.export.graph import ML, Value
 
 
 def concat(*values: Value) -> Value:
@@ -27,6 +28,23 @@ def where(condition: Value, yes: Any, no: Any) -> Value:
 def pick(table: np.ndarray, index: Value) -> Value:
     """The rows of a table of constants by their numbers."""
     return index.graph.node("Gather", index.graph.constant(table), index, axis=0)
+
+
+def looked_up(x: Value, rows: Mapping[Any, int]) -> Value:
+    """What stands for each text or number (n, 1) in ``rows``, (n,); 0 for others.
+
+    Numbers are the same if they are in float32.
+    """
+    text = x.dtype.kind not in "fiub"
+    return x.graph.node(
+        "LabelEncoder",
+        (x if text else x.to(np.float32)).shaped(-1),
+        domain=ML,
+        dtype=np.int64,
+        values_int64s=list(rows.values()),
+        default_int64=0,
+        **{"keys_strings" if text else "keys_floats": list(rows)},
+    )
 
 
 def filled(like: Value, value: float, width: int, dtype: Any = None) -> Value:

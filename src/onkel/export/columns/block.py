@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from onkel.export.graph import Value
 
@@ -15,3 +18,11 @@ class Block(NamedTuple):
 
     values: Value
     places: list[Place]
+
+
+def statistics_of(codes: Sequence[int], means: np.ndarray) -> np.ndarray:
+    """Of ``means`` (all codes, J) those of some codes; 0 of a code that was never learned from."""
+    known = np.array([code < len(means) for code in codes])
+    table = np.zeros((len(codes), means.shape[1]))
+    table[known] = means[np.asarray(codes)[known]]
+    return table

@@ -10,9 +10,9 @@ import numpy as np
 from onkel.columns.column import EXACT, GAP, TIME_PARTS, VALUE
 from onkel.columns.encoding import Encoder
 from onkel.columns.kinds.times import DAY, MONDAY, QUARTER, YEAR
-from onkel.export.columns.block import Block
-from onkel.export.functions import asinh, concat, filled, pick, where
-from onkel.export.graph import ML, Value
+from onkel.export.columns.block import Block, statistics_of
+from onkel.export.functions import asinh, concat, filled, looked_up, pick, where
+from onkel.export.graph import Value
 
 # π/2 is the sum of both.
 _QUARTER_TURN, _REST = 0.5 * math.pi, 6.123233995736766e-17
@@ -23,26 +23,11 @@ def number(
 ) -> Iterator[Block]:
     """A number from its origin; and where it has codes, their statistics ``means`` (codes, J)."""
     yield from _with_gaps(encoder, k, x, x - encoder.columns[k].origin, missing)
-    own = means.get(encoder.layout.get(k, EXACT))
-    if k in encoder.layout.repeated and own is not None:
-        yield _statistics(encoder, k, x, own)
-
-
-def _statistics(encoder: Encoder, k: int, x: Value, means: np.ndarray) -> Block:
-    values = encoder.layout.repeated[k].values
-    table = np.zeros((1 + len(values), means.shape[1]))
-    table[: len(means)] = means[: len(table)]
-    code = x.graph.node(
-        "LabelEncoder",
-        x.to(np.float32).shaped(-1),
-        domain=ML,
-        dtype=np.int64,
-        keys_floats=values,
-        values_int64s=list(range(1, len(table))),
-        default_int64=0,
-    )
     j = encoder.layout.get(k, EXACT)
-    return Block(pick(table, code), [(j, i) for i in range(means.shape[1])])
+    if j in means:
+        code_of = {v: code for code, v in enumerate(encoder.layout.repeated[k].values, 1)}
+        table = statistics_of(range(1 + len(code_of)), means[j])
+        yield Block(pick(table, looked_up(x, code_of)), [(j, i) for i in range(table.shape[1])])
 
 
 def time(encoder: Encoder, k: int, x: Value, missing: str) -> Iterator[Block]:

@@ -11,9 +11,9 @@ from onkel.columns.encoding import Encoder
 from onkel.columns.kinds.categories import NOTHING, Categories
 from onkel.columns.kinds.gaps import GAPS
 from onkel.errors import ExportError
-from onkel.export.columns.block import Block, Place
-from onkel.export.functions import pick
-from onkel.export.graph import ML, Value
+from onkel.export.columns.block import Block, Place, statistics_of
+from onkel.export.functions import looked_up, pick
+from onkel.export.graph import Value
 
 
 def text(
@@ -41,7 +41,7 @@ def text(
     rows = {value: row_of[code] for value, code in code_of.items()}
     gap = _row_of_gap(column, missing, rows, len(codes))
     rows |= dict.fromkeys([*sorted(GAPS), *encoder.na_values], gap)
-    return Block(pick(table.astype(dtype), _row_of(x, rows)), places)
+    return Block(pick(table.astype(dtype), looked_up(x, rows)), places)
 
 
 def _codes(own: Categories, values: Collection[str]) -> dict[str, int]:
@@ -62,11 +62,8 @@ def _features(
         table[row, i] = 1.0
     places = [(j, 0) for _, j in found]
     if means is not None:
-        learned = np.zeros((len(table), means.shape[1]))
-        for row, code in enumerate(codes):
-            if code < len(means):
-                learned[row] = means[code]
-        table = np.hstack([table, learned])
+        # the last row gets its NaN below
+        table = np.hstack([table, statistics_of([*codes, 0], means)])
         places += [(layout.get(k, CODE), i) for i in range(means.shape[1])]
     table[-1] = np.nan
     return table, places
@@ -77,19 +74,6 @@ def _row_of_gap(column: Column, missing: str, rows: dict[str, int], refused: int
     if not column.late and missing in ("error", "skip"):
         return refused
     return rows[NOTHING] if missing == "auto" and not column.late else 0
-
-
-def _row_of(x: Value, rows: dict[str, int]) -> Value:
-    """The row of each text (n, 1) in the column's table, (n,)."""
-    return x.graph.node(
-        "LabelEncoder",
-        x.shaped(-1),
-        domain=ML,
-        dtype=np.int64,
-        keys_strings=list(rows),
-        values_int64s=list(rows.values()),
-        default_int64=0,
-    )
 
 
 def _refuse_hashed(column: Column, own: Categories, means: np.ndarray | None) -> None:
