@@ -201,7 +201,7 @@ class Layout:
         for k, own in self.repeated.items():
             values = known[str(k)]
             check({"numbers": values}, {"numbers": Listed(Number(), "n")})
-            own.restore(map(float, values))
+            own.add(map(float, values))
             fine = own.values == values
             require(fine, f"numbers: column {k} must hold up to {ROOM} different ones")
 

@@ -223,9 +223,9 @@ def _newton_of_two(U, n, p, code, weight, P, w, v, k):
         v[j] = U[1, j] - U[0, j]
     curvature = weight * p[0] * p[1]
     spread = 1.0 + curvature * times(P, v, n, k)
+    move(w, n, k, weight * (p[0] if code == 1 else -p[1]) / spread)
     if curvature >= _UNLIKELY**2:
         absorb(P, n, k, spread / curvature)
-    move(w, n, k, weight * (p[0] if code == 1 else -p[1]) / spread)
 
 
 @jit_inline

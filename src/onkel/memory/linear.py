@@ -45,13 +45,11 @@ def _scale(k, n, factor):
 
 @jit_inline
 def absorb(P, n, k, spread):
-    """P ← P - k kᵀ / spread."""
-    root = math.sqrt(spread)
-    _scale(k, n, 1.0 / root)
+    """P ← P - k kᵀ / spread; k is left scaled."""
+    _scale(k, n, 1.0 / math.sqrt(spread))
     for i in range(n):
         for j in range(n):
             P[i, j] -= k[i] * k[j]
-    _scale(k, n, root)
 
 
 @jit_inline

@@ -43,13 +43,10 @@ class Repeated:
         if len(self._codes) >= ROOM:
             return
         found, first = np.unique(_single(values), return_index=True)
-        self._add(found[np.argsort(first)].tolist())
+        self.add(found[np.argsort(first)].tolist())
 
-    def restore(self, values: Iterable[float]) -> None:
-        """Take the ``values`` of another."""
-        self._add(values)
-
-    def _add(self, values: Iterable[float]) -> None:
+    def add(self, values: Iterable[float]) -> None:
+        """As :meth:`take`, one number after the other, each of them in float32."""
         for value in values:
             if np.isfinite(value) and value not in self._codes and len(self._codes) < ROOM:
                 self._codes[value] = len(self._codes) + 1
