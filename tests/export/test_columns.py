@@ -112,18 +112,18 @@ def test_another_runtime_gives_the_same(tmp_path):
 @pytest.mark.parametrize("statistics", [True, False])
 def test_every_way_to_encode_and_to_scale(statistics, missing, scaling, graph_of, same):
     frame = table(300)
-    # amounts are in the thousands, and float32 rounds large angles
-    gamma, share = (1e-9, 1e-4) if scaling == "none" else (0.01, 5e-6)
-    stream = open_stream(frame, target="y", statistics=statistics, missing=missing)
+    # as they are, amounts are in the thousands, and float32 rounds large angles
+    dtype = "float64" if scaling == "none" else "float32"
+    stream = open_stream(frame, target="y", statistics=statistics, missing=missing, dtype=dtype)
     model = StreamModel(
-        make("fogd", "regression", gamma=gamma, **LEARNERS["fogd"]),
+        make("fogd", "regression", gamma=0.01, dtype=dtype, **LEARNERS["fogd"]),
         scaling=scaling,
         encoder=stream.encoder,
-        settings={"missing": missing},
+        settings={"missing": missing, "dtype": dtype},
     )
     for block in stream:
         model.learn(block)
-    same(model, graph_of(model), table(200, seed=1), share=share)
+    same(model, graph_of(model), table(200, seed=1), share=5e-6)
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -41,8 +41,7 @@ def test_which_columns_are_mostly_one_number():
 
 def test_a_table_of_counts_is_left_as_it_is():
     rng = np.random.default_rng(0)
-    counts = {f"c{j}": rng.poisson(0.2, 400) ** 3.0 for j in range(9)}
-    counts |= {f"c{j}": np.where(rng.random(400) < 0.1, rng.random(400), 0.0) for j in range(9)}
+    counts = {f"c{j}": np.where(rng.random(400) < 0.1, rng.random(400), 0.0) for j in range(9)}
     encoder = open_stream(pa.table(counts), statistics=True).encoder
     assert not any(column.repeats for column in encoder.columns)
     del counts["c0"]
