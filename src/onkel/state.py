@@ -136,7 +136,8 @@ class Listed(Field):
             return f"is {_kind(value)}, not a list"
         if not _fits((len(value),), (self.length,), sizes):
             return f"has {len(value)} entries, not {sizes.get(str(self.length), self.length)}"
-        wrong = (self.of.check(item, sizes) for item in value)
+        given = (item for item in value if not (self.of.empty and item is None))
+        wrong = (self.of.check(item, sizes) for item in given)
         return next((f"holds an entry that {text}" for text in wrong if text), None)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from onnx.reference import ReferenceEvaluator
@@ -142,6 +143,25 @@ def test_columns_and_values_that_came_late(name, graph_of, same):
     short = table(seed=1).drop(columns=["amount", "place", "when", "y"])
     expected = model.predict(short)
     np.testing.assert_allclose(run(**lacking)["prediction"], expected, rtol=2e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+def test_columns_that_are_constant_for_long_or_for_good(statistics, graph_of, same):
+    frame = table()
+    frame.loc[:299, "place"], frame.loc[:299, "fee"] = "Oslo", 2.5
+    pieces = pa.concat_tables(
+        [pa.Table.from_pandas(frame[:300]), pa.Table.from_pandas(frame[300:])]
+    )
+    stream = open_stream(pieces, target="y", tidy=True, missing="auto", statistics=statistics)
+    model = StreamModel(
+        make("okl", "regression", **LEARNERS["okl"]), encoder=stream.encoder,
+        settings={"missing": "auto"},
+    )  # fmt: skip
+    for block in stream:
+        model.learn(block)
+    waits = [c.name for k, c in enumerate(model.encoder.columns) if model.encoder.layout.waits(k)]
+    assert waits == ["same"]
+    same(model, graph_of(model), table(seed=1))
 
 
 @pytest.mark.parametrize("statistics", [True, False])

@@ -11,6 +11,7 @@ _MOST = 40
 # What a column is of which nothing is told but its name.
 _PLAIN: dict[str, Any] = {
     "kind": "number", "written": "", "late": False, "categories": None, "gaps": 0, "became": "",
+    "features": 1,
 }  # fmt: skip
 
 
@@ -37,7 +38,7 @@ def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Any
     listed = [_PLAIN | c for c in columns if len(columns) <= _MOST or not _is_plain(c)][:_MOST]
     for column in listed:
         kind = column["kind"] + (f", {column['written']}" if column["written"] else "")
-        late = " (came in mid-stream)" if column["late"] else ""
+        late = " (came in mid-stream)" if column["late"] and column["features"] else ""
         count = "" if column["categories"] is None else f"{column['categories']:,}"
         gaps = f"{column['gaps']:,}" if column["gaps"] else ""
         share = column.get("importance", 0.0)
@@ -54,4 +55,5 @@ def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Any
 
 def _is_plain(column: dict[str, Any]) -> bool:
     column = _PLAIN | column
-    return column["kind"] == "number" and not (column["gaps"] or column["written"])
+    there = column["kind"] == "number" and bool(column["features"])
+    return there and not (column["gaps"] or column["written"])

@@ -14,7 +14,7 @@ from onkel.columns.encoding import FIRST_ROWS, LACKING, Encoder
 from onkel.columns.failures import missing_column
 from onkel.columns.guessing import Written, column_of, without_counts, written_column
 from onkel.columns.reading import given
-from onkel.columns.useless import why_useless
+from onkel.columns.useless import if_constant, why_useless
 from onkel.errors import DataError
 
 
@@ -170,17 +170,25 @@ class Choice:
         return column.form if column.kind == "number" else ""
 
     def _useful(self, first: Any, columns: list[Column]) -> list[Column]:
-        """Without those that tell nothing about other rows, unless they were asked for."""
+        """Without those that tell nothing about other rows, unless they were asked for.
+
+        Those that are constant stay, and wait for another value.
+        """
+        useful = []
         for column in columns:
-            with suppress(DataError):
-                array = first.column(first.schema.get_field_index(column.name))
-                why = why_useless(column, given(array, column, self.written.na_values))
-                if why is not None and column.name not in (*self.asked, *self.categorical):
-                    self.useless[column.name] = why
-        useful = [column for column in columns if column.name not in self.useless]
-        if not useful:
+            if column.name not in (*self.asked, *self.categorical):
+                with suppress(DataError):
+                    array = first.column(first.schema.get_field_index(column.name))
+                    values = given(array, column, self.written.na_values)
+                    if why := why_useless(column, values):
+                        self.useless[column.name] = why
+                        continue
+                    column = if_constant(column, values)
+            useful.append(column)
+        if all(column.constant is not None for column in useful):
             self.useless = {}
-        return useful or columns
+            return columns
+        return useful
 
     def _columns(self, first: Any, names: list[str], source: str) -> list[Column]:
         text = set(self.categorical)

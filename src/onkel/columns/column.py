@@ -33,6 +33,8 @@ class Column:
     ``origin``: what is subtracted from a number or from the seconds of a time. ``late``: it came in
     mid-stream, after all that were there; it may be missing in a table. ``form``: one of ``FORMS``.
     ``repeats``: a number that is mostly one value; each of the others may say something by itself.
+    ``constant``: what stood in all of the first rows, "" for nothing at all. Such a column is
+    ``late`` and has no feature before another value comes; None is any other column.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Column:
     late: bool = False
     form: str = ""
     repeats: bool = False
+    constant: str | None = None
 
     @property
     def stored(self) -> str:

@@ -45,11 +45,14 @@ def describe_columns(encoder: Encoder) -> list[dict[str, Any]]:
 
 def _became(layout: Layout, k: int) -> str:
     column = layout.columns[k]
+    if layout.waits(k):
+        what = column.constant or "missing"
+        return f"left out while it is {what} in every row (--keep-columns to use it)"
     parts: list[str] = []
     if column.kind == "text":
         own = layout.categories[k]
         if own.values:
-            parts.append(f"{len(own.values)} categories")
+            parts.append("1 category" if len(own.values) == 1 else f"{len(own.values)} categories")
         if own.hashes and not layout.statistics:
             parts.append(f"{own.n_hash} features that other values share")
         if layout.get(k, CODE) >= 0:

@@ -164,7 +164,8 @@ class Encoder:
         if not self.statistics:
             return []
         text = [self.layout.get(k, CODE) for k in self.layout.categories]
-        return text + [self.layout.get(k, EXACT) for k in self.layout.repeated]
+        found = text + [self.layout.get(k, EXACT) for k in self.layout.repeated]
+        return [feature for feature in found if feature >= 0]
 
     @property
     def hashed(self) -> list[str]:
@@ -181,6 +182,8 @@ class Encoder:
         if not self.statistics and self.n_vector is None:
             self.features(found, n, missing="zero")
             for k, own in self.layout.categories.items():
+                if self.columns[k].constant is not None:
+                    continue
                 # without any value so far there would be no feature
                 own.hashes |= not own.codes
                 for part in self.layout.hashed_parts(k):

@@ -51,8 +51,10 @@ def _all_missing(layout: Layout, k: int, n: int) -> Given | None:
 
 def _add_gaps(layout: Layout, found: Sequence[Given | None]) -> None:
     for k, one in enumerate(found):
-        if one is not None:
-            layout.gaps[k] += _count_gaps(one, layout.columns[k].kind == "text")
+        column = layout.columns[k]
+        # a constant text is read as a gap
+        if one is not None and not (column.kind == "text" and column.constant):
+            layout.gaps[k] += _count_gaps(one, column.kind == "text")
 
 
 def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) -> None:
@@ -64,6 +66,8 @@ def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) ->
             repeated.take(one.values if one.absent is None else one.values[~one.absent])
     for k, one in enumerate(found):
         if one is not None:
+            if layout.waits(k):
+                new += [(row, k, VALUE) for row in _first_other(layout, k, one)]
             parts = _new_values if layout.columns[k].kind == "text" else _new_gap
             new += [(row, k, part) for row, part in parts(layout, k, one, indicate)]
     new.sort(key=lambda feature: feature[:2])
@@ -74,6 +78,18 @@ def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) ->
 def _count_gaps(one: Given, text: bool) -> int:
     gone = one.values < 0 if text else np.isnan(one.values)
     return int((gone if one.absent is None else gone & ~one.absent).sum())
+
+
+def _first_other(layout: Layout, k: int, one: Given) -> list[int]:
+    """The first row with another value than the constant one, if there is such a row."""
+    text = layout.columns[k].kind == "text"
+    if text and not layout.statistics:
+        return []  # its values have features, and it has none
+    origin = layout.columns[k].origin
+    other = one.values >= 0 if text else np.isfinite(one.values) & (one.values != origin)
+    if one.absent is not None:
+        other &= ~one.absent
+    return np.flatnonzero(other)[:1].tolist()
 
 
 def _new_gap(layout: Layout, k: int, one: Given, indicate: bool) -> Iterator[tuple[int, int]]:
@@ -110,7 +126,7 @@ def _put_text(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str) -
     codes = own.of([*one.known, NOTHING])
     if missing != "auto" or column.late:
         codes[-1] = 0
-    if layout.statistics:
+    if layout.get(k, CODE) >= 0:
         X[:, layout.get(k, CODE)] = codes[one.values]
     places = np.array([layout.get(k, code) if code else -1 for code in codes.tolist()])
     at = places[one.values]
@@ -126,6 +142,8 @@ def _put_text(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str) -
 def _put_numbers(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str) -> None:
     column = layout.columns[k]
     first = layout.get(k, VALUE)
+    if first < 0:
+        return
     if column.kind == "time":
         X[:, first : first + len(TIME_PARTS)] = time_features(one.values, column.origin)
     else:

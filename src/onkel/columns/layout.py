@@ -19,6 +19,7 @@ _COLUMNS = {
     "late": Listed(Flag(), "columns"),
     "forms": Listed(Text(among=FORMS), "columns"),
     "repeats": Listed(Flag(), "columns"),
+    "constants": Listed(Text(empty=True), "columns"),
     "hashes": Listed(Flag(), "columns"),
     "gaps": Listed(Whole(), "columns"),
     "owners": Listed(Whole(), "features"),
@@ -27,7 +28,7 @@ _COLUMNS = {
 }
 
 
-_OF_A_COLUMN = ("names", "kinds", "origins", "late", "forms", "repeats")
+_OF_A_COLUMN = ("names", "kinds", "origins", "late", "forms", "repeats", "constants")
 
 
 class Layout:
@@ -62,6 +63,7 @@ class Layout:
         self.repeated: dict[int, Repeated] = {}
         self.gaps: list[int] = []
         self._at: dict[tuple[int, int], int] = {}
+        self._owners: set[int] = set()
         self.append(columns)
         self.n_first = len(self.features)
 
@@ -87,6 +89,8 @@ class Layout:
                 self.add(k, part)
 
     def _first_parts(self, k: int) -> Iterable[int]:
+        if self.columns[k].constant is not None:
+            return []
         if self.columns[k].kind == "text":
             return [CODE] if self.statistics else self.hashed_parts(k)
         if self.columns[k].kind == "time":
@@ -103,10 +107,15 @@ class Layout:
         """A feature for a part, unless it has one."""
         if self._at.setdefault((column, part), len(self.features)) == len(self.features):
             self.features.append((column, part))
+            self._owners.add(column)
 
     def get(self, column: int, part: int) -> int:
         """The feature of a part; -1 if it has none."""
         return self._at.get((column, part), -1)
+
+    def waits(self, column: int) -> bool:
+        """Whether no row so far had anything but the column's constant."""
+        return self.columns[column].constant is not None and column not in self._owners
 
     def is_first(self, feature: int) -> bool:
         """Whether a feature came with its column, which came in mid-stream."""
@@ -150,6 +159,7 @@ class Layout:
             "late": [c.late for c in self.columns],
             "forms": [c.form for c in self.columns],
             "repeats": [c.repeats for c in self.columns],
+            "constants": [c.constant for c in self.columns],
             "hashes": [one is not None and one.hashes for one in own],
             "values": [[] if one is None else one.values for one in own],
             "numbers": {str(k): one.values for k, one in self.repeated.items()},
@@ -175,7 +185,7 @@ class Layout:
         for k, known in enumerate(values or ()):
             layout._take_values(k, known, state["hashes"][k])
         layout._take_numbers(state.get("numbers"))
-        base, layout.features, layout._at = layout.features, [], {}
+        base, layout.features, layout._at, layout._owners = layout.features, [], {}, set()
         for k, part in zip(state["owners"], state["parts"], strict=True):
             require(k < len(layout.columns), f"owners: there is no column {k}")
             require(part in layout._possible(k), f"parts: column {k} has no part {part}")

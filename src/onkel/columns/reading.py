@@ -24,7 +24,9 @@ def given(array: Any, column: Column, na_values: Collection[str] = ()) -> Given:
         It cannot be read as the column's kind.
     """
     if column.kind == "text":
-        return text_of(array, column.name, na_values)
+        # the constant says nothing, as a gap does
+        constant = (column.constant,) if column.constant else ()
+        return text_of(array, column.name, (*na_values, *constant))
     if column.form and arrow_values.kind_of(array.type) == "text":
         return _parsed(array, column, na_values)
     if column.kind == "time":

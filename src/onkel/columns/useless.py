@@ -1,8 +1,9 @@
-"""Columns that tell nothing about other rows: row numbers, names and ids."""
+"""Columns that tell nothing about other rows: row numbers, names, ids, and constants."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,24 @@ from onkel.columns.column import Column, Given
 # A share of rows with a text of their own that makes it a name.
 _UNIQUE = 0.95
 _ID = re.compile(r"(^|[\W_])(id|uuid|guid)$|[a-z](Id|ID)$", re.IGNORECASE)
+
+
+def if_constant(column: Column, given: Given) -> Column:
+    """A column that waits for another value, if all of the first rows have the same; or itself.
+
+    A gap is a value: a column that has one value where it has any is not constant.
+    """
+    text = column.kind == "text"
+    there = given.values >= 0 if text else np.isfinite(given.values)
+    values = np.unique(given.values[there])
+    if column.kind == "time" or len(values) > 1 or (len(values) and not there.all()):
+        return column
+    waiting = replace(column, late=True, repeats=False, constant="")
+    if not len(values):
+        return waiting
+    if text:
+        return replace(waiting, constant=given.known[int(values[0])])
+    return replace(waiting, origin=float(values[0]), constant=f"{values[0]:.12g}")
 
 
 def why_useless(column: Column, given: Given) -> str | None:
@@ -27,7 +46,6 @@ def why_useless(column: Column, given: Given) -> str | None:
     values = given.values[there]
     distinct = len(np.unique(values))
     if distinct < 2:
-        # the next rows may tell it apart
         return None
     if text:
         return "has a value of its own in nearly every row" if distinct > _UNIQUE * len(values) \

@@ -52,8 +52,8 @@ def table_by_position(data: Any, encoder: Encoder) -> Any:
         data = data.toarray()
     array = data if isinstance(data, np.ndarray) else np.array(data, dtype=object)
     names = [column.name for column in encoder.columns]
-    first = sum(not column.late for column in encoder.columns)
-    if array.ndim != 2 or not first <= array.shape[1] <= len(names):
+    least = max(k for k, column in enumerate(encoder.columns, 1) if not column.late)
+    if array.ndim != 2 or not least <= array.shape[1] <= len(names):
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise DataError(
             f"an array of shape (n, {len(names)}) is expected, got shape {array.shape}; the "

@@ -98,7 +98,8 @@ def open_stream(
     tidy : bool, default=False
         Whether columns of a new table that tell nothing about other rows are left out: those that
         count the rows, are ids, or have a text of their own in nearly every row, by the first rows.
-        ``Stream.useless`` names them.
+        ``Stream.useless`` names them. A column that is constant in the first rows waits until
+        another value comes (``Column.constant``).
     keep_columns : list of str
         Columns that ``tidy`` keeps.
     keep : list of str

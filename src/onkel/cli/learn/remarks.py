@@ -13,7 +13,8 @@ def say_of_rows(stream: Any) -> None:
     """Rows that were skipped, and columns that came in mid-stream."""
     if stream.n_unlabelled:
         note(f"skipped, as the target is missing: {count(stream.n_unlabelled, 'row')}")
-    late = [column.name for column in stream.encoder.columns if column.late]
+    layout = stream.encoder.layout
+    late = [c.name for k, c in enumerate(layout.columns) if c.late and not layout.waits(k)]
     if late:
         note(f"came in mid-stream, and were learned from then on: {', '.join(late)}")
 

@@ -63,6 +63,8 @@ def _input(graph: Graph, column: Column) -> Value:
 
 def _blocks(encoder: Encoder, k: int, x: Value, reading: Reading) -> Iterator[Block]:
     column, missing = encoder.columns[k], reading.missing
+    if encoder.layout.waits(k):
+        return
     if column.kind == "text":
         none = np.zeros((0, 0)) if encoder.statistics else None
         means = reading.means.get(encoder.layout.get(k, CODE), none)

@@ -40,7 +40,8 @@ def text(
     row_of = {code: row for row, code in enumerate(codes)}
     rows = {value: row_of[code] for value, code in code_of.items()}
     gap = _row_of_gap(column, missing, rows, len(codes))
-    rows |= dict.fromkeys([*sorted(GAPS), *encoder.na_values], gap)
+    constant = [column.constant] if column.constant else []
+    rows |= dict.fromkeys([*sorted(GAPS), *encoder.na_values, *constant], gap)
     return Block(pick(table.astype(dtype), looked_up(x, rows)), places)
 
 
