@@ -24,6 +24,8 @@ exact penalty at every anchor. For λ ≤ .9 every row is one, and every predict
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +35,9 @@ from scipy.linalg.lapack import dpotrf
 from onkel.exact.saved_matrices import check_matrices
 from onkel.exact.since_anchor import RowsSince, solve_lower
 from onkel.merging import joined
+from onkel.numerics.blas import add_gram, cholesky_lower, lower_gram
 from onkel.numerics.linalg import BlockFactor
+from onkel.numerics.threads import side_by_side
 
 #: rows between two factorisations of R: fewer cost more in the factor, more cost more in S
 ANCHOR_ROWS = 256
@@ -44,6 +48,10 @@ FADE, _FADE_OF_MANY, _MANY = 0.05, 0.25, 128
 _WEIGHTLESS = 1e-30
 # Rows to learn at once, where anchors are nearer.
 _BLOCK_ROWS = 64
+# With fewer rows SciPy's wrappers, during which no other thread runs, are quicker to call.
+_FEW_ROWS = 16
+# Rows times m² from which on two threads gain by half of the work each.
+_LARGE = 4e6
 _SUMS = ("R", "b", "z_sum", "noise")
 _ARRAYS = (*_SUMS, "w0")
 
@@ -57,6 +65,16 @@ class Known(NamedTuple):
     weight: np.ndarray
     #: θ where T is the ridge regression of the new features on z: Σ curvature·e (T z)ᵀ = θ T Tᵀ
     theta: float
+
+
+Innovations = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+class Anchor(NamedTuple):
+    """A factor of R, and the weights w0 (m, K) there."""
+
+    factor: BlockFactor
+    w0: np.ndarray
 
 
 class RecursiveLeastSquares:
@@ -81,26 +99,38 @@ class RecursiveLeastSquares:
             fading, most = -math.log(forgetting), FADE if m <= _MANY else _FADE_OF_MANY
             self.period = min(1 + int(2.0 * math.log1p(most) / fading), ANCHOR_ROWS)
             self.lead = math.expm1(0.5 * (self.period - 1) * fading)
-        self._factor()
+        self.factor_anew()
 
-    def _anchor(self, rows: int) -> None:
+    def _anchor_at(self, rows: int) -> None:
         """Let the sums fade by ``rows`` rows, which are in them already, and factor R."""
-        self._fade(rows)
-        self._factor()
+        self._fade(rows, self.z_sum, self.noise)
+        self._begin(self._anchor(rows))
 
-    def _fade(self, rows: int) -> None:
+    def _fade(self, rows: int, *sums: np.ndarray) -> None:
         if self.forgetting < 1.0 and rows:
-            fade = self.forgetting**rows
-            for sums in (self.R, self.b, self.z_sum, self.noise):
-                sums *= fade
-            # the penalty is no row and does not fade
-            self.R += (1.0 - fade) * self.prior
+            for each in sums:
+                each *= self.forgetting**rows
 
-    def _factor(self) -> None:
-        self.factor = BlockFactor.of(self.R + self.lead * self.prior if self.lead else self.R)
+    def _fade_matrix(self, rows: int) -> None:
+        self._fade(rows, self.R, self.b)
+        if self.forgetting < 1.0 and rows:
+            # the penalty is no row and does not fade
+            self.R += (1.0 - self.forgetting**rows) * self.prior
+
+    def _anchor(self, rows: int) -> Anchor:
+        """The next anchor, when R and b have faded by ``rows`` rows."""
+        self._fade_matrix(rows)
+        factor = BlockFactor.of(self.R + self.lead * self.prior if self.lead else self.R)
         # contiguous, in whatever order b is stored: a saved model goes on bit for bit
-        self.w0 = np.ascontiguousarray(self.factor.solve(self.b))
+        return Anchor(factor, np.ascontiguousarray(factor.solve(self.b)))
+
+    def _begin(self, anchor: Anchor) -> None:
+        self.factor, self.w0 = anchor
         self.since = RowsSince(*self.b.shape, self.period)
+
+    def factor_anew(self) -> None:
+        """An anchor here."""
+        self._begin(self._anchor(0))
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -145,7 +175,7 @@ class RecursiveLeastSquares:
             # a row of weight 0 lets nothing fade
             scale *= self.forgetting ** (-0.5 * (len(self.since) + np.cumsum(used)))
         Zs, residual = Z * scale[:, None], (Y - Z @ self.w0) * scale[:, None]
-        U, L21, L22, v = self._innovations(Zs, residual)
+        (U, L21, L22, v), anchor = self._learned(Zs, residual, Y * scale[:, None], used)
         predictions: np.ndarray = Y - L22.diagonal()[:, None] * v / scale[:, None]
         if not used.all():
             if not used.any():
@@ -153,11 +183,35 @@ class RecursiveLeastSquares:
             Zs, residual, Y = Zs[used], residual[used], Y[used]
             scale, weight = scale[used], weight[used]
             U, L21, L22, v = self._innovations(Zs, residual)
+            anchor = self._summed(Zs, Y * scale[:, None])
         self.z_sum += Zs.T @ scale
         self.noise += [float(np.mean(v**2, axis=1) @ (weight / scale**2)), len(Zs)]
-        self._sum(Zs, Y * scale[:, None])
-        self._take(U, L21, L22, v)
+        self._take(anchor, U, L21, L22, v)
         return predictions
+
+    def _learned(
+        self, Zs: np.ndarray, residual: np.ndarray, Ys: np.ndarray, used: np.ndarray
+    ) -> tuple[Innovations, Anchor | None]:
+        """The innovations of rows, and the next anchor; rows are summed if all of them count.
+
+        Neither needs the other: of large matrices each has a thread, where two may be used.
+        """
+        works: list[Callable[[], Any]] = [
+            partial(self._innovations, Zs, residual), partial(self._summed, Zs, Ys)
+        ]  # fmt: skip
+        if not used.all():
+            return works[0](), None
+        if len(Zs) * len(self.R) ** 2 < _LARGE:
+            found, anchor = (work() for work in works)
+        else:
+            found, anchor = side_by_side(works)
+        return found, anchor
+
+    def _summed(self, Zs: np.ndarray, Ys: np.ndarray) -> Anchor | None:
+        """Add rows, times the roots of their weights; the next anchor, where the period is over."""
+        self.sum(Zs, Ys)
+        rows = len(self.since) + len(Zs)
+        return self._anchor(rows) if rows >= self.period else None
 
     def _learn_row(self, Z: np.ndarray, Y: np.ndarray, weight: float) -> np.ndarray:
         """As :meth:`_learn_rows`, for a row that counts, without forgetting; to the same bits."""
@@ -168,39 +222,52 @@ class RecursiveLeastSquares:
         U, L21, L22, v = self._innovations(Zs, residual)
         self.z_sum += Zs[0] * scale
         self.noise += ((v * v).sum() / v.shape[1] * (weight / (scale * scale)), 1.0)
-        self._sum(Zs, Ys)
-        self._take(U, L21, L22, v)
+        self._take(self._summed(Zs, Ys), U, L21, L22, v)
         return np.asarray(Y - L22[0, 0] * v / scale)
 
-    def _innovations(
-        self, Zs: np.ndarray, residual: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _innovations(self, Zs: np.ndarray, residual: np.ndarray) -> Innovations:
         """U (m, n), the rows [L21, L22] by which L grows, and v (n, K)."""
         U, L21, S = self._whitened(Zs)
         if len(S) == 1:
             S += 1.0
         else:
             S.flat[:: len(S) + 1] += 1.0
-        L22, _ = dpotrf(S, lower=1, overwrite_a=1)
+        if len(S) < _FEW_ROWS:
+            L22, _ = dpotrf(S, lower=1, overwrite_a=1)
+        else:
+            L22 = np.asfortranarray(S)
+            cholesky_lower(L22)
         return U, L21, L22, solve_lower(L22, residual - L21 @ self.since.v)
 
     def _whitened(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """U = C⁻ᵀ Zᵀ (m, n), L21 (n, rows since the anchor), and Z P Zᵀ, lower triangle (n, n)."""
         U = self.factor.transposed(Z)
         L21 = self.since.rows_of_L(U)
-        return U, L21, dsyrk(1.0, U.T, lower=1) - L21 @ L21.T
+        S = dsyrk(1.0, U.T, lower=1) if len(Z) < _FEW_ROWS else lower_gram(U)
+        return U, L21, S - L21 @ L21.T if L21.size else S
 
-    def _sum(self, Zs: np.ndarray, Ys: np.ndarray) -> None:
-        """Add rows, times the roots of their weights, to R and b."""
-        self.R = dsyrk(1.0, Zs.T, beta=1.0, c=self.R, overwrite_c=1)
+    def can_sum(self, weight: np.ndarray) -> bool:
+        """Whether rows of these weights are one period, of which sums are all that stays."""
+        whole = not len(self.since) and len(weight) == self.period
+        return whole and self.forgetting == 1.0 and bool((weight > 0.0).all())
+
+    def sum(self, Zs: np.ndarray, Ys: np.ndarray) -> None:
+        """Add rows, times the roots of their weights, to R and b; :meth:`factor_anew` follows."""
+        if len(Zs) < _FEW_ROWS:
+            self.R = dsyrk(1.0, Zs.T, beta=1.0, c=self.R, overwrite_c=1)
+        else:
+            add_gram(self.R, Zs)
         self.b += Zs.T @ Ys
 
-    def _take(self, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray) -> None:
-        """Put rows that are summed beside the factor, or factor anew when the period is over."""
-        if len(self.since) + len(v) >= self.period:
-            self._anchor(len(self.since) + len(v))
+    def _take(
+        self, anchor: Anchor | None, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray
+    ) -> None:
+        """Put rows that are summed beside the factor, or go on from the next anchor."""
+        if anchor is None:
+            self.since.append(U, L21, L22, v)
             return
-        self.since.append(U, L21, L22, v)
+        self._fade(len(self.since) + len(v), self.z_sum, self.noise)
+        self._begin(anchor)
 
     def weights(self) -> np.ndarray:
         """w (m, K) after all rows."""
@@ -224,7 +291,8 @@ class RecursiveLeastSquares:
 
         Those of ``known`` rows were T z + e. Returns the weights (K, m').
         """
-        self._fade(len(self.since))
+        self._fade(len(self.since), self.z_sum, self.noise)
+        self._fade_matrix(len(self.since))
         sums = np.triu(self.R - self.prior)
         sums += np.triu(sums, 1).T
         if known is not None:
@@ -235,9 +303,9 @@ class RecursiveLeastSquares:
         self.b, self.z_sum = T @ self.b, T @ self.z_sum
         if known is not None:
             root = np.sqrt(known.curvature)[:, None]
-            self._sum(root * known.e, root * known.goal)
+            self.sum(root * known.e, root * known.goal)
             self.z_sum += known.weight @ known.e
-        self._factor()
+        self.factor_anew()
         return np.array(self.w0.T, order="C")
 
     def take_in(
@@ -253,7 +321,7 @@ class RecursiveLeastSquares:
         for name, *sums in zip(_SUMS, *parts, strict=True):
             setattr(self, name, joined(sums, kept))
         self.R = np.asfortranarray(self.prior + self.R)
-        self._factor()
+        self.factor_anew()
         return np.array(self.w0.T, order="C")
 
     def _faded(self) -> list[np.ndarray]:
@@ -278,7 +346,7 @@ class RecursiveLeastSquares:
             both = [self.z_sum[:, None] - self.b, self.z_sum[:, None] + self.b]
             self.b = 0.5 * np.concatenate(both, axis=1)
         self.b = np.insert(self.b, position, 0.0, axis=1)
-        self._anchor(len(self.since))
+        self._anchor_at(len(self.since))
         return np.array(self.w0.T, order="C")
 
     def add_features(self, where: list[int]) -> None:

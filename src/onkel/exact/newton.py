@@ -98,9 +98,13 @@ class RecursiveNewton(RecursiveLeastSquares):
         if used.any():
             Z, s = Z[used], s[used, None]
             self.z_sum += Z.T @ (weight * fade)[used]
-            self._sum(Z * s, goal[used] * s)
-            self._take(U[:, used] * s.T, L21[used] * s, L[np.ix_(used, used)], v[used])
+            anchor = self._summed(Z * s, goal[used] * s)
+            self._take(anchor, U[:, used] * s.T, L21[used] * s, L[np.ix_(used, used)], v[used])
         return F
+
+    def can_sum(self, weight: np.ndarray) -> bool:
+        """No: what a row adds depends on how it was predicted."""
+        return False
 
     def linearized(
         self, F: np.ndarray, Y: np.ndarray, weight: np.ndarray
@@ -118,7 +122,7 @@ class RecursiveNewton(RecursiveLeastSquares):
         if self.b.shape[1] == 1:
             self.b = np.concatenate([-self.b, self.b], axis=1)
         self.b = np.insert(self.b, position, -0.5 * self.z_sum, axis=1)
-        self._anchor(len(self.since))
+        self._anchor_at(len(self.since))
         return np.array(self.w0.T, order="C")
 
 

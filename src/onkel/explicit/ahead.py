@@ -48,6 +48,7 @@ def _refit(model: Any, rows: int, due: int) -> Generator[float, None, Any]:
     first = tuple(part[:rows] for part in model.warmup.rows())
     new = yield from _scaled(model.fit_anew(*first, due))
     yield _OF_FIT
+    replay = new.replay()
     for start in range(0, due, _REPLAYED):
         end = min(start + _REPLAYED, due)
         if end > rows:
@@ -55,8 +56,9 @@ def _refit(model: Any, rows: int, due: int) -> Generator[float, None, Any]:
                 # the rest when the rows are there
                 yield 1.0
             first = model.warmup.rows()
-        new.replay(*(part[start:end] for part in first))
+        replay.learn(*(part[start:end] for part in first))
         yield _OF_FIT + (1.0 - _OF_FIT) * end / due
+    replay.finish()
     return new
 
 

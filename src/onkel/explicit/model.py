@@ -11,6 +11,7 @@ import numpy as np
 from onkel.errors import MergeError
 from onkel.explicit.ahead import Ahead
 from onkel.explicit.loop import learn_or_undo, weigh_row
+from onkel.explicit.replay import Replay
 from onkel.explicit.walk import Walk
 from onkel.explicit.walks import walk_over
 from onkel.explicit.weights import Weights
@@ -238,9 +239,10 @@ class ExplicitModel(Model):
         new._reset()
         return new
 
-    def replay(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
-        """Learn rows that have been predicted already."""
-        self._walk(X, y, weight, np.zeros((len(y), self.n_outputs)))
+    def replay(self) -> Replay:
+        """Takes rows that have been predicted already."""
+        assert self.walk is not None
+        return Replay(self.walk)
 
     # ---- what the guard asks -------------------------------------------------------------------
 

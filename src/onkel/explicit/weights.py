@@ -107,6 +107,10 @@ class Weights:
             loop.learn_block(Z, y, weight, self.W, self.H, *self.how, P)
             return
         P[:] = self.matrix.learn(Z, self.targets(y), weight)
+        self.count(weight)
+
+    def count(self, weight: np.ndarray) -> None:
+        """Take note of rows that the matrix has learned."""
         self._behind = True
         self.state[places.T] += np.count_nonzero(weight)
 

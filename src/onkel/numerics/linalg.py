@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg.blas import dtrsm, dtrsv
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri, spotrf, spotri
 
+from onkel.numerics.blas import cholesky_lower
 from onkel.numerics.in_steps import finished
 from onkel.numerics.jit import jit
 
@@ -75,28 +76,15 @@ def _mirror(A):
 class BlockFactor:
     """Upper C (m, m) with R = Cᵀ C, in row order, and the inverses of its diagonal blocks."""
 
-    def __init__(self, C: np.ndarray, inverses: list[np.ndarray] | None = None) -> None:
+    def __init__(self, C: np.ndarray) -> None:
         self.C = np.ascontiguousarray(C)
-        if inverses is None:
-            inverses = [dtrtri(C[part, part])[0] for part in _parts(len(C))]
-        self._inverses = inverses
+        self._inverses = [dtrtri(C[part, part])[0] for part in _parts(len(C))]
 
     @classmethod
     def of(cls, R: np.ndarray) -> BlockFactor:
         """The factor of R, from its upper triangle; where it fails, of :func:`cholesky_upper`."""
-        C, inverses = np.zeros(R.shape), []
-        for part in _parts(len(R)):
-            rest = R[part, part.start :]
-            if part.start:
-                above = C[: part.start]
-                rest = rest - above[:, part].T @ above[:, part.start :]
-            width = part.stop - part.start
-            C[part, part], failed = dpotrf(rest[:, :width])
-            if failed:
-                return cls(cholesky_upper(R))
-            inverses.append(dtrtri(C[part, part])[0])
-            np.matmul(inverses[-1].T, rest[:, width:], out=C[part, part.stop :])
-        return cls(C, inverses)
+        C = np.ascontiguousarray(np.triu(R))
+        return cls(C if cholesky_lower(C.T) else cholesky_upper(R))
 
     def solve(self, B: np.ndarray) -> np.ndarray:
         """R⁻¹ B."""

@@ -2,20 +2,25 @@
 
 A block's matrix products take microseconds; handing them to a second thread costs more than it
 saves (measured: up to 50 times slower), so the learners run them on one. Meanwhile other threads
-can make the features of the next rows: :mod:`onkel.explicit.features_ahead`. A learner uses as many
-as BLAS was given: ``OMP_NUM_THREADS=1``, or ``threadpoolctl.threadpool_limits(1)``, stops that.
+can make the features of the next rows (:mod:`onkel.explicit.features_ahead`), or do a part of the
+same work (:func:`side_by_side`). A learner uses as many threads as BLAS was given:
+``OMP_NUM_THREADS=1``, or ``threadpoolctl.threadpool_limits(1)``, stops that.
 """
 
 from __future__ import annotations
 
+import contextvars
 import os
 import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache
+from functools import cache, partial
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
 
 # Below this many rows a product is too small for BLAS to thread, and the switch would cost more.
 _FEW_ROWS = 16
@@ -74,7 +79,40 @@ def n_threads() -> int:
 @cache
 def helpers() -> ThreadPoolExecutor:
     """Threads that wait for work; they begin when they are first needed."""
-    return ThreadPoolExecutor(max(_cores(), 2) - 1, thread_name_prefix="onkel")
+    # some make features ahead, and as many others take a part of the work
+    return ThreadPoolExecutor(2 * max(_cores() - 1, 1), thread_name_prefix="onkel")
+
+
+def side_by_side(works: Sequence[Callable[[], T]]) -> list[T]:
+    """What each of the works gives; in threads of their own where the caller may use them.
+
+    They must not write to the same place. What one of them raises is raised once all have ended.
+    """
+    if n_threads() < 2 or len(works) < 2:
+        return [work() for work in works]
+    others = works[1:]
+    futures = [helpers().submit(contextvars.copy_context().run, work) for work in others]
+    try:
+        found = [works[0]()]
+        for work, future in zip(others, futures, strict=True):
+            # what no thread had time for is done here
+            found.append(work() if future.cancel() else future.result())
+    finally:
+        wait([future for future in futures if not future.cancel()])
+    return found
+
+
+def in_halves(make: Callable[[int], T], n: int, most: int) -> Iterator[list[T]]:
+    """What ``make`` gives for 0, 1, ..., n - 1, in lists of ``most``, each made by two threads."""
+    for start in range(0, n, most):
+        middle, end = min(start + most // 2, n), min(start + most, n)
+        halves = [range(start, middle), range(middle, end)]
+        found = side_by_side([partial(_each, make, half) for half in halves if half])
+        yield [one for half in found for one in half]
+
+
+def _each(make: Callable[[int], T], numbers: range) -> list[T]:
+    return [make(number) for number in numbers]
 
 
 if hasattr(os, "register_at_fork"):

@@ -22,20 +22,22 @@ Source: Seeger, Williams & Lawrence 2003 (the projected process); Snelson & Ghah
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve
-from scipy.linalg.blas import get_blas_funcs
 
 from onkel.maps.landmarks.rational import KernelColumns, kernel_columns
+from onkel.numerics.blas import add_gram
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import cholesky_in_steps
+from onkel.numerics.threads import side_by_side
 
 #: added to the diagonal of κ(S, S): landmarks may coincide
 JITTER = 1e-7
-# Rows whose derivatives are computed at once, so that they stay in the second-level cache.
-_PART_ROWS = 256
+#: rows whose derivatives are computed at once, so that they stay in the second-level cache
+PART_ROWS = 256
 #: rows of a step
 STEP_ROWS = 1024
 # Rows that are summed in the precision of the features before the sum goes to float64.
@@ -105,25 +107,56 @@ def sums_in_steps(
     """
     m, w, dtype = len(at.S), np.exp(at.log_width), X.dtype
     kernel = KernelColumns(at.S.astype(dtype), w.astype(dtype))
-    (syrk,) = get_blas_funcs(("syrk",), dtype=dtype)
     KK, KY = np.zeros((m, m), order="F"), np.zeros((m, Y.shape[1]))
     K = np.empty((len(X), m), dtype) if room is None else room
-    for some in groups(len(X)):
-        of_some = np.zeros((m, m), dtype, order="F")
-        for part in some:
-            k, y = kernel(X[part], K[part]), Y[part]
-            kw, yw = (k, y) if root.size == 0 else (k * root[part], y * root[part])
-            of_some = syrk(1.0, kw.T, beta=1.0, c=of_some, overwrite_c=1)
-            KY += kw.T @ yw
-            if part.stop % STEP_ROWS == 0:
-                yield True
-        KK += of_some
+    for pair in _pairs(len(X)):
+        own = [_GroupSums(kernel, m, dtype) for _ in pair]
+        for some in _rounds(pair):
+            works = zip(own, some, strict=True)
+            side_by_side([partial(group.add, parts, X, Y, root, K) for group, parts in works])
+            yield True
+        for group in own:
+            KK += group.KK
+            for of_part in group.KY:
+                KY += of_part
     return Sums(K, KK, KY, penalty_of(at.S, w))
+
+
+class _GroupSums:
+    """The sums of a group of rows: of KᵀK their upper triangle, of KᵀY those of each part."""
+
+    def __init__(self, kernel: KernelColumns, m: int, dtype: np.dtype) -> None:
+        self._kernel = kernel
+        self.KK = np.zeros((m, m), dtype, order="F")
+        self.KY: list[np.ndarray] = []
+
+    def add(
+        self, parts: list[slice], X: np.ndarray, Y: np.ndarray, root: np.ndarray, K: np.ndarray
+    ) -> None:
+        """Take the next parts; their features go to K (n, m)."""
+        for part in parts:
+            k, y = self._kernel(X[part], K[part]), Y[part]
+            kw, yw = (k, y) if root.size == 0 else (k * root[part], y * root[part])
+            add_gram(self.KK, kw)
+            self.KY.append(kw.T @ yw)
 
 
 def steps_of_sums(n: int) -> int:
     """Steps of :func:`sums_in_steps` for n rows."""
-    return n // STEP_ROWS
+    return sum(len(_rounds(pair)) for pair in _pairs(n))
+
+
+def _pairs(n: int) -> list[list[list[slice]]]:
+    """The groups of n rows, two and two: they can be summed side by side."""
+    of_all = groups(n)
+    return [of_all[i : i + 2] for i in range(0, len(of_all), 2)]
+
+
+def _rounds(pair: list[list[slice]]) -> list[list[list[slice]]]:
+    """For each step the parts of each group: together ``STEP_ROWS`` rows."""
+    each = STEP_ROWS // PART_ROWS // len(pair)
+    starts = range(0, len(pair[0]), each)
+    return [[group[start : start + each] for group in pair] for start in starts]
 
 
 def groups(n: int) -> list[list[slice]]:
@@ -131,6 +164,6 @@ def groups(n: int) -> list[list[slice]]:
     starts = range(0, n, _GROUP_ROWS)
     ends = [min(start + _GROUP_ROWS, n) for start in starts]
     return [
-        [slice(a, min(a + _PART_ROWS, end)) for a in range(start, end, _PART_ROWS)]
+        [slice(a, min(a + PART_ROWS, end)) for a in range(start, end, PART_ROWS)]
         for start, end in zip(starts, ends, strict=True)
     ]

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.maps.landmarks.evidence import STEP_ROWS, Landmarks, Sums, groups
+from onkel.maps.landmarks.evidence import PART_ROWS, STEP_ROWS, Landmarks, Sums, groups
 from onkel.maps.landmarks.rational import (
     ThroughDistances,
     chain,
@@ -20,6 +20,7 @@ from onkel.maps.landmarks.rational import (
 )
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import cholesky_in_steps, inverse_of_factor
+from onkel.numerics.threads import in_halves
 from onkel.numerics.workspace import scratch
 
 # Rows of a step where there are only residuals to compute.
@@ -68,13 +69,17 @@ def gradient_in_steps(
     of_weights = X.dtype.type(2.0 * C * len(X) / seen) * H_inv
     of_residual = (-2.0 / noise * alpha.T).astype(X.dtype)
     through = ThroughDistances(S, w)
-    for number, (part, r) in enumerate(zip(parts, residuals, strict=True)):
-        through.add(_of_distances(
-            sums.K[part], r, root[part], of_residual,
-            of_weights if number % every == first else None,
-        ), X[part])  # fmt: skip
-        if part.stop % STEP_ROWS == 0:
-            yield True
+
+    def of_part(number: int) -> Any:
+        part = parts[number]
+        through_K = of_weights if number % every == first else None
+        G = _of_distances(sums.K[part], residuals[number], root[part], of_residual, through_K)
+        return through.of_rows(G, X[part])
+
+    for found in in_halves(of_part, len(parts), STEP_ROWS // PART_ROWS):
+        for of_rows in found:
+            through.add(of_rows)
+        yield True
     of_S, of_width = through.slopes()
     if w.ndim == 2:
         return Gradient(of_S, of_width)
@@ -98,7 +103,7 @@ def _of_penalty(
 
 def steps_of_gradient(n: int) -> int:
     """Steps of :func:`gradient_in_steps` for n rows, at most."""
-    return n // STEP_ROWS + n // _MANY + _SOLVES
+    return -(-n // STEP_ROWS) + -(-n // _MANY) + _SOLVES
 
 
 def _of_distances(
@@ -132,13 +137,17 @@ def _residuals(
     sums: Sums, alpha: np.ndarray, Y: np.ndarray, root: np.ndarray, parts: list[slice]
 ) -> Generator[bool, None, list[np.ndarray]]:
     """√weight·(Y - K α) of each part."""
-    found = []
-    for part in parts:
+
+    def of_part(number: int) -> np.ndarray:
+        part = parts[number]
         r = Y[part] - sums.K[part] @ alpha
-        found.append(r * root[part] if root.size else r)
-        if part.stop % _MANY == 0:
-            yield True
-    return found
+        return r * root[part] if root.size else r
+
+    all_found = []
+    for found in in_halves(of_part, len(parts), _MANY // PART_ROWS):
+        all_found += found
+        yield True
+    return all_found
 
 
 def _noise(at: Landmarks, sums: Sums, alpha: np.ndarray, residuals: list[np.ndarray]) -> float:

@@ -85,12 +85,20 @@ class ThroughDistances:
         self._sums = np.zeros((m, 1 + 2 * d if self._own else 1 + d))
         self._squares = np.zeros(d)
 
-    def add(self, G: np.ndarray, X: np.ndarray) -> None:
-        """Take the rows X (n, d) with G (n, m)."""
+    def of_rows(self, G: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """What the rows X (n, d) with G (n, m) add to the sums."""
         ones = np.ones((len(X), 1), X.dtype)
-        self._sums += G.T @ np.hstack([ones, X, X * X] if self._own else [ones, X])
-        if not self._own:
-            self._squares += (G @ np.ones(G.shape[1], G.dtype)) @ (X * X)
+        if self._own:
+            return G.T @ np.hstack([ones, X, X * X]), None
+        squares = (G @ np.ones(G.shape[1], G.dtype)) @ (X * X)
+        return G.T @ np.hstack([ones, X]), squares
+
+    def add(self, of_rows: tuple[np.ndarray, np.ndarray | None]) -> None:
+        """Take what some rows add."""
+        sums, squares = of_rows
+        self._sums += sums
+        if squares is not None:
+            self._squares += squares
 
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """Of s, (m, d), and of log w, of w's shape."""
@@ -108,5 +116,5 @@ def through_distances(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The slopes of :class:`ThroughDistances` for the rows X (n, d) with G (n, m)."""
     through = ThroughDistances(S, w)
-    through.add(G, X)
+    through.add(through.of_rows(G, X))
     return through.slopes()

@@ -1,0 +1,116 @@
+"""Work that two threads share: BLAS that lets other threads run, and the same model to the bit."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf
+from threadpoolctl import threadpool_limits
+
+from onkel.learners import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.maps.landmarks import search
+from onkel.numerics import threads
+from onkel.numerics.blas import add_gram, cholesky_lower, lower_gram
+
+
+@pytest.fixture
+def two_cores(monkeypatch):
+    """Two threads, whatever this machine has."""
+    monkeypatch.setattr(threads, "_cores", lambda: 2)
+    threads.helpers.cache_clear()
+    with threadpool_limits(2, user_api="blas"):
+        yield
+    threads.helpers().shutdown()
+    threads.helpers.cache_clear()
+
+
+def rows(n, d=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_of_rows_are_added_to_the_upper_triangle(dtype, order):
+    A = rows(40, 9)[0].astype(dtype)
+    C = np.zeros((9, 9), dtype, order=order)
+    C += np.tril(np.ones((9, 9), dtype), -1)
+    add_gram(C, A[:25])
+    add_gram(C, A[25:])
+    expected = A.T.astype(float) @ A
+    near = 1e-4 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose(np.triu(C), np.triu(expected), rtol=near, atol=near)
+    assert (np.tril(C, -1) == np.tril(np.ones((9, 9)), -1)).all()
+
+
+def test_products_and_factors_are_those_of_scipy():
+    U = rows(30, 12)[0]
+    G = lower_gram(U)
+    assert np.array_equal(np.tril(G), np.tril(dsyrk(1.0, U.T, lower=1)))
+    expected, _ = dpotrf(G, lower=1)
+    assert cholesky_lower(G)
+    assert np.array_equal(np.tril(G), expected)
+    assert not cholesky_lower(np.asfortranarray(-np.eye(3)))
+
+
+@pytest.mark.parametrize("C", [np.zeros((4, 4))[:3, :3], np.zeros((5, 5)), np.zeros((3, 3), "f")])
+def test_what_would_write_elsewhere_is_refused(C):
+    with pytest.raises(ValueError, match=r"matrix"):
+        add_gram(C, np.ones((2, 3)))
+
+
+def test_both_threads_work_and_an_error_waits_for_the_other(two_cores):
+    together = threading.Barrier(2, timeout=10)
+
+    def fails():
+        together.wait()
+        raise RuntimeError("of the first")
+
+    with threads.one_blas_thread():
+        # each waits until the other is there: one thread alone would never end
+        assert threads.side_by_side([together.wait, together.wait]) != [0, 0]
+        with pytest.raises(RuntimeError, match="of the first"):
+            threads.side_by_side([fails, together.wait])
+        halves = list(threads.in_halves(lambda i: i * i, 11, 4))
+    assert halves == [[0, 1, 4, 9], [16, 25, 36, 49], [64, 81, 100]]
+
+
+def test_what_no_thread_has_time_for_is_done_by_the_caller(two_cores):
+    busy = threading.Event()
+    with threads.one_blas_thread():
+        waiting = [threads.helpers().submit(busy.wait, 10) for _ in range(8)]
+        assert threads.side_by_side([lambda: 1, threading.current_thread]) == [
+            1,
+            threading.current_thread(),
+        ]
+        busy.set()
+        assert all(future.result() for future in waiting)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("classes", [True, False])
+def test_a_search_and_least_squares_by_two_threads_are_the_same(classes, two_cores, monkeypatch):
+    X, y = rows(5000)
+    y = np.digitize(y, [-0.5, 0.5]) if classes else y
+    kind = OnlineKernelClassifier if classes else OnlineKernelRegressor
+    used = set()
+    sums = search.sums_in_steps
+
+    def watched(*args):
+        used.add(threads.n_threads())
+        return sums(*args)
+
+    monkeypatch.setattr(search, "sums_in_steps", watched)
+    found = []
+    for most in (1, 2):
+        with threadpool_limits(most, user_api="blas"):
+            model = kind(n_components=150, random_state=0)
+            told = model.predict_then_learn(X, y)
+            found.append((told, model.predict(X), model.model_.get_state()))
+    assert used == {1, 2}
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(found[0][1], found[1][1])
