@@ -49,8 +49,8 @@ def learned(X: np.ndarray, y: np.ndarray, restart: bool) -> tuple[float, float, 
         labels = y[a : a + BLOCK]
         before = model.predict_then_learn(X[a : a + BLOCK], labels, classes=classes)
         wrong += int((before != labels).sum())
-        spending = getattr(model.model_, "spending", None)
-        if spending:
+        if restart:
+            spending = model.model_.rivals.spending
             shares.append(spending.followed / max(spending.learned, 1))
     seconds = time.process_time() - began
     return 100.0 * wrong / len(y), seconds, shares, len(model.changes_)

@@ -7,6 +7,7 @@ import pytest
 
 from onkel.exact import least_squares
 from onkel.explicit.model import ExplicitModel
+from onkel.explicit.sub_blocks import sub_blocks
 from onkel.losses import Loss
 from onkel.maps import FourierFeatures, IdentityFeatures, NystroemFeatures
 from onkel.numerics.linalg import BlockFactor, cholesky_upper
@@ -223,20 +224,24 @@ def test_maps_it_cannot_begin_over_and_parameters_it_cannot_have():
         model_of(forgetting=1.5)
 
 
+def blocks_of(model, n):
+    return sub_blocks(n, model.weights, model.map)
+
+
 def test_block_size_keeps_the_exact_rule_in_cache():
     model = model_of(feature_map=FourierFeatures(10, gamma=1.0, random_state=0))
-    assert max(b - a for a, b in model._sub_blocks(1000)) == model.weights.matrix.period
+    assert max(b - a for a, b in blocks_of(model, 1000)) == model.weights.matrix.period
 
 
 def test_blocks_end_at_anchors_so_that_none_is_solved_in_two_parts():
     model = model_of(feature_map=FourierFeatures(10, gamma=1.0, random_state=0))
     rng = np.random.default_rng(0)
     model.learn(rng.normal(size=(100, 6)), np.ones(100), np.ones(100))
-    first, second, *_ = model._sub_blocks(1000)
+    first, second, *_ = blocks_of(model, 1000)
     assert first == (0, model.weights.matrix.period - 100)
     assert second[1] - second[0] == model.weights.matrix.period
-    assert model._sub_blocks(5) == [(0, 5)]
-    assert model._sub_blocks(0) == []
+    assert blocks_of(model, 5) == [(0, 5)]
+    assert blocks_of(model, 0) == []
 
 
 @pytest.mark.parametrize("m", [3, 48, 150])

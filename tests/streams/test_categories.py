@@ -208,5 +208,5 @@ def test_the_default_goes_on_as_it_is_when_values_come_late():
 
 def _challenged(model):
     """Whether a challenger has begun, or waits until it can be paid."""
-    restarting = model.estimator.model_
-    return restarting.challenger is not None or restarting.column_waits
+    rivals = model.estimator.model_.rivals
+    return rivals.challenger is not None or rivals.column_waits

@@ -32,6 +32,13 @@ class Spending:
         self.followed += work
         return True
 
+    def count_rows(self, unfitted: FeatureMap, start: int, end: int, challenged: bool) -> None:
+        """The rows from ``start`` to ``end`` were learned, ``challenged``: by a challenger, too."""
+        rows = (end - start) * unfitted.work_of_row()
+        self.learned += rows + work_of_fits(unfitted, start, end)
+        if challenged:
+            self.followed += rows
+
     def get_state(self) -> dict[str, Any]:
         """Both numbers."""
         return {"learned": self.learned, "followed": self.followed}

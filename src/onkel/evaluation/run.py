@@ -7,9 +7,7 @@ import copy
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
 from datetime import timedelta
-from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +16,7 @@ from onkel._version import __version__
 from onkel.errors import DataError, ModelFileError
 from onkel.evaluation.delayed import Delayed
 from onkel.evaluation.details.details import Details
+from onkel.evaluation.growing_curve import GrowingCurve, Marks
 from onkel.evaluation.learner import as_block, as_learner, link_of, tell_then_learn
 from onkel.evaluation.metrics import metrics_of
 from onkel.evaluation.result import CurveRow, PrequentialResult
@@ -26,9 +25,6 @@ from onkel.numerics.compiling import compile_seconds
 from onkel.pipeline import StreamModel
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
-
-_FIRST_TIMED = 256
-"""Rows: checkpoints before share the time of the rows up to here."""
 
 
 class Progress(Protocol):
@@ -39,18 +35,6 @@ class Progress(Protocol):
 
     def checkpoint(self, row: CurveRow) -> None:
         """Called for every row of the curve."""
-
-
-@dataclass
-class _Totals:
-    """Sums over the rows so far; all that a resumed run needs to continue its curve."""
-
-    n_rows: int = 0
-    sums: list[float] = field(default_factory=list)
-    last_rows: int = 0
-    last_loss: float = 0.0
-    learn_seconds: float = 0.0
-    seconds: float = 0.0
 
 
 class PrequentialRun:
@@ -126,17 +110,20 @@ class PrequentialRun:
         self.name = name or _name(model)
         self.task = task or self._learner.task
         self.metrics = metrics_of(self.task)
-        self.powers = checkpoints == "powers"
-        self.every = every
         told = {"delay": str(delay) if by_time else delay} if delay else {}
         self.settings = dict(settings or {}) | told
         self.progress = progress
-        self.curve: list[CurveRow] = []
+        marks = Marks(checkpoints == "powers", every)
+        self._curve = GrowingCurve(self.metrics, marks, self._measure, self._tell)
         self._warm_seconds = 0.0
         self._compiled = compile_seconds()
         self.details = Details(self.task, None if delay else link_of(model))
-        self._totals = _Totals(sums=[0.0] * len(self.metrics))
         self._began = time.perf_counter() if began is None else began
+
+    @property
+    def curve(self) -> list[CurveRow]:
+        """Checkpoints so far."""
+        return self._curve.rows
 
     @property
     def startup_seconds(self) -> float:
@@ -146,18 +133,18 @@ class PrequentialRun:
     @property
     def n_rows(self) -> int:
         """Rows predicted and learned so far."""
-        return self._totals.n_rows
+        return self._curve.totals.n_rows
 
     @property
     def value(self) -> float:
         """Main metric so far."""
-        sums = self._totals.sums
+        sums = self._curve.totals.sums
         return self.metrics[0].finish(sums[0] / self.n_rows) if self.n_rows else math.nan
 
     @property
     def rows_per_second(self) -> float:
         """Rows a second of learning time so far."""
-        seconds = self._totals.learn_seconds
+        seconds = self._curve.totals.learn_seconds
         return self.n_rows / seconds if seconds > 0 else math.nan
 
     def warm_up(self, block: Any) -> None:
@@ -194,10 +181,7 @@ class PrequentialRun:
 
     def _cut(self, block: Block) -> Iterator[Block]:
         """A block in parts that end at checkpoints, so that each of these has times of its own."""
-        n = block.X.shape[0]
-        marks = self._marks(self.n_rows, self.n_rows + n) if n else []
-        ends = [at - self.n_rows for at in marks if at >= _FIRST_TIMED]
-        for a, b in pairwise([0, *(end for end in ends if end < n), n]):
+        for a, b in self._curve.marks.parts(self.n_rows, block.X.shape[0]):
             yield rows_of(block, slice(a, b))._replace(start=block.start + a)
 
     def _step(self, block: Block) -> None:
@@ -226,8 +210,7 @@ class PrequentialRun:
 
     def result(self) -> PrequentialResult:
         """Curve and totals; the curve is closed at the rows seen so far."""
-        if not self.curve or self.curve[-1].n_rows != self.n_rows:
-            self._checkpoint(self.n_rows, self._totals.sums, self._totals.learn_seconds)
+        self._curve.close()
         return PrequentialResult(
             self.name,
             self.task,
@@ -242,12 +225,8 @@ class PrequentialRun:
 
         Without times (``timed=False``) the same rows give the same state.
         """
-        totals = asdict(self._totals) | {"seconds": self._seconds()}
-        rows = [asdict(row) for row in self.curve]
-        if not timed:
-            for part in (totals, *rows):
-                part |= {"learn_seconds": 0.0, "seconds": 0.0}
-        return {"totals": totals, "curve": rows, "details": self.details.get_state()}
+        curve = self._curve.get_state(self._seconds(), timed)
+        return curve | {"details": self.details.get_state()}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Continue the totals and the curve of a run that was cut off (see `get_state`).
@@ -258,8 +237,7 @@ class PrequentialRun:
             If the state is not that of such a run.
         """
         try:
-            self._totals = _Totals(**state["totals"])
-            self.curve = [CurveRow(**row) for row in state["curve"]]
+            self._curve.set_state(state)
             self.details.set_state(state["details"])
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ModelFileError(
@@ -293,54 +271,21 @@ class PrequentialRun:
             ) from None
 
     def _seconds(self) -> float:
-        return self._totals.seconds + time.perf_counter() - self._began - self.startup_seconds
+        before = self._curve.totals.seconds
+        return before + time.perf_counter() - self._began - self.startup_seconds
 
-    def _count(self, y: np.ndarray, told: Told, spent: float) -> None:
-        totals = self._totals
-        n = len(y)
-        losses = [metric.per_row(y, told.predictions) for metric in self.metrics]
-        late = self._learner.missing[:n] if isinstance(self._learner, Delayed) else None
-        self.details.add(y, told, losses[0], late)
-        values = [np.cumsum(loss) for loss in losses]
-        before = totals.sums
-        for at in self._marks(totals.n_rows, totals.n_rows + n):
-            i = at - totals.n_rows
-            sums = [b + float(v[i - 1]) for b, v in zip(before, values, strict=True)]
-            self._checkpoint(at, sums, totals.learn_seconds + spent * i / n)
-        if n:
-            totals.sums = [b + float(v[-1]) for b, v in zip(before, values, strict=True)]
-        totals.n_rows += n
-        totals.learn_seconds += spent
+    def _measure(self) -> tuple[float, int]:
+        return self._seconds(), self._learner.nbytes
 
-    def _marks(self, low: int, high: int) -> list[int]:
-        """Checkpoints in (low, high]."""
-        marks = set()
-        if self.powers:
-            marks |= {1 << k for k in range(low.bit_length(), high.bit_length())}
-        if self.every:
-            marks |= set(range((low // self.every + 1) * self.every, high + 1, self.every))
-        return sorted(marks)
-
-    def _checkpoint(self, n_rows: int, sums: list[float], learn_seconds: float) -> None:
-        totals = self._totals
-        loss = sums[0] / n_rows if n_rows else math.nan
-        since = n_rows - totals.last_rows
-        row = CurveRow(
-            n_rows=n_rows,
-            loss=loss,
-            loss_since_last=(sums[0] - totals.last_loss) / since if since else loss,
-            metrics={
-                metric.name: metric.finish(total / n_rows) if n_rows else math.nan
-                for metric, total in zip(self.metrics, sums, strict=True)
-            },
-            learn_seconds=learn_seconds,
-            seconds=self._seconds(),
-            model_bytes=self._learner.nbytes,
-        )
-        totals.last_rows, totals.last_loss = n_rows, sums[0]
-        self.curve.append(row)
+    def _tell(self, row: CurveRow) -> None:
         if self.progress is not None:
             self.progress.checkpoint(row)
+
+    def _count(self, y: np.ndarray, told: Told, spent: float) -> None:
+        losses = [metric.per_row(y, told.predictions) for metric in self.metrics]
+        late = self._learner.missing[: len(y)] if isinstance(self._learner, Delayed) else None
+        self.details.add(y, told, losses[0], late)
+        self._curve.add(losses, spent)
 
 
 def _name(model: Any) -> str:

@@ -8,27 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from onkel.errors import MergeError
 from onkel.explicit.ahead import Ahead
 from onkel.explicit.loop import learn_or_undo, weigh_row
+from onkel.explicit.merging import require_alike, require_settled
 from onkel.explicit.replay import Replay
+from onkel.explicit.sub_blocks import sub_blocks
 from onkel.explicit.walk import Walk
 from onkel.explicit.walks import walk_over
 from onkel.explicit.weights import Weights
 from onkel.losses import Loss
 from onkel.maps.base import Change, FeatureMap
-from onkel.merging import require_same
 from onkel.model.contract import Model
 from onkel.model.guard import diverged
+from onkel.model.labels import targets_of
 from onkel.model.warmup import Warmup
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule
 from onkel.state import Whole, check, inside, require
-
-# The features of a sub-block are to stay in a core's second-level cache while its rows are walked.
-_CACHE_BYTES = 1 << 20
-_MOST_ROWS, _FEWEST_ROWS = 512, 16
 
 
 class ExplicitModel(Model):
@@ -167,31 +164,12 @@ class ExplicitModel(Model):
     # ---- models of several parts ---------------------------------------------------------------
 
     def fix_map(self) -> None:
-        if self.walk is None:
-            raise MergeError("nothing is fitted yet: learn a sample of the rows first")
-        if not self.walk.settled():
-            raise MergeError(
-                f"map {self.map.name!r} still changes while rows are learned; let it learn more "
-                "rows first, or use one that stays, such as fourier or learned_landmarks"
-            )
+        require_settled(self)
         self.warmup = self.ahead = None
         self.guard.forget()
 
     def require_alike(self, other: Any) -> None:
-        require_same("what they are", type(self).__name__, type(other).__name__)
-        for model in (self, other):
-            if model.walk is None or model.warmup is not None or not model.walk.settled():
-                raise MergeError(
-                    f"map {self.map.name!r} is still being fitted on first rows: let one model "
-                    "learn a sample and call fix_map(); then let each part learn with a copy of it"
-                )
-        require_same("the loss", Loss(self.loss).name, Loss(other.loss).name)
-        require_same("epsilon", self.epsilon, other.epsilon)
-        require_same("the number of outputs", self.n_outputs, other.n_outputs)
-        require_same("the map", self.map.name, other.map.name)
-        require_same("the seed", self.seed, other.seed)
-        require_same(f"the map {self.map.name!r}", self.map.get_state(), other.map.get_state())
-        self.weights.require_alike(other.weights)
+        require_alike(self, other)
 
     def take_in(self, other: Any, origin: Any) -> None:
         self.weights.take_in(other.weights, None if origin is None else origin.weights)
@@ -272,7 +250,7 @@ class ExplicitModel(Model):
         if self.walk is not None and self.coef.shape[1]:
             coef = self.coef
             with one_blas_thread(X.shape[0]):
-                for a, b in self._sub_blocks(X.shape[0]):
+                for a, b in sub_blocks(X.shape[0], self.weights, self.map):
                     out[a:b] = self.walk.features(X[a:b]) @ coef.T
         return out
 
@@ -284,25 +262,12 @@ class ExplicitModel(Model):
         weigh_row(Z, self.weights.W, self.weights.state, p)
         return p
 
-    def _sub_blocks(self, n: int) -> list[tuple[int, int]]:
-        """Where parts of n rows begin and end that are learned or scored at once."""
-        if n == 1:
-            return [(0, 1)]
-        width = max(self.weights.shape[1], self.map.n_features_in_) * self.map.dtype_.itemsize
-        fewest = max(_FEWEST_ROWS, self.map.fewest_rows())
-        rows = first = min(max(_CACHE_BYTES // width, fewest), _MOST_ROWS)
-        if self.weights.matrix is not None:
-            # a block that an anchor cuts in two is solved in two parts
-            rows, first = self.weights.matrix.block_rows(rows)
-        starts = [0, *range(first, n, rows)] if n else []
-        return list(zip(starts, [*starts[1:], n], strict=False))
-
     def variance(self, X: Any) -> np.ndarray:
         """Predictive variance (n,) of least squares."""
         if self.walk is None or self.weights.matrix is None:
             return np.full(X.shape[0], np.nan)
         out = np.empty(X.shape[0])
-        for a, b in self._sub_blocks(X.shape[0]):
+        for a, b in sub_blocks(X.shape[0], self.weights, self.map):
             out[a:b] = self.weights.matrix.variance(self.walk.features(X[a:b]))
         return out
 
@@ -310,7 +275,8 @@ class ExplicitModel(Model):
 
     def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         assert self.walk is not None
-        self.walk.learn_parts(self._sub_blocks(X.shape[0]), X, y, weight, P)
+        parts = sub_blocks(X.shape[0], self.weights, self.map)
+        self.walk.learn_parts(parts, X, y, weight, P)
 
     def learn_row(self, X: np.ndarray, y: float, weight: float) -> None:
         Z = self._row_to_learn(X)
@@ -330,6 +296,4 @@ class ExplicitModel(Model):
 
     def targets(self, y: np.ndarray) -> np.ndarray:
         """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
-        if self.n_outputs == 1:
-            return y[:, None]
-        return (y[:, None] == np.arange(self.n_outputs)).astype(np.float64)
+        return targets_of(y, self.n_outputs)

@@ -12,7 +12,7 @@ from onkel.exact.least_squares import Known, RecursiveLeastSquares
 from onkel.exact.newton import RecursiveNewton
 from onkel.explicit import loop
 from onkel.merging import joined, require_same
-from onkel.model.labels import outputs_with_class
+from onkel.model.labels import outputs_with_class, targets_of
 from onkel.rules import base as places
 from onkel.rules.base import Rule, RuleKind
 from onkel.rules.least_squares import ExactScalars
@@ -116,9 +116,7 @@ class Weights:
 
     def targets(self, y: np.ndarray) -> np.ndarray:
         """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
-        if self.n_outputs == 1:
-            return y[:, None]
-        return (y[:, None] == np.arange(self.n_outputs)).astype(np.float64)
+        return targets_of(y, self.n_outputs)
 
     # ---- other features ------------------------------------------------------------------------
 

@@ -1,8 +1,15 @@
-"""Labels and outputs of a model when a class comes that nobody announced."""
+"""Labels as targets of a model's outputs; and both when a class comes that nobody announced."""
 
 from __future__ import annotations
 
 import numpy as np
+
+
+def targets_of(y: np.ndarray, n_outputs: int) -> np.ndarray:
+    """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
+    if n_outputs == 1:
+        return y[:, None]
+    return (y[:, None] == np.arange(n_outputs)).astype(np.float64)
 
 
 def with_class(labels: np.ndarray, position: int, from_signs: bool) -> np.ndarray:

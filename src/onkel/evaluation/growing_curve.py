@@ -1,0 +1,133 @@
+"""The curve of a run as it grows: sums over the rows so far, and a row at every checkpoint."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.evaluation.metrics import Metric
+from onkel.evaluation.result import CurveRow
+
+_FIRST_TIMED = 256
+"""Rows: checkpoints before share the time of the rows up to here."""
+
+
+class Marks(NamedTuple):
+    """Numbers of rows at which checkpoints are: powers of two, and every so many rows."""
+
+    powers: bool
+    every: int | None
+
+    def between(self, low: int, high: int) -> list[int]:
+        """Those in (low, high]."""
+        marks = set()
+        if self.powers:
+            marks |= {1 << k for k in range(low.bit_length(), high.bit_length())}
+        if self.every:
+            marks |= set(range((low // self.every + 1) * self.every, high + 1, self.every))
+        return sorted(marks)
+
+    def parts(self, start: int, n: int) -> list[tuple[int, int]]:
+        """Where parts of n rows after ``start`` begin and end, so that each mark ends one."""
+        marks = self.between(start, start + n) if n else []
+        ends = [at - start for at in marks if at >= _FIRST_TIMED]
+        return list(pairwise([0, *(end for end in ends if end < n), n]))
+
+
+@dataclass
+class _Totals:
+    """Sums over the rows so far; all that a resumed run needs to continue its curve."""
+
+    n_rows: int = 0
+    sums: list[float] = field(default_factory=list)
+    last_rows: int = 0
+    last_loss: float = 0.0
+    learn_seconds: float = 0.0
+    seconds: float = 0.0
+
+
+class GrowingCurve:
+    """Rows of a curve so far, and the sums that it goes on from.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        Of the task.
+    marks : Marks
+        Where checkpoints are.
+    measure : callable
+        Gives the seconds of the run so far, and the model's bytes.
+    tell : callable
+        Takes every row of the curve as it comes.
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[Metric],
+        marks: Marks,
+        measure: Callable[[], tuple[float, int]],
+        tell: Callable[[CurveRow], None],
+    ) -> None:
+        self.metrics, self.marks = metrics, marks
+        self._measure, self._tell = measure, tell
+        self.rows: list[CurveRow] = []
+        self.totals = _Totals(sums=[0.0] * len(metrics))
+
+    def add(self, losses: Sequence[np.ndarray], spent: float) -> None:
+        """Take in the losses (n,) of each metric, of rows that took so many seconds to learn."""
+        totals, n = self.totals, len(losses[0])
+        values = [np.cumsum(loss) for loss in losses]
+        before = totals.sums
+        for at in self.marks.between(totals.n_rows, totals.n_rows + n):
+            i = at - totals.n_rows
+            sums = [b + float(v[i - 1]) for b, v in zip(before, values, strict=True)]
+            self._checkpoint(at, sums, totals.learn_seconds + spent * i / n)
+        if n:
+            totals.sums = [b + float(v[-1]) for b, v in zip(before, values, strict=True)]
+        totals.n_rows += n
+        totals.learn_seconds += spent
+
+    def close(self) -> None:
+        """End the curve at the rows so far."""
+        if not self.rows or self.rows[-1].n_rows != self.totals.n_rows:
+            self._checkpoint(self.totals.n_rows, self.totals.sums, self.totals.learn_seconds)
+
+    def _checkpoint(self, n_rows: int, sums: list[float], learn_seconds: float) -> None:
+        totals = self.totals
+        loss = sums[0] / n_rows if n_rows else math.nan
+        since = n_rows - totals.last_rows
+        seconds, model_bytes = self._measure()
+        row = CurveRow(
+            n_rows=n_rows,
+            loss=loss,
+            loss_since_last=(sums[0] - totals.last_loss) / since if since else loss,
+            metrics={
+                metric.name: metric.finish(total / n_rows) if n_rows else math.nan
+                for metric, total in zip(self.metrics, sums, strict=True)
+            },
+            learn_seconds=learn_seconds,
+            seconds=seconds,
+            model_bytes=model_bytes,
+        )
+        totals.last_rows, totals.last_loss = n_rows, sums[0]
+        self.rows.append(row)
+        self._tell(row)
+
+    def get_state(self, seconds: float, timed: bool) -> dict[str, Any]:
+        """Totals and curve, JSON-able, of a run that has taken so many seconds; without times."""
+        totals = asdict(self.totals) | {"seconds": seconds}
+        rows = [asdict(row) for row in self.rows]
+        if not timed:
+            for part in (totals, *rows):
+                part |= {"learn_seconds": 0.0, "seconds": 0.0}
+        return {"totals": totals, "curve": rows}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""
+        self.totals = _Totals(**state["totals"])
+        self.rows = [CurveRow(**row) for row in state["curve"]]
