@@ -63,6 +63,18 @@ def test_widths_in_other_units(X):
     np.testing.assert_array_equal(ratio[[1, 3]], 1.0)
 
 
+def test_a_width_becomes_twice_as_fine_at_most():
+    """A column that was nearly constant so far must not make all rows strangers."""
+    rare = np.zeros((200, 2))
+    rare[:, 1] = np.arange(200)
+    rare[5, 0], rare[100:, 0] = 1e-3, 1.0
+    old, new = Units.of(rare[:100]), Units.of(rare)
+    assert new.scale[0] > 1000.0 * old.scale[0]
+    np.testing.assert_allclose(np.exp(old.log_finer(new))[0], 2.0)
+    # a scale that shrinks is followed
+    np.testing.assert_allclose(np.exp(new.log_finer(old)), old.scale / new.scale)
+
+
 @pytest.mark.parametrize("d", [1, 3, 9, 22])
 def test_units_of_some_columns_at_a_time_are_those_of_all(d, monkeypatch):
     X = np.random.default_rng(d).lognormal(0.0, 1.5, (1000, d)).astype(np.float32)

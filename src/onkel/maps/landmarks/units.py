@@ -14,6 +14,8 @@ from onkel.numerics.in_steps import finished
 
 # Numbers, and columns, that are looked at in a step, at least.
 _NUMBERS, _COLUMNS = 1 << 19, 4
+# Log of how far a width follows a scale that grows.
+_FINER = math.log(2.0)
 
 
 class Units(NamedTuple):
@@ -55,10 +57,14 @@ class Units(NamedTuple):
     def log_finer(self, than: Units) -> np.ndarray:
         """log(scale of ``than``/own scale) of each column: the change of log-widths.
 
-        0 where the column has a curve in either units: its widths stay in units of its spread.
+        0 where the column has a curve in either units: its widths stay in units of its spread. Where
+        the scale of a column has more than doubled, the old rows hardly told what its values are
+        like, nor its width: it becomes twice as fine at most, or rows with such values would have
+        no neighbours.
         """
         curved = (self.tails.spread > 0.0) | (than.tails.spread > 0.0)
-        return np.where(curved, 0.0, np.log(than.scale) - np.log(self.scale))
+        finer = np.log(than.scale) - np.log(self.scale)
+        return np.where(curved, 0.0, np.minimum(finer, _FINER))
 
     def with_columns(self, n: int) -> Units:
         """With n columns more, which stay as they are."""
