@@ -24,6 +24,7 @@ from onkel.rules import (
 )
 from onkel.rules.base import OWN, OWN_STATE, RuleKind
 from onkel.rules.dispatch import step
+from onkel.rules.how import How
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_a_number_without_a_step_ends_in_an_error(number):
 
 @jit
 def step_of(rule):
-    return step(rule, np.zeros(8), np.zeros(OWN_STATE), 1.0, 1.0, 1.0, 1.0)
+    return step(How(np.zeros(OWN_STATE), 0, 0.0, rule, np.zeros(8)), 1.0, 1.0, 1.0, 1.0)
 
 
 def test_losses_a_rule_takes():

@@ -19,6 +19,7 @@ from onkel.rules.adagrad import adagrad_move
 from onkel.rules.base import ALPHA, RADIUS, SCALE, SQUARED_NORM, RuleKind, T
 from onkel.rules.dispatch import judge, step
 from onkel.rules.doubly_stochastic import move_part
+from onkel.rules.how import How
 
 
 @jit_inline
@@ -30,11 +31,12 @@ def _project(W, radius, state):
 
 
 @jit_inline
-def update(Z, t, q, weight, value, W, H, state, rule, par, P, c):
+def update(Z, t, q, weight, value, W, H, how, P, c):
     """Move f after row t by the rule; True where W changed by more than a factor.
 
     ``q`` is κ(x, x), or negative for ‖z‖², computed only where the rule reads it.
     """
+    rule, par, state = how.rule, how.par, how.state
     if rule == RuleKind.ADAGRAD:
         return adagrad_move(par, weight, Z, t, c, W, H)
     c2 = 0.0
@@ -46,7 +48,7 @@ def update(Z, t, q, weight, value, W, H, state, rule, par, P, c):
         return False
     if q < 0.0 and (rule == RuleKind.PASSIVE_AGGRESSIVE or par[RADIUS] > 0.0):
         q = float(dot(Z, t, Z, t))
-    a, b = step(rule, par, state, weight, value, c2, q)
+    a, b = step(how, weight, value, c2, q)
     if a != 1.0:
         rescale(W, a, state)
     if c2 > 0.0:
@@ -71,40 +73,40 @@ def scores(W, Z, t, state, P):
 
 
 @jit_inline
-def learn_row(Z, t, q, y, weight, W, H, state, loss, epsilon, rule, par, P, c):
+def learn_row(Z, t, q, y, weight, W, H, how, P, c):
     """Learn row t, which was given the scores P[t]."""
-    state[T] += 1.0
-    if q < 0.0 and rule >= FIRST_ADDRESS:
+    how.state[T] += 1.0
+    if q < 0.0 and how.rule >= FIRST_ADDRESS:
         q = float(dot(Z, t, Z, t))
-    value = judge(rule, par, state, loss, P, t, y, epsilon, q, c)
-    return update(Z, t, q, weight, value, W, H, state, rule, par, P, c)
+    value = judge(how, P, t, y, q, c)
+    return update(Z, t, q, weight, value, W, H, how, P, c)
 
 
 @jit
-def learn_one(Z, t, q, y, weight, W, H, state, loss, epsilon, rule, par, P, c):
+def learn_one(Z, t, q, y, weight, W, H, how, P, c):
     """:func:`learn_row`, from Python."""
-    learn_row(Z, t, q, y, weight, W, H, state, loss, epsilon, rule, par, P, c)
+    learn_row(Z, t, q, y, weight, W, H, how, P, c)
 
 
 @jit
-def learn_block(Z, y, weight, W, H, state, loss, epsilon, rule, par, P):
+def learn_block(Z, y, weight, W, H, how, P):
     """Rows of fixed features Z (n, m), in order; P (n, K) gets the scores before each."""
-    c = np.empty(W.shape[0])
+    c, state = np.empty(W.shape[0]), how.state
     for t in range(Z.shape[0]):
         scores(W, Z, t, state, P)
         if weight[t] > 0.0:
-            learn_row(Z, t, -1.0, y[t], weight[t], W, H, state, loss, epsilon, rule, par, P, c)
+            learn_row(Z, t, -1.0, y[t], weight[t], W, H, how, P, c)
 
 
 @jit
-def grow_block(panel, q, size, index, y, weight, W, state, loss, epsilon, rule, par, P):
+def grow_block(panel, q, size, index, y, weight, W, how, P):
     """Kernel learning until the support set is full: returns (rows done, support size).
 
     ``panel`` (n, B + n) holds κ between the rows of the block and the B landmark places followed
     by the rows themselves; ``index[j]`` is the column of support vector j, ``W[:, j]`` its
     coefficients. Stops at the first row that would need place B + 1: it is scored, not learned.
     """
-    n, n_landmarks = P.shape[0], W.shape[1]
+    n, n_landmarks, state = P.shape[0], W.shape[1], how.state
     c, before = np.empty(W.shape[0]), np.empty_like(state)
     Z = np.zeros((n, n_landmarks), W.dtype)
     no_state = np.empty((0, 0), W.dtype)
@@ -116,7 +118,7 @@ def grow_block(panel, q, size, index, y, weight, W, state, loss, epsilon, rule, 
             continue
         before[:] = state
         state[T] += 1.0
-        value = judge(rule, par, state, loss, P, t, y[t], epsilon, q[t], c)
+        value = judge(how, P, t, y[t], q[t], c)
         if np.any(c != 0.0):
             if size == n_landmarks:
                 state[:] = before
@@ -126,16 +128,20 @@ def grow_block(panel, q, size, index, y, weight, W, state, loss, epsilon, rule, 
             Z[t, size] = 1.0
             index[size] = n_landmarks + t
             size += 1
-        update(Z, t, q[t], weight[t], value, W, no_state, state, rule, par, P, c)
+        update(Z, t, q[t], weight[t], value, W, no_state, how, P, c)
     return n, size
 
 
 @jit
 def learn_or_undo(Z, y, weight, W, H, state, loss, epsilon, rule, par):
-    """Learn a row whose scores are finite before and after it; where they aren't, do nothing."""
+    """Learn a row whose scores are finite before and after it; where they aren't, do nothing.
+
+    The parts of :class:`onkel.rules.how.How` come apart: Python hands them over sooner than a tuple
+    of them, which shows in a single row.
+    """
     P = np.empty((1, W.shape[0]))
     W_before, H_before, state_before = W.copy(), H.copy(), state.copy()
-    learn_block(Z, y, weight, W, H, state, loss, epsilon, rule, par, P)
+    learn_block(Z, y, weight, W, H, How(state, loss, epsilon, rule, par), P)
     finite = True
     for k in range(W.shape[0]):
         # what became infinite did so along z; a compiled math.isfinite misses it where sums may be

@@ -9,7 +9,7 @@ means and shares.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -149,74 +149,124 @@ def _move_components(X, t, E, eta, slope, log_width, mean, first, F):
 
 
 @jit
-def _learn_components(
-    X, t, E, v, eta, most, slope, log_width, mean, logit, first, F, shares, amplitude
-):
+def _learn_components(X, t, law, now, row, eta, most):
     """Log-widths, means and shares ← themselves - η ∂loss; the frequencies follow.
 
-    ``shares`` holds the shares, the direction of their logits and the pull on them. No piece of
-    the loop: inlined there it would cost one Gaussian, which never comes here, its registers.
+    No piece of the loop: inlined there it would cost one Gaussian, which never comes here, its
+    registers.
     """
-    squared = _component_slopes(X, t, F, v, log_width, mean, first, slope)
-    squared += _share_slopes(shares)
+    E, log_width, mean, logit, first = law
+    squared = _component_slopes(X, t, now.F, row.v, log_width, mean, first, row.slope)
+    squared += _share_slopes(now.shares)
     if not squared < math.inf:
         # slopes too large to be told apart say nothing about where to go; compiled,
         # math.isfinite misses them where sums may be reordered
         return
     eta = _step(eta, most, squared)
-    _move_components(X, t, E, eta, slope, log_width, mean, first, F)
+    _move_components(X, t, E, eta, row.slope, log_width, mean, first, now.F)
     for b in range(logit.shape[0]):
-        logit[b] += eta * shares[1, b]
-    fill_shares(logit, first, shares, amplitude)
+        logit[b] += eta * now.shares[1, b]
+    fill_shares(logit, first, now.shares, now.amplitude)
+
+
+class _Now(NamedTuple):
+    """What follows from the law; kept beside it while rows are learned."""
+
+    #: ω = width ∘ F: one Gaussian has its noise in F (d, D), others their frequencies
+    F: np.ndarray
+    width: np.ndarray
+    #: (D,), empty where all frequencies weigh the same
+    amplitude: np.ndarray
+    #: (3, G): the shares, the direction of their logits, and the pull on them
+    shares: np.ndarray
+
+
+class _Row(NamedTuple):
+    """Room for what is computed of a row."""
+
+    angles: np.ndarray  # (1, D), in turns
+    Z: np.ndarray  # (1, 2 D)
+    cos: np.ndarray  # its halves
+    sin: np.ndarray
+    p: np.ndarray  # (1, K)
+    c: np.ndarray  # (K,)
+    v: np.ndarray  # (1, D), the pull on the angles
+    slope: np.ndarray  # (d, 2 G)
 
 
 @jit
-def learn_reparameterized(X, y, weight, law, step, W, H, state, loss, epsilon, rule, par, P):
+def _now(law, W):
+    E, log_width, mean, logit, first = law
+    one_gaussian = log_width.shape[1] == 1 and mean.shape[1] == 0
+    F = E if one_gaussian else frequencies_of(E, log_width, mean, first)
+    width = np.exp(log_width[:, 0]) if one_gaussian else np.ones(E.shape[0])
+    amplitude = np.empty(E.shape[1] if logit.shape[0] > 0 else 0, W.dtype)
+    shares = np.zeros((3, logit.shape[0]))
+    fill_shares(logit, first, shares, amplitude)
+    return _Now(F, width, amplitude, shares)
+
+
+@jit
+def _room(law, W):
+    d, D = law.noise.shape
+    Z, p, c = np.empty((1, 2 * D), W.dtype), np.empty((1, W.shape[0])), np.empty(W.shape[0])
+    angles, v = np.empty((1, D), W.dtype), np.empty((1, D), W.dtype)
+    slope = np.zeros((d, 2 * law.log_width.shape[1]))
+    return _Row(angles, Z, Z[0, :D], Z[0, D:], p, c, v, slope)
+
+
+@jit_inline
+def _score(X, t, now, row, W, how, P):
+    """Features of row t, and P[t], its scores."""
+    mixed = now.amplitude.shape[0] > 0
+    _angles(X, t, now.F, now.width, row.angles)
+    size = 1.0 if mixed else 1.0 / math.sqrt(row.cos.shape[0])
+    sincos_turns(row.angles[0], size, row.cos, row.sin)
+    if mixed:
+        _weigh_components(row.Z, now.amplitude)
+    scores(W, row.Z, 0, how.state, row.p)
+    for k in range(W.shape[0]):
+        P[t, k] = row.p[0, k]
+
+
+@jit_inline
+def _learn_law(X, t, weight, value, law, step, now, row, how):
+    """The parameters of the frequencies ← themselves - η ∂loss."""
+    eta, most = step[0] * weight, np.inf
+    if step[1] > 0.0:
+        eta, most = eta / math.sqrt(1.0 + how.state[T] / step[1]), value
+    if law.log_width.shape[1] == 1 and law.mean.shape[1] == 0:
+        _learn_widths(X, t, law.noise, row.v, eta, most, row.slope, law.log_width, now.width)
+    else:
+        _learn_components(X, t, law, now, row, eta, most)
+
+
+@jit_inline
+def _learn_row(X, t, y, weight, law, step, now, row, W, H, how):
+    """Learn row t, whose scores are known."""
+    how.state[T] += 1.0
+    value = judge(how, row.p, 0, y, 1.0, row.c)
+    # all gradients at the weights before the update
+    _pull_on_angles(W, row.Z, row.c, how.state[SCALE], row.v)
+    if now.amplitude.shape[0] > 0:
+        _pull_on_components(W, row.Z, row.c, how.state[SCALE], law.first, now.shares)
+    if update(row.Z, 0, 1.0, weight, value, W, H, how, row.p, row.c):
+        _learn_law(X, t, weight, value, law, step, now, row, how)
+
+
+@jit
+def learn_reparameterized(X, y, weight, law, step, W, H, how, P):
     """RRF, Algorithm 1: weights and log-widths both move by the same loss, row by row.
 
     ``law`` is a :class:`onkel.maps.spectra.Law`, ``step`` is [η_g, damping]. With a damping of
     N > 0 rows the step of the widths is η_g/√(1 + t/N), and never more than repairs the row, were
     its loss linear in them (Polyak); 0 is the paper's constant step.
     """
-    E, log_width, mean, logit, first = law
-    D, G = E.shape[1], log_width.shape[1]
-    one_gaussian, mixed = G == 1 and mean.shape[1] == 0, logit.shape[0] > 0
-    # ω = width ∘ F: one Gaussian has its noise in F, others their frequencies
-    F = E if one_gaussian else frequencies_of(E, log_width, mean, first)
-    width = np.exp(log_width[:, 0]) if one_gaussian else np.ones(X.shape[1])
-    amplitude = np.empty(D if mixed else 0, W.dtype)
-    shares = np.zeros((3, logit.shape[0]))
-    fill_shares(logit, first, shares, amplitude)
-    slope, c = np.zeros((X.shape[1], 2 * G)), np.empty(W.shape[0])
-    angles, v = np.empty((1, D), W.dtype), np.empty((1, D), W.dtype)
-    Z, p = np.empty((1, 2 * D), W.dtype), np.empty((1, W.shape[0]))
-    cos, sin, turns = Z[0, :D], Z[0, D:], angles[0]
+    now, row = _now(law, W), _room(law, W)
     for t in range(X.shape[0]):
-        _angles(X, t, F, width, angles)
-        sincos_turns(turns, 1.0 if mixed else 1.0 / math.sqrt(D), cos, sin)
-        if mixed:
-            _weigh_components(Z, amplitude)
-        scores(W, Z, 0, state, p)
-        P[t] = p[0]
-        if weight[t] == 0.0:
-            continue
-        state[T] += 1.0
-        value = judge(rule, par, state, loss, p, 0, y[t], epsilon, 1.0, c)
-        # all gradients at the weights before the update
-        _pull_on_angles(W, Z, c, state[SCALE], v)
-        if mixed:
-            _pull_on_components(W, Z, c, state[SCALE], first, shares)
-        if not update(Z, 0, 1.0, weight[t], value, W, H, state, rule, par, p, c):
-            continue
-        eta, most = step[0] * weight[t], np.inf
-        if step[1] > 0.0:
-            eta, most = eta / math.sqrt(1.0 + state[T] / step[1]), value
-        if one_gaussian:
-            _learn_widths(X, t, E, v, eta, most, slope, log_width, width)
-        else:
-            _learn_components(
-                X, t, E, v, eta, most, slope, log_width, mean, logit, first, F, shares, amplitude
-            )
+        _score(X, t, now, row, W, how, P)
+        if weight[t] != 0.0:
+            _learn_row(X, t, y[t], weight[t], law, step, now, row, W, H, how)
 
 
 class LearnedByGradient(Walk):
@@ -225,7 +275,7 @@ class LearnedByGradient(Walk):
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         m, weights = self.map, self.weights
         rows = as_dense(X), y, weight, m.parameters(), m.widths_par_
-        learn_reparameterized(*rows, weights.W, weights.H, *weights.how, P)
+        learn_reparameterized(*rows, weights.W, weights.H, weights.how, P)
 
     def settled(self) -> bool:
         return False

@@ -15,6 +15,7 @@ from onkel.merging import joined, require_same
 from onkel.model.labels import outputs_with_class, targets_of
 from onkel.rules import base as places
 from onkel.rules.base import Rule, RuleKind
+from onkel.rules.how import How
 from onkel.rules.least_squares import ExactScalars
 from onkel.state import Array, check, inside, require
 
@@ -85,9 +86,9 @@ class Weights:
         return self._W.shape  # type: ignore[return-value]
 
     @property
-    def how(self) -> tuple[Any, ...]:
-        """The arguments of every loop after W and H."""
-        return self.state, self._loss, self._epsilon, self.rule.number, self._par
+    def how(self) -> How:
+        """What every loop is told of how f moves."""
+        return How(self.state, self._loss, self._epsilon, self.rule.number, self._par)
 
     @property
     def n_outputs(self) -> int:
@@ -104,7 +105,7 @@ class Weights:
     def learn(self, Z: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         """Learn rows of features Z (n, m), in order; P (n, K) gets the scores before each."""
         if self.matrix is None:
-            loop.learn_block(Z, y, weight, self.W, self.H, *self.how, P)
+            loop.learn_block(Z, y, weight, self.W, self.H, self.how, P)
             return
         P[:] = self.matrix.learn(Z, self.targets(y), weight)
         self.count(weight)

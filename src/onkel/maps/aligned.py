@@ -228,26 +228,23 @@ class AlignedFourier(SpectralFeatures):
         factor : ndarray of shape (M,)
             √q_new/√q_old, by which it has grown; 0 where it was not.
         """
-        candidates = self.candidates_
         v = self.sums_.squares(self.centered)
-        before, weights_before = candidates.used, candidates.weights
+        carried = self.candidates_.change_to(*self._chosen(v))
+        aligned = float(self.weights_ @ v[self.candidates_.used])
+        self.alignment_ = aligned / self.sums_.unit**2 if aligned else 0.0
+        if self.n_align is not None and self.sums_.n_rows >= self.n_align:
+            self._settle()
+        return carried
+
+    def _chosen(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The features to use, (M,), and their q, for the v (N,) of all candidates."""
         rho = self.rho
         if rho is None:
             rho = radius_of(self.n_components, self.n_candidates, self.power)
         q = aligned_weights(v, rho, self.power)
         if self.selection == "largest":
-            candidates.use(*largest(q, self.n_components))
-        else:
-            candidates.use(*drawn(q, self.n_components, self.seed_))
-        aligned = float(candidates.weights @ v[candidates.used])
-        self.alignment_ = aligned / self.sums_.unit**2 if aligned else 0.0
-        place = np.full(self.n_candidates, -1)
-        place[before] = np.arange(len(before))
-        old = place[candidates.used]
-        factor = np.where(old >= 0, np.sqrt(candidates.weights / weights_before[old]), 0.0)
-        if self.n_align is not None and self.sums_.n_rows >= self.n_align:
-            self._settle()
-        return old, factor
+            return largest(q, self.n_components)
+        return drawn(q, self.n_components, self.seed_)
 
     def _settle(self) -> None:
         """Drop the candidates that are not used: the features stay."""

@@ -41,6 +41,14 @@ class Candidates:
         self._used_offsets = self._offset_turns[used]
         self._scale = np.sqrt(2.0 * weights).astype(self.dtype)
 
+    def change_to(self, used: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`use`; where each feature was before (-1: nowhere), and √q_new/√q_old (0)."""
+        place = np.full(len(self.offsets), -1)
+        place[self.used] = np.arange(len(self.used))
+        old, before = place[used], self.weights
+        self.use(used, weights)
+        return old, np.where(old >= 0, np.sqrt(weights / before[old]), 0.0)
+
     def only_used(self) -> Candidates:
         """The features used, without the others."""
         frequencies, drawn = self.frequencies[:, self.used], self.drawn[self.used]

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
-
 import numpy as np
 
+from onkel.memory.class_past import N_FEATURES, class_before, fill_features, past_of, remember
 from onkel.memory.experts import learn_mixture, mix
-from onkel.memory.linear import absorb, forget, move, times
+from onkel.memory.linear import forget
+from onkel.memory.softmax_newton import newton, newton_of_two, softmax
 from onkel.numerics.jit import jit, jit_inline
 
-#: levels are exponential means that keep this share of themselves with every row
-RATES = np.array([0.5, 0.8, 0.95, 0.99, 0.998])
-_N_LEVELS = len(RATES)
-#: features of a class: the first is f
-N_FEATURES = 8 + 2 * _N_LEVELS
-#: lengths of a run that are told apart
-N_COUNTED = 64
-#: which class follows which is counted for up to so many classes
-MOST_FOLLOWED = 256
-_COUNTS_KEEP = 0.999
 #: of the regressions: how many features each sees, and how it forgets
 SIZES = np.array([1, N_FEATURES, N_FEATURES])
 FORGETTING = np.array([1.0, 1.0, 0.999])
@@ -33,168 +22,12 @@ N_EXPERTS = 2 + len(SIZES)
 # What a second model sees of the past: the last two classes and three levels.
 _COLUMNS = np.array([1, 5, 8, 9, 11])
 N_COLUMNS = len(_COLUMNS)
-# Rows after which the model's scores may stand for shares that are not known.
-_TRUSTED = 32
-# Classes less likely than this are left out of the curvature.
-_UNLIKELY = 1e-4
-# Scores of least squares are near 0 and 1; farther ones say no more.
-_LOWEST, _HIGHEST = -1.0, 2.0
-
-
-class Past(NamedTuple):
-    """What is remembered of the rows so far; K classes.
-
-    The first six have the groups as first axis.
-    """
-
-    #: the last classes, row n at n modulo their number
-    codes: np.ndarray
-    #: f of the row before, (K,)
-    before: np.ndarray
-    #: shares of the classes and of f's residuals, (levels, K)
-    levels: np.ndarray
-    residual_levels: np.ndarray
-    #: f's residuals of the row before, (K,)
-    residuals: np.ndarray
-    #: rows so far, and the length of the run
-    rows: np.ndarray
-    #: which class came after which, (K, K) or none; decaying counts
-    followed: np.ndarray
-    #: runs that went on and all runs, by their length so far
-    runs: np.ndarray
-    periods: np.ndarray
-    #: rows of all groups
-    total: np.ndarray
-    #: Σ ⟨r_t, r_{t-1}⟩ and Σ ‖r_t‖² of f's residuals r
-    fading: np.ndarray
-
-
-@jit
-def _of(past, slot, fresh, f):
-    """The past of one group; one without rows stands as if classes had been as frequent as f."""
-    own = Past(
-        past.codes[slot],
-        past.before[slot],
-        past.levels[slot],
-        past.residual_levels[slot],
-        past.residuals[slot],
-        past.rows[slot],
-        past.followed,
-        past.runs,
-        past.periods,
-        past.total,
-        past.fading,
-    )
-    if fresh or own.rows[0] == 0:
-        own.before[:], own.residuals[:], own.rows[:] = 0.0, 0.0, 0
-        own.residual_levels[:] = 0.0
-        for k in range(len(f)):
-            # the first rows of all have no f to go by
-            own.levels[:, k] = min(max(f[k], 0.0), 1.0) if past.total[0] >= _TRUSTED else 0.0
-    return own
-
-
-@jit_inline
-def _before(past, lag):
-    """The class ``lag`` rows before the row that comes; -1 where there was none."""
-    if lag < 1 or lag > past.rows[0] or lag > len(past.codes):
-        return -1
-    return past.codes[(past.rows[0] - lag) % len(past.codes)]
-
-
-@jit_inline
-def _expected(past, U):
-    """Features 2 and 3: how often each class came after the last, and how this run goes on."""
-    last, K = _before(past, 1), U.shape[0]
-    if last < 0 or past.followed.shape[0] == 0:
-        U[:, 2:4] = 0.0
-        return
-    total = 0.0
-    for k in range(K):
-        total += past.followed[last, k]
-    run = min(past.rows[1], N_COUNTED - 1)
-    stays = (past.runs[0, run] + 0.5) / (past.runs[1, run] + 1.0)
-    others = total - past.followed[last, last] + 1.0
-    for k in range(K):
-        count = past.followed[last, k] + 1.0 / K
-        U[k, 2] = count / (total + 1.0)
-        U[k, 3] = stays if k == last else (1.0 - stays) * count / others
-
-
-@jit_inline
-def _features(past, f, U):
-    """U (K, 18): what is known of each class when a row of timeless scores f (K,) comes."""
-    last, second = _before(past, 1), _before(past, 2)
-    cycle = _before(past, past.periods[0])
-    _expected(past, U)
-    for k in range(U.shape[0]):
-        score = min(max(f[k], _LOWEST), _HIGHEST)
-        U[k, 0] = score
-        U[k, 1] = 1.0 if k == last else 0.0
-        U[k, 4] = past.before[k]
-        U[k, 5] = 1.0 if k == second else 0.0
-        U[k, 6] = 1.0 if k == cycle else 0.0
-        U[k, 7] = score * U[k, 1]
-        for i in range(_N_LEVELS):
-            U[k, 8 + i] = past.levels[i, k]
-            U[k, 8 + _N_LEVELS + i] = past.residual_levels[i, k]
-
-
-@jit_inline
-def _count(past, code):
-    """Count how the last class was followed."""
-    last = _before(past, 1)
-    if last < 0:
-        return
-    run = min(past.rows[1], N_COUNTED - 1)
-    past.runs[0, run] *= _COUNTS_KEEP
-    past.runs[1, run] = past.runs[1, run] * _COUNTS_KEEP + 1.0
-    if code == last:
-        past.runs[0, run] += 1.0
-    past.rows[1] = past.rows[1] + 1 if code == last else 0
-    if past.followed.shape[0]:
-        for k in range(past.followed.shape[1]):
-            past.followed[last, k] *= _COUNTS_KEEP
-        past.followed[last, code] += 1.0
-
-
-@jit_inline
-def _remember(past, U, code):
-    _count(past, code)
-    for k in range(U.shape[0]):
-        is_k = 1.0 if k == code else 0.0
-        r = is_k - U[k, 0]
-        past.before[k] = U[k, 0]
-        past.fading[0] += r * past.residuals[k]
-        past.fading[1] += r * r
-        past.residuals[k] = r
-        for i in range(_N_LEVELS):
-            past.levels[i, k] += (1.0 - RATES[i]) * (is_k - past.levels[i, k])
-            past.residual_levels[i, k] += (1.0 - RATES[i]) * (r - past.residual_levels[i, k])
-    past.codes[past.rows[0] % len(past.codes)] = code
-    past.rows[0] += 1
-    past.total[0] += 1
-
-
-@jit_inline
-def _softmax(U, n, w, out):
-    highest, total = -math.inf, 0.0
-    for k in range(U.shape[0]):
-        out[k] = 0.0
-        for j in range(n):
-            out[k] += w[j] * U[k, j]
-        highest = max(highest, out[k])
-    for k in range(U.shape[0]):
-        out[k] = math.exp(out[k] - highest)
-        total += out[k]
-    for k in range(U.shape[0]):
-        out[k] /= total
 
 
 @jit_inline
 def _ask(past, U, W, E):
     """E (N, K): the probabilities that each expert predicts."""
-    K, last, total = U.shape[0], _before(past, 1), 0.0
+    K, last, total = U.shape[0], class_before(past, 1), 0.0
     for k in range(K):
         E[0, k] = min(max(U[k, 0], 0.0), 1.0) + 1e-9
         total += E[0, k]
@@ -202,7 +35,7 @@ def _ask(past, U, W, E):
     for k in range(K):
         E[0, k] /= total
     for i in range(len(SIZES)):
-        _softmax(U, SIZES[i], W[i], E[2 + i])
+        softmax(U, SIZES[i], W[i], E[2 + i])
 
 
 @jit_inline
@@ -217,45 +50,15 @@ def _mix(own, mixture, E, p):
 
 
 @jit_inline
-def _newton_of_two(U, n, p, code, weight, P, w, v, k):
-    """As :func:`_newton`, of two classes: all lies along the line u_1 - u_0."""
-    for j in range(n):
-        v[j] = U[1, j] - U[0, j]
-    curvature = weight * p[0] * p[1]
-    spread = 1.0 + curvature * times(P, v, n, k)
-    move(w, n, k, weight * (p[0] if code == 1 else -p[1]) / spread)
-    if curvature >= _UNLIKELY**2:
-        absorb(P, n, k, spread / curvature)
-
-
-@jit_inline
-def _newton(U, n, p, code, weight, P, w, mean, v, k):
-    """One online Newton step of the softmax loss: curvature Σ p (u - ū)(u - ū)ᵀ, then the step."""
-    for j in range(n):
-        mean[j] = 0.0
-        for c in range(U.shape[0]):
-            mean[j] += p[c] * U[c, j]
-    for c in range(U.shape[0]):
-        if p[c] >= _UNLIKELY:
-            for j in range(n):
-                v[j] = math.sqrt(weight * p[c]) * (U[c, j] - mean[j])
-            absorb(P, n, k, 1.0 + times(P, v, n, k))
-    for j in range(n):
-        v[j] = weight * (U[code, j] - mean[j])
-    times(P, v, n, k)
-    move(w, n, k, 1.0)
-
-
-@jit_inline
 def _learn_regressions(U, code, weight, row, E, P, W, work):
     for i in range(len(SIZES)):
         n = SIZES[i]
         if FORGETTING[i] < 1.0:
             forget(P[i], W[i], FIRST_WEIGHTS, n, row, FORGETTING[i], RIDGE, work[0])
         if U.shape[0] == 2:
-            _newton_of_two(U, n, E[2 + i], code, weight, P[i], W[i], work[1], work[2])
+            newton_of_two(U, n, E[2 + i], code, weight, P[i], W[i], work[1], work[2])
         else:
-            _newton(U, n, E[2 + i], code, weight, P[i], W[i], work[0], work[1], work[2])
+            newton(U, n, E[2 + i], code, weight, P[i], W[i], work[0], work[1], work[2])
 
 
 @jit_inline
@@ -278,8 +81,8 @@ def learn(F, codes, weight, slots, fresh, past, mixture, P, W, out):
     U, E, work = np.empty((K, N_FEATURES)), np.empty((N_EXPERTS, K)), np.empty((3, N_FEATURES))
     target = np.zeros(K)
     for t in range(F.shape[0]):
-        own = _of(past, slots[t], fresh[t], F[t])
-        _features(own, F[t], U)
+        own = past_of(past, slots[t], fresh[t], F[t])
+        fill_features(own, F[t], U)
         _ask(own, U, W, E)
         known = _mix(own, mixture, E, out[t, 0])
         _tell(U, E, out[t])
@@ -289,7 +92,7 @@ def learn(F, codes, weight, slots, fresh, past, mixture, P, W, out):
             target[codes[t]] = 0.0
             _learn_regressions(U, codes[t], weight[t], past.total[0], E, P, W, work)
         if weight[t] > 0.0:
-            _remember(own, U, codes[t])
+            remember(own, U, codes[t])
 
 
 @jit
@@ -298,8 +101,8 @@ def predict(F, slots, past, mixture, W, out):
     K = F.shape[1]
     U, E = np.empty((K, N_FEATURES)), np.empty((N_EXPERTS, K))
     for t in range(F.shape[0]):
-        own = _of(past, slots[t], False, F[t])
-        _features(own, F[t], U)
+        own = past_of(past, slots[t], False, F[t])
+        fill_features(own, F[t], U)
         _ask(own, U, W, E)
         _mix(own, mixture, E, out[t, 0])
         _tell(U, E, out[t])

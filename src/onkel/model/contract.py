@@ -15,6 +15,7 @@ from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places
 from onkel.rules.base import Rule, vector
+from onkel.rules.how import How
 
 
 class Model:
@@ -183,7 +184,7 @@ class Model:
         if self.warmup.complete:
             self.warmup = None
 
-    def how(self) -> tuple[Any, ...]:
-        """The arguments of every loop that say how f moves."""
+    def how(self) -> How:
+        """What every loop is told of how f moves."""
         assert self.rule is not None
-        return self.state, self.loss, self.epsilon, self.rule.number, self.par
+        return How(self.state, self.loss, self.epsilon, self.rule.number, self.par)

@@ -13,12 +13,13 @@ from onkel.rules.passive_aggressive import passive_aggressive_step
 
 
 @jit_inline
-def judge(rule, par, state, loss, P, t, y, epsilon, q, c):
+def judge(how, P, t, y, q, c):
     """Loss of the scores in row t of P (n, K) for label y; writes c = -∂loss/∂p (K,).
 
     ``q`` is κ(x, x). A rule with a tube or margin of its own judges by that.
     """
-    margin = 1.0
+    rule, par, state, loss = how.rule, how.par, how.state, how.loss
+    margin, epsilon = 1.0, how.epsilon
     if rule == RuleKind.NORMA:
         if loss <= Loss.PERCEPTRON:
             margin = state[TUBE]
@@ -34,11 +35,12 @@ def judge(rule, par, state, loss, P, t, y, epsilon, q, c):
 
 
 @jit_inline
-def step(rule, par, state, weight, value, c2, q):
+def step(how, weight, value, c2, q):
     """(a, b) of f ← a f + b c κ(x, ·) after a row of this weight.
 
     ``value`` is its loss, ``c2`` is ‖c‖² and ``q`` is κ(x, x).
     """
+    rule, par, state = how.rule, how.par, how.state
     if rule == RuleKind.GRADIENT or rule == RuleKind.NORMA:
         return gradient_step(par, state[T], weight)
     if rule == RuleKind.PASSIVE_AGGRESSIVE:

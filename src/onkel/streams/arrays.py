@@ -10,7 +10,7 @@ import numpy as np
 from onkel.columns.encoding import Encoder
 from onkel.errors import DataError
 from onkel.streams.blocks import Piece
-from onkel.streams.sources import Source, piece_rows
+from onkel.streams.sources.source import Source, piece_rows
 
 
 class ArraySource(Source):

@@ -13,7 +13,8 @@ import pyarrow as pa
 from onkel.columns.failures import shorten
 from onkel.errors import DataError
 from onkel.streams.files import FileRef, joint_name
-from onkel.streams.sources import Batch, TableSource, piece_rows
+from onkel.streams.sources.source import piece_rows
+from onkel.streams.sources.table_source import Batch, TableSource
 
 T = TypeVar("T")
 

@@ -14,7 +14,8 @@ from onkel.columns.failures import missing_column
 from onkel.errors import DataError
 from onkel.streams.dialect import Dialect
 from onkel.streams.files import FileRef, find_files, find_format
-from onkel.streams.sources import Source, TableSource
+from onkel.streams.sources.source import Source
+from onkel.streams.sources.table_source import TableSource
 
 Opened = tuple[Source, Encoder, str | None]
 

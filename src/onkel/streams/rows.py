@@ -18,7 +18,7 @@ from onkel.errors import DataError
 from onkel.streams.arrays import as_target
 from onkel.streams.blocks import Piece
 from onkel.streams.dict_rows import DictRows
-from onkel.streams.sources import Source
+from onkel.streams.sources.source import Source
 
 # Rows that tell the columns of dicts: a fixed number, so that blocks do not matter.
 PEEK_ROWS = 256

@@ -14,7 +14,8 @@ from onkel.errors import DataError
 from onkel.streams.blocks import Block, Piece, reblock, skip
 from onkel.streams.fingerprint import Fingerprint
 from onkel.streams.shuffle import shuffled
-from onkel.streams.sources import Source, TableSource
+from onkel.streams.sources.source import Source
+from onkel.streams.sources.table_source import TableSource
 
 
 class Stream:

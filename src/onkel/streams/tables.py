@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from onkel.errors import DataError
 from onkel.streams.blocks import Piece
-from onkel.streams.sources import Batch, TableSource
+from onkel.streams.sources.table_source import Batch, TableSource
 
 
 @runtime_checkable

@@ -13,7 +13,6 @@ from onkel.rules.base import Rule
 from onkel.state import Array
 from onkel.support.budget import Budget
 from onkel.support.model import MOST_ROWS, SupportModel
-from onkel.support.moving import How
 from onkel.support.slots import CHANGED, Limits, Rows, Slots, keep_rows
 from onkel.support.stored_rows import SLOTS
 
@@ -79,9 +78,6 @@ class BudgetModel(SupportModel):
     def _limits(self) -> Limits:
         limit = -1 if self.limit is None else self.limit
         return Limits(self.budget.number(self.dtype), limit, self.budget_par, self.track)
-
-    def _how(self) -> How:
-        return How(*self.how())
 
     def _keep_rows(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
         """The rows of the slots that were filled in this sub-block."""

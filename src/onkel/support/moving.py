@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from onkel.model.common_factor import rescale
 from onkel.numerics.jit import jit_inline
 from onkel.rules.base import ALPHA, RADIUS, SCALE, SQUARED_NORM, T
 from onkel.rules.dispatch import judge, step
-
-
-class How(NamedTuple):
-    """The rule and the loss, and the state that they share with the budget."""
-
-    state: np.ndarray
-    loss: int
-    epsilon: float
-    rule: int
-    par: Any
 
 
 class Move(NamedTuple):
@@ -51,11 +39,11 @@ def move_of(how, rows, t, c):
         return Move(1.0, 0.0, 0.0, 0.0)
     state[T] += 1.0
     q = rows.q[t]
-    value = judge(how.rule, how.par, state, how.loss, rows.P, t, rows.y[t], how.epsilon, q, c)
+    value = judge(how, rows.P, t, rows.y[t], q, c)
     c2, cp = direction_sums(c, rows.P, t)
     if c2 == 0.0 and how.par[ALPHA] == 0.0:
         return Move(1.0, 0.0, 0.0, 0.0)
-    a, b = step(how.rule, how.par, state, weight, value, c2, q)
+    a, b = step(how, weight, value, c2, q)
     return Move(a, b if c2 > 0.0 else 0.0, c2, cp)
 
 

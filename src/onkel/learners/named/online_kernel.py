@@ -9,7 +9,8 @@ from onkel.default.restarting import RestartingModel
 from onkel.explicit.model import ExplicitModel
 from onkel.learners.declaration import Row, declared, param
 from onkel.learners.named.least_squares import CalibratedClassifier, UncertainRegressor
-from onkel.learners.remembering import RemembersClasses, RemembersValues
+from onkel.learners.remembering_classes import RemembersClasses
+from onkel.learners.remembering_values import RemembersValues
 from onkel.learners.representations import OverMap
 from onkel.learners.shared import Seeded
 from onkel.losses import Loss

@@ -8,32 +8,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import block_diag
 from sklearn.utils.multiclass import type_of_target
 
 from onkel.maps.landmarks.due_fits import FEW_ROWS, DueFits
-from onkel.maps.landmarks.evidence import Landmarks, penalty_of
+from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_widths import (
     first_widths,
     prior_mean,
     steps_of_widths,
     widths_in_steps,
 )
-from onkel.maps.landmarks.heavy_tails import TailCurves
-from onkel.maps.landmarks.rational import KernelColumns
+from onkel.maps.landmarks.fitted import FittedLandmarks
 from onkel.maps.landmarks.search import improve, steps_of_search
 from onkel.maps.landmarks.units import Units, n_steps
-from onkel.numerics.dense import as_dense, with_zero_columns
+from onkel.numerics.dense import as_dense
 from onkel.numerics.in_steps import finished, in_shares
 from onkel.parameters import non_negative, whole
-from onkel.state import Array, Field, Flag, Number, Whole
+from onkel.state import Field, Flag, Whole
 
 # Fewer rows say nothing of widths.
 _FEWEST_ROWS = 8
 # Steps for widths of few rows from the prior.
 _STEPS = 40
-# The penalty of the constant feature, as a share of λ: so small that targets need no centring.
-_CONSTANT = 1e-4
 
 
 @dataclass(eq=False, repr=False)
@@ -104,17 +100,17 @@ class LearnedLandmarks(DueFits):
     @property
     def landmarks_(self) -> np.ndarray:
         """Landmarks (B, d)."""
-        return self._units.inverse(self._at.S)
+        return self._fitted.landmarks
 
     @property
     def width_(self) -> np.ndarray:
         """Widths w, (d,) or (B, d)."""
-        return np.asarray(np.exp(self._at.log_width) / self._units.scale)
+        return self._fitted.width
 
     @property
     def ridge_(self) -> float:
         """Penalty λ."""
-        return self._at.ridge
+        return self._fitted.at.ridge
 
     # ---- what a model drives -------------------------------------------------------------------
 
@@ -149,7 +145,7 @@ class LearnedLandmarks(DueFits):
         if self._learns_widths(due):
             most += steps_of_widths(self._steps_for_widths(n, due))
         if self._searches(due):
-            own = self._taught and self._at.log_width.ndim == 2
+            own = self._taught and self._fitted.at.log_width.ndim == 2
             most += steps_of_search(n, d, self.n_components, own, self._steps_for(n))
         return most
 
@@ -164,7 +160,7 @@ class LearnedLandmarks(DueFits):
         if len(X) >= _FEWEST_ROWS and V.any() and (not self._taught or self._due(due)):
             at = yield from self._learned(at, first, units, X, V, weight, due)
             self._taught, self._owing = True, self._postponed
-        self._keep(units, at)
+        self._fitted = FittedLandmarks(units, at)
 
     def _learned(
         self,
@@ -201,16 +197,9 @@ class LearnedLandmarks(DueFits):
     def add_columns(self, n: int) -> int | None:
         """Landmarks are 0 in the new columns; their width there is the median of all columns'."""
         self.n_features_in_ += n
-        if hasattr(self, "_at"):
-            middling = np.log(np.median(self.width_, axis=-1, keepdims=True))
-            log_width = np.append(self._at.log_width, np.repeat(middling, n, axis=-1), axis=-1)
-            S = with_zero_columns(self._at.S, n)
-            self._keep(self._units.with_columns(n), Landmarks(S, log_width, self._at.log_ridge))
+        if "_fitted" in vars(self):
+            self._fitted = self._fitted.with_columns(n)
         return None
-
-    def _keep(self, units: Units, at: Landmarks) -> None:
-        self._units, self._at = units, at
-        self._kernel = KernelColumns(at.S, np.exp(at.log_width))
 
     def _first_landmarks(self, units: Units, X: np.ndarray) -> Landmarks:
         prior = prior_mean(X.shape[1])
@@ -221,10 +210,8 @@ class LearnedLandmarks(DueFits):
 
         While landmarks are still added, they begin again as the first rows.
         """
-        complete = len(self._at.S) == self.n_components
-        S = units(self.landmarks_) if complete else first.S
-        log_width = self._at.log_width + self._units.log_finer(units)
-        return Landmarks(S, log_width, self._at.log_ridge)
+        complete = len(self._fitted) == self.n_components
+        return self._fitted.in_units(units, None if complete else first)
 
     @staticmethod
     def _standardised(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -233,21 +220,17 @@ class LearnedLandmarks(DueFits):
         return centred / spread if spread > 0.0 else centred
 
     def prior(self) -> np.ndarray:
-        """The penalty of the weights: λ κ(S, S), or λ I, and a little for the constant."""
-        K0 = penalty_of(self._at.S, np.exp(self._at.log_width))
-        return np.asarray(self.ridge_ * block_diag(K0, _CONSTANT))
+        return self._fitted.prior()
 
     @property
     def n_features_out_(self) -> int:
-        return len(self._at.S) + 1
+        return len(self._fitted) + 1
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
-        X = as_dense(X)
-        m = len(self._at.S)
+        X, shape = as_dense(X), (X.shape[0], self.n_features_out_)
         # in float64, because the small penalty of the weights would magnify rounding
-        Z = np.empty((len(X), m + 1)) if out is None or out.dtype != np.float64 else out
-        self._kernel(self._units(X), Z[:, :m])
-        Z[:, m] = 1.0
+        Z = np.empty(shape) if out is None or out.dtype != np.float64 else out
+        self._fitted.fill(X, Z)
         return Z.astype(self.dtype_, copy=False)
 
     def fit(self, X: Any, y: Any = None) -> LearnedLandmarks:
@@ -261,16 +244,7 @@ class LearnedLandmarks(DueFits):
     # ---- state ---------------------------------------------------------------------------------
 
     def fields(self, state: Any) -> dict[str, Field]:
-        # of the landmarks' own widths, or of those for all
-        own = getattr(state.get("log_width"), "ndim", 1) == 2
-        width: tuple[int | str, ...] = ("landmarks", "d") if own else ("d",)
-        return {
-            "S": Array(shape=("landmarks", "d"), low=-1e150, high=1e150),
-            "log_width": Array(shape=width, low=-300.0, high=300.0),
-            "log_ridge": Number(low=-300.0, high=300.0),
-            "tails": Array(shape=(2, "d"), low=-1e150, high=1e150),
-            "middle": Array(shape=("d",), low=-1e150, high=1e150),
-            "scale": Array(shape=("d",), low=1e-300, high=1e150),
+        return FittedLandmarks.fields(state) | {
             "taught": Flag(),
             "owing": Flag(),
             "postponed": Flag(),
@@ -279,13 +253,7 @@ class LearnedLandmarks(DueFits):
 
     def get_state(self) -> dict[str, Any]:
         """What was fitted, as named arrays and scalars."""
-        return {
-            "S": self._at.S,
-            "log_width": self._at.log_width,
-            "log_ridge": float(self._at.log_ridge),
-            "tails": self._units.tails.as_array(),
-            "middle": self._units.middle,
-            "scale": self._units.scale,
+        return self._fitted.get_state() | {
             "taught": self._taught,
             "owing": self._owing,
             "postponed": self._postponed,
@@ -296,8 +264,7 @@ class LearnedLandmarks(DueFits):
         """The inverse of :meth:`get_state`, after :meth:`start`."""
         self._taught, self._owing = bool(state["taught"]), bool(state["owing"])
         self._postponed, self._resumed = bool(state["postponed"]), state["resumed"]
-        units = Units(TailCurves(*state["tails"]), state["middle"], state["scale"])
-        self._keep(units, Landmarks(state["S"], state["log_width"], float(state["log_ridge"])))
+        self._fitted = FittedLandmarks.from_state(state)
 
 
 def _as_targets(y: np.ndarray) -> np.ndarray:

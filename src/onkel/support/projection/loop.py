@@ -73,17 +73,17 @@ def _store(t, size, b, delta, rows, slots, basis, state, scratch):
 @jit_inline
 def _learn_row(t, size, rows, slots, basis, limits, how, scratch):
     """Learn row t, whose scores are known."""
-    c, state, par, P = scratch.c, how.state, how.par, rows.P
+    c, state, P = scratch.c, how.state, rows.P
     weight, q, y = rows.weight[t], rows.q[t], rows.y[t]
     eta = limits.par[ETA]
     state[T] += 1.0
-    value = judge(how.rule, par, state, how.loss, P, t, y, how.epsilon, q, c)
+    value = judge(how, P, t, y, q, c)
     c2, cp = direction_sums(c, P, t)
     margin = limits.par[AGGRESSIVE] > 0.0 and c2 == 0.0
     if margin:
         value = evaluate(Loss.HINGE, P, t, y, how.epsilon, c)
         c2, cp = direction_sums(c, P, t)
-    if c2 == 0.0 and par[ALPHA] == 0.0:
+    if c2 == 0.0 and how.par[ALPHA] == 0.0:
         return
     length = _squared_length(basis.Z, t, size)
     delta2 = max(q - length, 0.0)
@@ -91,7 +91,7 @@ def _learn_row(t, size, rows, slots, basis, limits, how, scratch):
     rounding = 1e-10 if slots.A.itemsize == 8 else 1e-4
     room = not margin and (size < limits.size or limits.size < 0)
     stores = room and delta2 > max(eta * eta, rounding * q)
-    a, b = step(how.rule, par, state, weight, value, c2, q)
+    a, b = step(how, weight, value, c2, q)
     if margin:
         b = margin_step(value, c2, length, delta2, b, eta, limits.size)
     scale_by(slots.A, slots.outputs, a, state)

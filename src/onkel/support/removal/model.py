@@ -13,5 +13,5 @@ class RemovalModel(BudgetModel):
     """Coefficients over stored rows, of which a full set drops one for each new row."""
 
     def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
-        learn_removal(rows, slots, self._limits(), self._how())
+        learn_removal(rows, slots, self._limits(), self.how())
         self._keep_rows(X, rows, slots)
