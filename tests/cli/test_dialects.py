@@ -93,6 +93,9 @@ def test_separator_encoding_and_no_header(tmp_path, plain):
     assert len(model.predict(str(path))) == 300
     wide = write(tmp_path / "wide.csv", ["a#wörter#y", *lines], "utf-16")
     assert learned(wide, "-t", "y", "--sep", "#", "--encoding", "utf-16")[0].n_rows == 300
+    for ends in ("\n", "\r\n"):
+        wide.write_bytes(ends.join(["a,b,y", *lines, ""]).encode("utf-16"))
+        assert "--encoding utf-16" in run("learn", wide, "-t", "y").stderr
     bare = write(tmp_path / "bare.csv", [f"x{a},{y}" for a, _, y in rows()])
     model, _ = learned(bare, "-t", "c1", "--no-header")
     assert model.n_rows == 300

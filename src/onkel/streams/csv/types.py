@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -33,6 +33,12 @@ def header_of(
 
     A name may stand twice where it is not read: the second column then has a name with `AGAIN`.
     """
+    if data.startswith((BOM_UTF16_BE, BOM_UTF16_LE)):
+        raise DataError(
+            "is text in UTF-16; say so with encoding='utf-16' (on the command line --encoding "
+            "utf-16)",
+            source=where,
+        )
     start = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
     while data[start : start + 1] in (b"\r", b"\n"):
         start += 1
