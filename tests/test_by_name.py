@@ -77,6 +77,7 @@ def test_one_dict_is_one_row_and_a_path_is_a_source(saved, tmp_path):
     expected = model.predict(NEW)
     row = {"large": NEW["large"][0], "place": NEW["place"][0], "small": NEW["small"][0]}
     assert model.predict(row).tolist() == [expected[0]]
+    assert model.predict(NEW[NAMES].iloc[0]).tolist() == [expected[0]]
     NEW[["y", *NAMES[::-1]]].to_csv(tmp_path / "new.csv", index=False)
     assert np.array_equal(model.predict(tmp_path / "new.csv"), expected)
     assert np.array_equal(model.predict(str(tmp_path / "new.csv")), expected)
