@@ -120,3 +120,10 @@ def test_a_text_label_that_comes_late(tmp_path):
     model, _ = learned(path, "-t", "y", "--task", "classification", "-a", "pa")
     assert model.classes_.tolist() == ["0", "1", "other"]
     assert model.n_rows == 200_020
+    # unasked it is a bad row, in the first block or later; what to do about it is said
+    near = write(tmp_path / "near.csv", ["a,y", *lines[:400], *lines[-20:]])
+    for source in (path, near):
+        result = run("learn", source, "-t", "y", "-a", "pa")
+        assert "classification: the target holds 2 distinct whole numbers" in result.stderr
+        assert "'other' stands where a number is expected" in result.stderr
+        assert "say --task classification" in result.stderr

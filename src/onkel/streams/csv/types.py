@@ -19,6 +19,7 @@ from onkel.streams.dialect import Dialect
 AGAIN = "\0again"
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_WHOLE = r"^[+-]?\d{1,18}$"
 _KINDS = {
     "number": pa.float64(),
     "flag": pa.bool_(),
@@ -131,16 +132,19 @@ def _type_of(
     if name in kinds:
         return _KINDS.get(kinds[name], pa.timestamp("us"))
     if pa.types.is_string(t):
-        return _KINDS["number" if _mostly_numbers(column, nulls) else "text"]
+        if is_target and _mostly(column, nulls, _WHOLE):
+            return pa.int64()
+        return _KINDS["number" if _mostly(column, nulls, _NUMBER) else "text"]
     if pa.types.is_integer(t) and is_target:
         return pa.int64()
     return _KINDS["flag" if pa.types.is_boolean(t) else "number"]
 
 
-def _mostly_numbers(column: Any, nulls: tuple[str, ...]) -> bool:
+def _mostly(column: Any, nulls: tuple[str, ...], pattern: str) -> bool:
+    """Whether nine of ten values are numbers as this pattern has them."""
     text = pc.utf8_trim_whitespace(column)
     filled = text.filter(pc.invert(pc.is_in(text, pa.array(nulls))))
     if not len(filled):
         return False
-    hits = pc.sum(pc.match_substring_regex(filled, _NUMBER)).as_py()
+    hits = pc.sum(pc.match_substring_regex(filled, pattern)).as_py()
     return bool(hits >= 0.9 * len(filled))
