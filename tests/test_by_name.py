@@ -77,9 +77,29 @@ def test_one_dict_is_one_row_and_a_path_is_a_source(saved, tmp_path):
     expected = model.predict(NEW)
     row = {"large": NEW["large"][0], "place": NEW["place"][0], "small": NEW["small"][0]}
     assert model.predict(row).tolist() == [expected[0]]
+    assert model.predict(NEW[NAMES].iloc[0]).tolist() == [expected[0]]
     NEW[["y", *NAMES[::-1]]].to_csv(tmp_path / "new.csv", index=False)
     assert np.array_equal(model.predict(tmp_path / "new.csv"), expected)
     assert np.array_equal(model.predict(str(tmp_path / "new.csv")), expected)
+
+
+def test_times_that_a_frame_holds_as_text_are_those_of_the_file(tmp_path):
+    when = pd.date_range("2024-01-01", periods=400, freq="97min")
+    frame = pd.DataFrame({"when": when, "y": np.sin(when.hour / 4) + 0.01 * np.arange(400)})
+    path, model = tmp_path / "t.csv", tmp_path / "t.onkel"
+    frame.to_csv(path, index=False)
+    result = CliRunner().invoke(
+        app, ["learn", str(path), "-t", "y", "-a", "krls", "--save", str(model)]
+    )
+    assert result.exit_code == 0, result.stderr
+    model = onkel.load(model)
+    expected = model.predict(frame)
+    assert np.array_equal(model.predict(pd.read_csv(path)), expected)
+    assert np.array_equal(
+        model.predict(frame.assign(when=when.strftime("%Y/%m/%d %H:%M"))), expected
+    )
+    with pytest.raises(DataError, match="row 0, column 'when': 'noon' stands where a time"):
+        model.predict(frame.assign(when="noon"))
 
 
 def test_an_array_goes_by_position_and_has_the_right_width(saved):

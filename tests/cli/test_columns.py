@@ -49,6 +49,18 @@ def test_the_columns_are_shown_before_learning_and_kept_in_the_model(people, tmp
     assert run("predict", tmp_path / "m.onkel", people).exit_code == 0
 
 
+def test_many_plain_columns_are_counted_and_unnamed_ones_are_not_shown(tmp_path):
+    lines = [",".join([*(str(k * (j + 3) % 97 + 0.5) for j in range(50)), str(k % 2)])
+             for k in range(100)]  # fmt: skip
+    wide = tmp_path / "wide.csv"
+    wide.write_text("\n".join([",".join([*(f"c{j}" for j in range(50)), "y"]), *lines]) + "\n")
+    shown = run("learn", wide, "-t", "y", "-a", "pa")
+    assert "50 columns   numbers" in shown.stderr, shown.stderr
+    pairs = tmp_path / "rows.svm"
+    pairs.write_text("1 1:0.5\n0 2:0.5\n" * 20)
+    assert "categories" not in run("learn", pairs, "-a", "pa").stderr
+
+
 def test_columns_that_were_asked_for_stay(people, tmp_path):
     args = ["--keep-columns", "row,source", "--categorical", "name", "--exclude", "age,city"]
     result = run("learn", people, "-t", "y", "-a", "pa", "-o", tmp_path / "m.onkel", *args)

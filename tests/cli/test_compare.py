@@ -218,6 +218,23 @@ def test_rivals_of_other_libraries_see_the_same_rows(rows):
     assert found["runs"][1]["metric"] == "rmse"
 
 
+def test_rivals_learn_text_whose_values_come_one_by_one(tmp_path):
+    rng = np.random.default_rng(0)
+    months = rng.integers(12, size=600)
+    label = np.array(["low", "middle", "high"])[months % 3]
+    lines = [
+        f"m{m},{x:.2f},{y}" for m, x, y in zip(months, rng.normal(size=600), label, strict=True)
+    ]
+    path = tmp_path / "months.csv"
+    path.write_text("\n".join(["month,x,y", *lines, ""]))
+    found = compare(path, "-t", "y", "-a", "pa", "--runs", 1,
+                    "--rival", "sklearn.linear_model:SGDClassifier",
+                    "--rival", "river.tree:HoeffdingTreeClassifier")  # fmt: skip
+    values = {r["name"]: r["value"] for r in found["runs"]}
+    assert values["SGDClassifier"] < 20
+    assert values["HoeffdingTreeClassifier"] < 50
+
+
 def test_the_order_of_the_stream(rows):
     args = ["-t", "label", "--exclude", "gap", "-a", "pa", "--order", "stream", "--runs", 2]
     found = compare(rows, *args)

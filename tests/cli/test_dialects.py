@@ -93,6 +93,9 @@ def test_separator_encoding_and_no_header(tmp_path, plain):
     assert len(model.predict(str(path))) == 300
     wide = write(tmp_path / "wide.csv", ["a#wörter#y", *lines], "utf-16")
     assert learned(wide, "-t", "y", "--sep", "#", "--encoding", "utf-16")[0].n_rows == 300
+    for ends in ("\n", "\r\n"):
+        wide.write_bytes(ends.join(["a,b,y", *lines, ""]).encode("utf-16"))
+        assert "--encoding utf-16" in run("learn", wide, "-t", "y").stderr
     bare = write(tmp_path / "bare.csv", [f"x{a},{y}" for a, _, y in rows()])
     model, _ = learned(bare, "-t", "c1", "--no-header")
     assert model.n_rows == 300
@@ -117,3 +120,10 @@ def test_a_text_label_that_comes_late(tmp_path):
     model, _ = learned(path, "-t", "y", "--task", "classification", "-a", "pa")
     assert model.classes_.tolist() == ["0", "1", "other"]
     assert model.n_rows == 200_020
+    # unasked it is a bad row, in the first block or later; what to do about it is said
+    near = write(tmp_path / "near.csv", ["a,y", *lines[:400], *lines[-20:]])
+    for source in (path, near):
+        result = run("learn", source, "-t", "y", "-a", "pa")
+        assert "classification: the target holds 2 distinct whole numbers" in result.stderr
+        assert "'other' stands where a number is expected" in result.stderr
+        assert "say --task classification" in result.stderr

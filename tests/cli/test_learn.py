@@ -158,6 +158,9 @@ def test_one_class_only_is_remarked(tmp_path):
     result = run("learn", path, "-t", "y", "-a", "pa")
     assert result.exit_code == 0
     assert "sorted by the target" in result.stderr
+    path.write_text("a,y\n" + "1.5,5\n" * 50)
+    result = run("learn", path, "-t", "y", "-a", "pa")
+    assert "holds 1 distinct whole number (" in result.stderr
 
 
 @pytest.mark.parametrize("shuffle", [0, 700])

@@ -60,6 +60,17 @@ def test_a_report_of_classes(source, tmp_path):
     assert "What moves the predictions most: wind" in page
 
 
+def test_the_table_of_columns_has_what_was_left_out_and_no_empty_column(source, tmp_path):
+    frame = pd.read_csv(source).assign(row=np.arange(3000))
+    frame.to_csv(source, index=False)
+    page = learn(source, "label", tmp_path / "r.html", "-a", "pa")
+    table = page[page.index("<h2>Columns</h2>") : page.index("<h2>Progress</h2>")]
+    assert re.findall(r"<th>(.*?)</th>", table) == [
+        "name", "kind", "categories", "importance", "became",
+    ]  # fmt: skip
+    assert "left out: counts the rows (--keep-columns to use it)" in table
+
+
 def test_a_report_of_values(source, tmp_path):
     page = learn(source, "value", tmp_path / "r.html", "-a", "pa")
     assert "Predicted and true" in headings(page)

@@ -273,6 +273,14 @@ def test_numbers_with_a_decimal_comma_are_no_categories(tmp_path, collect):
     assert len(collect(open_stream(str(path), target="y", categorical="a"))[0]) == 10
 
 
+def test_rows_without_a_target_are_counted_up_to_a_bad_row(tmp_path, collect):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,y\n1,p\n2,\ninf,q\n3,\n4,p\n")
+    stream = open_stream(path, target="y")
+    _, y, error, _ = collect(stream)
+    assert (y.tolist(), error.row, stream.n_unlabelled) == (["p"], 2, 1)
+
+
 @pytest.mark.parametrize("value", ["", "inf"])
 def test_a_row_without_a_target_may_hold_what_it_likes(tmp_path, value):
     path = tmp_path / "rows.csv"

@@ -16,8 +16,9 @@ _PLAIN: dict[str, Any] = {
 
 
 def show_columns(columns: list[dict[str, Any]], useless: dict[str, str]) -> None:
-    """Print the table on stderr, above the run."""
-    stderr().print(columns_table(columns, useless))
+    """Print the table on stderr, above the run; nothing where columns have no names."""
+    if columns or useless:
+        stderr().print(columns_table(columns, useless))
 
 
 def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Any:
@@ -46,7 +47,8 @@ def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Any
         became = Text(column["became"] + late)
         table.add_row(Text(column["name"]), kind, count, gaps, *bar, became)
     if len(listed) < len(columns):
-        table.add_row(f"... {len(columns) - len(listed):,} more")
+        more = f"{len(columns) - len(listed):,}"
+        table.add_row(*((f"... {more} more",) if listed else (f"{more} columns", "numbers")))
     for name, why in useless.items():
         told = f"left out: {why} (--keep-columns to use it)"
         table.add_row(Text(name), *[""] * (len(table.columns) - 2), Text(told))

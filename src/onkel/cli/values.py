@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.evaluation.text import count
 from onkel.learners.making import parse_value
 
 _MOST_CLASSES = 32
@@ -123,10 +124,13 @@ def choose_task(y: np.ndarray, asked: str) -> tuple[str, str]:
     if y.dtype.kind == "b" or not numeric:
         return "classification", f"the target holds {'text' if not numeric else 'true and false'}"
     distinct = len(np.unique(y))
-    if y.dtype.kind == "f":
-        if distinct <= 2 and bool(np.all(y == np.rint(y))):
-            return "classification", f"the target holds {distinct} whole number(s) only"
-        return "regression", "the target is a number with decimals"
+    whole = bool(np.all(y == np.rint(y)))
+    found = count(distinct, "distinct whole number")
+    if y.dtype.kind == "f" and not (whole and distinct <= 2):
+        return (
+            "regression",
+            f"the target is a number {'that may have' if whole else 'with'} decimals",
+        )
     if distinct <= min(_MOST_CLASSES, max(2, len(y) // 4)):
-        return "classification", f"the target holds {distinct} distinct whole numbers"
-    return "regression", f"the target holds {distinct} distinct whole numbers in {len(y)} rows"
+        return "classification", f"the target holds {found}"
+    return "regression", f"the target holds {found} in {count(len(y), 'row')}"

@@ -11,28 +11,37 @@ from onkel.columns.encoding import Encoder
 from onkel.errors import DataError
 
 
-def clean(
+def checked(
     pieces: Iterable[Any], policy: str, encoder: Encoder, first_row: int, learn: bool = True
 ) -> Iterator[Any]:
-    """Pieces (``onkel.streams.blocks.Piece``) without NaN or inf.
+    """Pieces (``onkel.streams.blocks.Piece``) up to the first row that is refused.
 
-    Infinite values are always an error. ``"mean"`` and ``"auto"`` fill with the running mean of the
-    column over the rows before (kept in the encoder, so a saved model fills a new file with what it
-    learned; without ``learn`` it stays as it is). ``"skip"`` drops the row. Rows without a target
-    are dropped, too, where they are to be learned; else their target is NaN or None.
+    Infinite values are always an error, gaps where the policy is ``"error"``.
     """
     row = first_row
     for piece in pieces:
         n = piece.n_rows
         good, failure = _check(piece, policy, encoder, row, learn)
-        if good < n:
-            piece = piece.before(good)
-        piece = _repaired(_labelled(piece, learn), policy, encoder, learn)
-        if piece.n_rows:
-            yield piece
+        yield piece.before(good) if good < n else piece
         if failure is not None:
             raise failure
         row += n
+
+
+def clean(
+    pieces: Iterable[Any], policy: str, encoder: Encoder, learn: bool = True
+) -> Iterator[Any]:
+    """Checked pieces without NaN.
+
+    ``"mean"`` and ``"auto"`` fill with the running mean of the column over the rows before (kept in
+    the encoder, so a saved model fills a new file with what it learned; without ``learn`` it stays
+    as it is). ``"skip"`` drops the row. Rows without a target are dropped, too, where they are to
+    be learned; else their target is NaN or None.
+    """
+    for piece in pieces:
+        repaired = _repaired(_labelled(piece, learn), policy, encoder, learn)
+        if repaired.n_rows:
+            yield repaired
 
 
 def _labelled(piece: Any, learn: bool) -> Any:

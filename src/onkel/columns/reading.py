@@ -27,8 +27,10 @@ def given(array: Any, column: Column, na_values: Collection[str] = ()) -> Given:
         # the constant says nothing, as a gap does
         constant = (column.constant,) if column.constant else ()
         return text_of(array, column.name, (*na_values, *constant))
-    if column.form and arrow_values.kind_of(array.type) == "text":
-        return _parsed(array, column, na_values)
+    # a frame may hold as text what a file's reader took for times, year first
+    form = column.form or ("ymd" if column.kind == "time" else "")
+    if form and arrow_values.kind_of(array.type) == "text":
+        return _parsed(array, column, form, na_values)
     if column.kind == "time":
         return Given(arrow_values.seconds(array, column.name))
     return Given(arrow_values.numbers(array, column.name, na_values))
@@ -42,11 +44,11 @@ def text_of(array: Any, name: str, na_values: Collection[str] = ()) -> Given:
     return Given(np.where(gone[index], -1, index), values)
 
 
-def _parsed(array: Any, column: Column, na_values: Collection[str]) -> Given:
+def _parsed(array: Any, column: Column, form: str, na_values: Collection[str]) -> Given:
     """Numbers or times that are written as text."""
     text = text_of(array, column.name, na_values)
     parse = seconds_of if column.kind == "time" else numbers_of
-    values = np.append(parse(text.known, column.form), np.nan)
+    values = np.append(parse(text.known, form), np.nan)
     found = values[text.values]
     bad = np.isnan(found) & (text.values >= 0)
     if bad.any():

@@ -11,6 +11,7 @@ from typing import Any
 
 from onkel._version import __version__
 from onkel.evaluation import pictures
+from onkel.evaluation.column_table import column_table
 from onkel.evaluation.comparison.table import comparison
 from onkel.evaluation.details.telling import score_lines
 from onkel.evaluation.figure import plot, to_svg
@@ -93,7 +94,7 @@ def write_html(
         figures={name: Markup(to_svg(figure)) for name, figure in drawn.items()},
         scores=alone and score_lines(alone.task, alone.details),
         bands=len({run.name for run in runs}) < len(runs),
-        columns=_columns(columns),
+        columns=model and column_table(columns, model.settings.get("useless", {})),
         progress=alone and _progress(alone),
         settings=_settings(runs, settings or {}),
         versions=versions(),
@@ -124,23 +125,6 @@ def _progress(run: PrequentialResult) -> Table:
     title = run.metric.title
     return {"head": ("rows", f"{title} so far", "since the line above", "rows/s", "model"),
             "rows": rows}  # fmt: skip
-
-
-def _columns(columns: Sequence[dict[str, Any]]) -> Table | None:
-    """The table of the columns: what each dict holds, under its keys."""
-    if not columns:
-        return None
-    keys = list(dict.fromkeys(key for column in columns for key in column))
-    rows = [_row(*(_cell(column.get(key)) for key in keys)) for column in columns]
-    return {"head": [key.replace("_", " ") for key in keys], "rows": rows}
-
-
-def _cell(value: Any) -> str:
-    if value is None or value is False:
-        return ""
-    if value is True:
-        return "yes"
-    return f"{100 * value:.1f} %" if isinstance(value, float) else str(value)
 
 
 def _pictures(

@@ -121,6 +121,15 @@ class _Named(Protocol):
         """What the values are called."""
 
 
+@runtime_checkable
+class _Row(Protocol):
+    """A row of a pandas frame: values with the names of their columns."""
+
+    def items(self) -> Any: ...
+
+    def to_frame(self) -> Any: ...
+
+
 def _is_pair(data: Any) -> bool:
     """Whether features and targets come as a tuple, as `onkel.streams.open_stream` takes them."""
     return (
@@ -158,6 +167,8 @@ def _source(data: Any, encoder: Encoder | None) -> Any:
     """Data as `onkel.streams.open_stream` takes it: named columns where the model has them."""
     from onkel.pipeline.python_tables import table_by_position, table_of_dict, table_of_rows
 
+    if isinstance(data, _Row):
+        return table_of_rows([dict(data.items())], encoder)
     if isinstance(data, Mapping):
         return table_of_dict(data, encoder)
     if isinstance(data, (list, tuple)) and data and isinstance(data[0], Mapping):

@@ -9,7 +9,7 @@ import numpy as np
 
 from onkel.columns.choosing import Choice
 from onkel.columns.encoding import Encoder
-from onkel.columns.missing import clean
+from onkel.columns.missing import checked, clean
 from onkel.errors import DataError
 from onkel.streams.blocks import Block, Piece, reblock, skip
 from onkel.streams.fingerprint import Fingerprint
@@ -118,8 +118,10 @@ class Stream:
             self.encoder.layout.gaps = [0] * len(self.encoder.columns)
             if self.missing in ("mean", "auto"):
                 self.encoder.means = self.encoder.counts = None
-        source = self._counted(self._source.pieces(raw, self.dtype))
-        pieces = clean(source, self.missing, self.encoder, raw, self._learns)
+        policy, learns = self.missing, self._learns
+        source = self._source.pieces(raw, self.dtype)
+        good = self._counted(checked(source, policy, self.encoder, raw, learns))
+        pieces = clean(good, policy, self.encoder, learns)
         if self.shuffle:
             pieces = shuffled(pieces, self.shuffle, self.random_state)
         return pieces if early or self._tracked else skip(pieces, self.skip_rows)

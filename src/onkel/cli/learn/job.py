@@ -218,7 +218,11 @@ class LearnJob:
     def _located(self, error: DataError, stream: Any) -> str:
         """The error with its line, unless rows come in another order or are left out."""
         moved = self.options.shuffle or self.options.missing == "skip"
-        return str(error) if moved else with_line(error, stream)
+        text = str(error) if moved else with_line(error, stream)
+        if error.column is None or error.column != stream.encoder.target:
+            return text
+        number = "a number is expected" in error.message
+        return f"{text}; if it is a label, say --task classification" if number else text
 
     def _progress(self, stream: Any) -> RunProgress:
         total = stream.n_rows

@@ -9,6 +9,7 @@ from typing import Any
 
 from onkel.errors import DataError
 from onkel.evaluation.comparison.entries import Entry
+from onkel.evaluation.comparison.rivals import Rival
 from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.result import PrequentialResult
@@ -93,9 +94,17 @@ class Contest:
         for i, block in enumerate(blocks):
             with self.held():
                 if i == 0:
+                    self._make_room(model.estimator, block.X.shape[1])
                     run.warm_up(block)
                 run.step(block)
         return run.result()
+
+    def _make_room(self, learner: Any, width: int) -> None:
+        """Tell a rival how wide rows may become: encoded ones have ``width`` columns."""
+        if isinstance(learner, Rival):
+            codes = 0 if self.encoder is None else len(self.encoder.codes)
+            means = 1 if learner.classes is None else max(len(learner.classes) - 1, 1)
+            learner.room = width + codes * (means - 1)
 
     def _model(self, entry: Entry, seed: int) -> StreamModel:
         return StreamModel(entry.make(seed), scaling=self.scaling, encoder=self.encoder)

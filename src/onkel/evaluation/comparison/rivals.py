@@ -33,10 +33,15 @@ class _OneByOne(Protocol):
     def predict_one(self, x: Any) -> Any: ...
 
 
-class _Rival(BaseEstimator):
-    """A learner of another library, behind the interface of a `StreamModel`'s estimator."""
+class Rival(BaseEstimator):
+    """A learner of another library, behind the interface of a `StreamModel`'s estimator.
+
+    Those with ``partial_fit`` keep the width of their first row. So rows get zeros up to ``room``
+    columns, where columns that come in mid-stream find a place.
+    """
 
     nbytes_ = 0
+    room = 0
     changes_: tuple[int, ...] = ()
 
     def __init__(self, learner: Any, classes: Any = None) -> None:
@@ -52,8 +57,26 @@ class _Rival(BaseEstimator):
         if "n_rows_" not in vars(self):
             self.n_rows_, self.n_features_in_ = 0, X.shape[1]
         step = self._learn_one if isinstance(self.learner, _OneByOne) else self._learn_row
-        told = [step(X[t : t + 1], y[t]) for t in range(len(y))]
+        rows = np.pad(X, ((0, 0), (0, max(self.room - X.shape[1], 0))))
+        told = [step(rows[t : t + 1], y[t]) for t in range(len(y))]
         return Told(np.array(told, dtype=self._dtype(y)))
+
+    def add_columns(self, n: int, *, quietly: bool = False) -> Self:
+        """Take rows of n columns more, which were 0 so far; one more value of a text, say.
+
+        Raises
+        ------
+        ValueError
+            The learner has one width, and no room is left.
+        """
+        wide = self.n_features_in_ + n
+        if wide > self.room and not isinstance(self.learner, _OneByOne):
+            raise ValueError(
+                f"{type(self.learner).__name__} takes no columns that come in mid-stream; hold all "
+                "rows in memory (--memory on the command line)"
+            )
+        self.n_features_in_ = wide
+        return self
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the rows in their order, going on from what was learned."""
@@ -93,14 +116,14 @@ class _Rival(BaseEstimator):
         return type(self)(learner, self.classes)
 
 
-class RivalClassifier(ClassifierMixin, _Rival):
+class RivalClassifier(ClassifierMixin, Rival):
     """A classifier of another library."""
 
     def _dtype(self, y: np.ndarray) -> Any:
         return object
 
 
-class RivalRegressor(RegressorMixin, _Rival):
+class RivalRegressor(RegressorMixin, Rival):
     """A regressor of another library."""
 
     def _dtype(self, y: np.ndarray) -> Any:

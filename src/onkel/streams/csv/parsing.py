@@ -17,6 +17,7 @@ from onkel.streams.lines import Chunk, line_of
 _TIME = "a time (like 2024-05-17T12:30:00)"
 _WORDS = {
     pa.float64(): "a number",
+    pa.int64(): "a number",
     pa.bool_(): "true or false",
     pa.timestamp("us"): _TIME,
     pa.timestamp("ns"): _TIME,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +19,7 @@ from onkel.streams.dialect import Dialect
 AGAIN = "\0again"
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_WHOLE = r"^[+-]?\d{1,18}$"
 _KINDS = {
     "number": pa.float64(),
     "flag": pa.bool_(),
@@ -33,6 +34,12 @@ def header_of(
 
     A name may stand twice where it is not read: the second column then has a name with `AGAIN`.
     """
+    if data.startswith((BOM_UTF16_BE, BOM_UTF16_LE)):
+        raise DataError(
+            "is text in UTF-16; say so with encoding='utf-16' (on the command line --encoding "
+            "utf-16)",
+            source=where,
+        )
     start = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
     while data[start : start + 1] in (b"\r", b"\n"):
         start += 1
@@ -125,16 +132,19 @@ def _type_of(
     if name in kinds:
         return _KINDS.get(kinds[name], pa.timestamp("us"))
     if pa.types.is_string(t):
-        return _KINDS["number" if _mostly_numbers(column, nulls) else "text"]
+        if is_target and _mostly(column, nulls, _WHOLE):
+            return pa.int64()
+        return _KINDS["number" if _mostly(column, nulls, _NUMBER) else "text"]
     if pa.types.is_integer(t) and is_target:
         return pa.int64()
     return _KINDS["flag" if pa.types.is_boolean(t) else "number"]
 
 
-def _mostly_numbers(column: Any, nulls: tuple[str, ...]) -> bool:
+def _mostly(column: Any, nulls: tuple[str, ...], pattern: str) -> bool:
+    """Whether nine of ten values are numbers as this pattern has them."""
     text = pc.utf8_trim_whitespace(column)
     filled = text.filter(pc.invert(pc.is_in(text, pa.array(nulls))))
     if not len(filled):
         return False
-    hits = pc.sum(pc.match_substring_regex(filled, _NUMBER)).as_py()
+    hits = pc.sum(pc.match_substring_regex(filled, pattern)).as_py()
     return bool(hits >= 0.9 * len(filled))
