@@ -14,7 +14,7 @@ import pytest
 from onkel import datasets, make
 from onkel.algorithms import ALGORITHMS
 from onkel.experiments import EXPERIMENTS, Cache, Case, Cell, Result, Rows, Search, find, run_cases
-from onkel.experiments.data import load_rows, order
+from onkel.experiments.data import load_rows, order, train_and_test
 from onkel.experiments.entry import METRICS
 from onkel.experiments.formats import parameters
 from onkel.experiments.grids import grid_of
@@ -53,6 +53,16 @@ def toy(tmp_path, monkeypatch):
         search=Search(grid, share=0.5),
     )
     load_rows.cache_clear()
+
+
+@pytest.mark.parametrize("split", [None, "all"])
+def test_a_file_without_test_rows_is_cut_four_to_one(split, toy):
+    file = datasets.path("german")
+    table = pq.read_table(file)
+    if split:
+        pq.write_table(table.append_column("split", pa.array([split] * len(table))), file)
+    (X, y, X_test, y_test), own = train_and_test(toy.rows)
+    assert (len(X), len(y), len(X_test), len(y_test), own) == (48, 48, 12, 12, False)
 
 
 # ---- what is declared ----------------------------------------------------------------------------

@@ -57,10 +57,11 @@ def train_and_test(rows: Rows) -> tuple[tuple[np.ndarray, ...], bool]:
     training rows.
     """
     whole = replace(rows, subset="train", share=1.0, most=None)
-    X, y, _ = load_rows(whole)
     try:
+        X, y, _ = load_rows(whole)
         X_test, y_test, _ = load_rows(replace(whole, subset="test"))
     except DataError:
+        X, y, _ = load_rows(replace(whole, subset="all"))
         X_test, y_test = X, y
     own = len(y) != len(y_test)  # else there are no test rows, or no column says which they are
     if not own:

@@ -57,10 +57,9 @@ class Units(NamedTuple):
     def log_finer(self, than: Units) -> np.ndarray:
         """log(scale of ``than``/own scale) of each column: the change of log-widths.
 
-        0 where the column has a curve in either units: its widths stay in units of its spread. Where
-        the scale of a column has more than doubled, the old rows hardly told what its values are
-        like, nor its width: it becomes twice as fine at most, or rows with such values would have
-        no neighbours.
+        0 where the column has a curve in either units: its widths stay in units of its spread. A
+        width becomes twice as fine at most. Where the scale has grown by more, the old rows hardly
+        had such values, and rows that have them would be left without neighbours.
         """
         curved = (self.tails.spread > 0.0) | (than.tails.spread > 0.0)
         finer = np.log(than.scale) - np.log(self.scale)
