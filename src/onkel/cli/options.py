@@ -242,6 +242,11 @@ Keep = Annotated[
     _option(help="Columns of the source to write as well: id,name.", metavar="COLUMNS",
             panel=OUTPUT),
 ]  # fmt: skip
+Intervals = Annotated[
+    float | None,
+    _option(help="Bounds as well that hold such a share of the targets, say 0.9 (regression by okl "
+            "and krls).", metavar="SHARE", panel=OUTPUT),
+]  # fmt: skip
 Scores = Annotated[bool, _option("--scores", help="Scores as well.", panel=OUTPUT)]
 Data = Annotated[
     list[str] | None,

@@ -11,6 +11,8 @@ from onkel.cli import options
 from onkel.cli.asked import named, one_or_all, takes
 from onkel.cli.console import note, watched
 
+_BOUNDS = ("prediction_low", "prediction_high")
+
 
 @dataclass(frozen=True, kw_only=True)
 class PredictOptions:
@@ -23,6 +25,7 @@ class PredictOptions:
     out: options.Out = "-"
     proba: options.Proba = False
     scores: options.Scores = False
+    intervals: options.Intervals = None
     keep: options.Keep = None
     sep: options.Sep = None
     encoding: options.Encoding = None
@@ -77,9 +80,10 @@ def _load(path: str) -> Any:
 
 
 def _check(options: PredictOptions, model: Any) -> None:
-    clash = {"prediction"} & set(_names(options.keep))
+    clash = {"prediction", *_BOUNDS} & set(_names(options.keep))
     if clash:
         raise ValueError(f"--keep {clash.pop()}: the predictions have that name")
+    _check_intervals(options, model)
     if options.missing == "skip":
         raise ValueError(
             "--missing skip: predictions would no longer stand beside their rows; "
@@ -93,6 +97,22 @@ def _check(options: PredictOptions, model: Any) -> None:
             f"--proba: this model has no probabilities (loss={loss!r}); "
             "learn with --set loss=logistic, or ask for --scores"
         )
+
+
+def _check_intervals(options: PredictOptions, model: Any) -> None:
+    from onkel.learners.named.least_squares import UncertainRegressor
+
+    if options.intervals is None:
+        return
+    if not 0.0 < options.intervals < 1.0:
+        raise ValueError(f"--intervals {options.intervals}: must be between 0 and 1, say 0.9")
+    if not isinstance(model.estimator, UncertainRegressor):
+        raise ValueError(
+            f"--intervals: this model ({type(model.estimator).__name__}) has no error bars; the "
+            "regressors okl (the default) and krls have" + (
+                ". For a classifier: --proba" if model.task == "classification" else ""
+            )
+        )  # fmt: skip
 
 
 def _names(given: str | None) -> list[str]:
@@ -122,6 +142,9 @@ def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, An
     for block in watched(stream, "predicting", stream.n_rows):
         columns = stream.kept(block.n_rows)
         columns |= {"prediction": model.predict_features(block.X)}
+        if options.intervals is not None:
+            bounds = model.interval_features(block.X, options.intervals)
+            columns |= dict(zip(_BOUNDS, bounds.T, strict=True))
         if options.scores:
             columns |= _by_class(model, "score", model.decision_features(block.X))
         if options.proba:

@@ -19,6 +19,7 @@ from onkel.model.lock import locked
 from onkel.numerics.dense import with_zero_columns
 from onkel.persistence.registry import model_of_part, part_of
 from onkel.pipeline.inputs import Inputs
+from onkel.pipeline.intervals import error_bars, interval
 from onkel.pipeline.locating import located
 from onkel.pipeline.recent_rows import RecentRows
 from onkel.pipeline.statistics import RunningStatistics, is_fitted
@@ -155,6 +156,15 @@ class BlockModel:
         if self.target_scaler is None:
             return predictions
         return self.target_scaler.inverse_transform(predictions)
+
+    @locked
+    def interval_features(self, X: Any, level: float = 0.9) -> np.ndarray:
+        """Bounds (n, 2) that hold the share ``level`` of targets; X as for `predict_features`."""
+        predictions, std = error_bars(self.estimator, self._scaled(X))
+        bounds = interval(predictions, std, level)
+        if self.target_scaler is None:
+            return bounds
+        return self.target_scaler.inverse_transform(bounds)
 
     @locked
     def next_features(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:

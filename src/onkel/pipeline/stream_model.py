@@ -129,6 +129,33 @@ class StreamModel(MergeableModel):
         """
         return self._over(X, self.predict_features)
 
+    def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
+        """Bounds that hold the targets of rows in a share of cases.
+
+        By a learner that knows the variance of its predictions: `OnlineKernelRegressor` (the
+        default) and `KernelRLSRegressor`. As `predict`, they speak about each row by itself: memory
+        of the labels that came last has no part in them.
+
+        Parameters
+        ----------
+        X : frame, table, dict, list of dicts, path or array
+            As `predict` takes it.
+        level : float, default=0.9
+            In (0, 1): the share of targets between the bounds, where errors are normal.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            Lower and upper bound, in the target's own units: ŷ ± q·std(ŷ), with the normal quantile
+            q of (1 + level)/2.
+
+        Raises
+        ------
+        ValueError
+            The learner has no error bars, or ``level`` is not in (0, 1).
+        """
+        return self._over(X, lambda rows: self.interval_features(rows, level))
+
     def predict_next(self, X: Any, ahead: int = 0) -> np.ndarray:
         """Predict the rows that come next, in order, without learning them.
 

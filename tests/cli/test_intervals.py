@@ -1,0 +1,80 @@
+"""Bounds around predictions: from the command line, and in Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow.csv as pc
+import pytest
+from typer.testing import CliRunner
+
+import onkel
+from onkel.cli import app
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(a) for a in args])
+
+
+def table(path, n, seed, classes=False):
+    """A target in thousands, with noise of 300."""
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=(2, n))
+    y = 5000.0 + 1000.0 * np.sin(2.0 * x) + 300.0 * rng.normal(size=n)
+    shown = np.where(y > 5000.0, "high", "low") if classes else y.round(3)
+    lines = [f"{a:.6f},{b:.6f},{c}" for a, b, c in zip(x, z, shown, strict=True)]
+    path.write_text("\n".join(["x,z,y", *lines]) + "\n")
+    return path, y
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("intervals")
+    source, _ = table(folder / "train.csv", 4000, 0)
+    for name, args in (
+        ("okl", ["--set", "speed=fast"]),
+        ("krls", ["-a", "krls"]),
+        ("pa", ["-a", "pa"]),
+    ):
+        result = run("learn", source, "-t", "y", *args, "-o", folder / f"{name}.onkel")
+        assert result.exit_code == 0, result.stderr
+    classes, _ = table(folder / "classes.csv", 500, 0, classes=True)
+    result = run("learn", classes, "-t", "y", "--set", "speed=fast", "-o", folder / "classes.onkel")
+    assert result.exit_code == 0, result.stderr
+    return folder
+
+
+@pytest.mark.parametrize("name", ["okl", "krls"])
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_they_hold_the_share_of_targets_that_was_asked_for(name, level, learned, tmp_path):
+    source, y = table(tmp_path / "new.csv", 3000, 1)
+    out = tmp_path / "p.csv"
+    result = run("predict", learned / f"{name}.onkel", source, "--intervals", level, "-o", out)
+    assert result.exit_code == 0, result.stderr
+    found = pc.read_csv(out).to_pydict()
+    low, high = np.array(found["prediction_low"]), np.array(found["prediction_high"])
+    assert np.mean((low <= y) & (y <= high)) == pytest.approx(level, abs=0.04)
+    model = onkel.load(learned / f"{name}.onkel")
+    bounds = model.predict_interval(source, level)
+    np.testing.assert_allclose(bounds, np.stack([low, high], axis=1), rtol=1e-6)
+    np.testing.assert_allclose(bounds.mean(axis=1), model.predict(source), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("args", "message"), [
+    (("okl", "--intervals", "1.5"), "between 0 and 1"),
+    (("pa", "--intervals", "0.9"), "okl (the default) and krls have"),
+    (("classes", "--intervals", "0.9"), "--proba"),
+    (("okl", "--intervals", "0.9", "--keep", "prediction_low"), "--keep prediction_low"),
+])  # fmt: skip
+def test_what_a_user_can_put_right(args, message, learned):
+    name, *options = args
+    result = run("predict", learned / f"{name}.onkel", learned / "train.csv", *options)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+def test_in_python_too(learned):
+    row = {"x": 0.0, "z": 0.0}
+    with pytest.raises(ValueError, match="level=0"):
+        onkel.load(learned / "okl.onkel").predict_interval(row, 0)
+    with pytest.raises(ValueError, match="PARegressor has no error bars"):
+        onkel.load(learned / "pa.onkel").predict_interval(row)
