@@ -52,10 +52,9 @@ def test_it_is_learning_in_order(weights, forgetting, monkeypatch):
     # three periods are factored once
     assert bool(summed) == (forgetting == 1.0 and weights != "zeros")
     matrix, other = model.weights.matrix, expected.weights.matrix
+    found, wanted = matrix.get_state(), other.get_state()
     for name in ("R", "b", "z_sum", "noise", "w0"):
-        np.testing.assert_allclose(
-            getattr(matrix, name), getattr(other, name), rtol=1e-9, atol=1e-9
-        )
+        np.testing.assert_allclose(found[name], wanted[name], rtol=1e-9, atol=1e-9)
     assert len(matrix.since) == len(other.since)
     np.testing.assert_allclose(model.weights.W, expected.weights.W, rtol=1e-9, atol=1e-12)
     assert np.array_equal(model.weights.state, expected.weights.state)

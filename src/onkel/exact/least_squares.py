@@ -34,8 +34,8 @@ from scipy.linalg.lapack import dpotrf
 
 from onkel.exact.saved_matrices import check_matrices
 from onkel.exact.since_anchor import RowsSince, solve_lower
-from onkel.merging import joined
-from onkel.numerics.blas import add_gram, cholesky_lower, lower_gram
+from onkel.exact.sums import FEW_ROWS, NOTHING, Known, Sums, wider
+from onkel.numerics.blas import cholesky_lower, lower_gram
 from onkel.numerics.linalg import BlockFactor
 from onkel.numerics.threads import side_by_side
 
@@ -48,23 +48,8 @@ FADE, _FADE_OF_MANY, _MANY = 0.05, 0.25, 128
 _WEIGHTLESS = 1e-30
 # Rows to learn at once, where anchors are nearer.
 _BLOCK_ROWS = 64
-# With fewer rows SciPy's wrappers, during which no other thread runs, are quicker to call.
-_FEW_ROWS = 16
 # Rows times m² from which on two threads gain by half of the work each.
 _LARGE = 4e6
-_SUMS = ("R", "b", "z_sum", "noise")
-_ARRAYS = (*_SUMS, "w0")
-
-
-class Known(NamedTuple):
-    """Rows whose features are known to change from z to T z + e, with e (n, m')."""
-
-    e: np.ndarray
-    goal: np.ndarray
-    curvature: np.ndarray
-    weight: np.ndarray
-    #: θ where T is the ridge regression of the new features on z: Σ curvature·e (T z)ᵀ = θ T Tᵀ
-    theta: float
 
 
 Innovations = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -78,7 +63,7 @@ class Anchor(NamedTuple):
 
 
 class RecursiveLeastSquares:
-    """The sums R (m, m; upper triangle) and b (m, K), the last anchor, and the rows since.
+    """The sums R (m, m) and b (m, K), the last anchor, and the rows since.
 
     ``prior`` is K₀ (m, m), the identity if None; ``ridge`` > 0; ``forgetting`` λ in (0, 1].
     """
@@ -86,13 +71,8 @@ class RecursiveLeastSquares:
     def __init__(
         self, m: int, n_outputs: int, ridge: float, forgetting: float, prior: Any = None
     ) -> None:
-        self.ridge, self.forgetting = ridge, forgetting
-        self.prior = np.asfortranarray(np.eye(m) if prior is None else prior) * ridge
-        self.R = self.prior.copy(order="F")
-        self.b = np.zeros((m, n_outputs))
-        self.z_sum = np.zeros(m)
-        #: Σ e²/(1 + zᵀ P z) over all rows, and their number
-        self.noise = np.zeros(2)
+        self.forgetting = forgetting
+        self.sums = Sums(m, n_outputs, ridge, forgetting, prior)
         #: rows from anchor to anchor, and what is added to the penalty of a factor, as its share
         self.period, self.lead = ANCHOR_ROWS, 0.0
         if forgetting < 1.0:
@@ -103,30 +83,20 @@ class RecursiveLeastSquares:
 
     def _anchor_at(self, rows: int) -> None:
         """Let the sums fade by ``rows`` rows, which are in them already, and factor R."""
-        self._fade(rows, self.z_sum, self.noise)
+        self.sums.fade_rest(rows)
         self._begin(self._anchor(rows))
-
-    def _fade(self, rows: int, *sums: np.ndarray) -> None:
-        if self.forgetting < 1.0 and rows:
-            for each in sums:
-                each *= self.forgetting**rows
-
-    def _fade_matrix(self, rows: int) -> None:
-        self._fade(rows, self.R, self.b)
-        if self.forgetting < 1.0 and rows:
-            # the penalty is no row and does not fade
-            self.R += (1.0 - self.forgetting**rows) * self.prior
 
     def _anchor(self, rows: int) -> Anchor:
         """The next anchor, when R and b have faded by ``rows`` rows."""
-        self._fade_matrix(rows)
-        factor = BlockFactor.of(self.R + self.lead * self.prior if self.lead else self.R)
+        self.sums.fade_matrix(rows)
+        R = self.sums.R
+        factor = BlockFactor.of(R + self.lead * self.sums.prior if self.lead else R)
         # contiguous, in whatever order b is stored: a saved model goes on bit for bit
-        return Anchor(factor, np.ascontiguousarray(factor.solve(self.b)))
+        return Anchor(factor, np.ascontiguousarray(factor.solve(self.sums.b)))
 
     def _begin(self, anchor: Anchor) -> None:
         self.factor, self.w0 = anchor
-        self.since = RowsSince(*self.b.shape, self.period)
+        self.since = RowsSince(*self.sums.b.shape, self.period)
 
     def factor_anew(self) -> None:
         """An anchor here."""
@@ -184,8 +154,8 @@ class RecursiveLeastSquares:
             scale, weight = scale[used], weight[used]
             U, L21, L22, v = self._innovations(Zs, residual)
             anchor = self._summed(Zs, Y * scale[:, None])
-        self.z_sum += Zs.T @ scale
-        self.noise += [float(np.mean(v**2, axis=1) @ (weight / scale**2)), len(Zs)]
+        self.sums.z_sum += Zs.T @ scale
+        self.sums.noise += [float(np.mean(v**2, axis=1) @ (weight / scale**2)), len(Zs)]
         self._take(anchor, U, L21, L22, v)
         return predictions
 
@@ -201,7 +171,7 @@ class RecursiveLeastSquares:
         ]  # fmt: skip
         if not used.all():
             return works[0](), None
-        if len(Zs) * len(self.R) ** 2 < _LARGE:
+        if len(Zs) * len(self.sums.R) ** 2 < _LARGE:
             found, anchor = (work() for work in works)
         else:
             found, anchor = side_by_side(works)
@@ -209,7 +179,7 @@ class RecursiveLeastSquares:
 
     def _summed(self, Zs: np.ndarray, Ys: np.ndarray) -> Anchor | None:
         """Add rows, times the roots of their weights; the next anchor, where the period is over."""
-        self.sum(Zs, Ys)
+        self.sums.add(Zs, Ys)
         rows = len(self.since) + len(Zs)
         return self._anchor(rows) if rows >= self.period else None
 
@@ -220,8 +190,8 @@ class RecursiveLeastSquares:
         if scale != 1.0:
             Zs, Ys, residual = Z * scale, Y * scale, residual * scale
         U, L21, L22, v = self._innovations(Zs, residual)
-        self.z_sum += Zs[0] * scale
-        self.noise += ((v * v).sum() / v.shape[1] * (weight / (scale * scale)), 1.0)
+        self.sums.z_sum += Zs[0] * scale
+        self.sums.noise += ((v * v).sum() / v.shape[1] * (weight / (scale * scale)), 1.0)
         self._take(self._summed(Zs, Ys), U, L21, L22, v)
         return np.asarray(Y - L22[0, 0] * v / scale)
 
@@ -232,7 +202,7 @@ class RecursiveLeastSquares:
             S += 1.0
         else:
             S.flat[:: len(S) + 1] += 1.0
-        if len(S) < _FEW_ROWS:
+        if len(S) < FEW_ROWS:
             L22, _ = dpotrf(S, lower=1, overwrite_a=1)
         else:
             L22 = np.asfortranarray(S)
@@ -243,21 +213,13 @@ class RecursiveLeastSquares:
         """U = C⁻ᵀ Zᵀ (m, n), L21 (n, rows since the anchor), and Z P Zᵀ, lower triangle (n, n)."""
         U = self.factor.transposed(Z)
         L21 = self.since.rows_of_L(U)
-        S = dsyrk(1.0, U.T, lower=1) if len(Z) < _FEW_ROWS else lower_gram(U)
+        S = dsyrk(1.0, U.T, lower=1) if len(Z) < FEW_ROWS else lower_gram(U)
         return U, L21, S - L21 @ L21.T if L21.size else S
 
     def can_sum(self, weight: np.ndarray) -> bool:
         """Whether rows of these weights are one period, of which sums are all that stays."""
         whole = not len(self.since) and len(weight) == self.period
         return whole and self.forgetting == 1.0 and bool((weight > 0.0).all())
-
-    def sum(self, Zs: np.ndarray, Ys: np.ndarray) -> None:
-        """Add rows, times the roots of their weights, to R and b; :meth:`factor_anew` follows."""
-        if len(Zs) < _FEW_ROWS:
-            self.R = dsyrk(1.0, Zs.T, beta=1.0, c=self.R, overwrite_c=1)
-        else:
-            add_gram(self.R, Zs)
-        self.b += Zs.T @ Ys
 
     def _take(
         self, anchor: Anchor | None, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray
@@ -266,7 +228,7 @@ class RecursiveLeastSquares:
         if anchor is None:
             self.since.append(U, L21, L22, v)
             return
-        self._fade(len(self.since) + len(v), self.z_sum, self.noise)
+        self.sums.fade_rest(len(self.since) + len(v))
         self._begin(anchor)
 
     def weights(self) -> np.ndarray:
@@ -291,20 +253,8 @@ class RecursiveLeastSquares:
 
         Those of ``known`` rows were T z + e. Returns the weights (K, m').
         """
-        self._fade(len(self.since), self.z_sum, self.noise)
-        self._fade_matrix(len(self.since))
-        sums = np.triu(self.R - self.prior)
-        sums += np.triu(sums, 1).T
-        if known is not None:
-            # Σ curvature (e (T z)ᵀ + T z eᵀ)
-            sums.flat[:: len(sums) + 1] += 2.0 * known.theta
-        self.prior = np.asfortranarray(np.eye(len(T)) * self.ridge)
-        self.R = np.asfortranarray(self.prior + T @ sums @ T.T)
-        self.b, self.z_sum = T @ self.b, T @ self.z_sum
-        if known is not None:
-            root = np.sqrt(known.curvature)[:, None]
-            self.sum(root * known.e, root * known.goal)
-            self.z_sum += known.weight @ known.e
+        self.sums.fade(len(self.since))
+        self.sums.change_features(T, known)
         self.factor_anew()
         return np.array(self.w0.T, order="C")
 
@@ -315,37 +265,26 @@ class RecursiveLeastSquares:
 
         With forgetting, its ``rows`` rows follow those here. Returns the weights (K, m).
         """
-        nothing = [0.0] * len(_SUMS)
-        parts = [self._faded(), other._faded(), nothing if origin is None else origin._faded()]
-        kept = self.forgetting**rows
-        for name, *sums in zip(_SUMS, *parts, strict=True):
-            setattr(self, name, joined(sums, kept))
-        self.R = np.asfortranarray(self.prior + self.R)
+        parts = self._faded(), other._faded(), NOTHING if origin is None else origin._faded()
+        self.sums.join(parts, self.forgetting**rows)
         self.factor_anew()
         return np.array(self.w0.T, order="C")
 
-    def _faded(self) -> list[np.ndarray]:
-        """The sums after all rows, that of R without the penalty."""
-        fade = self.forgetting ** len(self.since)
-        own = (getattr(self, name) for name in _SUMS[1:])
-        return [(self.R - self.prior) * fade, *(sums * fade for sums in own)]
+    def _faded(self) -> list[Any]:
+        """The sums after all rows."""
+        return self.sums.faded(len(self.since))
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
         U = self.factor.transposed(np.asarray(Z, dtype=np.float64))
         learned = self.since.rows_of_L(U)
         spread = np.einsum("ij,ij->j", U, U) - np.einsum("ij,ij->i", learned, learned)
-        return (1.0 + np.maximum(spread, 0.0)) * self.noise[0] / max(self.noise[1], 1.0)
+        noise = self.sums.noise
+        return (1.0 + np.maximum(spread, 0.0)) * noise[0] / max(noise[1], 1.0)
 
     def add_output(self, position: int) -> np.ndarray:
-        """Weights (K, m) with a class of no rows at ``position``.
-
-        Two classes were one output of targets ±1; their indicators are (1 ± y)/2.
-        """
-        if self.b.shape[1] == 1:
-            both = [self.z_sum[:, None] - self.b, self.z_sum[:, None] + self.b]
-            self.b = 0.5 * np.concatenate(both, axis=1)
-        self.b = np.insert(self.b, position, 0.0, axis=1)
+        """Weights (K, m) with a class of no rows at ``position``."""
+        self.sums.add_class(position)
         self._anchor_at(len(self.since))
         return np.array(self.w0.T, order="C")
 
@@ -354,34 +293,22 @@ class RecursiveLeastSquares:
 
         They have the penalty ridge.
         """
-        new = np.asarray(where) + np.arange(len(where))
-        for name in ("prior", "R"):
-            wider = _wider(getattr(self, name), where, new, self.ridge)
-            setattr(self, name, np.asfortranarray(wider))
-        own = math.sqrt((1.0 + self.lead) * self.ridge)
-        self.factor = BlockFactor(_wider(self.factor.C, where, new, own))
-        for name in ("b", "w0", "z_sum"):
-            setattr(self, name, np.insert(getattr(self, name), where, 0.0, axis=0))
+        self.sums.add_features(where)
+        own = math.sqrt((1.0 + self.lead) * self.sums.ridge)
+        self.factor = BlockFactor(wider(self.factor.C, where, own))
+        self.w0 = np.insert(self.w0, where, 0.0, axis=0)
         self.since.add_features(where)
 
     def get_state(self) -> dict[str, Any]:
         """The matrices by name."""
-        sums = {name: getattr(self, name) for name in _ARRAYS}
-        return {"C": self.factor.C} | sums | self.since.get_state()
+        sums = self.sums.get_state()
+        return {"C": self.factor.C} | sums | {"w0": self.w0} | self.since.get_state()
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`."""
-        check_matrices(state, *self.b.shape, self.period, self.lead * self.prior)
-        for name in _ARRAYS:
-            copied = np.asfortranarray if name == "R" else np.ascontiguousarray
-            setattr(self, name, copied(np.array(state[name])))
+        check_matrices(state, *self.sums.b.shape, self.period, self.lead * self.sums.prior)
+        self.sums.set_state(state)
+        self.w0 = np.ascontiguousarray(np.array(state["w0"]))
         self.factor = BlockFactor(np.asarray(state["C"]))
-        self.since = RowsSince(*self.b.shape, self.period)
+        self.since = RowsSince(*self.sums.b.shape, self.period)
         self.since.set_state(state)
-
-
-def _wider(A: np.ndarray, where: list[int], new: np.ndarray, diagonal: float) -> np.ndarray:
-    """A (m, m) with rows and columns inserted before ``where``: 0 but for the ``diagonal``."""
-    A = np.insert(np.insert(A, where, 0.0, axis=0), where, 0.0, axis=1)
-    A[new, new] = diagonal
-    return A

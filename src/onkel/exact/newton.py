@@ -97,7 +97,7 @@ class RecursiveNewton(RecursiveLeastSquares):
         _walk(np.ascontiguousarray(G), F, _indicators(Y), weight, fade, L, v, s, goal)
         if used.any():
             Z, s = Z[used], s[used, None]
-            self.z_sum += Z.T @ (weight * fade)[used]
+            self.sums.z_sum += Z.T @ (weight * fade)[used]
             anchor = self._summed(Z * s, goal[used] * s)
             self._take(anchor, U[:, used] * s.T, L21[used] * s, L[np.ix_(used, used)], v[used])
         return F
@@ -119,9 +119,10 @@ class RecursiveNewton(RecursiveLeastSquares):
 
         Two classes were one output f: told from the other, they have -f and f.
         """
-        if self.b.shape[1] == 1:
-            self.b = np.concatenate([-self.b, self.b], axis=1)
-        self.b = np.insert(self.b, position, -0.5 * self.z_sum, axis=1)
+        sums = self.sums
+        if sums.b.shape[1] == 1:
+            sums.b = np.concatenate([-sums.b, sums.b], axis=1)
+        sums.b = np.insert(sums.b, position, -0.5 * sums.z_sum, axis=1)
         self._anchor_at(len(self.since))
         return np.array(self.w0.T, order="C")
 

@@ -19,7 +19,7 @@ class Replay:
 
     def __init__(self, walk: Walk) -> None:
         self._walk = walk
-        self._pending: _Sums | None = None
+        self._pending: _Period | None = None
 
     def learn(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         """Take the rows X (n, d); a whole period where it can be summed."""
@@ -27,7 +27,7 @@ class Replay:
         matrix = weights.matrix
         if matrix is not None and matrix.can_sum(weight):
             if self._pending is None:
-                self._pending = _Sums(matrix)
+                self._pending = _Period(matrix)
             Z = np.asarray(self._walk.features(X), dtype=np.float64)
             self._pending.take(Z, weights.targets(y), weight)
             weights.count(weight)
@@ -42,24 +42,24 @@ class Replay:
             self._pending = None
 
 
-class _Sums:
+class _Period:
     """Rows summed into a matrix that is not factored."""
 
     def __init__(self, matrix: RecursiveLeastSquares) -> None:
         self.matrix, self.rows, self.squares = matrix, 0, 0.0
-        self.explained = float(np.vdot(matrix.b, matrix.w0))
+        self.explained = float(np.vdot(matrix.sums.b, matrix.w0))
 
     def take(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         root = np.sqrt(weight)
         Zs, Ys = Z * root[:, None], Y * root[:, None]
-        self.matrix.sum(Zs, Ys)
-        self.matrix.z_sum += Zs.T @ root
+        self.matrix.sums.add(Zs, Ys)
+        self.matrix.sums.z_sum += Zs.T @ root
         self.squares += float(np.vdot(Ys, Ys))
         self.rows += len(Z)
 
     def finish(self) -> None:
         matrix = self.matrix
         matrix.factor_anew()
-        explained = float(np.vdot(matrix.b, matrix.w0)) - self.explained
-        residual = max(self.squares - explained, 0.0) / matrix.b.shape[1]
-        matrix.noise += [residual, self.rows]
+        explained = float(np.vdot(matrix.sums.b, matrix.w0)) - self.explained
+        residual = max(self.squares - explained, 0.0) / matrix.sums.b.shape[1]
+        matrix.sums.noise += [residual, self.rows]

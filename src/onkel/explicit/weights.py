@@ -8,8 +8,9 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from onkel.errors import MergeError
-from onkel.exact.least_squares import Known, RecursiveLeastSquares
+from onkel.exact.least_squares import RecursiveLeastSquares
 from onkel.exact.newton import RecursiveNewton
+from onkel.exact.sums import Known
 from onkel.explicit import loop
 from onkel.merging import joined, require_same
 from onkel.model.labels import outputs_with_class, targets_of
