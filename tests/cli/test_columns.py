@@ -35,8 +35,8 @@ def test_the_columns_are_shown_before_learning_and_kept_in_the_model(people, tmp
     assert result.exit_code == 0, result.stderr
     told = " ".join(result.stderr.split())
     for text in ("age number 100 number; whether it is missing", "city text 4 82 4 categories",
-                 "source text 0 left out while it is web in every row", "left out: counts the rows",
-                 "left out: has a value of its own"):  # fmt: skip
+                 "source text 0 left out while it is 'web' in every row",
+                 "left out: counts the rows", "left out: has a value of its own"):  # fmt: skip
         assert text in told
     found = json.loads(run("info", tmp_path / "m.onkel", "--json").stdout)
     assert [c["name"] for c in found["columns"]] == ["source", "age", "city"]

@@ -156,3 +156,23 @@ def test_a_pipe_that_pauses_is_learned_as_its_rows_arrive():
     process.stderr.read()
     process.stderr.close()
     assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
+def test_a_slow_pipe_says_what_is_waited_for():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "onkel", "learn", "-", "--format", "csv", "-t", "y", "-a", "pa"],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stderr is not None
+    process.stdin.write(table(3, 0).to_csv(index=False).encode())
+    process.stdin.flush()
+    assert select.select([process.stderr.fileno()], [], [], 60)[0], "nothing was said"
+    said = os.read(process.stderr.fileno(), 1000).decode()
+    assert "waiting for the first 100 lines" in said
+    assert "4 so far" in said
+    process.stdin.close()
+    process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 0

@@ -333,6 +333,10 @@ def test_what_compiles_for_long_is_told_and_not_counted(rows, monkeypatch):
     assert found["n_rows"] == 6000
     assert found["startup_seconds"] > 1.4
     assert found["seconds"] < 1.4 * 2
+    told = run("learn", rows, "-t", "label", "-a", "pa").stdout
+    counted = re.search(r"in all +([\d.]+) s, reading included, ([\d.]+) s of it compiling", told)
+    assert counted, told
+    assert float(counted[1]) >= float(counted[2]) > 1.3
 
 
 def test_a_search_is_told_with_its_rows(rows, monkeypatch):

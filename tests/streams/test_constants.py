@@ -95,7 +95,7 @@ def test_they_come_back_with_another_value_whatever_the_blocks(statistics):
     np.testing.assert_allclose(found, again, atol=1e-6)
     became = {c["name"]: c["became"] for c in model.describe_columns()}
     assert became["level"] == "number counted from 7"
-    assert became["site"].startswith("left out while it is Oslo")
+    assert became["site"].startswith("left out while it is 'Oslo'")
     assert became["none"].startswith("left out while it is missing")
     shares = dict(zip(became, model.feature_importances_.tolist(), strict=True))
     assert all(shares[name] > 0.0 for name in ("level", "shop", "on"))

@@ -335,10 +335,17 @@ def test_a_query_that_fails_midway_is_an_error_with_its_row(collect):
     assert "connection was lost" in str(error)
 
 
-def test_a_frame_of_mixed_objects_is_refused_without_a_row():
+def test_a_frame_of_odd_objects_is_refused_without_a_row():
     with pytest.raises(DataError, match="column a") as caught:
-        open_stream(pd.DataFrame({"a": [1, "x", 3], "y": [0, 1, 0]}), target="y")
+        open_stream(pd.DataFrame({"a": [1, {2}, 3], "y": [0, 1, 0]}), target="y")
     assert caught.value.row is None
+
+
+def test_numbers_among_text_are_text(collect):
+    frame = pd.DataFrame({"a": [1, "x", None, 1], "y": [0, 1, 0, 1]})
+    stream = open_stream(frame, target="y", missing="zero")
+    assert collect(stream)[0].shape == (4, 2)
+    assert stream.encoder.feature_names[:2] == ["a=1", "a=x"]
 
 
 def test_an_arrow_file_in_a_pipe_is_refused_with_what_to_do(table, tmp_path, monkeypatch):

@@ -46,7 +46,8 @@ def describe_columns(encoder: Encoder) -> list[dict[str, Any]]:
 def _became(layout: Layout, k: int) -> str:
     column = layout.columns[k]
     if layout.waits(k):
-        what = column.constant or "missing"
+        value = repr(column.constant) if column.kind == "text" else column.constant
+        what = value if column.constant else "missing"
         return f"left out while it is {what} in every row (--keep-columns to use it)"
     parts: list[str] = []
     if column.kind == "text":

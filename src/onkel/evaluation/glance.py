@@ -28,7 +28,7 @@ def tiles(run: PrequentialResult) -> list[tuple[str, str]]:
         *found,
         (f"{run.n_rows:,}", "rows"),
         (short(run.rows_per_second), "rows/s"),
-        (duration(final.seconds), "in all, with reading"),
+        (duration(final.seconds + run.startup_seconds), "in all, with reading and compiling"),
         (bytes_text(final.model_bytes), "model"),
     ]
 

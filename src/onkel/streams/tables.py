@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sized
+from numbers import Number
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -74,7 +75,7 @@ class FrameSource(TableSource):
         if isinstance(data, Query):
             return (b for part in data.collect_batches() for b in part.to_arrow().to_batches())
         if type(data).__module__.startswith("pandas"):
-            data = pa.Table.from_pandas(data, preserve_index=False)
+            data = _of_pandas(data)
         if isinstance(data, pa.Table):
             return data.to_batches()
         return pa.RecordBatchReader.from_stream(data)
@@ -87,3 +88,22 @@ class FrameSource(TableSource):
         for piece in super().pieces(skip, dtype):
             yield piece._replace(y=self.labels[at : at + piece.n_rows])
             at += piece.n_rows
+
+
+def _of_pandas(frame: Any) -> pa.Table:
+    """A frame's table; objects that are partly text and partly numbers become text."""
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        mixed = [name for name in frame.columns if _is_mixed(frame[name])]
+        if not mixed:
+            raise
+    text = {name: frame[name].map(str, na_action="ignore") for name in mixed}
+    return pa.Table.from_pandas(frame.assign(**text), preserve_index=False)
+
+
+def _is_mixed(values: Any) -> bool:
+    if values.dtype != object:
+        return False
+    kinds = {isinstance(value, str) for value in values.dropna()}
+    return len(kinds) == 2 and all(isinstance(value, (str, Number)) for value in values.dropna())
