@@ -1,6 +1,7 @@
 """Tables as people publish them: the default beside CatBoost and LightGBM.
 
     python -m benchmarks.tables FOLDER [NAME ...] [--speed balanced] [--categories both] [--rivals]
+    python -m benchmarks.tables FOLDER --learner krls --categories kernel
 
 FOLDER holds ``NAME.csv.gz`` and ``SOURCES.json``, which names the target of each. Each file is
 learned in one pass, by the path of ``onkel learn FILE --target y``; the diamonds, which are sorted
@@ -9,7 +10,10 @@ predicted before it is learned.
 
 ``--categories``: how text enters the kernel: by a feature for each value (``slots``), by the mean
 of the target for the value (``statistics``), or by both, which is the default. ``none`` leaves text
-columns out: what text costs in rows a second.
+columns out: what text costs in rows a second. ``kernel`` is for a learner that doesn't scale its
+columns, such as ``krls``: two different values of a column are equally far apart, however rare they
+are (a kernel of categories, a factor for each column whose values differ); with ``slots`` a rare
+value is farther from the others.
 
 ``--rivals``: CatBoost and LightGBM with their defaults and native categories, learned from the
 first four fifths in the same order and asked for the last one. They get what their users would give
@@ -30,6 +34,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.ceilings import SEED, catboost, cut, error, lightgbm
+from onkel.columns.column import CODE
+from onkel.columns.encoding import Encoder
+from onkel.columns.scaling import OnlineScaler
 
 SORTED = {"diamonds"}
 CATEGORIES: dict[str, dict[str, Any]] = {
@@ -37,6 +44,8 @@ CATEGORIES: dict[str, dict[str, Any]] = {
     "slots": {"statistics": False},
     "statistics": {"max_categories": 0},
     "none": {},
+    "kernel": {"statistics": False},
+    "kernel+": {},
 }
 _SHUFFLED = 1_000_000
 
@@ -47,8 +56,27 @@ def sources(folder: Path) -> dict[str, str]:
     return {one["file"].split(".")[0]: one["target"] for one in known}
 
 
+class EquallyFar(OnlineScaler):
+    """Numbers are scaled; the features of text stay 0 or 1."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__("auto")
+        self.encoder = encoder
+
+    def learn_transform(self, X: Any) -> Any:
+        scaled = super().learn_transform(X)
+        columns = self.encoder.columns
+        text = [
+            feature
+            for feature, (k, part) in enumerate(self.encoder.layout.features[: X.shape[1]])
+            if columns[k].kind == "text" and part != CODE
+        ]
+        scaled[:, text] = X[:, text]
+        return scaled
+
+
 def learned(
-    path: Path, target: str, speed: str, categories: str = "both"
+    path: Path, target: str, learner: str, speed: str, categories: str = "both"
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Predictions before learning, targets, and rows a CPU second."""
     from onkel.cli.learn.options import LearnOptions
@@ -69,8 +97,10 @@ def learned(
     for block in stream:
         if model is None:
             task, _ = choose_task(block.y, "auto")
-            estimator = make_estimator("okl", task, {"speed": speed})
-            model = StreamModel(estimator, encoder=stream.encoder)
+            params = {"speed": speed} if learner == "okl" else {}
+            model = StreamModel(make_estimator(learner, task, params), encoder=stream.encoder)
+            if categories.startswith("kernel"):
+                model._statistics.scaler = EquallyFar(stream.encoder)
         told.append(model.learn(block))
         ys.append(block.y.astype(float) if model.task == "regression" else block.y)
     y = np.concatenate(ys)
@@ -122,6 +152,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--learner", default="okl")
     parser.add_argument("--speed", default="balanced")
     parser.add_argument("--categories", default="both", choices=list(CATEGORIES))
     parser.add_argument("--rivals", action="store_true", help="these alone")
@@ -133,8 +164,11 @@ def main() -> None:
             for rival, value in rivals(path, targets[name]):
                 print(f"{name:12} {rival:10} {value:10.4g}", flush=True)
             continue
-        told, y, speed = learned(path, targets[name], options.speed, options.categories)
-        how = f"{options.speed:10} {options.categories:10}"
+        setting = options.speed if options.learner == "okl" else options.learner
+        told, y, speed = learned(
+            path, targets[name], options.learner, options.speed, options.categories
+        )
+        how = f"{setting:10} {options.categories:10}"
         print(
             f"{name:12} {how} {error(told, y):10.4g} {speed:8.0f} rows/s {len(y):8} rows",
             flush=True,
