@@ -13,9 +13,6 @@ import numpy as np
 from onkel.evaluation.metrics import Metric
 from onkel.evaluation.result import CurveRow
 
-_FIRST_TIMED = 256
-"""Rows: checkpoints before share the time of the rows up to here."""
-
 
 class Marks(NamedTuple):
     """Numbers of rows at which checkpoints are: powers of two, and every so many rows."""
@@ -35,7 +32,7 @@ class Marks(NamedTuple):
     def parts(self, start: int, n: int) -> list[tuple[int, int]]:
         """Where parts of n rows after ``start`` begin and end, so that each mark ends one."""
         marks = self.between(start, start + n) if n else []
-        ends = [at - start for at in marks if at >= _FIRST_TIMED]
+        ends = [at - start for at in marks]
         return list(pairwise([0, *(end for end in ends if end < n), n]))
 
 
