@@ -171,11 +171,13 @@ class RecursiveLeastSquares:
         ]  # fmt: skip
         if not used.all():
             return works[0](), None
-        if len(Zs) * len(self.sums.R) ** 2 < _LARGE:
-            found, anchor = (work() for work in works)
-        else:
-            found, anchor = side_by_side(works)
+        shared = self.is_shared(len(Zs))
+        found, anchor = side_by_side(works) if shared else [work() for work in works]
         return found, anchor
+
+    def is_shared(self, rows: int) -> bool:
+        """Whether two threads learn so many rows, where two may be used."""
+        return rows * len(self.sums.R) ** 2 >= _LARGE
 
     def _summed(self, Zs: np.ndarray, Ys: np.ndarray) -> Anchor | None:
         """Add rows, times the roots of their weights; the next anchor, where the period is over."""

@@ -10,10 +10,11 @@ import contextvars
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 
 import numpy as np
 
-from onkel.numerics.threads import helpers, n_threads
+from onkel.numerics.threads import helpers, n_threads, side_by_side
 from onkel.numerics.workspace import scratch
 
 Part = tuple[int, int]
@@ -48,6 +49,21 @@ def features_in_turn(
         for future in futures:
             if not future.cancel():
                 future.result()
+
+
+def features_at_once(
+    make: Make, parts: list[Part], m: int, dtype: np.dtype
+) -> Generator[np.ndarray, None, None]:
+    """As :func:`features_in_turn`, of as many parts at once as there are threads.
+
+    In between no other thread works: for rows whose learning itself takes two threads.
+    """
+    threads = min(n_threads(), len(parts))
+    most = max((b - a for a, b in parts), default=0)
+    buffers = [scratch(f"features {i}", (most, m), dtype) for i in range(threads)]
+    for start in range(0, len(parts), max(threads, 1)):
+        some = zip(parts[start : start + threads], buffers, strict=False)
+        yield from side_by_side([partial(make, a, b, out[: b - a]) for (a, b), out in some])
 
 
 class _Line:

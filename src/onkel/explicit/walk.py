@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.explicit.features_ahead import Part, features_in_turn
+from onkel.explicit.features_ahead import Part, features_at_once, features_in_turn
 from onkel.explicit.weights import Weights
 from onkel.numerics.workspace import scratch
 
@@ -51,8 +51,10 @@ class Walk:
         def make(a: int, b: int, out: np.ndarray) -> np.ndarray:
             return self.map.features(X[a:b], out)  # type: ignore[no-any-return]
 
-        m, dtype = self.weights.shape[1], self.map.dtype_
-        with closing(features_in_turn(make, parts, m, dtype)) as features:
+        m, dtype, matrix = self.weights.shape[1], self.map.dtype_, self.weights.matrix
+        shared = matrix is not None and matrix.is_shared(max(b - a for a, b in parts))
+        made = features_at_once if shared else features_in_turn
+        with closing(made(make, parts, m, dtype)) as features:
             for (a, b), Z in zip(parts, features, strict=True):
                 self.weights.learn(Z, y[a:b], weight[a:b], P[a:b])
 

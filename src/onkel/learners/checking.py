@@ -14,6 +14,8 @@ from onkel.errors import DataError
 from onkel.model.warmup import LARGEST_WEIGHT
 
 _FLOATS = np.dtype(np.float64), np.dtype(np.float32)
+# Numbers of which BLAS never sums the products in several threads.
+_SHORT = 8192
 
 
 @runtime_checkable
@@ -122,13 +124,24 @@ def cell_error(cell: Any) -> Exception | None:
     return None
 
 
+def _squared_length(values: np.ndarray) -> float:
+    """Of a vector of any length, in parts so short that BLAS takes one thread for each.
+
+    Threads of BLAS that once had work go on to wait for more, and keep a core busy, for 0.1 s.
+    """
+    if len(values) <= _SHORT:
+        return float(np.dot(values, values))
+    parts = (values[a : a + _SHORT] for a in range(0, len(values), _SHORT))
+    return sum(float(np.dot(part, part)) for part in parts)
+
+
 def _first_not_finite(estimator: Any, X: Any) -> DataError | None:
     """The error of the first row of X, dense or CSR, whose squared length is no finite number."""
     values = np.ravel(X.data if issparse(X) else X)
     # distances of two rows are to be finite as well
     most = float(np.finfo(X.dtype).max) / 4.0
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.dot(values, values) <= most:
+        if _squared_length(values) <= most:
             return None
         bad = np.flatnonzero(~(_squared_lengths(X) <= most))
     if bad.size == 0:
