@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -40,8 +41,10 @@ JITTER = 1e-7
 PART_ROWS = 256
 #: rows of a step
 STEP_ROWS = 1024
-# Rows that are summed in the precision of the features before the sum goes to float64.
+# Most rows that are summed in the precision of the features before the sum goes to float64.
 _GROUP_ROWS = 2048
+# A pair of groups has a thread for each: one of fewer rows is a group alone.
+_FEWEST_OF_PAIR = 256
 # Share of its trace added to H: the rounding error of its sum.
 _ROUNDING = {"d": 1e-13, "f": 1e-9}
 
@@ -155,15 +158,23 @@ def _pairs(n: int) -> list[list[list[slice]]]:
 def _rounds(pair: list[list[slice]]) -> list[list[list[slice]]]:
     """For each step the parts of each group: together ``STEP_ROWS`` rows."""
     each = STEP_ROWS // PART_ROWS // len(pair)
-    starts = range(0, len(pair[0]), each)
+    starts = range(0, max(map(len, pair)), each)
     return [[group[start : start + each] for group in pair] for start in starts]
 
 
 def groups(n: int) -> list[list[slice]]:
-    """Parts of n rows, in groups that are summed in the precision of the features."""
-    starts = range(0, n, _GROUP_ROWS)
-    ends = [min(start + _GROUP_ROWS, n) for start in starts]
+    """Parts of n rows, in groups that are summed in the precision of the features.
+
+    Groups are of one size, and so are the parts of a group, to a row: two threads end together.
+    """
+    number = 2 * -(-n // (2 * _GROUP_ROWS)) if n >= _FEWEST_OF_PAIR else min(n, 1)
     return [
-        [slice(a, min(a + PART_ROWS, end)) for a in range(start, end, PART_ROWS)]
-        for start, end in zip(starts, ends, strict=True)
+        [slice(*part) for part in _cuts(*group, -(-(group[1] - group[0]) // PART_ROWS))]
+        for group in _cuts(0, n, number)
     ]
+
+
+def _cuts(start: int, end: int, number: int) -> list[tuple[int, int]]:
+    """Rows from ``start`` to ``end`` in parts of one size, to a row."""
+    ends = [start + k * (end - start) // max(number, 1) for k in range(number + 1)]
+    return list(pairwise(ends))

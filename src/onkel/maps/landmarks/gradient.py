@@ -76,7 +76,9 @@ def gradient_in_steps(
         G = _of_distances(sums.K[part], residuals[number], root[part], of_residual, through_K)
         return through.of_rows(G, X[part])
 
-    for found in in_halves(of_part, len(parts), STEP_ROWS // PART_ROWS):
+    # each half has its share of the expensive parts
+    of_step = max(STEP_ROWS // PART_ROWS, 2 * every)
+    for found in in_halves(of_part, len(parts), of_step):
         for of_rows in found:
             through.add(of_rows)
         yield True
