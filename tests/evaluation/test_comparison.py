@@ -12,7 +12,7 @@ import onkel
 from onkel.errors import DataError
 from onkel.evaluation.compare import compare
 from onkel.evaluation.comparison.testing import holm, p_values
-from onkel.evaluation.styles import line_styles
+from onkel.evaluation.figures.styles import line_styles
 from onkel.learners import FOGDClassifier, PAClassifier
 
 RNG = np.random.default_rng(0)

@@ -83,7 +83,7 @@ def _show(
 ) -> Files:
     from onkel.cli.tables import comparison_table
     from onkel.evaluation.comparison.table import comparison
-    from onkel.evaluation.figure import plot
+    from onkel.evaluation.figures.curves import plot
     from onkel.evaluation.report import write_html
 
     console = stdout()

@@ -118,6 +118,13 @@ Memory = Annotated[
         help="MB for the rows; a larger source is not held in memory.",
     ),
 ]  # fmt: skip
+Jobs = Annotated[
+    int | None,
+    _option(
+        min=1, metavar="N", panel=RUN,
+        help="Processes, of one thread each: one a core if not given, where there is enough to do.",
+    ),
+]  # fmt: skip
 Task = Annotated[
     Literal["auto", "classification", "regression"],
     _option(help="'auto' decides on the first block.", panel=MODEL),

@@ -33,6 +33,7 @@ class TuneOptions(Learning):
     grids: Grids = None
     share: Share = 0.1
     memory: options.Memory = 1000
+    jobs: options.Jobs = None
     as_json: options.Json = False
 
 
@@ -67,7 +68,13 @@ def tune(options: TuneOptions) -> None:
     shown = track(points, f"{len(points)} settings", console=console, transient=True,
                   disable=not console.is_terminal)  # fmt: skip
     found = tuning.tune(
-        X, y, new_model, shown, classes=task == "classification", share=options.share
+        X,
+        y,
+        new_model,
+        shown,
+        classes=task == "classification",
+        share=options.share,
+        jobs=tuning.jobs_of(len(y), options.share, len(points), options.jobs),
     )
     _show(options, task, fixed, found, len(points))
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from onkel._version import __version__
-from onkel.evaluation import pictures
 from onkel.evaluation.column_table import column_table
 from onkel.evaluation.comparison.table import comparison
 from onkel.evaluation.details.telling import score_lines
-from onkel.evaluation.figure import plot, to_svg
+from onkel.evaluation.figures import pictures
+from onkel.evaluation.figures.curves import plot, to_svg
 from onkel.evaluation.glance import sentences, tiles
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.text import bytes_text, short

@@ -179,7 +179,7 @@ class PrequentialResult:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Draw the curve; ``path`` (PNG, SVG or PDF by its ending) is where to write it."""
-        from onkel.evaluation.figure import plot
+        from onkel.evaluation.figures.curves import plot
 
         return plot([self], path)
 

@@ -6,11 +6,13 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from onkel.errors import DivergenceError
+from onkel.evaluation.processes import in_processes
 from onkel.experiments.entry import Case
 from onkel.streams import Block
 
@@ -57,18 +59,22 @@ def ranked(case: Case, tried: Iterable[tuple[Case, float]]) -> list[Trial]:
     return sorted(trials, key=lambda t: sign * t.value if math.isfinite(t.value) else math.inf)
 
 
-def race(points: Iterable[Point], value: Callable[[Point, float], float]) -> tuple[Point, float]:
-    """The best of the points, and its value; the lower, the better.
+def race(
+    points: Iterable[Point], value: Callable[[Point, float], float], jobs: int = 1
+) -> tuple[Point, float]:
+    """The best of the points, and its value; the lower, the better. ``jobs``: processes.
 
     ``value(point, most)`` may give infinity as soon as it is sure to be above ``most``: losses
     only grow, so a point that is behind already can be left, and the winner is the same.
     """
     best: Point = {}
     least = math.inf
-    for point in points:
-        found = value(point, least)
-        if found < least:
-            best, least = point, found
+    rest = iter(points)
+    while some := list(itertools.islice(rest, jobs)):
+        values = dict(in_processes([partial(value, point, least) for point in some], jobs))
+        for number, point in enumerate(some):
+            if values[number] < least:
+                best, least = point, values[number]
     return best, least
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.evaluation.processes import jobs_for
 from onkel.experiments.data import part_of
 from onkel.experiments.search import Point, mean_loss, race
 
@@ -42,6 +43,11 @@ def part_for_search(n_rows: int, share: float) -> np.ndarray:
     return part_of(n_rows, 1.0, wanted)
 
 
+def jobs_of(n_rows: int, share: float, n_points: int, jobs: int | None) -> int:
+    """Processes for a search: ``jobs``, or else one a core where there is enough to do."""
+    return jobs_for(len(part_for_search(n_rows, share)) * n_points, jobs)
+
+
 def tune(
     X: Any,
     y: np.ndarray,
@@ -50,6 +56,7 @@ def tune(
     *,
     classes: bool,
     share: float = 0.1,
+    jobs: int = 1,
 ) -> Tuned:
     """Search a grid on a random part of the rows, and measure the best point on all others.
 
@@ -65,6 +72,8 @@ def tune(
         Whether mistakes are counted; else errors are squared.
     share : float, default=0.1
         Of the rows to search on.
+    jobs : int, default=1
+        Processes, of one thread each.
 
     Raises
     ------
@@ -79,7 +88,7 @@ def tune(
     def loss(point: Point, most: float) -> float:
         return mean_loss(new_model(point), X[part], y[part], classes, most)
 
-    best, _ = race(points, loss)
+    best, _ = race(points, loss, jobs)
     found = [mean_loss(new_model(point), X[others], y[others], classes) for point in (best, {})]
     value, default = found if classes else np.sqrt(found).tolist()
     return Tuned(best, len(part), len(others), value, default)

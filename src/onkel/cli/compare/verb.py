@@ -58,6 +58,7 @@ class CompareOptions(Learning):
     runs: options.Runs = 5
     order: Order = "shuffled"
     memory: options.Memory = 1000
+    jobs: options.Jobs = None
     table: TableForm = "text"
     figure: Figure = None
     report: options.Report = None
@@ -98,7 +99,12 @@ def compare(options: CompareOptions) -> None:
         )
         try:
             contest.play(
-                rows.in_order, stderr(), runs=options.runs, total=rows.total, limit=options.limit
+                rows.in_order,
+                stderr(),
+                runs=options.runs,
+                total=rows.total,
+                limit=options.limit,
+                jobs=rows.jobs(len(entries)),
             )
         except Interrupted as signal:
             if not contest.results:
@@ -144,6 +150,13 @@ class _Rows:
             if self.options.order == "shuffled"
             else "that of the stream"
         )
+
+    def jobs(self, n_learners: int) -> int:
+        """Processes; one where the source has to be read for each run."""
+        from onkel.evaluation.processes import jobs_for
+
+        rows = (self.total or 0) * self.options.runs * n_learners
+        return jobs_for(rows, self.options.jobs) if self.held is not None else 1
 
     def first_targets(self) -> Any:
         """Targets of the first block."""
@@ -221,7 +234,7 @@ def _write_files(
     linear: set[str],
     notes: list[str],
 ) -> None:
-    from onkel.evaluation.figure import plot
+    from onkel.evaluation.figures.curves import plot
     from onkel.evaluation.report import write_html
 
     if options.figure is not None:

@@ -24,7 +24,7 @@ def papers(
     ] = None,
     data: options.Data = None,
     runs: _Runs = None,
-    jobs: running.Jobs = 1,
+    jobs: options.Jobs = None,
     report: running.Report = None,
     cache: running.CacheFolder = None,
     search: _Search = False,

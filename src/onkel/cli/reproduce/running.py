@@ -13,7 +13,6 @@ import typer
 
 from onkel.cli.console import note, stderr, stdout
 
-Jobs = Annotated[int, typer.Option(min=1, metavar="N", help="Processes, of one thread each.")]
 Report = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Write a page, Markdown and values there.")
 ]
@@ -22,11 +21,14 @@ CacheFolder = Annotated[
     typer.Option("--cache", metavar="FOLDER", help="Keeps runs; the user's cache if not given."),
 ]
 
+_LONG = 20.0
+"""Seconds of work from which on a process a core saves more than it takes to begin."""
+
 
 def run_and_show(
     chosen: Sequence[Any],
     n_runs: int | None,
-    jobs: int,
+    jobs: int | None,
     cache: Path | None,
     report: Path | None,
     as_markdown: bool,
@@ -39,12 +41,16 @@ def run_and_show(
     ValueError
         None of their data is on this machine.
     """
+    from onkel.evaluation.processes import n_cores
     from onkel.experiments import Cache, run_cases
     from onkel.experiments.running.cache import default_folder
+    from onkel.experiments.running.minutes import seconds_of
     from onkel.experiments.showing.report import Part, markdown_of, write_report
 
     cases = [case for entry in chosen for case in entry.cases]
     kept = Cache(cache or default_folder())
+    seconds = sum((n_runs or case.n_runs) * seconds_of(case) for case in cases)
+    jobs = jobs or (n_cores() if seconds > _LONG else 1)
     with _bar() as progress:
         found = run_cases(cases, n_runs, jobs=jobs, cache=kept, progress=progress, search=search)
     results = iter(found)

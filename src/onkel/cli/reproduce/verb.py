@@ -49,7 +49,7 @@ def streams(
     runs: Annotated[
         int, typer.Option(min=1, metavar="N", help="Seeds where something is random.")
     ] = 5,
-    jobs: running.Jobs = 1,
+    jobs: options.Jobs = None,
     report: running.Report = None,
     cache: running.CacheFolder = None,
     as_markdown: options.Markdown = False,

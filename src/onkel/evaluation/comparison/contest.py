@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from onkel.errors import DataError
 from onkel.evaluation.comparison.entries import Entry
 from onkel.evaluation.comparison.rivals import Rival
 from onkel.evaluation.prequential import take
+from onkel.evaluation.processes import in_processes
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun
@@ -55,6 +57,7 @@ class Contest:
         runs: int,
         total: int | None = None,
         limit: int | None = None,
+        jobs: int = 1,
     ) -> list[PrequentialResult]:
         """Run every learner over every order of the rows; the results, learner by learner.
 
@@ -70,24 +73,64 @@ class Contest:
             Number of orders.
         total, limit : int, optional
             Rows of a run if known, and at most.
+        jobs : int, default=1
+            Processes, of one thread each, among which the runs are divided.
         """
+        if jobs > 1:
+            self._play_apart(rows, console, runs, limit, jobs)
+            return self.results
         for entry in self.entries:
             for r in range(runs):
                 title = entry.name if runs == 1 else f"{entry.name} {r + 1}/{runs}"
                 seed = self.seed + r
                 with RunProgress(console, title, total=total, table=False) as progress:
-                    model = self._model(entry, seed)
-                    try:
-                        result = self._run(entry, model, take(rows(seed), limit), progress)
-                    except DataError as error:
-                        raise DataError(f"{entry.name}: {error}") from error
-                    result.settings |= {"seed of the run": seed} if runs > 1 else {}
-                    self.results.append(result)
+                    result, model = self._played(entry, seed, take(rows(seed), limit), progress)
+                result.settings |= {"seed of the run": seed} if runs > 1 else {}
+                self.results.append(result)
                 self.models[entry.name] = model
         return self.results
 
+    def _play_apart(
+        self,
+        rows: Callable[[int], Iterable[Any]],
+        console: Any,
+        runs: int,
+        limit: int | None,
+        jobs: int,
+    ) -> None:
+        """As :meth:`play`, in processes; ``results`` has what is finished, learner by learner."""
+        from rich.progress import track
+
+        alone = replace(self, held=nullcontext, models={}, results=[])
+        parts = [(entry, self.seed + r) for entry in self.entries for r in range(runs)]
+        calls = [partial(_apart, alone, entry, seed, rows, limit) for entry, seed in parts]
+        done: dict[int, PrequentialResult] = {}
+        made = track(in_processes(calls, jobs), f"{jobs} processes", len(parts), console=console,
+                     transient=True, disable=not console.is_terminal)  # fmt: skip
+        for number, (result, model) in made:
+            entry, seed = parts[number]
+            result.settings |= {"seed of the run": seed} if runs > 1 else {}
+            done[number] = result
+            self.results[:] = [done[k] for k in sorted(done)]
+            if seed == self.seed + runs - 1:
+                self.models[entry.name] = model
+
+    def _played(
+        self, entry: Entry, seed: int, blocks: Iterable[Any], progress: RunProgress | None
+    ) -> tuple[PrequentialResult, StreamModel]:
+        """The result of one run, and its model."""
+        model = self._model(entry, seed)
+        try:
+            return self._run(entry, model, blocks, progress), model
+        except DataError as error:
+            raise DataError(f"{entry.name}: {error}") from error
+
     def _run(
-        self, entry: Entry, model: StreamModel, blocks: Iterable[Any], progress: RunProgress
+        self,
+        entry: Entry,
+        model: StreamModel,
+        blocks: Iterable[Any],
+        progress: RunProgress | None,
     ) -> PrequentialResult:
         settings = _parameters(model.estimator)
         run = PrequentialRun(model, name=entry.name, settings=settings, progress=progress)
@@ -108,6 +151,16 @@ class Contest:
 
     def _model(self, entry: Entry, seed: int) -> StreamModel:
         return StreamModel(entry.make(seed), scaling=self.scaling, encoder=self.encoder)
+
+
+def _apart(
+    contest: Contest,
+    entry: Entry,
+    seed: int,
+    rows: Callable[[int], Iterable[Any]],
+    limit: int | None,
+) -> tuple[PrequentialResult, StreamModel]:
+    return contest._played(entry, seed, take(rows(seed), limit), None)
 
 
 def _parameters(estimator: Any) -> dict[str, Any]:

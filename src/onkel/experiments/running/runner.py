@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from onkel import datasets
+from onkel.evaluation.processes import in_processes
 from onkel.experiments.entry import Case
 from onkel.experiments.records import Record
 from onkel.experiments.results import Result, result_of
@@ -130,33 +132,17 @@ class _Work:
         return [_result(*pair, n_runs) for pair in zip(cases, records, strict=True)]
 
     def _made(self, todo: list[_Job]) -> Iterator[tuple[_Job, Outcome]]:
-        if self._jobs == 1 or len(todo) < 2:
-            for job in todo:
-                yield job, measure(job.case, job.run)
-            return
-        import warnings
-
-        from joblib import Parallel, delayed, parallel_config
-
-        # a process that has grown is replaced: nothing that a user could act on
-        warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-        # the longest first, so that no process is left with one at the end
-        todo.sort(key=lambda job: -seconds_of(job.case))
-        with parallel_config("loky", n_jobs=self._jobs, inner_max_num_threads=1):
-            made = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")(
-                delayed(_numbered)(i, job.case, job.run) for i, job in enumerate(todo)
-            )
-            for i, outcome in made:
-                yield todo[i], outcome
+        if self._jobs > 1:
+            # the longest first, so that no process is left with one at the end
+            todo.sort(key=lambda job: -seconds_of(job.case))
+        calls = [partial(measure, job.case, job.run) for job in todo]
+        for number, outcome in in_processes(calls, self._jobs):
+            yield todo[number], outcome
 
     def _advance(self, seconds: float) -> None:
         self._done += seconds
         if self._progress is not None:
             self._progress(self._done, self._total)
-
-
-def _numbered(number: int, case: Case, run: int) -> tuple[int, Outcome]:
-    return number, measure(case, run)
 
 
 def _result(case: Case, record: Record | str, n_runs: int | None) -> Result:

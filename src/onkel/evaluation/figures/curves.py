@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from onkel.evaluation.curves import CurveRun, by_name, mean_curve
+from onkel.evaluation.figures.styles import line_styles
 from onkel.evaluation.metrics import Metric
-from onkel.evaluation.styles import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +55,7 @@ def plot(
     >>> import numpy as np
     >>> from onkel.learners import PAClassifier
     >>> from onkel.evaluation import prequential
-    >>> from onkel.evaluation.figure import plot
+    >>> from onkel.evaluation.figures.curves import plot
     >>> X = np.random.default_rng(0).normal(size=(1000, 2))
     >>> figure = plot([prequential(PAClassifier(), (X, X[:, 0] > 0))])
     >>> figure.axes[0].get_xlabel()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onkel.evaluation.figures.styles import COLOURS
 from onkel.evaluation.metrics import Metric
-from onkel.evaluation.styles import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,0 +1,1 @@
+"""Figures of runs: curves of several learners, pictures of one."""

@@ -1,0 +1,58 @@
+"""Work of which no piece needs another, in processes of one BLAS thread each."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+_WORTH_IT = 200_000
+"""Rows to learn in all, from which on processes save more than they take to begin: some seconds."""
+
+Call = Callable[[], Any]
+
+
+def n_cores() -> int:
+    """Cores that this process may use."""
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return own or 1
+
+
+def jobs_for(rows: int, jobs: int | None) -> int:
+    """The number of processes: ``jobs``, or else one a core where so many rows are worth it."""
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs={jobs}: must be at least 1")
+    return jobs or (n_cores() if rows >= _WORTH_IT else 1)
+
+
+def in_processes(calls: Sequence[Call], jobs: int) -> Iterator[tuple[int, Any]]:
+    """Number and result of each call, as they end; with ``jobs`` = 1 here, one after the other.
+
+    A signal is for this process alone: it ends the others.
+    """
+    if jobs == 1 or len(calls) < 2:
+        for number, call in enumerate(calls):
+            yield number, call()
+        return
+    from joblib import Parallel, delayed, parallel_config
+
+    # a process that has grown is replaced: nothing that a user could act on
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+    with parallel_config("loky", n_jobs=min(jobs, len(calls)), inner_max_num_threads=1):
+        made = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
+        yield from made(
+            delayed(partial(_called, number, call))() for number, call in enumerate(calls)
+        )
+
+
+def _called(number: int, call: Call) -> tuple[int, Any]:
+    from threadpoolctl import threadpool_limits
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with threadpool_limits(1):
+        return number, call()
