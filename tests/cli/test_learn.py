@@ -117,7 +117,7 @@ def test_settings_reach_the_estimator(rows, tmp_path):
 
 def test_same_seed_same_model(rows, tmp_path):
     few = tmp_path / "few.csv"
-    few.write_text("".join(rows.read_text().splitlines(keepends=True)[:2001]))
+    few.write_text("".join(rows.read_text().splitlines(keepends=True)[:1101]))
     paths = [tmp_path / f"{i}.onkel" for i in range(3)]
     for path, seed in zip(paths, (1, 1, 2), strict=True):
         learn_json(few, "-t", "label", "--shuffle", 500, "--seed", seed, "--save", path)

@@ -85,6 +85,16 @@ def test_the_model_is_that_of_one_pass_over_the_partitions(folder, client):
     np.testing.assert_allclose(whole.estimator.coef_, one.estimator.coef_, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize("rounds", [1, 3, 100])
+def test_rounds_learn_every_row_once(folder, client, learned, rounds):
+    again = learn(folder, client, models=2, rounds=rounds)
+    assert again.n_rows == again.model.n_rows == PARTS * ROWS
+    assert [report.name for report in again.reports] == [report.name for report in learned.reports]
+    # least squares merges exactly, however often; rows have the means of their own partitions
+    scores = [model.predict({"x": 5.0, "kind": "k3"}) for model in (again.model, learned.model)]
+    np.testing.assert_allclose(*scores, atol=0.05)
+
+
 def test_a_killed_worker_loses_no_row_and_counts_none_twice(folder, client, learned):
     victims = list(client.run(os.getpid).values())
 

@@ -125,14 +125,14 @@ def test_hexadecimal_is_no_number(tmp_path, collect, monkeypatch):
     assert collect(open_stream(path, target="y"))[1].dtype == np.int64
 
 
-@pytest.mark.parametrize("columns", [60_000, 140_000])
+@pytest.mark.parametrize("columns", [12_000, 28_000])
 def test_a_header_of_any_length(tmp_path, columns):
     """Longer than half a chunk, so that no row is in the first; and longer than a chunk."""
-    names = [f"name{j:08d}" for j in range(columns)]
+    names = [f"{'name' * 15}{j:08d}" for j in range(columns)]
     path = tmp_path / "a.csv"
     row = ",".join(["1"] * columns)
     path.write_text(",".join([*names, "y"]) + "\n" + f"{row},0\n{row},1\n")
-    assert path.stat().st_size > 900_000
+    assert path.stat().st_size > 0.8 * 2**20
     stream = open_stream(path, target="y", features=[names[0], names[-1]])
     (block,) = stream
     assert (block.X.tolist(), block.y.tolist()) == ([[1, 1]] * 2, [0, 1])
@@ -140,7 +140,7 @@ def test_a_header_of_any_length(tmp_path, columns):
 
 def test_time_is_linear_in_the_columns(tmp_path):
     times = {}
-    for columns in (3000, 30_000):
+    for columns in (1500, 15_000):
         path = tmp_path / "a.csv"
         row = ",".join(["1.5"] * columns)
         names = ",".join(f"c{j}" for j in range(columns))
@@ -151,7 +151,7 @@ def test_time_is_linear_in_the_columns(tmp_path):
             assert sum(block.n_rows for block in open_stream(path, target="y")) == 4
             best = min(best, time.process_time() - began)
         times[columns] = best
-    assert times[30_000] < 25 * times[3000], times
+    assert times[15_000] < 25 * times[1500], times
 
 
 def test_an_index_of_a_billion_is_refused_with_the_option_that_allows_it(tmp_path, collect):

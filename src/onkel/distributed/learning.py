@@ -14,8 +14,8 @@ from onkel.distributed.plan import Plan
 from onkel.distributed.reports import Learned, PartReport
 from onkel.distributed.sources import Part, head, parts_of, spread
 from onkel.distributed.tasks import (
-    LearnedPart,
     Sample,
+    go_on,
     learn_part,
     learn_sample,
     merge_parts,
@@ -44,6 +44,7 @@ def learn(
     settings: dict[str, Any] | None = None,
     seed: int = 0,
     models: int | None = None,
+    rounds: int = 4,
     fan_in: int = 4,
     skip_bad_partitions: bool = False,
     watch: Watch | None = None,
@@ -55,6 +56,8 @@ def learn(
     2. Copies of that model learn the partitions where they lie, but for the sample's rows: each of
        them its share, one after the other.
     3. The models are merged in a tree, ``fan_in`` at a time, so that no process holds more.
+    4. With several ``rounds``, 2 and 3 are repeated: copies of the merged model learn the next
+       share of the partitions.
 
     What a merge makes exactly, and what nearly, says ``merge`` of the estimator. All tasks are
     pure: where a worker dies, others do its work again, and no row is lost or counted twice.
@@ -86,6 +89,10 @@ def learn(
         Models ≥ 1 that learn at the same time: as many as the workers have threads, if not given.
         Fewer learn more rows each, which is nearer to one pass where a merge is not exact; more
         keep workers busy that are fast, or that come later.
+    rounds : int, default=4
+        How often ≥ 1 the models are merged and go on from there, at most: each of them has a
+        partition in a round. Where a merge is not exact more rounds are nearer to one pass. Between
+        rounds workers wait for the slowest.
     fan_in : int, default=4
         Models ≥ 2 that one task merges.
     skip_bad_partitions : bool, default=False
@@ -115,8 +122,10 @@ def learn(
     ...     learned = distributed.learn(OnlineKernelRegressor(), "flights/", target="delay")
     >>> learned.model.save("flights.onkel")  # doctest: +SKIP
     """
-    if fan_in < 2 or sample_rows < 1 or (models is not None and models < 1):
-        raise ValueError(f"{fan_in=} must be at least 2, {sample_rows=} and {models=} at least 1")
+    if fan_in < 2 or min(sample_rows, rounds, 1 if models is None else models) < 1:
+        raise ValueError(
+            f"{fan_in=} must be at least 2, {sample_rows=}, {models=} and {rounds=} at least 1"
+        )
     client = client_or_default(client)
     reading = {**(reading or {}), **({} if target is None else {"target": target})}
     # what it may have learned is no business of the workers
@@ -125,22 +134,25 @@ def learn(
     parts = parts_of(source, reading.get("format"))
     began = time.perf_counter()
     models = min(models or max(sum(client.nthreads().values()), 1), len(parts))
-    sample, learned, whole = _graph(plan, parts, models, fan_in)
+    rounds = min(rounds, len(parts) // models)
+    sample, learned, whole = _graph(plan, parts, models, rounds, fan_in)
     delayed = dask().delayed
     told = [delayed(report_of)(one) for one in learned]
-    futures = client.compute([delayed(sample_without_model)(sample), sample, *told, whole])
-    first, base, *reports, last = futures
+    futures = client.compute([delayed(sample_without_model)(sample), *told, whole])
+    first, *reports, last = futures
     try:
         by_name = _watched([first, *reports], watch)
-        moved = models + len(client.nthreads())
-        return _learned(parts, by_name, base.result(), last.result(), moved, began)
+        moved = rounds * (models + len(client.nthreads()))
+        return _learned(parts, by_name, last.result(), moved, began)
     finally:
         # tasks that nobody waits for any more are not begun
         for future in futures:
             future.release()
 
 
-def _graph(plan: Plan, parts: list[Part], models: int, fan_in: int) -> tuple[Any, list[Any], Any]:
+def _graph(
+    plan: Plan, parts: list[Part], models: int, rounds: int, fan_in: int
+) -> tuple[Any, list[Any], Any]:
     """Tasks, not yet run: of the sample, of each partition, and of the whole."""
     delayed = dask().delayed
     plan_task = delayed(plan, traverse=False)
@@ -149,17 +161,25 @@ def _graph(plan: Plan, parts: list[Part], models: int, fan_in: int) -> tuple[Any
         asked = asked[:_MOST_HEADS]
     heads = [delayed(head)(part.data, plan.sample_rows) for part in asked]
     sample = delayed(learn_sample)(plan_task, [part.name for part in asked], heads)
-    learned, level = list[Any](), list[Any]()
-    for own in np.array_split(np.arange(len(parts)), models):
-        before = None
-        for part in (parts[k] for k in own):
-            before = delayed(learn_part)(plan_task, sample, part.name, part.data, before)
-            learned.append(before)
-        level.append(before)
+    learned, base = list[Any](), sample
+    for share in np.array_split(np.arange(len(parts)), rounds):
+        level = []
+        for own in np.array_split(share, models):
+            before = None
+            for part in (parts[k] for k in own):
+                before = delayed(learn_part)(plan_task, base, part.name, part.data, before)
+                learned.append(before)
+            level.append(before)
+        base = delayed(go_on)(base, _merged(base, level, fan_in))
+    return sample, learned, base
+
+
+def _merged(base: Any, level: list[Any], fan_in: int) -> Any:
+    """The task of one model of all that went on from the base."""
     while len(level) > 1:
         groups = [level[a : a + fan_in] for a in range(0, len(level), fan_in)]
-        level = [delayed(merge_parts)(sample, *group) for group in groups]
-    return sample, learned, level[0]
+        level = [dask().delayed(merge_parts)(base, *group) for group in groups]
+    return level[0]
 
 
 def _watched(futures: list[Any], watch: Watch | None) -> dict[str, PartReport]:
@@ -177,8 +197,7 @@ def _watched(futures: list[Any], watch: Watch | None) -> dict[str, PartReport]:
 def _learned(
     parts: list[Part],
     found: dict[str, PartReport],
-    sample: Sample,
-    whole: LearnedPart,
+    whole: Sample,
     moved: int,
     began: float,
 ) -> Learned:
@@ -186,12 +205,11 @@ def _learned(
     reports = [found[part.name] for part in parts]
     if all(report.failure is not None for report in reports):
         raise DataError(f"no partition could be read; the first: {reports[0].failure}")
-    state = sample.state if whole.state is None else whole.state
-    model = StreamModel.from_state(state)
+    model = StreamModel.from_state(whole.state)
     seconds = {
-        "sample": sample.report.seconds,
+        "sample": whole.report.seconds,
         "parts": sum(report.seconds for report in reports),
         "merge": whole.merging,
         "in all": time.perf_counter() - began,
     }
-    return Learned(model, [sample.report, *reports], seconds, moved * nbytes(sample.state))
+    return Learned(model, [whole.report, *reports], seconds, moved * nbytes(whole.state))

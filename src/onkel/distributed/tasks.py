@@ -33,6 +33,8 @@ class Sample:
     state: State
     taken: dict[str, int]
     report: PartReport
+    #: seconds of merging so far
+    merging: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,12 @@ def merge_parts(sample: Sample, *parts: LearnedPart) -> LearnedPart:
     for state in states[1:]:
         merged.merge(StreamModel.from_state(state), since=since)
     return LearnedPart(merged.get_state(), report, spent + time.perf_counter() - began)
+
+
+def go_on(sample: Sample, merged: LearnedPart) -> Sample:
+    """What the next round begins with: the merged model, and the rows that the sample learned."""
+    state = sample.state if merged.state is None else merged.state
+    return replace(sample, state=state, merging=sample.merging + merged.merging)
 
 
 def report_of(part: LearnedPart) -> PartReport:
