@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from onkel import KernelRLSClassifier
 from onkel.errors import DivergenceError
 from onkel.explicit import features_ahead
 from onkel.explicit.weights import Weights
@@ -49,7 +50,7 @@ Y = np.sin(1.5 * X[:, 0]) + 0.5 * X[:, 1] > 0.0
 @pytest.fixture
 def four_cores(monkeypatch):
     """As many as four threads, whatever this machine has."""
-    monkeypatch.setattr(threads, "_cores", lambda: 4)
+    monkeypatch.setattr(threads, "n_cores", lambda: 4)
     threads.helpers.cache_clear()
     with threadpool_limits(4, user_api="blas"):
         yield
@@ -105,6 +106,31 @@ def test_an_error_is_raised_where_its_part_is_asked_for(four_cores):
         with pytest.raises(MemoryError, match="no room"):
             next(line)
     assert taken == [0, 10, 20, 30, 40]
+
+
+def test_parts_are_made_at_once_and_given_in_their_order(four_cores):
+    makers = set()
+    together = threading.Barrier(2, timeout=30)
+
+    def make(a, b, out):
+        together.wait()
+        makers.add(threading.current_thread().name)
+        out[:] = a
+        return out
+
+    with threads.one_blas_thread():
+        line = features_ahead.features_at_once(make, parts(80), 2, np.dtype(float))
+        assert [Z[0, 0] for Z in line] == list(range(0, 80, 10))
+    assert len(makers) > 1
+
+
+def test_large_least_squares_is_the_same_by_one_thread_and_by_four(four_cores):
+    found = []
+    for most in (4, 1):
+        with threadpool_limits(most, user_api="blas"):
+            model = KernelRLSClassifier(n_components=300, gamma=1.0)
+            found.append(np.append(model.predict_then_learn(X, Y), model.coef_))
+    np.testing.assert_array_equal(*found)
 
 
 def test_a_line_that_is_left_ends_its_threads(four_cores):

@@ -19,7 +19,7 @@ from onkel.numerics.blas import add_gram, cholesky_lower, lower_gram
 @pytest.fixture
 def two_cores(monkeypatch):
     """Two threads, whatever this machine has."""
-    monkeypatch.setattr(threads, "_cores", lambda: 2)
+    monkeypatch.setattr(threads, "n_cores", lambda: 2)
     threads.helpers.cache_clear()
     with threadpool_limits(2, user_api="blas"):
         yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import warnings
@@ -10,16 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from onkel.numerics.threads import n_cores
+
 _WORTH_IT = 200_000
 """Rows to learn in all, from which on processes save more than they take to begin: some seconds."""
 
 Call = Callable[[], Any]
-
-
-def n_cores() -> int:
-    """Cores that this process may use."""
-    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return own or 1
 
 
 def jobs_for(rows: int, jobs: int | None) -> int:

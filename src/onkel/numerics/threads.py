@@ -47,7 +47,7 @@ def _threads() -> list[int]:
 
 
 @cache
-def _cores() -> int:
+def n_cores() -> int:
     """Cores that this process may use."""
     own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return own or 1
@@ -63,7 +63,7 @@ def one_blas_thread(n_rows: int = _FEW_ROWS) -> AbstractContextManager[object]:
 @contextmanager
 def _one_blas_thread() -> Iterator[None]:
     most = max(_threads(), default=1)
-    _own.threads = min(most, _cores())
+    _own.threads = min(most, n_cores())
     try:
         with _controller().limit(limits=1, user_api="blas") if most > 1 else nullcontext():
             yield
@@ -80,7 +80,7 @@ def n_threads() -> int:
 def helpers() -> ThreadPoolExecutor:
     """Threads that wait for work; they begin when they are first needed."""
     # some make features ahead, and as many others take a part of the work
-    return ThreadPoolExecutor(2 * max(_cores() - 1, 1), thread_name_prefix="onkel")
+    return ThreadPoolExecutor(2 * max(n_cores() - 1, 1), thread_name_prefix="onkel")
 
 
 def side_by_side(works: Sequence[Callable[[], T]]) -> list[T]:

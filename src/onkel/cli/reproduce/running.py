@@ -41,11 +41,11 @@ def run_and_show(
     ValueError
         None of their data is on this machine.
     """
-    from onkel.evaluation.processes import n_cores
     from onkel.experiments import Cache, run_cases
     from onkel.experiments.running.cache import default_folder
     from onkel.experiments.running.minutes import seconds_of
     from onkel.experiments.showing.report import Part, markdown_of, write_report
+    from onkel.numerics.threads import n_cores
 
     cases = [case for entry in chosen for case in entry.cases]
     kept = Cache(cache or default_folder())
