@@ -113,7 +113,7 @@ def compare(
         Show a bar on stderr.
     jobs : int, optional
         Processes, of one thread each, among which the runs are divided. Left out: one a core where
-        200 000 rows or more are learned in all, else this process alone.
+        500 000 rows or more are learned in all, else this process alone.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from typing import Any
 
 from onkel.numerics.threads import n_cores
 
-_WORTH_IT = 200_000
+_WORTH_IT = 500_000
 """Rows to learn in all, from which on processes save more than they take to begin: some seconds."""
 
 Call = Callable[[], Any]
