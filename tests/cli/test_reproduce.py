@@ -105,6 +105,8 @@ def test_a_browser_finds_every_table_and_figure(report):
     [
         (["lsokl.tabel5"], "no experiment 'lsokl.tabel5'; did you mean 'lsokl.table5'?"),
         (["lsokl.table9", "--data", "housin"], "--data housin: must be among"),
+        (["lsokl.table9", "--learner", "fog"], "must be among perceptron, ogd, norma"),
+        (["lsokl.table?", "--data", "mg", "--learner", "libsvm"], "none of these learners is on"),
         (["lsokl.table9", "--data", "slice"], "none of the data sets asked for is on this machine"),
     ],
 )
@@ -112,6 +114,13 @@ def test_what_is_not_there_is_said(reproduce, arguments, message):
     shown = reproduce(*arguments)
     assert shown.exit_code == 2
     assert message in " ".join(shown.stderr.split())
+
+
+def test_some_learners_of_a_table(reproduce):
+    shown = reproduce("lsokl.table9", "--data", "mg", "--learner", "nogd,pa", "--runs", 1,
+                      "--markdown")  # fmt: skip
+    rows = [line.split(" | ") for line in shown.stdout.splitlines() if line.startswith("| mg")]
+    assert [row[2] for row in rows] == ["nogd", "pa"]
 
 
 def test_the_default_beside_a_table(reproduce):

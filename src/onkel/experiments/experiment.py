@@ -59,9 +59,17 @@ class Experiment:
         """Names of the data sets, each once; those made on the spot are left out."""
         return [name for name in dict.fromkeys(case.dataset for case in self.cases) if name]
 
-    def on(self, datasets: list[str] | None) -> Experiment:
-        """The same on some data sets alone."""
-        if not datasets:
-            return self
-        kept = tuple(case for case in self.cases if case.dataset in (*datasets, ""))
+    @property
+    def algorithms(self) -> list[str]:
+        """Names of the learners, each once, as the paper has them."""
+        return list(dict.fromkeys(case.algorithm for case in self.cases))
+
+    def on(self, datasets: list[str] | None, algorithms: list[str] | None = None) -> Experiment:
+        """The same on some data sets, or of some learners, alone."""
+        kept = tuple(
+            case
+            for case in self.cases
+            if (not datasets or case.dataset in (*datasets, ""))
+            and (not algorithms or case.algorithm in algorithms)
+        )
         return replace(self, cases=kept)

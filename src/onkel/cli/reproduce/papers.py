@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -15,6 +16,10 @@ from onkel.cli.reproduce import listing, running
 _Runs = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Orders; the paper's number if not given.")
 ]
+_Learners = Annotated[
+    list[str] | None,
+    typer.Option("--learner", metavar="NAME", help="As a table has it. Repeatable; all if none."),
+]
 _Search = Annotated[bool, typer.Option("--search", help="Search all settings that have a grid.")]
 
 
@@ -23,6 +28,7 @@ def papers(
         list[str] | None, typer.Argument(metavar="NAME", help="Experiments, or 'all'; none: list.")
     ] = None,
     data: options.Data = None,
+    learners: _Learners = None,
     runs: _Runs = None,
     jobs: options.Jobs = None,
     report: running.Report = None,
@@ -41,26 +47,38 @@ def papers(
     if not names:
         listing.show()
         return
-    chosen = _chosen(find(names), names_in(data))
+    chosen = _chosen(find(names), names_in(data), names_in(learners))
     running.run_and_show(chosen, runs, jobs, cache, report, as_markdown, search)
 
 
-def _chosen(found: Sequence[Any], data: list[str]) -> list[Any]:
-    """Those that this verb can run, on these data; ValueError for data that none of them has."""
-    import difflib
+def _chosen(found: Sequence[Any], data: list[str], learners: list[str]) -> list[Any]:
+    """Those that this verb can run, on these data and of these learners.
 
-    known = list(dict.fromkeys(name for entry in found for name in entry.datasets))
-    for name in data:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"--data {name}: must be among {', '.join(known)}{hint}")
+    Raises
+    ------
+    ValueError
+        None of them has such data, or such a learner.
+    """
+    _refuse_unknown("--data", data, [name for entry in found for name in entry.datasets])
+    _refuse_unknown("--learner", learners, [name for entry in found for name in entry.algorithms])
     chosen = []
     for entry in found:
+        part = entry.on(data, learners)
         if not entry.cases:
             note(
                 f"left out: {entry.name}, which wants files: 'onkel reproduce {entry.name} FOLDER'"
             )
-        elif entry.on(data).cases:
-            chosen.append(entry.on(data))
+        elif part.cases:
+            chosen.append(part)
+    if not chosen:
+        raise ValueError("none of these learners is on these data; leave --data or --learner out")
     return chosen
+
+
+def _refuse_unknown(option: str, asked: Sequence[str], known: Sequence[str]) -> None:
+    for name in asked:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            among = ", ".join(dict.fromkeys(known))
+            raise ValueError(f"{option} {name}: must be among {among}{hint}")
