@@ -53,7 +53,7 @@ def compared(name: str, params: dict[str, Any], X: Any, y: Any, rounds: int) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=11)
     options = parser.parse_args()
     table = Table(title="Seconds of one pass, 22 columns; the same model bit for bit")
     for head in ("learner", "rows", "1 thread", "2 threads", "times as fast"):
