@@ -145,8 +145,8 @@ def test_a_line_that_is_left_ends_its_threads(four_cores):
         next(line)
         line.close()
     begun = running._value
-    # four buffers and one that is learned from: no more was begun than there was room for
-    assert begun <= 5
+    # a buffer for each of four threads, and three that wait: no more was begun than there was room for
+    assert begun <= 7
     assert running._value == begun
 
 

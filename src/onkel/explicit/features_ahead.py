@@ -17,6 +17,10 @@ import numpy as np
 from onkel.numerics.threads import helpers, n_threads, side_by_side
 from onkel.numerics.workspace import scratch
 
+# Parts that are made, or being learned. With one alone the threads would wait for each other at
+# every part, and the system puts threads that wake each other on one core.
+_WAITING = 3
+
 Part = tuple[int, int]
 Make = Callable[[int, int, np.ndarray], np.ndarray]
 
@@ -32,8 +36,8 @@ def features_in_turn(
     """
     threads = min(n_threads(), len(parts))
     most = max((b - a for a, b in parts), default=0)
-    # one part is being learned while each thread makes another
-    buffers = [scratch(f"features {i}", (most, m), dtype) for i in range(threads + 1)]
+    # each thread makes a part, and some wait to be learned
+    buffers = [scratch(f"features {i}", (most, m), dtype) for i in range(threads + _WAITING)]
     if threads < 2:
         for a, b in parts:
             yield make(a, b, buffers[0][: b - a])
