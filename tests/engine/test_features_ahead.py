@@ -145,7 +145,7 @@ def test_a_line_that_is_left_ends_its_threads(four_cores):
         next(line)
         line.close()
     begun = running._value
-    # a buffer for each of four threads, and three that wait: no more was begun than there was room for
+    # a buffer for each of four threads, and three that wait: there was room for no more
     assert begun <= 7
     assert running._value == begun
 
