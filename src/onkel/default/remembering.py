@@ -4,7 +4,8 @@ The model predicts a row from its columns alone. A memory (:mod:`onkel.memory`) 
 what the labels so far say. Where it clearly helps, a second model learns what both leave over,
 from the row's columns and columns of the past together: what a last value means may depend on the
 row. The model, the memory, and the memory with the second model are experts of one mixture. Where
-the past says nothing, it is the model alone.
+the past says nothing, it is the model alone. Of classes, the last one counts more where it has been
+right more often (:mod:`onkel.default.last_class`).
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit, logit
 
+from onkel.default.last_class import LastClass
 from onkel.memory import ClassMemory, Experts, Gain, ValueMemory
 
 # Probabilities that are turned into log-odds keep off 0 and 1.
 _SURE = 1e-9
+# Of what a memory of classes knows of a row: which class came last.
+_CAME_LAST = 2
 
 
 class Remembering:
@@ -52,6 +56,7 @@ class Remembering:
         #: columns of a row when the second model began
         self.width = 0
         self.experts = Experts(3)
+        self.last_class = LastClass()
         #: of numbers, 1 over the first target that is not 0: losses are squared in this unit
         self.scale = 0.0
 
@@ -90,7 +95,10 @@ class Remembering:
             part = slice(done, end)
             own = None if keys is None else keys[part]
             known = self.memory.learn(F[part], y[part], weight[part], own)
-            out.append(self._learn_known(X[part], F[part], known, y[part], weight[part]))
+            told = self._learn_known(X[part], F[part], known, y[part], weight[part])
+            if self._classes:
+                told = self.last_class.learn(told, known[:, _CAME_LAST], y[part], weight[part])
+            out.append(told)
             done = end
         return self._outputs(np.concatenate(out) if out else F)
 
@@ -170,6 +178,8 @@ class Remembering:
                 p = m + self.second.scores(_beside(columns, m, X))[:, 0]
             E = np.stack([f, m, self._within(p)], axis=1)[:, :, None]
             M = self._as_known(self.experts.predict(E)[:, 0])
+        if self._classes:
+            M = self.last_class.predict(M, known[:, _CAME_LAST])
         steps = np.arange(len(P)) if keys is None else _counted(keys)
         return M, self.memory.lasting ** (ahead + steps)[:, None]
 
@@ -218,10 +228,14 @@ class Remembering:
         if self.second is not None:
             self.second.add_columns(n)
 
+    @property
+    def _parts(self) -> dict[str, Any]:
+        parts = {"memory": self.memory, "gain": self.gain, "experts": self.experts}
+        return parts | ({"last_class": self.last_class} if self._classes else {})
+
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
-        parts = {"memory": self.memory, "gain": self.gain, "experts": self.experts}
-        state: dict[str, Any] = {name: part.get_state() for name, part in parts.items()}
+        state: dict[str, Any] = {name: part.get_state() for name, part in self._parts.items()}
         state["scale"] = self.scale
         if self.second is not None:
             state["second"] = self.second.get_state()
@@ -230,9 +244,8 @@ class Remembering:
 
     def set_state(self, state: dict[str, Any], d: int) -> None:
         """Take the state of another, over rows of d columns."""
-        self.memory.set_state(state["memory"])
-        self.gain.set_state(state["gain"])
-        self.experts.set_state(state["experts"])
+        for name, part in self._parts.items():
+            part.set_state(state[name])
         self.scale, self.second = float(state["scale"]), None
         if "second" in state:
             self._begin_second(state["width"])

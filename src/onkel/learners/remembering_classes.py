@@ -80,6 +80,8 @@ class RemembersClasses(Remembers):
         keys = self._take_keys(len(codes))
         P, refused = super()._learn_codes(X, codes, weight)  # type: ignore[misc]
         if len(self.classes_) < 2:
+            if self.memory_ is not None:
+                self.memory_.last_class.learn_alone(weight[: len(P)])
             return P, refused
         return self._remember(X, P, codes, weight, keys), refused
 

@@ -1,0 +1,92 @@
+"""The last class again, where it has been right more often than what probabilities name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel import OnlineKernelClassifier
+from onkel.default.last_class import LastClass
+from onkel.errors import ModelFileError
+
+N, K = 400, 3
+
+
+def _naive(P, codes, weight):
+    """The class named for each row, by the definition."""
+    rows = right = lead = 0
+    last, named = -1, []
+    for p, code, counts in zip(P, codes, weight > 0.0, strict=True):
+        top = int(p.argmax())
+        seldom = rows >= 32 and right >= 0.95 * rows
+        follows = last >= 0 and (lead > 0 or (lead == 0 and seldom))
+        named.append(last if follows else top)
+        if counts:
+            lead += (last >= 0) * (int(last == code) - int(top == code))
+            rows, right = rows + 1, right + (last == code)
+            last = code
+    return np.array(named)
+
+
+def _came_last(codes, weight):
+    out, last = np.zeros((len(codes), K)), -1
+    for t, code in enumerate(codes):
+        if last >= 0:
+            out[t, last] = 1.0
+        last = code if weight[t] > 0.0 else last
+    return out
+
+
+def _rows(stays, good, seed=0):
+    """Classes that stay with one probability, and probabilities that name the right one."""
+    rng = np.random.default_rng(seed)
+    codes = np.zeros(N, int)
+    for t in range(1, N):
+        codes[t] = codes[t - 1] if rng.random() < stays else rng.integers(K)
+    P = rng.dirichlet(np.ones(K), N)
+    for t in np.flatnonzero(rng.random(N) < good):
+        P[t] = np.roll(np.sort(P[t])[::-1], codes[t])
+    return P, codes, (rng.random(N) < 0.9).astype(float)
+
+
+@pytest.mark.parametrize("size", [1, 7, N])
+@pytest.mark.parametrize(("stays", "good"), [(0.98, 0.9), (0.98, 0.1), (0.3, 0.9), (0.9, 0.9)])
+def test_against_its_definition(stays, good, size):
+    P, codes, weight = _rows(stays, good)
+    came, model, told = _came_last(codes, weight), LastClass(), []
+    for a in range(0, N, size):
+        part = slice(a, a + size)
+        asked = model.predict(P[part][:1], came[part][:1])
+        told.append(model.learn(P[part], came[part], codes[part], weight[part]))
+        np.testing.assert_array_equal(asked, told[-1][:1])
+    told = np.concatenate(told)
+    np.testing.assert_array_equal(told.argmax(axis=1), _naive(P, codes, weight))
+    # probabilities change places; they stay the same numbers
+    np.testing.assert_array_equal(np.sort(told, axis=1), np.sort(P, axis=1))
+
+
+def test_a_state_goes_on():
+    P, codes, weight = _rows(0.95, 0.5)
+    came, whole, first, second = _came_last(codes, weight), LastClass(), LastClass(), LastClass()
+    expected = whole.learn(P, came, codes, weight)[200:]
+    first.learn(P[:200], came[:200], codes[:200], weight[:200])
+    second.set_state(first.get_state())
+    told = second.learn(P[200:], came[200:], codes[200:], weight[200:])
+    np.testing.assert_array_equal(told, expected)
+
+
+@pytest.mark.parametrize("state", [{"right": 5}, {"rows": -1}, {"lead": 0.5}])
+def test_a_crafted_state_is_refused(state):
+    with pytest.raises(ModelFileError):
+        LastClass().set_state({"rows": 4, "right": 3, "lead": 0} | state)
+
+
+@pytest.mark.parametrize("classes", [None, [0, 1]])
+def test_classes_that_seldom_change_are_no_worse_than_the_last_again(classes):
+    rng = np.random.default_rng(3)
+    y = np.repeat(np.arange(12) % 2, rng.integers(40, 160, 12))
+    # columns that tell a little, and name a wrong class near the borders
+    X = np.column_stack([y + rng.normal(size=len(y)), rng.normal(size=len(y))])
+    model = OnlineKernelClassifier(n_components=20, speed="fast")
+    told = model.predict_then_learn(X, y, classes)
+    assert np.sum(told[1:] != y[1:]) <= np.sum(y[1:] != y[:-1])
