@@ -19,7 +19,7 @@ def _naive(P, codes, weight):
     for p, code, counts in zip(P, codes, weight > 0.0, strict=True):
         top = int(p.argmax())
         seldom = rows >= 32 and right >= 0.95 * rows
-        follows = last >= 0 and (lead > 0 or (lead == 0 and seldom))
+        follows = last >= 0 and seldom and lead >= 0
         named.append(last if follows else top)
         if counts:
             lead += (last >= 0) * (int(last == code) - int(top == code))

@@ -4,8 +4,8 @@ The model predicts a row from its columns alone. A memory (:mod:`onkel.memory`) 
 what the labels so far say. Where it clearly helps, a second model learns what both leave over,
 from the row's columns and columns of the past together: what a last value means may depend on the
 row. The model, the memory, and the memory with the second model are experts of one mixture. Where
-the past says nothing, it is the model alone. Of classes, the last one counts more where it has been
-right more often (:mod:`onkel.default.last_class`).
+the past says nothing, it is the model alone. Where classes seldom change, the last one may be
+the better prediction (:mod:`onkel.default.last_class`).
 """
 
 from __future__ import annotations
