@@ -134,6 +134,23 @@ def test_a_walk_is_followed_and_noise_is_not():
     assert error(told, noise) < 1.02 * error(f, noise)
 
 
+@pytest.mark.parametrize("rate", [0.3, 1.0, 2.0])
+def test_a_jump_as_never_before_is_not_prolonged(rate):
+    rng, n = np.random.default_rng(0), 120
+    # an oscillation that regressions follow closely, then a drop of many times its size
+    y = 100.0 + np.sin(np.arange(n) * rate) + 0.01 * rng.normal(size=n)
+    y[60:63], y[63:] = [97.0, 52.0, 48.0], 24.0
+    f = np.concatenate([[100.0], y[:-1]]) + rng.normal(size=n)
+    told = ValueMemory().learn(f, y, np.ones(n))[:, 0]
+    last = np.concatenate([f[:1], y[:-1]])
+    steps = np.maximum.accumulate(np.abs(np.concatenate([[0.0, 0.0], np.diff(y)])))[:-1]
+    most = np.maximum(steps, np.abs(f - last)) + 1e-9
+    known = slice(16, None)
+    assert (told >= np.minimum(f, last) - most)[known].all()
+    assert (told <= np.maximum(f, last) + most)[known].all()
+    assert np.sum((told - y)[60:70] ** 2) < 2.0 * np.sum((last - y)[60:70] ** 2)
+
+
 def test_a_constant_target_is_no_error():
     y = np.full(100, 3.0)
     told = ValueMemory().learn(y, y, np.ones(100))

@@ -38,7 +38,7 @@ _TRUSTED = 32
 class Past(NamedTuple):
     """What is remembered of the rows of each group so far, in units of the target's spread.
 
-    All but the last three have the groups as first axis.
+    All but the last four have the groups as first axis.
     """
 
     #: the last values and predictions, row n at n modulo their number
@@ -54,6 +54,8 @@ class Past(NamedTuple):
     total: np.ndarray
     #: Σ r_t r_{t-1} and Σ r_t² of the residuals r of f
     fading: np.ndarray
+    #: the largest difference of a value and the one before
+    largest_step: np.ndarray
 
 
 @jit
@@ -68,6 +70,7 @@ def _of(past, slot, fresh, f):
         past.periods,
         past.total,
         past.fading,
+        past.largest_step,
     )
     if fresh or own.rows[0] == 0:
         # the first rows of all have no f to go by
@@ -126,6 +129,8 @@ def _remember(past, f, y):
         before = _before(past.values, at, 1) - _before(past.predictions, at, 1)
         past.fading[0] += r * before
         past.fading[1] += r * r
+        step = abs(y - _before(past.values, at, 1))
+        past.largest_step[0] = max(past.largest_step[0], step)
     past.values[at], past.predictions[at] = y, f
     for i in range(len(RATES)):
         past.levels[i] += (1.0 - RATES[i]) * (y - past.levels[i])
@@ -136,15 +141,23 @@ def _remember(past, f, y):
 
 
 @jit_inline
-def _ask(f, u, W, E):
-    """E (N, 1): what each expert predicts; all regressions but the first add to the last value."""
+def _ask(f, u, largest_step, W, E):
+    """E (N, 1): what each expert predicts. The first regression adds to f, others to the last.
+
+    None adds more than the largest step so far, or than leads from the last value to f. Where the
+    target jumps as never before, a regression would go far beyond all that was seen.
+    """
     last = u[3]
+    most = max(largest_step, abs(f - last))
     E[0, 0], E[1, 0] = f, last
     for i in range(len(SIZES)):
-        total = f if i == 0 else last
+        added = 0.0
         for j in range(SIZES[i]):
-            total += W[i, j] * u[j]
-        E[2 + i, 0] = total if np.isfinite(total) else f
+            added += W[i, j] * u[j]
+        if not np.isfinite(added):
+            E[2 + i, 0] = f
+        else:
+            E[2 + i, 0] = (f if i == 0 else last) + min(max(added, -most), most)
 
 
 @jit_inline
@@ -191,7 +204,7 @@ def learn(f, y, weight, slots, fresh, past, own, mixture, P, W, out):
     for t in range(len(f)):
         of = _of(past, slots[t], fresh[t], f[t])
         features(of, f[t], u)
-        _ask(f[t], u, W, E)
+        _ask(f[t], u, of.largest_step[0], W, E)
         known = _mix(of, f[t], mixture, E, p)
         q[0] = p[0]
         if len(own.w):
@@ -215,7 +228,7 @@ def predict(f, slots, past, own, mixture, W, out):
     for t in range(len(f)):
         of = _of(past, slots[t], False, f[t])
         features(of, f[t], u)
-        _ask(f[t], u, W, E)
+        _ask(f[t], u, of.largest_step[0], W, E)
         _mix(of, f[t], mixture, E, p)
         if len(own.w):
             _correct(own, slots[t], of, u, p, v, F)

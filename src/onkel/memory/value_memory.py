@@ -2,11 +2,12 @@
 
 Beside the prediction f of a timeless model stand what the labels so far say: the last 26 values,
 levels at five rates, f's own last residuals, and the values a period ago where a period shows.
-Recursive least squares over them, with and without forgetting, start from "the last value again".
+Recursive least squares over them, with and without forgetting, start from "the last value again",
+and go no farther from it than f does, or than the largest step so far between two labels.
 They, f itself and the last value are experts of one mixture (:mod:`onkel.memory.experts`); where
 the past says nothing, the mixture is f.
 
-The ridge needs a unit for the target: the spread of the first rows. It is measured at 32, 64, ...,
+The ridge needs a unit for the target: the spread of the first rows. It is measured at 16, 32, ...,
 2048 rows; each time the rows so far, which are kept until then, are learned anew in the new unit.
 """
 
@@ -25,7 +26,7 @@ from onkel.memory.period import N_PERIODS, WINDOW, find_periods
 from onkel.state import Array, Whole, check, inside, require
 
 # Rows from which there is a unit; until then f is the prediction.
-_FIRST_ROWS = 32
+_FIRST_ROWS = 16
 # Of a row that is kept: prediction, label, weight, slot, and whether its group begins anew.
 _KEPT = 5
 
@@ -66,6 +67,7 @@ class ValueMemory(Memory):
             np.zeros(N_PERIODS, np.int64),
             np.zeros(1, np.int64),
             np.zeros(2),
+            np.zeros(1),
         )
         #: what sets a group apart
         self.own = new_own(n if self.groups.slots else 0)
