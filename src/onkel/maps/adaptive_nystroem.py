@@ -63,7 +63,7 @@ class AdaptiveNystroem(NystroemFeatures):
         dense cluster little. False, as Algorithm 1 is printed, counts only the rows that moved it,
         each as one: far rows then draw landmarks out of their clusters.
     expire : int or None, default=None
-        A landmark expires when it has been nearest to none of so many rows (≥ 1): the next row
+        A landmark expires after so many rows (≥ 1) to none of which it was nearest: the next row
         beyond the threshold takes its place, and moves no other landmark.
 
     Attributes

@@ -47,7 +47,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     """z(x): a finite feature vector for each row."""
 
     name: str
-    #: what a fit on first rows is called where progress is shown
+    #: how messages name a fit on first rows while it goes on
     fits: ClassVar[str] = "fitting"
     #: the value for maps that have no such parameter
     random_state = 0

@@ -101,7 +101,7 @@ class ValueMemory(Memory):
         return bool(self.unit[1] > 0.0)
 
     def _rows_until_look(self) -> int:
-        """Rows up to the next search for the period and, until it is final, measure of the unit."""
+        """Rows up to the next look: for the period and, until it is final, for the unit."""
         if self.n_rows >= WINDOW:
             return WINDOW - self.n_rows % WINDOW
         due = _FIRST_ROWS

@@ -21,7 +21,7 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-# No function has an address below this; all numbers of the library's own rules and budgets are.
+# No address of a function is below this; all numbers of the library's own rules and budgets are.
 FIRST_ADDRESS = 4096
 _COMPILES = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 _INT, _FLOAT = ir.IntType(64), ir.DoubleType()

@@ -103,7 +103,7 @@ def side_by_side(works: Sequence[Callable[[], T]]) -> list[T]:
 
 
 def in_halves(make: Callable[[int], T], n: int, most: int) -> Iterator[list[T]]:
-    """What ``make`` gives for 0, 1, ..., n - 1, in lists of ``most``, half of each by a thread."""
+    """What ``make`` gives for 0 to n - 1, in lists of ``most``; two threads make half of each."""
     for start in range(0, n, most):
         middle, end = min(start + most // 2, n), min(start + most, n)
         halves = [range(start, middle), range(middle, end)]

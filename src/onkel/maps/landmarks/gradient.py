@@ -1,4 +1,4 @@
-"""The gradient of the evidence (:mod:`~onkel.maps.landmarks.evidence`), some rows a step.
+"""The gradient of the evidence (:mod:`~onkel.maps.landmarks.evidence`), in steps of some rows.
 
 ∂E/∂K = -2 (Y - K α) αᵀ/σ² + 2 C K H⁻¹,   ∂E/∂K₀ = λ α αᵀ/σ² + C (λ H⁻¹ - K₀⁻¹).
 """
