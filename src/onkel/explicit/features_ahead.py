@@ -17,8 +17,8 @@ import numpy as np
 from onkel.numerics.threads import helpers, n_threads, side_by_side
 from onkel.numerics.workspace import scratch
 
-# Parts that wait, or are being learned. With one alone the threads would wait for each other at
-# every part, and the system puts threads that wake each other on one core.
+# Buffers for parts that wait or are being learned. With one alone the threads would wait for each
+# other at every part, and the system puts threads that wake each other on one core.
 _WAITING = 3
 
 Part = tuple[int, int]
