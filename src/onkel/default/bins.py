@@ -50,7 +50,7 @@ class PairBins:
     def of(cls, X: np.ndarray, Y: np.ndarray, most_cells: int) -> PairBins:
         """The columns of X (n, d) that say most about Y (n, K), in as many bins as cells allow.
 
-        More columns go before finer bins.
+        Bins become coarser before a column is left out.
         """
         X = X.astype(np.float64)
         values = [np.unique(x) for x in X.T]
@@ -66,12 +66,12 @@ class PairBins:
         return cls(columns, [_edges(X[:, j], values[j], bins) for j in columns])
 
     def alone(self) -> PairBins:
-        """The same columns without their pairs, in a few of these bins."""
+        """The same columns without their pairs, with bins joined until at most 8 are left."""
         few = [_thinned(e, _FEW_BINS) for e in _finite(self.edges)]
         return PairBins(self.columns, few, paired=False)
 
     def of_rows(self, X: Any) -> tuple[np.ndarray, ...]:
-        """What loops are given of the rows X (n, d): values, where columns are in them, bins."""
+        """Arguments of the loops for rows X (n, d): values, which columns of them, edges, pairs."""
         if type(X) is np.ndarray and X.flags.c_contiguous and X.flags.writeable:
             return X, self.columns, self.edges, self.pairs
         values = as_dense(X[:, self.columns])
@@ -106,7 +106,7 @@ def _finite(edges: np.ndarray) -> list[np.ndarray]:
 
 
 def _layout(counts: list[int], paired: bool) -> tuple[np.ndarray, int]:
-    """``pairs`` and the number of cells of columns with so many bins each."""
+    """``pairs`` and the number of cells, for columns with ``counts`` bins each."""
     pairs, offset = [], 0
     for j, count in enumerate(counts):
         pairs.append((j, j, offset, 0))

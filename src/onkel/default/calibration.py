@@ -1,10 +1,10 @@
-"""Probabilities from scores: the logistic link of a line through them, learned online.
+"""Probabilities from scores: a logistic link, learned online.
 
 Two classes: p = σ(a f + c), kept on the side of ½ that the sign of f predicts. More classes:
-p = softmax(a f). The scores are those before each row was learned, so they are honest; a and c
-follow the logistic loss of these scores by online Newton steps,
+p = softmax(a f). Each score was made before its row was learned, so it is an honest prediction.
+Online Newton steps on the logistic loss of these scores fit θ = (a, c):
 
-    H ← H + w ∂²loss,   θ ← θ - H⁻¹ w ∂loss,   θ = (a, c).
+    H ← H + w ∂²loss,   θ ← θ - H⁻¹ w ∂loss.
 
 Source: Platt 1999 (the link), here on the stream's own predictions; Hazan, Agarwal & Kale 2007 (the
 step).
@@ -28,7 +28,7 @@ _FIRST_SLOPE = 2.0
 _FIRST_ROWS = 1.0
 #: scores far outside of the targets' range are clipped: they say no more than this
 LARGEST = 10.0
-#: the least probability of a predicted class that is no tie
+#: the least probability of the positive class where it is predicted
 MORE = np.nextafter(0.5, 1.0)
 
 
@@ -74,7 +74,7 @@ class Calibration:
         self.H = np.eye(2) * _FIRST_ROWS
 
     def learn(self, scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Learn from the scores (n, K) that rows of class ``codes`` (n,) had before they came.
+        """Learn from scores (n, K) made before each row was learned, and class ``codes`` (n,).
 
         Returns the probabilities (n, 2), before each row, of its class and of the predicted one.
         """
@@ -99,7 +99,7 @@ class Calibration:
         return np.asarray(softmax(self.theta[0] * scores, axis=1))
 
     def take_in(self, other: Calibration, origin: Calibration | None) -> None:
-        """Add what another learned since both were ``origin``: H adds, and H θ in proportion."""
+        """Add what another learned since both were ``origin``: H and H θ add."""
         of_all = (self, other, Calibration() if origin is None else origin)
         H = joined(of.H + np.triu(of.H, 1).T for of in of_all)
         total = joined((of.H + np.triu(of.H, 1).T) @ of.theta for of in of_all)

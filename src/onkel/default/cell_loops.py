@@ -17,7 +17,7 @@ PERIOD = 256
 
 @jit
 def find_bins(X, t, columns, edges, bins):
-    """How many of a column's edges (m, 2^q - 1) are below its value in row t, (m,)."""
+    """bins (m,): how many of each column's edges (m, 2^q - 1) are below its value in row t."""
     half = (edges.shape[1] + 1) // 2
     for j in range(len(columns)):
         b, step = 0, half
@@ -108,7 +108,7 @@ def _follow(r, s, a, weight, sums):
 
 @jit
 def _forget(W, V, first, kept, sums):
-    """A cell's 1/V - 1/V₀ rows come to count ``kept`` as much; w shrinks towards 0 with them."""
+    """Scale the precision 1/V - 1/V₀ that cells have gained by ``kept``; w shrinks towards 0."""
     for c in range(len(V)):
         left = kept + (1.0 - kept) * V[c] / first
         V[c] /= left

@@ -4,13 +4,13 @@ Columns are cut into bins. A row falls into one cell for each column and for eac
 
     s(x) = Σ_c w_c,   c over the cells of x.
 
-s learns the residuals r = y - f(x) of predictions made before each row was learned: jumps, single
-values, a column's odd scale, on which f would have to spend landmarks. Each w_c has a variance V_c
-(a Kalman filter without covariances between cells):
+s learns the residuals r = y - f(x) of predictions made before each row was learned. It takes over
+what would cost f many landmarks: jumps, special single values, a column of unusual scale. Each w_c
+has a variance V_c (a Kalman filter without covariances between cells):
 
     g_c = V_c/(1 + Σ V),   w_c ← w_c + g_c (r - s),   V_c ← V_c - g_c V_c,
 
-from V₀ = 1/(2 · number of cells of a row), so that s begins with half the variance of the noise.
+from V₀ = 1/(2 · number of cells of a row): the prior variance of s is half that of the noise.
 a in [0, 1] is the least-squares share of s in the residuals so far, less its standard error: a
 correction that does not help is left out.
 
@@ -74,10 +74,11 @@ class PairCells:
     def take_in(self, other: PairCells, origin: PairCells | None) -> None:
         """Add what other cells, over the same bins, learned since both were ``origin``.
 
-        The precisions 1/V add. Sums of W/V would be exact for cells that share no row; but the
-        cells of a row learn the same residual, and each would add up what is theirs together. A
-        mean by the precisions gained is exact for cells that share every row; but cells of few
-        rows, which began at 0, stay too near to it. The truth lies between: W is half of each.
+        The precisions 1/V add. W is the average of two estimates. Adding W/V is exact for cells
+        that share no row; but the cells of a row learn its residual together, and the sum counts
+        what they share in each of them. The mean of both W, weighted by the precisions gained, is
+        exact for cells that share every row; but it leaves cells of few rows too near to 0, where
+        they began.
         """
         known = PairCells(self.bins, self.W.shape[1]) if origin is None else origin
         rows = (int(of.sums[loops.ROWS]) // loops.PERIOD for of in (other, known))
@@ -90,7 +91,7 @@ class PairCells:
         self.sums = _joined_sums(self.sums, other.sums, known.sums, kept)
 
     def _mean(self, other: PairCells, known: PairCells, kept: float) -> np.ndarray:
-        """The mean of both W, in proportion to the precision that each has gained."""
+        """The mean of both W, weighted by the precision that each has gained."""
         gained = kept * np.maximum(1.0 / self.V - 1.0 / known.V, 0.0)
         left = 1.0 / self.first + kept * (1.0 / known.V - 1.0 / self.first)
         theirs = np.maximum(1.0 / other.V - left, 0.0)
@@ -127,8 +128,8 @@ def _joined_sums(
 ) -> np.ndarray:
     """The sums of the mean of two corrections, which the share a comes from.
 
-    What two parts have in common agrees with the residuals; what is noise in each averages out. So
-    of Σ‖s‖² - Σ⟨r, s⟩ each part's counts in proportion to its rows, and a grows.
+    In the mean of two parts the signal stays and the noise averages out. Σ‖s‖² - Σ⟨r, s⟩ is the
+    noise of a part: it counts in proportion to the part's rows, so a grows.
     """
     sums: np.ndarray = joined((mine, other, origin), kept)
     doubts = (part[loops.DOUBT] ** 2 for part in (mine, other, origin))

@@ -6,7 +6,7 @@ import numpy as np
 
 from onkel.default.loss_history import BIN_ROWS
 
-#: rows that a challenger has for becoming better
+#: rows after which a challenger that is not better is dropped
 PATIENCE = 8192
 _COMPARED_BINS = 8
 _FEWEST_BINS = 2
@@ -19,7 +19,7 @@ class Comparison:
     Attributes
     ----------
     bins : ndarray of shape (n, 2)
-        Of each bin: the sum of the differences of the losses, and of their squares.
+        For each bin, the sum of the differences of the losses, and that of their squares.
     """
 
     def __init__(self) -> None:
@@ -41,5 +41,5 @@ class Comparison:
         return bool(mean > _BETTER * spread)
 
     def too_long(self) -> bool:
-        """Whether the challenger has had its rows."""
+        """Whether the challenger has had its ``PATIENCE`` rows."""
         return len(self.bins) * BIN_ROWS >= PATIENCE

@@ -33,11 +33,11 @@ from onkel.state import Array, check, inside, require
 
 # Columns and bins are chosen after so many rows, and again at every power of two up to the last.
 _FIRST_ROWS, _LAST_ROWS = 64, 1024
-# The cells hold up to so many times B² numbers: as many as the two matrices of least squares.
+# Cells hold up to so many times B² numbers (B landmarks): as many as least squares' two matrices.
 _CELLS = 2
 # Forgetting factors of the stages; that of f multiplies them.
 _TIDES = (1.0, 0.9998, 0.998)
-# Memory for the rows kept for the choice. Rows so wide that fewer than the first fit: no cells.
+# Bytes for the rows kept for the choice. Where fewer than _FIRST_ROWS fit, there are no cells.
 _KEPT_BYTES = 16 << 20
 
 
@@ -60,7 +60,7 @@ class CorrectedModel(ExplicitModel):
         fitting = _KEPT_BYTES // (feature_map.n_features_in_ * 8)
         last = next_power_of_two(min(_LAST_ROWS, fitting)) // 2
         self.choice = Warmup(last, _next_choice) if last >= _FIRST_ROWS else None
-        #: of the rows kept for the choice
+        #: residuals of the rows kept for the choice
         self.residuals = np.empty((0, n_outputs))
 
     # ---- learning ------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ class CorrectedModel(ExplicitModel):
         return P
 
     def _correct(self, X: Any, R: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Learn the residuals R of rows X, stage by stage; returns Σ a s of each row before it."""
+        """Learn residuals R of rows X, stage by stage; returns Σ a s before each was learned."""
         out = np.zeros(R.shape)
         for stage in self.stages:
             out += stage.learn(X, R - out, weight)
@@ -117,7 +117,7 @@ class CorrectedModel(ExplicitModel):
 
     @property
     def _forgetting(self) -> list[float]:
-        """Of each stage."""
+        """The forgetting factor of each stage."""
         return [ExactScalars.of(self.par).forgetting * tide for tide in _TIDES]
 
     # ---- models of several parts ---------------------------------------------------------------

@@ -16,12 +16,12 @@ _FOR_SEARCHES = 0.75
 
 
 def postpones(unfitted: FeatureMap) -> bool:
-    """Whether searches are postponed: they can be as long as the first rows are kept."""
+    """Whether searches are postponed: only if first rows are kept longer than a challenger is."""
     return unfitted.warmup_rows() > PATIENCE
 
 
 def refit_if_paid(model: ExplicitModel, spending: Spending) -> None:
-    """Fit the map of a model that takes over once more, where it has postponed nothing."""
+    """As a model takes over, fit its map once more; for maps that postpone no search."""
     if model.warmup is not None and spending.pay(model.map.work_of_fit(model.warmup.count)):
         model.refit()
 
@@ -29,7 +29,7 @@ def refit_if_paid(model: ExplicitModel, spending: Spending) -> None:
 def search_if_paid(model: ExplicitModel, spending: Spending) -> None:
     """Let the model that has taken over search while the next bin comes, if that can be paid.
 
-    What it owes is due a little later, and made while those rows come.
+    The search it owes is due a little later, and is made while the rows up to then come.
     """
     feature_map, warmup = model.map, model.warmup
     assert warmup is not None

@@ -10,7 +10,7 @@ from onkel.explicit.model import ExplicitModel
 from onkel.rules.base import RuleKind
 from onkel.state import Array, Whole, check
 
-#: losses are summed over so many rows
+#: rows of a bin: losses are summed over them
 BIN_ROWS = 64
 _MOST_BINS = 128
 # A model's first rows are left out: their losses are high while it learns.
@@ -46,7 +46,7 @@ class LossHistory:
         self.sums = np.concatenate([self.sums, [[losses.sum(), losses @ losses]]])[-_MOST_BINS:]
 
     def risen(self) -> bool:
-        """True where the mean loss of some last bins is far above that of the bins before."""
+        """True where the mean loss of the last 1, 2, 4, ... or 32 bins is far above that before."""
         alarm = min(_ALARM + _MORE * self.in_vain, _MOST)
         for recent in _RECENT:
             if len(self.sums) < recent + _FEWEST_BINS:

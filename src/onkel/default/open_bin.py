@@ -12,7 +12,7 @@ from onkel.explicit.model import ExplicitModel
 
 
 class OpenBin:
-    """Losses (n, 2) of up to ``BIN_ROWS`` rows that count; the challenger's are 0 without one."""
+    """Losses (n, 2) of up to ``BIN_ROWS`` rows: model and challenger (0 where there is none)."""
 
     def __init__(self) -> None:
         self.losses = np.zeros((0, 2))
@@ -22,7 +22,7 @@ class OpenBin:
 
     @property
     def missing(self) -> int:
-        """Rows to a whole bin."""
+        """Rows up to a whole bin."""
         return BIN_ROWS - len(self.losses)
 
     def parts(self, weight: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -39,7 +39,7 @@ class OpenBin:
         y: np.ndarray,
         weight: np.ndarray,
     ) -> None:
-        """Put in the losses of rows that count: of ``model``'s scores P and a challenger's Q."""
+        """Add losses of ``model``'s scores P and a challenger's Q, for rows of positive weight."""
         losses = np.zeros((len(y), 2))
         losses[:, 0] = losses_of(model, P, y)
         if Q is not None:
@@ -47,10 +47,10 @@ class OpenBin:
         self.losses = np.concatenate([self.losses, losses[weight > 0.0]])
 
     def count_as_equal(self) -> None:
-        """A challenger begins: for the rows so far, which it has not seen, it is as good."""
+        """A challenger begins: on the rows so far, which it has not seen, it counts as equal."""
         self.losses[:, 1] = self.losses[:, 0]
 
     def close(self) -> np.ndarray:
-        """The losses, of a whole bin; the next bin begins."""
+        """Return the losses of the whole bin, and begin the next."""
         losses, self.losses = self.losses, np.zeros((0, 2))
         return losses

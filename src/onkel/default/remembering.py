@@ -1,11 +1,11 @@
 """A timeless model and what the labels so far add to its predictions of the next rows.
 
 The model predicts a row from its columns alone. A memory (:mod:`onkel.memory`) corrects that by
-what the labels so far say. Where it clearly helps, a second model learns what both leave over,
+what the labels so far say. Where memory clearly helps, a second model learns the residuals of both,
 from the row's columns and columns of the past together: what a last value means may depend on the
 row. The model, the memory, and the memory with the second model are experts of one mixture. Where
-the past says nothing, it is the model alone. Where classes seldom change, the last one may be
-the better prediction (:mod:`onkel.default.last_class`).
+the past says nothing, the mixture becomes the model alone. Where classes seldom change, the last
+one may be the better prediction (:mod:`onkel.default.last_class`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy.special import expit, logit
 from onkel.default.last_class import LastClass
 from onkel.memory import ClassMemory, Experts, Gain, ValueMemory
 
-# Probabilities that are turned into log-odds keep off 0 and 1.
+# Probabilities keep this far from 0 and 1 before they are turned into log-odds.
 _SURE = 1e-9
 # Of what a memory of classes knows of a row: which class came last.
 _CAME_LAST = 2
@@ -33,13 +33,13 @@ class Remembering:
     Parameters
     ----------
     second : callable
-        Makes a least squares model of one output for rows of so many columns.
+        Makes a least squares model of one output, given the number of columns.
     n_classes : int or None
         None for targets that are numbers.
     log_odds : bool
         Whether the model's scores of classes are log-odds.
     most : int
-        Groups that are remembered, those seen last.
+        How many groups are remembered: those seen last.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Remembering:
         self.width = 0
         self.experts = Experts(3)
         self.last_class = LastClass()
-        #: of numbers, 1 over the first target that is not 0: losses are squared in this unit
+        #: for numbers: 1/|y| of the first target y ≠ 0; squared errors are taken in this scale
         self.scale = 0.0
 
     @property
@@ -71,7 +71,7 @@ class Remembering:
 
     @property
     def _one_output(self) -> bool:
-        """Numbers, or two classes: a second model can learn what is left over."""
+        """Numbers, or two classes: a second model can learn the residuals."""
         return not self._classes or self.memory.n_classes == 2
 
     # ---- learning ------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class Remembering:
     def _learn_known(
         self, X: Any, F: np.ndarray, known: np.ndarray, y: np.ndarray, weight: np.ndarray
     ) -> np.ndarray:
-        """Learn rows whose memory is ``known``; returns what was predicted before each."""
+        """Learn rows, given what memory gave for them; returns the predictions before each."""
         if not self._one_output:
             return known[:, 0]
         f, m, control, columns = self._as_numbers(F, known)
@@ -156,9 +156,9 @@ class Remembering:
     ) -> np.ndarray:
         """Scores (n, K) with memory of rows X in order, whose labels are not known.
 
-        The next row is predicted with all that is known. Of each further one (of its group) that
-        counts less, by the correlation of the model's residuals from row to row; far ahead, P is
-        left. The first of X comes ``ahead`` rows after the next.
+        For the next row (of a group) memory counts in full. For each row after it, memory counts
+        less, by the correlation of the model's residuals from row to row; far ahead only P is
+        left. The first row of X comes ``ahead`` rows after the next.
         """
         M, share = self.ask(X, P, ahead, keys)
         return share * self._outputs(M) + (1.0 - share) * P
@@ -166,8 +166,10 @@ class Remembering:
     def ask(
         self, X: Any, P: np.ndarray, ahead: int, keys: list[Any] | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of rows as in :meth:`predict`, what memory says, were each the next, and how much it
-        counts (n, 1): values (n,), or a probability of each class (n, K)."""
+        """What memory says of each row, were it the next, and how much that counts (n, 1).
+
+        What it says are values (n,), or a probability of each class (n, K).
+        """
         F = self._inputs(P)
         known = self.memory.predict(F, keys)
         M = known[:, 0]
@@ -210,7 +212,7 @@ class Remembering:
         return self._within(2.0 * F[:, 1] - 1.0), known[:, 0], known[:, 1], known[:, 2:]
 
     def _as_known(self, p: np.ndarray) -> np.ndarray:
-        """Of values of :meth:`_as_numbers`, what memories give."""
+        """Predictions in the numbers of :meth:`_as_numbers`, in the form that memories give."""
         return _of_two(p) if self._classes else p
 
     def _within(self, p: np.ndarray) -> np.ndarray:
@@ -219,7 +221,7 @@ class Remembering:
     # ---- the rest ------------------------------------------------------------------------------
 
     def add_class(self, position: int) -> None:
-        """Make room for a class never seen; the second model is of two classes and ends."""
+        """Make room for a class never seen; a second model, which is of two classes, is dropped."""
         self.memory.add_class(position)
         self.second, self.gain, self.experts = None, Gain(), Experts(3)
 
@@ -264,7 +266,7 @@ def _of_two(p: np.ndarray) -> np.ndarray:
 
 
 def _counted(keys: list[Any]) -> np.ndarray:
-    """How many of the keys before each are the same."""
+    """How many of the keys before each key equal it."""
     seen: Counter[Any] = Counter()
     steps = np.empty(len(keys), np.int64)
     for t, key in enumerate(keys):

@@ -28,7 +28,7 @@ from onkel.rules.base import Rule
 
 
 class RestartingModel:
-    """Explicit models over maps of their own, one of which predicts; the interface is a model's.
+    """One or two explicit models, one of which predicts; the interface is that of a single model.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class RestartingModel:
     rule, loss, epsilon, n_outputs
         As of :class:`onkel.explicit.model.ExplicitModel`.
     representation : type
-        What the models are: :class:`~onkel.explicit.model.ExplicitModel` or made like it.
+        Class of the models: :class:`~onkel.explicit.model.ExplicitModel` or a subclass.
     """
 
     def __init__(
@@ -82,12 +82,12 @@ class RestartingModel:
 
     @property
     def cannot_diverge(self) -> bool:
-        """As of the model that predicts."""
+        """Whether the model that predicts cannot diverge."""
         return self.current.cannot_diverge
 
     @property
     def seed(self) -> int:
-        """What every random choice comes from."""
+        """The seed of every random choice."""
         return self.current.seed
 
     @seed.setter

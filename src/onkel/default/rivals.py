@@ -34,14 +34,14 @@ _CHANGES_KEPT = 64
 
 
 class Beginning(NamedTuple):
-    """What every model begins with: a map that is started, not fitted, and what goes over it."""
+    """What every model begins with: a map started, not fitted; a rule, a loss and epsilon."""
 
     map: FeatureMap
     parts: tuple[Rule, Loss, float]
     representation: type[ExplicitModel]
 
     def model(self, n_outputs: int) -> ExplicitModel:
-        """f = 0, of the seed that is in use."""
+        """A new model, f = 0, with the seed in use."""
         model = self.representation(copy.copy(self.map), *self.parts, n_outputs)
         model.seed = self.map.seed_
         return model
@@ -59,12 +59,12 @@ class Rivals:
         #: losses of both since the challenger began
         self.comparison = Comparison()
         self.n_changes = 0
-        #: whole bins so far, and those after which the last changes came
+        #: whole bins so far, and how many there were at each of the last changes
         self.n_bins = 0
         self.changes: list[int] = []
-        #: whether it was an alarm, and not a new column, that the challenger began at
+        #: whether an alarm, and not a new column, made the challenger begin
         self.alarmed = False
-        #: whether a column has come whose challenger could not begin yet
+        #: whether a new column still waits for its challenger, which could not be paid
         self.column_waits = False
         #: the work of learning and of following changes
         self.spending = Spending()
@@ -85,7 +85,7 @@ class Rivals:
     # ---- decisions -----------------------------------------------------------------------------
 
     def end_bin(self) -> bool:
-        """End a bin: whether the challenger takes over."""
+        """End a bin; returns whether the challenger takes over."""
         losses = self.open_bin.close()
         self._count_work()
         self.history.add(losses[:, 0])
@@ -108,7 +108,7 @@ class Rivals:
         return taken
 
     def _count_work(self) -> None:
-        """Of the rows of a bin."""
+        """Count the work of a bin's rows."""
         start, end = self.n_bins * BIN_ROWS, (self.n_bins + 1) * BIN_ROWS
         self.spending.count_rows(self.beginning.map, start, end, self.challenger is not None)
         self.n_bins += 1
@@ -188,7 +188,7 @@ class Rivals:
 
 
 def _check_numbers(state: dict[str, Any]) -> None:
-    """What a state holds beside those of the models, of the history and of the work."""
+    """Check what a state holds beside the states of the models, the history and the work."""
     pairs = Array(shape=("bins", 2), low=-1e300, high=1e300)
     rows = Array(shape=("rows", 2), low=-1e300, high=1e300)
     changes = Array(dtype=np.int64, shape=("changes",), low=1, high=2**58)

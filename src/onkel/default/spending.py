@@ -1,4 +1,4 @@
-"""What following changes may cost: never more than as much again as learning itself.
+"""What following changes may cost: at most as much again as learning itself.
 
 Work is counted, in multiplications (:meth:`onkel.maps.base.FeatureMap.work_of_fit`), and never
 timed, so what is done does not depend on the machine. *Learning itself* is what a single model
@@ -26,14 +26,14 @@ class Spending:
         self.learned, self.followed = 0, 0
 
     def pay(self, work: int, share: float = 1.0) -> bool:
-        """Whether the work is paid: with it, following may not cost more than ``share``."""
+        """Pay, if following then costs at most ``share`` of learning; returns whether it did."""
         if self.followed + work > share * self.learned:
             return False
         self.followed += work
         return True
 
     def count_rows(self, unfitted: FeatureMap, start: int, end: int, challenged: bool) -> None:
-        """The rows from ``start`` to ``end`` were learned, ``challenged``: by a challenger, too."""
+        """Count rows ``start`` to ``end``; ``challenged``: a challenger has learned them, too."""
         rows = (end - start) * unfitted.work_of_row()
         self.learned += rows + work_of_fits(unfitted, start, end)
         if challenged:
@@ -50,7 +50,7 @@ class Spending:
 
 
 def work_of_fits(feature_map: FeatureMap, start: int, end: int) -> int:
-    """Of all fits due at more than ``start`` rows, and at most ``end`` of them."""
+    """The work of all fits due after more than ``start`` and at most ``end`` rows."""
     work, last = 0, feature_map.warmup_rows()
     due = start
     while due < min(end, last):
@@ -67,10 +67,10 @@ def under_way(feature_map: FeatureMap, count: int, last: int) -> bool:
 
 
 def work_begun(feature_map: FeatureMap, count: int, rows: int, last: int) -> int:
-    """Of the fits that begin while the next ``rows`` come, and until they are done.
+    """The work of the fits that begin while the next ``rows`` come.
 
-    A fit that is made ahead may last longer than that. Then it counts to the end of a whole number
-    of times so many rows, as those do that follow on it. The ``last`` row ends all fits.
+    A fit that is made ahead may last longer. Then the span grows, by whole multiples of ``rows``,
+    until the fit ends; fits that begin in the longer span count, too. No fit is due after ``last``.
     """
     work, end, due = 0, count + rows, count
     while due < last:

@@ -1,10 +1,10 @@
-"""The next fit of a map on first rows, made ahead, a little with each row that comes.
+"""The next fit of a map, made ahead: a little with each row that comes.
 
 A search for landmarks takes seconds, and a stream cannot stand still for so long. A map may fit on
-fewer rows than have come when the fit is due (``rows_of_fit``). The fit, and the model's replay of
-its rows, are then made while the last of them come. What comes of it depends on the rows alone:
-steps that are missing when the fit is due are made there. So it is no state: a copied or loaded
-model begins it again.
+fewer rows than have come when the fit is due (``rows_of_fit``). The fit, and the replay in which
+the new model learns all rows, are then made while the rest of them come. The result depends on the
+rows alone: steps still missing when the fit is due are made then. So nothing of it is saved: a
+copied or loaded model begins it again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from onkel.numerics.in_steps import finished
 from onkel.numerics.threads import one_blas_thread
 
-# The share of the fit in all of the work; the rest is the replay, so many rows at a time.
+# The share of the fit in all of the work; the rest is the replay, _REPLAYED rows at a time.
 _OF_FIT, _REPLAYED = 0.87, 256
 
 
@@ -53,7 +53,7 @@ def _refit(model: Any, rows: int, due: int) -> Generator[float, None, Any]:
         end = min(start + _REPLAYED, due)
         if end > rows:
             if model.warmup.count < end:
-                # the rest when the rows are there
+                # wait until the rows have come
                 yield 1.0
             first = model.warmup.rows()
         replay.learn(*(part[start:end] for part in first))

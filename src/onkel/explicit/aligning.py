@@ -10,7 +10,7 @@ from onkel.explicit.walk import Walk
 
 
 class Aligning(Walk):
-    """Learns rows, and until the map has settled chooses the features anew between them."""
+    """Learns rows; until the map has settled, it chooses the features anew on a schedule."""
 
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         done, n = 0, X.shape[0]

@@ -1,6 +1,6 @@
 """Features of the next rows, made in other threads while these rows are learned.
 
-Features that stay do not depend on the weights. The parts of a block keep their sizes, whatever
+Fixed features do not depend on the weights. The parts of a block keep their sizes, whatever
 the number of threads, and each is made by the same calls: the result is the same bit for bit.
 """
 
@@ -17,8 +17,8 @@ import numpy as np
 from onkel.numerics.threads import helpers, n_threads, side_by_side
 from onkel.numerics.workspace import scratch
 
-# Parts that are made, or being learned. With one alone the threads would wait for each other at
-# every part, and the system puts threads that wake each other on one core.
+# Buffers for parts that wait or are being learned. With one alone the threads would wait for each
+# other at every part, and the system puts threads that wake each other on one core.
 _WAITING = 3
 
 Part = tuple[int, int]
@@ -31,8 +31,8 @@ def features_in_turn(
     """The features of each part, in order.
 
     ``make(a, b, out)`` gives the features (b - a, m) of rows a to b; it may use ``out`` for them.
-    What it gave is valid until the next part is asked for. Close the generator: until then other
-    threads may wait for more to do.
+    What it gave is valid until the next part is asked for. Close the generator at the end: until
+    then other threads may wait for more to do.
     """
     threads = min(n_threads(), len(parts))
     most = max((b - a for a, b in parts), default=0)
@@ -58,9 +58,9 @@ def features_in_turn(
 def features_at_once(
     make: Make, parts: list[Part], m: int, dtype: np.dtype
 ) -> Generator[np.ndarray, None, None]:
-    """As :func:`features_in_turn`, of as many parts at once as there are threads.
+    """As :func:`features_in_turn`; makes as many parts at once as there are threads.
 
-    In between no other thread works: for rows whose learning itself takes two threads.
+    Between these no other thread works: for learning that itself takes two threads.
     """
     threads = min(n_threads(), len(parts))
     most = max((b - a for a, b in parts), default=0)
@@ -71,7 +71,7 @@ def features_at_once(
 
 
 class _Line:
-    """Parts that several threads make, and one takes in order; that one makes some, too."""
+    """Parts that several threads make; one of them takes the parts in order."""
 
     def __init__(self, make: Make, parts: list[Part], buffers: list[np.ndarray]) -> None:
         self._make, self._parts = make, parts

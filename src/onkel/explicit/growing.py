@@ -15,7 +15,7 @@ from onkel.state import Array, check, require
 
 
 class Growing(Walk):
-    """The rows that moved f are kept; once there are as many as landmarks, they become those.
+    """Keeps the rows that move f; once there are ``n_components``, they become the landmarks.
 
     Until then W holds the coefficients of the ``support`` vectors (s, d).
     """

@@ -1,10 +1,11 @@
-"""Exact rules over frequencies that are learned: the spectrum moves between rows, not with each.
+"""Exact rules over learned frequencies: the spectrum moves after some rows, not after each.
 
 RRF (Nguyen et al. 2017) moves weights and widths by one gradient step a row. Here the weights are
-exact for the current features. The spectrum θ (widths; of a mixture, means and shares too) moves
-along the same gradient at row 256 and then whenever a fifth more rows have come: five steps
-θ ← θ - α·Adam(∂loss/∂θ), α = 10 η_g/√(1 + t/N) (Newton: 3 η_g). The loss is that of the rows kept,
-a uniform sample of up to 4 096, at the weights of all rows; the best weights add no slope.
+exact for the current features. The spectrum θ (widths; for a mixture also means and shares) moves
+along the same gradient at row 256, then whenever a fifth more rows (at least 256) have come: five
+steps θ ← θ - α·Adam(∂loss/∂θ), α = 10 η_g/√(1 + t/N) (Newton: 3 η_g). The loss is that of the rows
+kept, a uniform sample of up to 4 096 (or twice the number of features), at the weights of all rows.
+These are the best ones, so that their own change adds nothing to the gradient.
 
 A step changes all features, and the sums of least squares must follow. For the rows kept the new
 features are z' = T z + e, with T the regression of the new on the old features. T z and e are
@@ -30,8 +31,8 @@ from onkel.state import Array, Whole, check, inside, require
 
 _FIRST, _GROWTH = 256, 0.2
 _STEPS = 5
-# Step size over η_g. Weights of the logistic loss grow where classes are told apart: there, steps
-# of 10 follow the rows kept too closely (ijcnn1: more mistakes than with fixed frequencies).
+# Step size over η_g. Weights of the logistic loss grow where the classes separate: there, steps of
+# 10 overfit the rows kept (ijcnn1: more mistakes than with fixed frequencies).
 _PACE = {RuleKind.LEAST_SQUARES: 10.0, RuleKind.NEWTON: 3.0}
 _KEPT = 4096
 # Adam's (Kingma & Ba 2015, Algorithm 1)
@@ -47,7 +48,7 @@ _THETA = 1e-8
 class LearnedSpectrum(Walk):
     """Learns rows by an exact rule, and moves the spectrum between them.
 
-    Beside weights and map it holds the rows kept and the running means of the steps.
+    Beside weights and map it holds the rows kept and the running means of the gradients.
     """
 
     def __init__(self, weights: Weights, feature_map: Any) -> None:

@@ -32,7 +32,7 @@ def _project(W, radius, state):
 
 @jit_inline
 def update(Z, t, q, weight, value, W, H, how, P, c):
-    """Move f after row t by the rule; True where W changed by more than a factor.
+    """Move f after row t by the rule; True where W changed by more than its common factor.
 
     ``q`` is κ(x, x), or negative for ‖z‖², computed only where the rule reads it.
     """
@@ -74,7 +74,7 @@ def scores(W, Z, t, state, P):
 
 @jit_inline
 def learn_row(Z, t, q, y, weight, W, H, how, P, c):
-    """Learn row t, which was given the scores P[t]."""
+    """Learn row t, whose scores are P[t]."""
     how.state[T] += 1.0
     if q < 0.0 and how.rule >= FIRST_ADDRESS:
         q = float(dot(Z, t, Z, t))
@@ -136,8 +136,8 @@ def grow_block(panel, q, size, index, y, weight, W, how, P):
 def learn_or_undo(Z, y, weight, W, H, state, loss, epsilon, rule, par):
     """Learn a row whose scores are finite before and after it; where they aren't, do nothing.
 
-    The parts of :class:`onkel.rules.how.How` come apart: Python hands them over sooner than a tuple
-    of them, which shows in a single row.
+    The parts of :class:`onkel.rules.how.How` are arguments of their own: Python passes them faster
+    than a tuple, which matters for a single row.
     """
     P = np.empty((1, W.shape[0]))
     W_before, H_before, state_before = W.copy(), H.copy(), state.copy()

@@ -210,7 +210,7 @@ class ExplicitModel(Model):
     def fit_anew(
         self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, due: int
     ) -> Generator[float, None, ExplicitModel]:
-        """A model that has learned nothing, over this map fitted anew; a copy. Steps: shares."""
+        """A copy that has learned nothing, over this map fitted anew; steps give the share done."""
         new = copy.copy(self)
         new.map, new.walk, new.ahead = copy.copy(self.map), None, None
         yield from new.map.fit_in_steps(X, new.targets(y), weight, due)

@@ -1,9 +1,9 @@
 """RRF's loop: the weights and the law of the frequencies move by the same loss, row by row.
 
 The frequencies are ω_d = exp(g) ∘ (m + e_d), with the noise e_d fixed and (g, m) those of the
-component of frequency d; see :class:`onkel.maps.spectra.Law`. One Gaussian is G = 1 without means,
-a width for every frequency is G = D without means, and a spectral mixture has a few components with
-means and shares.
+component of frequency d; see :class:`onkel.maps.spectra.Law`. With G components, one Gaussian is
+G = 1 without means, a width for every frequency is G = D without means, and a spectral mixture has
+a few components with means and shares.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _pull_on_components(W, Z, c, scale, first, shares):
 
 @jit_inline
 def _step(eta, most, squared):
-    """min(η, most/‖∂loss‖²): never more than repairs the row were its loss linear (Polyak)."""
+    """min(η, most/‖∂loss‖²): at most what repairs a row whose loss is linear (Polyak)."""
     return most / squared if eta * squared > most else eta
 
 
@@ -135,7 +135,7 @@ def _share_slopes(shares):
 
 @jit_inline
 def _move_components(X, t, E, eta, slope, log_width, mean, first, F):
-    """The parameters of the columns that row t has, and their frequencies."""
+    """Move the parameters of the columns that are not 0 in row t, and their frequencies."""
     G = log_width.shape[1]
     for n in range(X.shape[1]):
         if X[t, n] == 0.0:
@@ -152,8 +152,8 @@ def _move_components(X, t, E, eta, slope, log_width, mean, first, F):
 def _learn_components(X, t, law, now, row, eta, most):
     """Log-widths, means and shares ← themselves - η ∂loss; the frequencies follow.
 
-    No piece of the loop: inlined there it would cost one Gaussian, which never comes here, its
-    registers.
+    Not inlined in the loop: there it would take registers from the case of one Gaussian, which
+    never comes here.
     """
     E, log_width, mean, logit, first = law
     squared = _component_slopes(X, t, now.F, row.v, log_width, mean, first, row.slope)
@@ -170,7 +170,7 @@ def _learn_components(X, t, law, now, row, eta, most):
 
 
 class _Now(NamedTuple):
-    """What follows from the law; kept beside it while rows are learned."""
+    """What is computed from the law; kept beside it while rows are learned."""
 
     #: ω = width ∘ F: one Gaussian has its noise in F (d, D), others their frequencies
     F: np.ndarray
@@ -259,8 +259,8 @@ def learn_reparameterized(X, y, weight, law, step, W, H, how, P):
     """RRF, Algorithm 1: weights and log-widths both move by the same loss, row by row.
 
     ``law`` is a :class:`onkel.maps.spectra.Law`, ``step`` is [η_g, damping]. With a damping of
-    N > 0 rows the step of the widths is η_g/√(1 + t/N), and never more than repairs the row, were
-    its loss linear in them (Polyak); 0 is the paper's constant step.
+    N > 0 rows the step of the widths is η_g/√(1 + t/N), and at most the step that would repair the
+    row if its loss were linear in them (Polyak); 0 is the paper's constant step.
     """
     now, row = _now(law, W), _room(law, W)
     for t in range(X.shape[0]):

@@ -1,9 +1,9 @@
 """Rows that have been predicted already, learned again over a map that was fitted anew.
 
-Least squares predicts each row by those before it, which takes most of its time. Nobody wants these
-predictions here, so whole periods of rows are summed, and the matrix is factored once. The noise is
-the same to rounding: the smallest J = Σ w (y - zᵀu)² + uᵀ K₀ u grows with each row by
-e²/(1 + zᵀ P z), and it is Σ w y² - bᵀ u.
+Least squares predicts each row from those before it, which takes most of its time. A replay needs
+no predictions, so whole periods of rows are summed, and the matrix is factored once. The noise is
+the same up to rounding: the minimum of J = Σ w (y - zᵀu)² + uᵀ K₀ u grows with each row by
+e²/(1 + zᵀ P z), and it equals Σ w y² - bᵀ u.
 """
 
 from __future__ import annotations

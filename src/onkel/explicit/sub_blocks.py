@@ -1,4 +1,4 @@
-"""How many rows are learned or scored at once: as many as have their features in a fast cache."""
+"""How many rows are learned or scored at once: as many as have features that fit a fast cache."""
 
 from __future__ import annotations
 

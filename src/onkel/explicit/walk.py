@@ -1,4 +1,4 @@
-"""How rows are learned over a feature map: here, over features that stay.
+"""How rows are learned over a feature map: here, over fixed features.
 
 Maps that change while rows are learned have walks of their own: :mod:`onkel.explicit.growing`,
 :mod:`~onkel.explicit.moving`, :mod:`~onkel.explicit.aligning`,
@@ -42,7 +42,7 @@ class Walk:
     def learn_parts(
         self, parts: list[Part], X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray
     ) -> None:
-        """As :meth:`learn`, part by part; features that stay may be made ahead."""
+        """As :meth:`learn`, part by part; fixed features may be made ahead."""
         if len(parts) == 1 or not self.settled():
             for a, b in parts:
                 self.learn(X[a:b], y[a:b], weight[a:b], P[a:b])

@@ -1,4 +1,4 @@
-"""The weights of f over explicit features, and all that belongs to the features with them."""
+"""The weights of f over explicit features, and all that a rule keeps beside them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Weights:
         self.rule = rule
         self.state, self._loss, self._epsilon, self._par = how
         self._W = np.zeros(shape, np.float64 if rule.kind.exact else dtype)
-        # whether an exact rule has learned rows that W does not tell of
+        # whether an exact rule has learned rows that are not in W yet
         self._behind = False
         self.H = np.zeros(shape if rule.kind == RuleKind.ADAGRAD else (0, 0), dtype)
         self.matrix: RecursiveLeastSquares | None = None
@@ -72,7 +72,7 @@ class Weights:
         """(K, m); those of an exact rule are computed when they are asked for."""
         if self._behind:
             assert self.matrix is not None
-            # a new array: that of a model read from a file may not be written to
+            # a new array: one that was read from a file may be read-only
             self._W = np.array(self.matrix.weights().T, order="C")
             self._behind = False
         return self._W
@@ -88,7 +88,7 @@ class Weights:
 
     @property
     def how(self) -> How:
-        """What every loop is told of how f moves."""
+        """What every loop needs to know to move f."""
         return How(self.state, self._loss, self._epsilon, self.rule.number, self._par)
 
     @property
@@ -125,7 +125,7 @@ class Weights:
     def carry_over(self, before: np.ndarray, after: np.ndarray, theta: float) -> None:
         """Go on over other features, given the old and new ones at some points, (B, m) each.
 
-        Weights become T w, so that f stays at these points (Si, Kumar & Li 2018, equation 12).
+        Weights become T w, so that f keeps its values there (Si, Kumar & Li 2018, equation 12).
         AdaGrad's sums of squares become the diagonal of T diag(H) Tᵀ: T is close to a rotation.
         Least squares goes on as if all rows so far had the features that the points predict.
         """
@@ -139,7 +139,7 @@ class Weights:
         self.refresh_norm()
 
     def select(self, old: np.ndarray, factor: np.ndarray) -> None:
-        """Go on over features of which j is ``factor[j]`` times the former ``old[j]``.
+        """Go on over features of which the j-th is ``factor[j]`` times feature ``old[j]`` before.
 
         A feature with ``old[j]`` = -1 and factor 0 is new, and begins with weight 0.
         """
@@ -184,7 +184,7 @@ class Weights:
         self.W = outputs_with_class(self.W, position)
 
     def add_features(self, place: int, n: int) -> None:
-        """Put n features in before ``place`` that were 0 in all rows so far."""
+        """Insert n features before ``place``; they were 0 in all rows so far."""
         where = [place] * n
         self.W = np.insert(self.W, where, 0, axis=1)
         if self.H.size:
@@ -267,9 +267,9 @@ class Weights:
 
 
 def regression(X: np.ndarray, Y: np.ndarray, theta: float) -> np.ndarray:
-    """The B of least ‖Y - X B‖² + θ ‖B‖²."""
+    """The B that minimises ‖Y - X B‖² + θ ‖B‖²."""
     A = X.T @ X
-    # θ = 0 stands for the limit of small ones
+    # θ = 0 stands for the limit θ → 0
     A.flat[:: len(A) + 1] += max(theta, 1e-14 * np.trace(A))
     _, B, failed = dposv(A, X.T @ Y)
     return np.eye(len(A)) if failed else B

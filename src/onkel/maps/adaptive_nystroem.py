@@ -63,7 +63,7 @@ class AdaptiveNystroem(NystroemFeatures):
         dense cluster little. False, as Algorithm 1 is printed, counts only the rows that moved it,
         each as one: far rows then draw landmarks out of their clusters.
     expire : int or None, default=None
-        Rows ≥ 1 after which a landmark expires that was nearest to none of them: the next row
+        A landmark expires after so many rows (≥ 1) to none of which it was nearest: the next row
         beyond the threshold takes its place, and moves no other landmark.
 
     Attributes
@@ -114,7 +114,7 @@ class AdaptiveNystroem(NystroemFeatures):
         return Change.BY_ROWS
 
     def panel(self, X: np.ndarray, weight: np.ndarray) -> Panel:
-        """The rows X (n, d) with weights (n,), to be walked while landmarks move."""
+        """A pass over the rows X (n, d) with weights (n,), during which landmarks move."""
         return Panel(self, X, weight)
 
     def start(self, d: int, dtype: Any) -> None:
@@ -190,7 +190,7 @@ class AdaptiveNystroem(NystroemFeatures):
     def is_finite(self) -> bool:
         """Whether features are finite, and landmarks so near that their distances mean something.
 
-        A landmark that follows an outlier far away leaves no digit to the distances of the others.
+        If a landmark follows an outlier far away, the others' distances have no digit left.
         """
         around = self.landmarks_ - self.landmarks_.mean(axis=0)
         squared = np.einsum("ij,ij->i", around, around).max()

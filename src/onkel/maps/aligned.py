@@ -1,4 +1,4 @@
-"""Aligned random features: of many random features those that agree with the labels."""
+"""Aligned random features: those of many random features that agree best with the labels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Array, Field, Flag, Number, inside, require
 
 SELECTIONS = ("largest", "sample")
-# rows before the first solution: with fewer, v is mostly chance
+# rows before the first solution: with fewer, v is mostly noise
 _FIRST_SOLUTION = 32
 # the features of all candidates stay in a core's second-level cache until they are summed
 _CACHE_BYTES = 1 << 20
@@ -44,22 +44,22 @@ class AlignedFourier(SpectralFeatures):
 
         q = argmax Σ_m q_m v_m,   v_m = (Σ_i y_i φ_m(x_i))²,   φ_m(x) = √2 cos(ω_m·x + b_m),
 
-    over the distributions within an f-divergence ball around the uniform one, f(t) = t^power - 1:
-    the kernel Σ q_m φ_m(x) φ_m(x') of that family that agrees best with the labels.
-    ``n_components`` features of it are used.
+    over the distributions within an f-divergence ball around the uniform one, f(t) = t^power - 1.
+    Of that family, the kernel Σ q_m φ_m(x) φ_m(x') of this q agrees best with the labels. At most
+    ``n_components`` of its features are used.
 
     *Batch*, the paper's: ``fit(X, y)`` takes v from all rows and solves once.
 
     *Online*, ours: inside a learner v is a running sum. Until the first solution the features are
     the first candidates, plain random features; q is solved anew after rows 32, 64, 128, ... and
-    last after ``n_align``, when all other candidates are dropped. A feature that stays keeps its
+    last after ``n_align``, when the candidates not used are dropped. A feature that stays keeps its
     part of f: w ← w·√q_old/√q_new. A new one begins with weight 0. The row of a solution is
     predicted with the features before it.
 
-    Use it where the kernel suits the labels badly and no width mends that (a norm, few relevant
-    directions among many, a frequency). Where the kernel is right it gains little. With very few
-    features (tens) plain ones cover more, because those that agree best are much alike. While q is
-    sought, a row costs O(N·d); after that O(D·d).
+    Use it where no width makes the kernel suit the labels: where they depend on a norm, on few
+    directions among many, or on one frequency. Where the kernel is right it gains little. With very
+    few features (tens) plain ones cover more, because those that agree best are much alike. While
+    features are still chosen, a row costs O(N·d); after that O(D·d).
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class AlignedFourier(SpectralFeatures):
         Subtract the labels' mean, so that a feature's mean adds nothing to v. False is the paper's
         v.
     n_align : int or None, default=16384
-        Online: rows after which the features stay. None aligns for ever.
+        Online: rows after which the features are fixed. None: never.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class AlignedFourier(SpectralFeatures):
         return max(_CACHE_BYTES // (self.n_candidates * self.dtype_.itemsize), _FEWEST_ROWS)
 
     def rows_to_solution(self) -> int:
-        """How many more rows there are until q is solved anew."""
+        """How many more rows must come before q is solved anew."""
         seen = self.sums_.n_rows
         due = max(_FIRST_SOLUTION, next_power_of_two(int(seen)))
         return (due if self.n_align is None else min(due, self.n_align)) - seen
@@ -224,9 +224,9 @@ class AlignedFourier(SpectralFeatures):
         Returns
         -------
         old : ndarray of shape (M,)
-            Where each feature was before, -1 where it was not.
+            Where each feature was before, -1 where it is new.
         factor : ndarray of shape (M,)
-            √q_new/√q_old, by which it has grown; 0 where it was not.
+            √q_new/√q_old, by which it has grown; 0 where it is new.
         """
         v = self.sums_.squares(self.centered)
         carried = self.candidates_.change_to(*self._chosen(v))
@@ -247,7 +247,7 @@ class AlignedFourier(SpectralFeatures):
         return drawn(q, self.n_components, self.seed_)
 
     def _settle(self) -> None:
-        """Drop the candidates that are not used: the features stay."""
+        """Fix the features: drop the candidates that are not used."""
         self._aligning = False
         self.candidates_ = self.candidates_.only_used()
         self.sums_ = LabelSums(0)
@@ -286,7 +286,7 @@ class AlignedFourier(SpectralFeatures):
     def fit(self, X: Any, y: Any = None) -> AlignedFourier:
         """Align with the labels y (n,) of the rows X (n, d), all at once.
 
-        Numbers that are no whole numbers are targets of a regression, all else are classes.
+        Targets with fractions are those of a regression; anything else is classes.
         """
         if y is None:
             raise ValueError("AlignedFourier requires y to be passed, but the target y is None")
@@ -308,7 +308,7 @@ class AlignedFourier(SpectralFeatures):
 
     @available_if(_refuse_parts)
     def partial_fit(self, X: Any, y: Any = None) -> AlignedFourier:
-        """Not there: features that change need a model that carries its weights over."""
+        """Not available: features that change need a model that carries its weights over."""
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -9,9 +9,9 @@ ball and θ of Σ q = 1 is stationary at
 
     q_m = [(v_m - θ)/(λ k N^{k-1})]_+^{1/(k-1)},
 
-which has a k that the paper's form of it (after its eq. 8) lacks. Since Σ q = 1 fixes λ for
-every θ, λ = (Σ (v_m - θ)_+^{1/(k-1)})^{k-1}/(k N^{k-1}), and λ falls as θ grows, the paper's
-bisection on λ, with a search for θ in every step, is here one bisection on θ. For k = 2 the ball is
+which has a k that the paper's form of it (after its eq. 8) lacks. Σ q = 1 fixes λ for every θ,
+λ = (Σ (v_m - θ)_+^{1/(k-1)})^{k-1}/(k N^{k-1}), and λ falls as θ grows. So one bisection on θ takes
+the place of the paper's bisection on λ with a search for θ in every step. For k = 2 the ball is
 N‖q - 1/N‖² ≤ ρ; the authors' program projects onto the ball ‖q - u‖² ≤ ρ', which is
 this one only for u = 1/N and ρ' = ρ/N.
 """
@@ -35,8 +35,8 @@ def divergence(q: np.ndarray, power: float = 2.0) -> float:
 def aligned_weights(v: np.ndarray, rho: float, power: float = 2.0) -> np.ndarray:
     """argmax q·v over the distributions q (N,) with D_f(q‖1/N) ≤ ρ, f(t) = t^power - 1.
 
-    O(N) for each step of a bisection. Few features have a weight where v is uneven and ρ large:
-    1/Σ q² = N/(1 + ρ) for power 2, wherever the ball binds.
+    Each step of a bisection is O(N). Where v is uneven and ρ large, few features have a weight: for
+    power 2, wherever the ball binds, 1/Σ q² = N/(1 + ρ).
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def _bracket(inside) -> tuple[float, float]:  # type: ignore[no-untyped-def]
         s *= 2.0
         if math.isinf(s):
             break
-    # rounding keeps even the widest from being uniform enough: ρ is 0 to working precision
+    # by rounding even the widest q is not uniform enough: ρ is 0 to working precision
     return s, math.inf
 
 

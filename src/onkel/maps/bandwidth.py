@@ -7,7 +7,7 @@ import numpy as np
 from onkel.kernels import Kernel
 
 HEURISTICS = ("median", "scale")
-#: a larger gamma that is given draws frequencies that float32 cannot hold
+#: the largest gamma taken: a larger one gives frequencies that float32 cannot hold
 LARGEST_GAMMA = 1e20
 # Pairs are taken among this many rows at most: 130 816 pairs hold the median to well under 1 %.
 _MOST_ROWS = 512
@@ -26,7 +26,7 @@ def check_gamma(gamma: float | str) -> None:
 
 
 def fit_gamma(gamma: float | str, kernel: Kernel, X: np.ndarray) -> float:
-    """gamma itself, or what its heuristic makes of the rows X (n, d).
+    """gamma itself, or the value that its heuristic finds on the rows X (n, d).
 
     "median": the width is the median distance between two different rows, 1/(2·median²) for radial
     kernels. "scale": 1/(d·Var(X)), as in scikit-learn's SVC. Where the rows say nothing (one row,

@@ -2,8 +2,8 @@
 
 The model asks three things of a map: ``warmup_rows()``, how many first rows it must see;
 ``fit_first(X)``, fit on them (again and again while they come in); ``features(X)``, the features of
-a block. All other methods that a model calls have defaults, which suit a map that stays as it is
-fitted. A map that changes while rows are learned says by what in ``changes()``.
+a block. All other methods that a model calls have defaults, which suit a map that stays fixed after
+its fit. A map that changes while rows are learned says in ``changes()`` what changes it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def draw_seed(random_state: Any) -> int:
 
 
 class Change(Enum):
-    """By what a map changes while rows are learned; :mod:`onkel.explicit.walks` has a walk each."""
+    """What changes a map while rows are learned; each has a walk in :mod:`onkel.explicit.walks`."""
 
     NEVER = "never"
     #: it waits for the learner's first support vectors (NOGD)
@@ -47,15 +47,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     """z(x): a finite feature vector for each row."""
 
     name: str
-    #: what a fit on first rows is called where it is told that one goes on
+    #: how messages name a fit on first rows while it goes on
     fits: ClassVar[str] = "fitting"
-    #: of maps that have no such parameter
+    #: the value for maps that have no such parameter
     random_state = 0
 
     # ---- what a model drives -------------------------------------------------------------------
 
     def changes(self) -> Change:
-        """By what the map changes while rows are learned."""
+        """What changes the map while rows are learned."""
         return Change.NEVER
 
     def is_bounded(self) -> bool:
@@ -63,13 +63,13 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return False
 
     def fewest_rows(self) -> int:
-        """Rows that features should be made for at once, where there are so many."""
+        """The fewest rows whose features should be made at once, where a block has so many."""
         return 0
 
     def postpone(self, on: bool, rows: int = 0) -> None:
         """While ``on``, fits leave out their expensive parts: the model may never predict.
 
-        ``rows``: how many rows the map has been given when that ends.
+        ``rows``: how many rows the map has been given when postponing ends.
         """
 
     def fit_is_due(self, n: int) -> bool:
@@ -77,11 +77,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return True
 
     def work_of_row(self) -> int:
-        """Multiplications for learning a row by least squares, about; see :meth:`work_of_fit`."""
+        """About how many multiplications learning a row takes; see :meth:`work_of_fit`."""
         return 0
 
     def work_of_fit(self, due: int) -> int:
-        """Multiplications for the fit due at ``due`` rows and for learning them again, about.
+        """About how many multiplications the fit due at ``due`` rows and their replay take.
 
         It is known beforehand, and the same on every machine.
         """
@@ -98,7 +98,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return 0
 
     def next_fit(self, n: int) -> int:
-        """The number of first rows, the smallest above n ≥ 0, that a fit is due at."""
+        """The smallest number of first rows above n ≥ 0 at which a fit is due."""
         return next_power_of_two(n)
 
     def fit_first(self, X: np.ndarray) -> None:
@@ -109,9 +109,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.fit_first(X)
 
     def rows_of_fit(self, due: int) -> int:
-        """How many of the first rows the fit due at ``due`` rows looks at.
+        """How many of the first rows the fit due at ``due`` rows uses.
 
-        Where they are fewer, the fit is made while the others come: see :meth:`fit_in_steps`.
+        If they are fewer than ``due``, the fit is made while the others come: see
+        :meth:`fit_in_steps`.
         """
         return due
 
@@ -135,7 +136,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return True
 
     def follow(self, X: Any) -> None:
-        """Move with the rows X (n, d), in order; a map that stays does nothing."""
+        """Move with the rows X (n, d), in order; a fixed map does nothing."""
 
     @property
     def n_features_out_(self) -> int:
@@ -149,15 +150,14 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def row_features(self, X: np.ndarray) -> np.ndarray | None:
         """Features (1, m) of one checked row X (1, d) by one compiled call; None: no such call.
 
-        A stream of single rows pays for every NumPy call of :meth:`features`: ten times the
-        arithmetic.
+        For single rows the NumPy calls of :meth:`features` cost ten times the arithmetic.
         """
         return None
 
     def add_columns(self, n: int) -> int | None:
-        """Take rows of n columns more, the last ones; features of rows where they are 0 stay.
+        """Take rows with n more columns at the end; where these are 0, features are as before.
 
-        Returns where among the features as many new ones stand now; None where there are none.
+        Returns where n new features have been inserted among the features; None without new ones.
         """
         raise ValueError(
             f"map {self.name!r} cannot take a column that comes in mid-stream; name all columns "
@@ -168,7 +168,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """What a saved ``state`` must hold; "d" stands for the columns of a row."""
         return {}
 
-    #: attributes that a fit makes, as a saved map has them, without the underscore at their end
+    #: attributes that a fit makes; a saved map has them without the underscore at the end
     _STATE: ClassVar[tuple[str, ...]] = ()
 
     def get_state(self) -> dict[str, Any]:
@@ -183,7 +183,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 setattr(self, name, state[name.strip("_")])
 
     def _has_state(self) -> bool:
-        """Whether all of ``_STATE`` is there: the map was fitted, or took up a state."""
+        """Whether all of ``_STATE`` is there: the map was fitted, or was given a state."""
         return all(name in vars(self) for name in self._STATE)
 
     @property
@@ -198,7 +198,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.start(X.shape[1], X.dtype)
         self.fit_first(as_dense(X))
         self.n_rows_seen_ = X.shape[0]
-        # too few rows for the fit to stand: a later partial_fit goes on from them
+        # too few rows for the fit to be final: a later partial_fit goes on from them
         few = X.shape[0] < self.warmup_rows()
         self._first_rows = as_dense(X if few else X[:0]).copy()
         return self

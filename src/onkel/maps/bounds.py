@@ -3,7 +3,7 @@
 Both hold for z(x) = [cos ω_d·x, sin ω_d·x]/√D with independent ω_d = σ ∘ e_d, e_d ~ N(0, I), and
 the Gaussian kernel κ(x, x') = exp(-½ Σ σ_n² (x_n - x'_n)²) it estimates: for
 :class:`FourierFeatures` with σ = √(2γ), and for :class:`ReparameterizedFeatures` with σ = exp(g) at
-any fixed g. Widths that are learned depend on the noise, and the bounds are silent about them.
+any fixed g. The bounds do not hold for learned widths, which depend on the noise.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def uniform_bound(epsilon: float, n_components: int, sigma: np.ndarray, diameter
     Raises
     ------
     ValueError
-        For an ε it is not stated for.
+        For an ε that the theorem does not cover.
 
     Examples
     --------

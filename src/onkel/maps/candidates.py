@@ -1,4 +1,4 @@
-"""Random features to choose from, and those that are used."""
+"""Random features to choose from, and the choice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Candidates:
     frequencies : ndarray of shape (d, N)
     offsets : ndarray of shape (N,)
     drawn : ndarray of shape (N,)
-        Which of the features drawn at first they are.
+        Their numbers among the features drawn at first.
     used, weights : ndarray of shape (M,)
         The features used and their q.
     """
@@ -42,7 +42,7 @@ class Candidates:
         self._scale = np.sqrt(2.0 * weights).astype(self.dtype)
 
     def change_to(self, used: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As :meth:`use`; where each feature was before (-1: nowhere), and √q_new/√q_old (0)."""
+        """As :meth:`use`; returns where each feature was and √q_new/√q_old; -1 and 0 if new."""
         place = np.full(len(self.offsets), -1)
         place[self.used] = np.arange(len(self.used))
         old, before = place[used], self.weights
@@ -57,7 +57,7 @@ class Candidates:
         return kept
 
     def add_columns(self, frequencies: np.ndarray) -> None:
-        """Take columns more, with the frequencies (n, N₀) of all features drawn at first."""
+        """Take n more columns, with the frequencies (n, N₀) of all features drawn at first."""
         wider = np.concatenate([self.frequencies, frequencies[:, self.drawn]])
         used, weights = self.used, self.weights
         self.__init__(wider, self.offsets, self.drawn, self.dtype)  # type: ignore[misc]

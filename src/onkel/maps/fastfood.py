@@ -24,7 +24,7 @@ class FastfoodFeatures(SpectralFeatures):
     """z(x) = [cos v, sin v]/√D with v = √(2γ) S H G Π H B x/√m: O(D log d) a row, O(D) memory.
 
     B is a random diagonal of signs, Π a permutation, G a diagonal of normals, H the Hadamard
-    matrix of size m, the power of two from d up (x is filled up with zeros), and S gives each row
+    matrix of size m, a power of two, the least from d up (x gets zeros), and S gives each row
     of the product the length that an independent N(0, I) would have. ⌈D/m⌉ such blocks are
     stacked. z(x)·z(x') estimates κ(x, x') without bias, with a little more variance than
     :class:`FourierFeatures` of as many frequencies.
@@ -98,7 +98,7 @@ class FastfoodFeatures(SpectralFeatures):
 
     @property
     def _size(self) -> int:
-        """m, the power of two from the first columns' number up."""
+        """m, the least power of two from the number of first columns up."""
         return 1 << (self.n_first_ - 1).bit_length()
 
     def _draw_missing(self) -> None:

@@ -61,7 +61,7 @@ def fourier_features(X: Any, turns: np.ndarray, out: np.ndarray | None) -> np.nd
 
 
 class SpectralFeatures(FeatureMap):
-    """Cosines and sines at D frequencies from the spectrum of a kernel: what such maps share."""
+    """What maps of cosines and sines at D frequencies from a kernel's spectrum share."""
 
     n_components: int
     kernel: str | Kernel
@@ -107,8 +107,8 @@ class FourierFeatures(SpectralFeatures):
     gamma : float or {"median", "scale"}, default="median"
         Width of the kernel; the heuristics are fitted on the first ``n_warmup`` rows.
     orthogonal : bool, default=False
-        Orthogonal frequencies: smaller variance, same mean; radial kernels only. The rows of
-        columns that come in mid-stream are independent.
+        Orthogonal frequencies: smaller variance, same mean; radial kernels only. Columns that come
+        in mid-stream get independent rows of frequencies.
     n_warmup : int, default=256
         Rows that a heuristic looks at.
     random_state : int, RandomState or None, default=None
@@ -159,7 +159,7 @@ class FourierFeatures(SpectralFeatures):
 
     def _draw(self, later: int) -> np.ndarray:
         """Frequencies for the first columns and those that came later."""
-        # one seed, so that refits while rows come in only stretch the same frequencies
+        # one seed, so that refits on more rows only rescale the same frequencies
         rng = np.random.default_rng(self.seed_)
         size = self.n_first_, self.n_components
         kernel = make_kernel(self.kernel)

@@ -16,7 +16,7 @@ TILE = 16
 
 @jit_inline
 def _two_levels(U, i, h):
-    """Butterflies of span h and 2h over rows i to i + 4h: half the traffic of one by one."""
+    """Butterflies of span h and 2h over rows i to i + 4h: half the traffic of two passes."""
     for j in range(i, i + h):
         for k in range(U.shape[1]):
             a, b, c, d = U[j, k], U[j + h, k], U[j + 2 * h, k], U[j + 3 * h, k]

@@ -14,7 +14,7 @@ from onkel.numerics.jit import jit
 
 @dataclass(eq=False, repr=False)
 class IdentityFeatures(FeatureMap):
-    """z(x) = x, or [x, 1] with an intercept: the linear learner every table compares with.
+    """z(x) = x, or [x, 1] with an intercept: the linear baseline of every table.
 
     Parameters
     ----------

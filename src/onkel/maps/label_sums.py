@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from onkel.state import Array, Number, Whole, check
 
-# Sums of alike rows round to so many times their precision: what is smaller says nothing.
+# Sums smaller than so many times their precision are rounding, and count as 0.
 _ROUNDING = 64.0
 
 
@@ -22,7 +22,7 @@ class LabelSums:
         self.features = np.zeros(n_features)
         self.targets, self.sizes = np.zeros(0), np.zeros(0)
         self.total, self.n_rows = 0.0, 0
-        #: of the features: the rounding of their sums
+        #: machine epsilon of the features, in whose precision the products are summed
         self.precision = 0.0
 
     def add(self, phi: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
@@ -42,17 +42,17 @@ class LabelSums:
 
     @property
     def unit(self) -> float:
-        """The sum of weights over a power of two, in [½, 1)."""
+        """The sum of weights divided by a power of two, in [½, 1)."""
         return math.frexp(self.total)[0]
 
     def squares(self, centered: bool) -> np.ndarray:
         """v (N,) = Σ_k (Σ_i (y_ik - c_k) φ_i)²/s², with c the targets' mean or 0.
 
-        s is the power of two next to the sum of weights: v is as exact as without it, and squares
-        stay within the range of numbers. :attr:`unit` is the sum of weights in units of s.
+        s is the power of two above the sum of weights: dividing by it is exact and keeps the
+        squares in range. :attr:`unit` is the sum of weights in units of s.
 
-        Sums that are 0 but for rounding give 0: else the cut into blocks would choose features
-        where the columns are constant, and all features agree with the labels alike.
+        Sums that are 0 but for rounding are set to 0. Otherwise, where the columns are constant and
+        all features agree with the labels alike, the cut into blocks would choose the features.
         """
         if not self.total > 0.0:
             return np.zeros(len(self.features))
@@ -92,7 +92,7 @@ class LabelSums:
     @classmethod
     def from_state(cls, state: dict[str, Any], n_features: int) -> LabelSums:
         """The inverse of :meth:`get_state`, with arrays of its own."""
-        # once the features stand nothing is summed any more
+        # nothing is summed once the features are fixed
         N = n_features if np.size(state.get("features", ())) else 0
         fields = {
             "products": Array(shape=("K", N), low=-1e150, high=1e150),

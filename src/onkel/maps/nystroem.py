@@ -32,9 +32,9 @@ class NystroemFeatures(FeatureMap):
     Parameters
     ----------
     n_components : int, default=100
-        Number of landmarks B ≥ 1; with given landmarks, theirs is used.
+        Number of landmarks B ≥ 1; where landmarks are given, theirs is used.
     rank : int or None, default=None
-        Number of eigenpairs k ≤ B kept; None for all that are numerically there.
+        Number of eigenpairs k ≤ B kept; None for all that are above rounding.
     kernel : str or Kernel, default="gaussian"
     gamma : float or {"median", "scale"}, default="median"
     landmarks : {"first", "random", "support"} or array of shape (B, d), default="first"
@@ -167,7 +167,7 @@ class NystroemFeatures(FeatureMap):
         return _kernel_row(X, S, self.gamma_) if self._is_gaussian() else None
 
     def _is_gaussian(self) -> bool:
-        # making a kernel object of its name would cost as much as the row
+        # making a kernel object from its name would cost as much as the row
         if isinstance(self.kernel, str):
             return self.kernel in ("gaussian", "rbf")
         return type(self.kernel) is Gaussian

@@ -14,15 +14,15 @@ from onkel.numerics.jit import sincos_part
 from onkel.numerics.workspace import scratch
 from onkel.state import Field, Number
 
-# Frequencies drawn at once. Drawing a number costs a hundred multiplications, so rows are gathered,
-# up to so many rows and numbers of features.
+# Frequencies drawn at once. Drawing a number costs a hundred multiplications, so many rows share a
+# draw: up to _MOST_ROWS, with at most _MOST_NUMBERS feature values.
 _AT_ONCE = 256
 _MOST_ROWS, _MOST_NUMBERS = 512, 1 << 23
 
 
 @dataclass(eq=False, repr=False)
 class RegeneratedFeatures(SpectralFeatures):
-    """The features of :class:`FourierFeatures`, whose frequencies are never stored: no memory.
+    """The features of :class:`FourierFeatures` without stored frequencies: no memory.
 
     256 frequencies at a time are drawn from a seed of their own, used for a block of rows, and
     forgotten. The cost is O(D·d) a row plus the drawing, which doubles it for blocks of hundreds of
@@ -71,7 +71,7 @@ class RegeneratedFeatures(SpectralFeatures):
     random_state: Any = None
 
     def fewest_rows(self) -> int:
-        """Enough to pay for drawing the frequencies."""
+        """Enough rows to pay for drawing the frequencies."""
         return min(_MOST_ROWS, _MOST_NUMBERS // self.n_features_out_)
 
     def add_columns(self, n: int) -> int | None:

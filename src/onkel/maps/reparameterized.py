@@ -28,9 +28,9 @@ class ReparameterizedFeatures(SpectralFeatures):
     """z(x) = [cos ω_d·x, sin ω_d·x]/√D with ω_d = exp(g) ∘ e_d, one log-width g per input column.
 
     The noise e_d ~ N(0, I) is drawn once; the log-widths move with the weights,
-    ``g ← g - η_g ∂loss/∂g``, so each input finds its own scale and useless ones fade. As a plain
-    transformer the widths stay where gamma puts them; a learner moves them: with each row, or,
-    under least squares and Newton, between rows, along the same gradient at the exact weights
+    ``g ← g - η_g ∂loss/∂g``, so each input finds its own scale and useless ones fade. In a plain
+    transformer the widths stay where gamma puts them. A learner moves them with each row; least
+    squares and Newton move them only after some rows, along the same gradient at the exact weights
     (:mod:`onkel.explicit.learned_spectrum`), which is slower and much more accurate.
 
     ``law`` says what the frequencies have in common, and so how much is learned:
@@ -41,7 +41,7 @@ class ReparameterizedFeatures(SpectralFeatures):
     - "mixture": ``ω_d = exp(g_b) ∘ (m_b + e_d)`` for the component b of frequency d, with features
       √π_b [cos, sin]/√D_b: the spectral mixture kernel
       Σ_b π_b exp(-½ Σ_n σ_bn² τ_n²) cos(μ_b·τ), σ_b = exp(g_b), μ_b = σ_b ∘ m_b, π = softmax.
-      Widths, means and shares all move. For targets that repeat along a slanted direction.
+      Widths, means and shares all move. Use it for targets that repeat along a slanted direction.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ class ReparameterizedFeatures(SpectralFeatures):
         Widths at the start: exp(g) = √(2γ), the Gaussian kernel exp(-γ‖x - x'‖²). A mixture starts
         at exp(g) = √γ with m_b ~ N(0, I), which is that kernel on average over the means.
     learning_rate : float, default=0.01
-        η_g ≥ 0, the step of the log-widths (of a mixture, of its means and shares too); under
+        η_g ≥ 0, the step of the log-widths (for a mixture also of its means and shares). Under
         least squares a parameter moves by about 10 η_g in each of five steps at a time, under
         Newton by 3 η_g.
     damping : float, default=10000
-        Number of rows N ≥ 0 after which the step shrinks: η_g/√(1 + t/N); a step is also never
-        larger than repairs the row, were its loss linear in g. 0 is the paper's constant step: it
-        adapts for ever, and on long streams with little noise, where the weights grow large, it
-        can throw the widths out for good. Exact rules shrink their steps alike.
+        Number of rows N ≥ 0 after which the step shrinks: η_g/√(1 + t/N); it is also at most the
+        step that would repair the row if its loss were linear in g. 0 is the paper's constant step:
+        it adapts for ever, and on long streams with little noise, where the weights grow large, it
+        can throw the widths out for good. Exact rules shrink their steps in the same way.
     orthogonal : bool, default=False
         Orthogonal noise: smaller variance, as in :class:`FourierFeatures`.
     n_warmup : int, default=256
@@ -156,7 +156,7 @@ class ReparameterizedFeatures(SpectralFeatures):
         return normal_directions(rng, *size, self.orthogonal, later).astype(self.dtype_)
 
     def _draw_means(self) -> np.ndarray:
-        """Means of a mixture (d, G), a stream of their own: columns take their rows in order."""
+        """Means of a mixture (d, G), drawn row by row: later columns do not change the first."""
         G = self.n_mixtures if self.law == "mixture" else 0
         return np.random.default_rng([self.seed_, 1]).standard_normal((self.n_features_in_, G))
 
@@ -178,7 +178,7 @@ class ReparameterizedFeatures(SpectralFeatures):
         return {name: getattr(self, name).copy() for name in ("log_width_", "mean_", "logit_")}
 
     def is_finite(self) -> bool:
-        """Whether the spectrum is one that further steps can move; log-widths bound themselves."""
+        """Whether the spectrum is one that further steps can move; log-widths are clipped."""
         moved = self.mean_, self.logit_
         return bool(np.isfinite(self.log_width_.sum())) and all(
             np.abs(values).max(initial=0.0) < _FARTHEST for values in moved

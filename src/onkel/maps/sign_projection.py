@@ -1,4 +1,4 @@
-"""Signs of random projections: features that know angles alone."""
+"""Signs of random projections: features that depend on angles alone."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SignProjection(FeatureMap):
         return self.n_components
 
     def fit_first(self, X: np.ndarray) -> None:
-        # row j of R comes from the seed and j, so a column that comes later finds its own
+        # row j of R comes from the seed and j, so later columns leave the first rows as they are
         draws = [np.random.default_rng([self.seed_, j]) for j in range(self.n_features_in_)]
         R = [draw.standard_normal(self.n_components) for draw in draws]
         self.directions_ = np.array(R, self.dtype_)

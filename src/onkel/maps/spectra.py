@@ -15,10 +15,10 @@ from onkel.numerics.jit import jit, jit_inline
 
 
 class Law(NamedTuple):
-    """What the frequencies are made of: noise (d, D), and by component, G of them.
+    """What frequencies are made of: noise (d, D), and the parameters of G components.
 
-    Log-widths (d, G); means (d, G), without columns where there are none; logits (G,) of the
-    shares, empty where all frequencies weigh the same; the first frequencies (G + 1,).
+    These are log-widths (d, G); means (d, G), or (d, 0) for none; logits (G,) of the shares, or
+    (0,) where all frequencies weigh the same; the numbers of the first frequencies (G + 1,).
     """
 
     noise: np.ndarray
@@ -28,7 +28,7 @@ class Law(NamedTuple):
     first: np.ndarray
 
 
-#: log-widths stay within e^±20: no sane stream comes near, and exp can't overflow
+#: log-widths stay within ±20: no sane stream comes near, and exp can't overflow
 WIDEST = 20.0
 
 

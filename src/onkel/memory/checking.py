@@ -1,4 +1,4 @@
-"""Whether a saved state can be that of a memory: the loops check no index."""
+"""Checks that a saved state can be that of a memory: the loops themselves check no index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def check_like(
 ) -> None:
     """ModelFileError where an array differs in type or shape from that of a memory just begun.
 
-    ``indices`` gives the range of what is used as an index.
+    ``indices`` gives the range of the arrays that are used as indices.
     """
     fields: dict[str, Field] = {}
     for name, value in begun.items():

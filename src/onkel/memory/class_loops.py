@@ -10,13 +10,13 @@ from onkel.memory.linear import forget
 from onkel.memory.softmax_newton import newton, newton_of_two, softmax
 from onkel.numerics.jit import jit, jit_inline
 
-#: of the regressions: how many features each sees, and how it forgets
+#: how many features each regression sees, and its forgetting factor
 SIZES = np.array([1, N_FEATURES, N_FEATURES])
 FORGETTING = np.array([1.0, 1.0, 0.999])
 RIDGE = 1.0
 #: probabilities of f alone, before the first row, are softmax(4 f)
 FIRST_WEIGHTS = np.array([4.0] + [0.0] * (N_FEATURES - 1))
-# The expert that sees f alone; before it come f itself and the last class.
+# The first regression, which sees f alone; before it come f itself and the last class.
 _CONTROL = 2
 N_EXPERTS = 2 + len(SIZES)
 # What a second model sees of the past: the last two classes and three levels.
@@ -40,7 +40,7 @@ def _ask(past, U, W, E):
 
 @jit_inline
 def _mix(own, mixture, E, p):
-    """p (K,): the mixture, or f's probabilities where there is no past; whether there is one."""
+    """p (K,): the mixture, or f's probabilities without a past; returns whether there is one."""
     mix(mixture, E, p)
     if own.rows[0] == 0:
         for k in range(len(p)):
@@ -63,7 +63,7 @@ def _learn_regressions(U, code, weight, row, E, P, W, work):
 
 @jit_inline
 def _tell(U, E, out):
-    """out (7, K), but for its first row, the mixture: the control, and columns of the past."""
+    """out (7, K) after its first row, the mixture: the control, then columns of the past."""
     for k in range(U.shape[0]):
         out[1, k] = E[_CONTROL, k]
         for j in range(len(_COLUMNS)):
@@ -74,8 +74,8 @@ def _tell(U, E, out):
 def learn(F, codes, weight, slots, fresh, past, mixture, P, W, out):
     """Learn rows in order: scores F (n, K) and codes.
 
-    ``slots``: where the past of a row's group stands; it begins anew where ``fresh``.
-    out (n, 7, K) gets what was known before each: the mixture, and see :func:`_tell`.
+    ``slots``: where the past of a row's group is stored; it begins anew where ``fresh``.
+    out (n, 7, K) gets what was known before each row: the mixture, then as in :func:`_tell`.
     """
     K = F.shape[1]
     U, E, work = np.empty((K, N_FEATURES)), np.empty((N_EXPERTS, K)), np.empty((3, N_FEATURES))
@@ -97,7 +97,7 @@ def learn(F, codes, weight, slots, fresh, past, mixture, P, W, out):
 
 @jit
 def predict(F, slots, past, mixture, W, out):
-    """out (n, 7, K): the same for rows of scores F, were each the next."""
+    """out (n, 7, K): as in :func:`learn`, for rows of scores F, each as if it were the next."""
     K = F.shape[1]
     U, E = np.empty((K, N_FEATURES)), np.empty((N_EXPERTS, K))
     for t in range(F.shape[0]):

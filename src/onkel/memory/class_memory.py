@@ -2,10 +2,10 @@
 
 Every class k has features: the score f_k of a timeless model, whether k came last, or a period
 ago, how often it follows the last class, whether the run of that class goes on at its length, how
-frequent k has been at five rates, and how wrong f_k has been. A softmax of weights that all classes
-share learns from them by online Newton steps, with and without forgetting: what is learned of one
-class serves all. With f itself, f sharpened, and the last class they are the experts of one
-mixture of probabilities (:mod:`onkel.memory.experts`).
+frequent k has been at five rates, and how wrong f_k has been. Softmax regressions, whose weights
+all classes share, learn from them by online Newton steps, with and without forgetting: what is
+learned about one class serves all. Together with f itself, f sharpened and the last class they are
+the experts of one mixture of probabilities (:mod:`onkel.memory.experts`).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class ClassMemory(Memory):
     """What the labels so far say about the next row's class, in bounded memory and time.
 
     Scores are those of least squares on indicators: near 1 for the class, near 0 for the others.
-    Blocks don't matter, and a row of weight 0 is not remembered. With ``keys``, one a row, each
-    group has a past of its own, of its last 32 rows, without a period; how classes follow one
-    another, and what follows from a past, is learned from all. The ``most`` groups seen last are
-    kept.
+    Blocks don't matter, and a row of weight 0 is not remembered. With ``keys``, one for each row,
+    every group has its own past: its last 32 rows, without a period. How classes follow one
+    another, and what follows from a past, is learned from all groups. The ``most`` groups seen last
+    are kept.
     """
 
     #: columns of the past of each class that a second model may learn from
@@ -81,7 +81,7 @@ class ClassMemory(Memory):
         """Learn rows in order: timeless scores F (n, K), class codes (n,), weights (n,).
 
         Returns (n, 2 + n_columns, K), what was known before each row's label: probabilities with
-        memory, those of an expert that has none, and columns of the past.
+        memory, those of an expert without memory, and columns of the past.
         """
         out = np.empty((len(F), 2 + self.n_columns, F.shape[1]))
         slots, fresh = self._find_room(keys, weight > 0.0)
@@ -107,7 +107,7 @@ class ClassMemory(Memory):
     # ---- prediction ----------------------------------------------------------------------------
 
     def predict(self, F: np.ndarray, keys: list[Any] | None = None) -> np.ndarray:
-        """As :meth:`learn`, for rows of unknown labels, were each the next."""
+        """What :meth:`learn` would return for rows of unknown labels, were each the next."""
         out = np.empty((len(F), 2 + self.n_columns, F.shape[1]))
         slots = self.groups.find(keys, len(F))
         loops.predict(F, slots, self.past, self.mixture, self.W, out)

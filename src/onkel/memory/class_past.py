@@ -1,4 +1,4 @@
-"""What is remembered of a stream of classes, and its features: what it says of each class next."""
+"""What is remembered of a stream of classes, and the features of each class that follow from it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ N_LEVELS = len(RATES)
 N_FEATURES = 8 + 2 * N_LEVELS
 #: lengths of a run that are told apart
 N_COUNTED = 64
-#: which class follows which is counted for up to so many classes
+#: with more classes than this, it is not counted which class follows which
 MOST_FOLLOWED = 256
 _COUNTS_KEEP = 0.999
-# Rows after which the model's scores may stand for shares that are not known.
+# Rows after which the model's scores stand in for class shares that are not known yet.
 _TRUSTED = 32
-# Scores of least squares are near 0 and 1; farther ones say no more.
+# Scores of least squares are near 0 and 1; those farther out are clipped.
 _LOWEST, _HIGHEST = -1.0, 2.0
 
 
@@ -30,11 +30,11 @@ class Past(NamedTuple):
     The first six have the groups as first axis.
     """
 
-    #: the last classes, row n at n modulo their number
+    #: the last classes as a ring: row n is at n modulo its length
     codes: np.ndarray
     #: f of the row before, (K,)
     before: np.ndarray
-    #: shares of the classes and of f's residuals, (levels, K)
+    #: exponential means of the classes' indicators and of f's residuals, (levels, K)
     levels: np.ndarray
     residual_levels: np.ndarray
     #: f's residuals of the row before, (K,)
@@ -54,7 +54,7 @@ class Past(NamedTuple):
 
 @jit
 def past_of(past, slot, fresh, f):
-    """The past of one group; one without rows stands as if classes had been as frequent as f."""
+    """The past of one group; without rows, it begins as if f had given the classes' shares."""
     own = Past(
         past.codes[slot],
         past.before[slot],
@@ -72,7 +72,7 @@ def past_of(past, slot, fresh, f):
         own.before[:], own.residuals[:], own.rows[:] = 0.0, 0.0, 0
         own.residual_levels[:] = 0.0
         for k in range(len(f)):
-            # the first rows of all have no f to go by
+            # at the first rows of all, f knows nothing
             own.levels[:, k] = min(max(f[k], 0.0), 1.0) if past.total[0] >= _TRUSTED else 0.0
     return own
 

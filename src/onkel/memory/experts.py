@@ -1,6 +1,6 @@
 """Predictions of several experts, weighted online by their regret.
 
-Expert i predicts e_i, the mixture p = Σ w_i e_i, and the label y costs ‖p - y‖². With the
+Expert i predicts e_i, the mixture predicts p = Σ w_i e_i, and label y costs it ‖p - y‖². With the
 linearised regret of a row, r_i = 2 ⟨p - y, p - e_i⟩, the next weights are
 
     w_i ∝ max(R_i, 0) / (b² + Σ r_i²),   R_i = Σ r_i,   b the largest |r| of any expert so far.

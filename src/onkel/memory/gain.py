@@ -1,4 +1,4 @@
-"""Whether memory has been worth it: paired losses with and without, by row number."""
+"""Whether memory helps: a paired test of losses without and with it, at fixed row numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from onkel.state import Array, Whole, check, require
 
-# The test is made every 64 rows, and from 1024 on every 1024; the rows before count less by then.
+# The test is made every 64 rows, and from row 1024 on every 1024. At each, older rows count less.
 _OFTEN, _SELDOM = 64, 1024
 _KEPT_OF_64 = 0.99
 _STANDARD_ERRORS = 5.0
@@ -17,12 +17,12 @@ _SHARE = 0.02
 
 
 class Gain:
-    """Sums over the losses of predictions without memory less those with it."""
+    """Sums of losses without memory, and of how much smaller those with memory are."""
 
     def __init__(self) -> None:
         #: Σ loss without, Σ difference, Σ difference² up to the last test
         self.sums = np.zeros(3)
-        #: losses without and with memory since, and room for those up to the next test
+        #: losses without and with memory since then, and room for those up to the next test
         self._open, self._count = np.zeros((_SELDOM, 2)), 0
         #: rows up to the last test
         self.n_rows = 0
@@ -41,7 +41,7 @@ class Gain:
         return self._rows - self._count
 
     def add(self, without: np.ndarray, with_memory: np.ndarray) -> bool:
-        """Losses of the next rows, up to a test at most; True where memory has been worth it."""
+        """Add losses of the next rows, up to a test at most; True if it finds memory useful."""
         new = self._open[self._count : self._count + len(without)]
         new[:, 0], new[:, 1] = without, with_memory
         self._count += len(new)

@@ -1,4 +1,4 @@
-"""Which group's past stands where: keys to slots, with the least recently seen forgotten."""
+"""Where each group's past is stored: keys to slots; the least recently seen is forgotten."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Groups:
         return _FIRST + max(len(self.slots), 1)
 
     def learn(self, keys: list[Any] | None, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Slots of rows in order, and where one begins anew; rows that don't count are not seen."""
+        """Slots of rows in order, and where one begins anew; rows of no weight change nothing."""
         slots = np.full(len(counts), _FIRST, np.int64)
         fresh = np.zeros(len(counts), np.bool_)
         for t, key in enumerate(keys or ()):
@@ -51,7 +51,7 @@ class Groups:
         return slots, fresh
 
     def find(self, keys: list[Any] | None, n: int) -> np.ndarray:
-        """Slots of n rows; nothing is seen."""
+        """Slots of n rows; changes nothing."""
         if keys is None:
             return np.full(n, _FIRST, np.int64)
         return np.array([self.slots.get(key, 0) for key in keys], np.int64)
@@ -81,7 +81,7 @@ Past = TypeVar("Past", bound=NamedTuple)
 
 
 def grown(past: Past, names: tuple[str, ...], n: int) -> Past:
-    """A past whose arrays ``names`` have room for n slots at least; it doubles."""
+    """A past whose arrays ``names`` have room for n slots; growing, they double at least."""
     held = getattr(past, names[0]).shape[0]
     if n <= held:
         return past
@@ -92,7 +92,7 @@ def grown(past: Past, names: tuple[str, ...], n: int) -> Past:
 
 
 def cut(past: Past, names: tuple[str, ...], n: int) -> dict[str, np.ndarray]:
-    """Copies of a past's arrays; of ``names`` the slots in use, up to the n-th."""
+    """Copies of a past's arrays; of ``names`` only the slots in use, below n."""
     held = past._asdict()
     return {name: (v[_FIRST:n] if name in names else v).copy() for name, v in held.items()}
 

@@ -4,8 +4,8 @@ The inverse P of the weighted Gram matrix is kept whole. Forgetting alone would 
 bound in directions that no row excites; so every row also gives back a part of the ridge that was
 forgotten, one feature after the other.
 
-P stays symmetric to the last bit: each entry takes away a product of two factors, the same for
-(i, j) and (j, i). What is not symmetric would grow by 1/forgetting with every row, and take over
+P stays symmetric to the last bit: each update subtracts a product of two factors, the same for
+entries (i, j) and (j, i). Any asymmetry would grow by 1/forgetting with every row, and dominate
 after some 40 000 rows.
 """
 
@@ -61,7 +61,7 @@ def move(w, n, k, step):
 
 @jit_inline
 def _give_back(P, w, first, n, row, forgetting, ridge, g):
-    """The ridge around ``first[at]`` returns: moves w; g gets P's column ``at``; its spread."""
+    """Restore the ridge of feature ``at``: move w; g gets P's column; returns its spread."""
     at = row % n
     for i in range(n):
         g[i] = P[at, i] / forgetting
@@ -83,9 +83,9 @@ def forget(P, w, first, n, row, forgetting, ridge, g):
 
 @jit_inline
 def learn_row(P, w, first, n, row, forgetting, ridge, u, error, weight, k, g):
-    """Forget as :func:`forget` does, then learn features u; w · u fell short by error before both.
+    """Forget as :func:`forget` does, then learn features u; ``error`` is that of w before both.
 
-    P is walked twice, where one step after the other would walk it four times.
+    P is read twice; one step after the other would read it four times.
     """
     if forgetting == 1.0:
         spread = 1.0 / weight + times(P, u, n, k)

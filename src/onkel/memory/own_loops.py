@@ -52,9 +52,9 @@ def _begin(own, slot):
 
 @jit
 def correct(own, slot, new, known, p, v, E):
-    """p (1,): of the shared prediction, what the group's own mixture makes.
+    """p (1,): the shared prediction; becomes that of the group's own mixture.
 
-    ``known`` (4,): the last two values, a level and f. v (5,) and E (2, 1) are for learn_own.
+    ``known`` (4,): the last two values, a level and f. v (5,) and E (2, 1) go to learn_own.
     """
     if new:
         _begin(own, slot)

@@ -14,7 +14,7 @@ from onkel.state import inside
 
 
 class Memory:
-    """Groups, the past of each, and models over a past that all groups share."""
+    """Groups, the past of each, and regressions over it that all groups share."""
 
     #: the fields of the past that each group has for itself
     _own: tuple[str, ...]
@@ -24,11 +24,11 @@ class Memory:
         self.groups = Groups(most)
 
     def _reset(self) -> None:
-        """Begin anew, with the slots that there are."""
+        """Begin anew, with as many slots as there are."""
         raise NotImplementedError
 
     def _begin_experts(self, n_experts: int, shape: tuple[int, int], ridge: float) -> None:
-        """No rows learned: ``shape`` is how many models there are, and of how many features."""
+        """Begin without rows; ``shape``: how many regressions there are, and their features."""
         self.mixture = new_mixture(n_experts)
         self.P, self.W = np.zeros((*shape, shape[1])), np.zeros(shape)
         for P in self.P:
@@ -39,7 +39,7 @@ class Memory:
         raise NotImplementedError
 
     def _parts(self, counts: np.ndarray) -> Iterator[tuple[slice, bool]]:
-        """Parts of rows (n,) between two looks, and whether one is due behind each."""
+        """Parts of rows (n,) between two looks, and whether one is due after each."""
         if 0 < len(counts) < self._rows_until_look():
             yield slice(0, len(counts)), False
             return

@@ -1,7 +1,7 @@
 """The period of a series, from the autocorrelation of its differences.
 
-Differences show a period as a narrow peak where levels show a broad one. The period is looked for
-at row numbers that double and then at every :data:`WINDOW`-th row, in the last ``WINDOW`` rows.
+A period is a narrow peak in that of differences, but a broad one in that of levels. It is searched
+for at row numbers that double, then at every :data:`WINDOW`-th row, in the last ``WINDOW`` rows.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ WINDOW = 2048
 N_PERIODS = 2
 _FIRST = 128
 _SHORTEST = 3
-# A peak counts from this autocorrelation, and from so many standard errors, up.
+# A peak counts above this autocorrelation and above so many standard errors.
 _LEAST, _STANDARD_ERRORS = 0.1, 4.0
-# The shortest of the peaks that are nearly as high as the highest.
+# A period is strong if its peak has at least this share of the highest peak's height.
 _NEARLY = 0.9
 
 

@@ -29,7 +29,7 @@ def softmax(U, n, w, out):
 
 @jit_inline
 def newton_of_two(U, n, p, code, weight, P, w, v, k):
-    """As :func:`newton`, of two classes: all lies along the line u_1 - u_0."""
+    """As :func:`newton`, for two classes: gradient and curvature lie along u_1 - u_0."""
     for j in range(n):
         v[j] = U[1, j] - U[0, j]
     curvature = weight * p[0] * p[1]

@@ -15,14 +15,14 @@ from onkel.numerics.jit import jit, jit_inline
 RATES = np.array([0.5, 0.8, 0.95, 0.99, 0.998])
 RESIDUAL_RATES = np.array([0.8, 0.98])
 _FEW_LAGS, _LAGS, _RESIDUALS = 3, 26, 2
-# A place that stays 0 makes both numbers multiples of 8, which loops take faster.
+# One feature that stays 0 makes each number a multiple of 8: loops over them are faster.
 _N_SHORT = 3 + _FEW_LAGS + _RESIDUALS + 5 + 2 + 8 + 1
 #: features of a row: the short ones come first
 N_FEATURES = _N_SHORT + _LAGS - _FEW_LAGS + 1
-#: of the regressions: how many features each sees, and how it forgets
+#: how many features each regression sees, and its forgetting factor
 SIZES = np.array([2, _N_SHORT, _N_SHORT, N_FEATURES, N_FEATURES])
 FORGETTING = np.array([1.0, 1.0, 0.999, 1.0, 0.999])
-# The expert that sees f alone; before it come f itself and the last value.
+# The first regression, which sees f alone; before it come f itself and the last value.
 _CONTROL = 2
 N_EXPERTS = 2 + len(SIZES)
 # What a second model sees of the past: the last values and two levels.
@@ -31,7 +31,7 @@ N_COLUMNS = len(_COLUMNS)
 # What a group's own correction sees: the last two values, a level and f.
 _OWN_COLUMNS = np.array([3, 4, 10, 1])
 RIDGE = 1.0
-# Rows after which the model's prediction may stand for values that are not known.
+# Rows after which the model's prediction stands in for values that are not known yet.
 _TRUSTED = 32
 
 
@@ -41,7 +41,7 @@ class Past(NamedTuple):
     All but the last four have the groups as first axis.
     """
 
-    #: the last values and predictions, row n at n modulo their number
+    #: the last values and predictions as rings: row n is at n modulo their length
     values: np.ndarray
     predictions: np.ndarray
     levels: np.ndarray
@@ -60,7 +60,7 @@ class Past(NamedTuple):
 
 @jit
 def _of(past, slot, fresh, f):
-    """The past of one group; one without rows stands as if its values had been f."""
+    """The past of one group; without rows, it begins as if its values had been f."""
     own = Past(
         past.values[slot],
         past.predictions[slot],
@@ -73,7 +73,7 @@ def _of(past, slot, fresh, f):
         past.largest_step,
     )
     if fresh or own.rows[0] == 0:
-        # the first rows of all have no f to go by
+        # at the first rows of all, f knows nothing
         start = f if past.total[0] >= _TRUSTED else 0.0
         own.values[:], own.predictions[:], own.levels[:] = start, start, start
         own.residual_levels[:] = 0.0
@@ -162,7 +162,7 @@ def _ask(f, u, largest_step, W, E):
 
 @jit_inline
 def _mix(own, f, mixture, E, p):
-    """p (1,): the mixture, or f where there is no past; whether there is one."""
+    """p (1,): the mixture, or f without a past; returns whether there is one."""
     mix(mixture, E, p)
     if own.rows[0] == 0:
         p[0] = f
@@ -195,7 +195,7 @@ def _tell(u, p, E, out):
 def learn(f, y, weight, slots, fresh, past, own, mixture, P, W, out):
     """Learn rows in order; out (n, 7) gets what was known before each: see :func:`_tell`.
 
-    ``slots``: where the past of a row's group stands; it begins anew where ``fresh``.
+    ``slots``: where the past of a row's group is stored; it begins anew where ``fresh``.
     """
     u, first = np.zeros(N_FEATURES), np.zeros(N_FEATURES)
     k, g = np.empty(N_FEATURES), np.empty(N_FEATURES)
@@ -222,7 +222,7 @@ def learn(f, y, weight, slots, fresh, past, own, mixture, P, W, out):
 
 @jit
 def predict(f, slots, past, own, mixture, W, out):
-    """out (n, 7): the same for rows of predictions f, were each the next."""
+    """out (n, 7): as in :func:`learn`, for rows of predictions f, each as if it were the next."""
     u, E, p = np.zeros(N_FEATURES), np.empty((N_EXPERTS, 1)), np.empty(1)
     v, F = np.empty(5), np.empty((2, 1))
     for t in range(len(f)):

@@ -1,11 +1,11 @@
 """Memory of a target that is a number.
 
-Beside the prediction f of a timeless model stand what the labels so far say: the last 26 values,
-levels at five rates, f's own last residuals, and the values a period ago where a period shows.
-Recursive least squares over them, with and without forgetting, start from "the last value again",
-and go no farther from it than f does, or than the largest step so far between two labels.
-They, f itself and the last value are experts of one mixture (:mod:`onkel.memory.experts`); where
-the past says nothing, the mixture is f.
+The features are the prediction f of a timeless model and what the labels so far say: the last 26
+values, levels at five rates, f's own last residuals, and the values a period ago where a period
+shows. Recursive least squares over them, with and without forgetting, start from "the last value
+again" and go no farther from it than f does, or than the largest step so far between two labels.
+They, f itself and the last value are experts of one mixture (:mod:`onkel.memory.experts`);
+where the past says nothing, the mixture is f.
 
 The ridge needs a unit for the target: the spread of the first rows. It is measured at 16, 32, ...,
 2048 rows; each time the rows so far, which are kept until then, are learned anew in the new unit.
@@ -27,7 +27,7 @@ from onkel.state import Array, Whole, check, inside, require
 
 # Rows from which there is a unit; until then f is the prediction.
 _FIRST_ROWS = 16
-# Of a row that is kept: prediction, label, weight, slot, and whether its group begins anew.
+# Numbers of a row kept: prediction, label, weight, slot, and whether its group begins anew.
 _KEPT = 5
 
 
@@ -35,9 +35,9 @@ class ValueMemory(Memory):
     """What the labels so far say about the next row's, in bounded memory and time.
 
     Rows are predicted in order: :meth:`learn` returns what was predicted before each row's label
-    was known. Blocks don't matter, and a row of weight 0 is not remembered. With ``keys``, one a
-    row, each group has a past of its own, of its last 32 rows, without a period; what follows from
-    a past is learned from all, and corrected for each (:mod:`onkel.memory.own_loops`). The
+    was known. Blocks don't matter, and a row of weight 0 is not remembered. With ``keys``, one for
+    each row, every group has its own past: its last 32 rows, without a period. What follows from a
+    past is learned from all groups, and corrected for each (:mod:`onkel.memory.own_loops`). The
     ``most`` groups seen last are kept.
     """
 
@@ -48,7 +48,7 @@ class ValueMemory(Memory):
 
     def __init__(self, most: int = 1) -> None:
         super().__init__(most)
-        #: rows, until the unit stays
+        #: rows kept until the unit is final
         self.kept = np.empty((0, _KEPT))
         #: centre and spread; spread 0 while there is no unit
         self.unit = np.zeros(2)
@@ -69,7 +69,7 @@ class ValueMemory(Memory):
             np.zeros(2),
             np.zeros(1),
         )
-        #: what sets a group apart
+        #: each group's own correction
         self.own = new_own(n if self.groups.slots else 0)
         self._begin_experts(loops.N_EXPERTS, (len(loops.SIZES), loops.N_FEATURES), loops.RIDGE)
 
@@ -81,7 +81,7 @@ class ValueMemory(Memory):
         """Learn rows in order: timeless predictions f (n,), labels y (n,), weights (n,).
 
         Returns (n, 2 + n_columns), what was known before each row's label: the prediction with
-        memory, the same of an expert that has none, and columns of the past.
+        memory, that of an expert without memory, and columns of the past.
         """
         out = np.empty((len(f), 2 + self.n_columns))
         slots, fresh = self._find_room(keys, weight > 0.0)
@@ -103,7 +103,7 @@ class ValueMemory(Memory):
         return bool(self.unit[1] > 0.0)
 
     def _rows_until_look(self) -> int:
-        """The period is looked for then, and the unit while it moves."""
+        """Rows up to the next look: for the period and, until it is final, for the unit."""
         if self.n_rows >= WINDOW:
             return WINDOW - self.n_rows % WINDOW
         due = _FIRST_ROWS
@@ -142,7 +142,7 @@ class ValueMemory(Memory):
             self.past.periods[:] = find_periods(np.roll(values, -(rows % WINDOW))[:, None])
 
     def _begin_anew(self, centre: float, spread: float) -> None:
-        """Learn the rows kept again, in a new unit."""
+        """Learn the kept rows again, in a new unit."""
         if not 0.0 < spread < np.inf:
             return
         self.unit = np.array([centre, spread])
@@ -154,7 +154,7 @@ class ValueMemory(Memory):
     # ---- prediction ----------------------------------------------------------------------------
 
     def predict(self, f: np.ndarray, keys: list[Any] | None = None) -> np.ndarray:
-        """As :meth:`learn`, for rows of unknown labels, were each the next."""
+        """What :meth:`learn` would return for rows of unknown labels, were each the next."""
         out = np.empty((len(f), 2 + self.n_columns))
         if not self.begun:
             self._tell_nothing(f[:, None], out)
@@ -166,7 +166,7 @@ class ValueMemory(Memory):
         return out
 
     def _tell_nothing(self, rows: np.ndarray, out: np.ndarray) -> None:
-        """Before there is a unit: f, and zeros."""
+        """Fill ``out`` before there is a unit: f, and zeros for the past."""
         out[:, 0], out[:, 1] = rows[:, 0], rows[:, 0]
         out[:, 2:] = 0.0
 

@@ -1,1 +1,1 @@
-"""Compiled pieces, linear algebra and memory that every room uses."""
+"""Compiled pieces, linear algebra, threads and scratch memory that all packages use."""

@@ -1,8 +1,8 @@
-"""Routines of BLAS and LAPACK during which other threads run.
+"""Routines of BLAS and LAPACK that release the GIL.
 
-SciPy's wrappers keep Python's lock while they compute, so that two threads take as long as one.
-These call the functions that SciPy exports to Cython, through ctypes, which lets go of the lock.
-A call costs some microseconds more: they are for large matrices.
+SciPy's wrappers hold the GIL while they compute, so that a second thread gains nothing. These call
+the functions that SciPy exports to Cython, through ctypes, which releases it. A call costs some
+microseconds more, so they are for large matrices.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def lower_gram(A: np.ndarray) -> np.ndarray:
 def cholesky_lower(C: np.ndarray) -> bool:
     """The lower triangle of C (n, n), in Fortran order, becomes L of C = L Lᵀ.
 
-    Returns whether there is such an L. Give a matrix in row order as its transpose: then its upper
+    Returns whether there is such an L. For a matrix in row order pass its transpose: then its upper
     triangle becomes Lᵀ.
     """
     _check(C)
@@ -73,7 +73,7 @@ def _function(name: str, kind: str, n_arguments: int) -> Callable[..., None]:
     module = cython_lapack if name == "potrf" else cython_blas
     capsule = module.__pyx_capi__[full]
     api = ctypes.pythonapi
-    # prototypes of our own: those of ctypes.pythonapi belong to everybody
+    # prototypes of our own: the whole process shares those of ctypes.pythonapi
     name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
     address_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
         ("PyCapsule_GetPointer", api)

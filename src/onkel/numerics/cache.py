@@ -84,7 +84,7 @@ class _LoopCache(FunctionCache):
         self._options = repr(sorted(named.items()))
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        """What was compiled with other options, as by another release, is not taken for this."""
+        """The key, with the options: code compiled with others, by another release, is not used."""
         return (*super()._index_key(sig, codegen), self._options)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

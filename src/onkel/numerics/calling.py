@@ -1,7 +1,7 @@
-"""Calls from compiled loops to functions that join later, known by their address alone.
+"""Calls from compiled loops to functions that users add, by their address alone.
 
-The loops are compiled once and kept on disk. They can't hold a function that somebody else writes;
-they can call it where it stands in memory. :func:`rule_function` and :func:`slot_function` compile
+The loops are compiled once and kept on disk. They can't contain a function that a user writes, but
+they can call it at its address in memory. :func:`rule_function` and :func:`slot_function` compile
 such a function and give the number by which a loop calls it. Numbers hold within one process, so
 they are asked for at each call and never saved. With ``NUMBA_DISABLE_JIT=1`` a number stands for
 the Python function itself.
@@ -21,7 +21,7 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-# No function stands below it, and all numbers of the library's own rules and budgets do.
+# No address of a function is below this; all numbers of the library's own rules and budgets are.
 FIRST_ADDRESS = 4096
 _COMPILES = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 _INT, _FLOAT = ir.IntType(64), ir.DoubleType()
@@ -91,7 +91,7 @@ def _call_rule(typing, rule, what, par, state, weight, value, norm):  # type: ig
         out = cgutils.alloca_once(builder, _FLOAT, size=2)
         both = [cgutils.gep_inbounds(builder, out, i) for i in range(2)]
         for place in both:
-            # what a function that fails leaves behind is refused as a model that diverged
+            # a function that fails leaves NaN, which is refused as a model that diverged
             builder.store(_FLOAT(float("nan")), place)
         result = builder.bitcast(out, cgutils.voidptr_t)
         _call(builder, address, ir.VoidType(), [what, *places, weight, value, norm, result])

@@ -1,4 +1,4 @@
-"""How long numba has compiled in this process; what takes longer than a second is said."""
+"""How long numba has compiled in this process; listeners hear of what takes over a second."""
 
 from __future__ import annotations
 

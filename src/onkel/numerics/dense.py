@@ -11,8 +11,8 @@ from scipy.sparse import issparse
 def as_dense(X: Any) -> np.ndarray:
     """Rows as a C-contiguous array, CSR or not.
 
-    One that cannot be written is copied: the compiler takes it for another type, and would compile
-    every loop anew for it.
+    A read-only array is copied: to the compiler it is another type, for which every loop would be
+    compiled anew.
     """
     rows = np.ascontiguousarray(X.toarray() if issparse(X) else X)
     return rows if rows.flags.writeable else rows.copy()

@@ -1,8 +1,8 @@
 """Gaussian kernel values from one matrix product.
 
-γ‖x - s‖² = γ‖x‖² + γ‖s‖² - 2γ⟨x, s⟩, around the middle of the rows s: far from the origin the
-squares would cancel. The product of rows with *columns* is what BLAS does fastest at these sizes,
-and sums over a column of many rows fill a vector where sums over a row of few features don't.
+γ‖x - s‖² = γ‖x‖² + γ‖s‖² - 2γ⟨x, s⟩, around the mean of the rows s: far from the origin the squares
+would cancel. At these sizes BLAS is fastest for a product of rows with *columns*. Sums of squares
+run along columns, too: many rows fill a vector, the few features of a row don't.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _ZERO, _ONE, _LEAST = np.float32(0.0), np.float32(1.0), np.float32(-127.0)
 #: log₂ e: exp(u) is exp2(u log₂ e)
 LOG2_E = math.log2(math.e)
 _BIAS, _MANTISSA = np.int32(127), np.int32(23)
-# Columns of a row are a multiple of this, where the block has them: the vectors of a loop.
+# Columns filled in a row: a multiple of this, the vectors of a loop, where the block has so many.
 _VECTORS = 16
 
 
 @jit_inline_in_order
 def exp2(u):
-    """2^u of a float32 ≤ 0; one above 0, by rounding, counts as 0.
+    """2^u of a float32 ≤ 0; where rounding left u above 0, it counts as 0.
 
     Branch-free, so it vectorises: 2^u = 2^k 2^f with k = rint(u) written into the exponent bits.
     Relative error below 2e-7; values under 2^-126 become 0.
@@ -93,7 +93,7 @@ def gaussian_block(X: np.ndarray, S: np.ndarray, gamma: float, out: Any = None) 
 
 @jit_in_order
 def _gaussian_of_squared(K, factor, m):
-    """K ← 2^(factor K), in the first m columns and, of row t, at least the next t there are."""
+    """K ← 2^(factor K), in the first m columns and at least the next t of row t."""
     for t in range(K.shape[0]):
         for j in range(min((m + t + _VECTORS - 1) // _VECTORS * _VECTORS, K.shape[1])):
             K[t, j] = exp2(factor * K[t, j])

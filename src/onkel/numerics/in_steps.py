@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def finished(work: Generator[Any, None, T]) -> T:
-    """What the work returns at its end."""
+    """Do all of the work; returns its result."""
     while True:
         try:
             next(work)
@@ -19,9 +19,9 @@ def finished(work: Generator[Any, None, T]) -> T:
 
 
 def in_shares(work: Generator[bool, None, T], most: int) -> Generator[float, None, T]:
-    """The same work of about ``most`` steps; each gives the share that is done, at most 1.
+    """The same work, of about ``most`` steps; each yields the share done so far, at most 1.
 
-    The steps themselves say whether they are among those.
+    A step of the work yields whether ``most`` counts it.
     """
     done = 0
     while True:

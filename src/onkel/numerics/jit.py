@@ -42,7 +42,7 @@ def jit(function: Callable[..., Any]) -> Any:
 
 
 def jit_inline(function: Callable[..., Any]) -> Any:
-    """Compile a piece of a hot loop: always inlined there, where a call would cost its own work.
+    """Compile a piece of a hot loop; always inlined: a call would cost as much as its work.
 
     A piece counts no references: it is handed its arrays and makes none (the compiler refuses
     ``np.empty`` in it). Counting is two atomic operations for each array at each call, three times
@@ -186,7 +186,7 @@ def _cos64(u, scale, out):
 
 @jit
 def cos_block(turns, offset, scale, Z):
-    """The features ``scale_j cos 2π(turns + offset_j)`` of a block, Z (n, D); ``turns`` is lost."""
+    """Features ``scale_j cos 2π(turns + offset_j)`` of a block, Z (n, D); overwrites ``turns``."""
     for t in range(turns.shape[0]):
         for j in range(turns.shape[1]):
             turns[t, j] += offset[j]
@@ -221,8 +221,8 @@ def axpy(a, U, i, V, j):
 def first_least(U, i, size):
     """The place of the least of the first ``size`` values of row i of U, float64 and none below 0.
 
-    Such numbers are in the order of their bits, and a minimum of whole numbers vectorises, which
-    that of floating-point numbers may not, for NaN. Of equal values the first.
+    Such numbers have the order of their bits read as integers. A minimum of integers vectorises;
+    one of floats may not, because of NaN. Of equal values the first counts.
     """
     bits = U.view(np.int64)
     least = bits[i, 0]

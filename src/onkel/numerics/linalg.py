@@ -1,4 +1,4 @@
-"""A Cholesky factor that rounding cannot stop, its inverse, and one in blocks for products."""
+"""Cholesky factors: one that rounding cannot make fail, and one in blocks for fast solves."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from onkel.numerics.blas import cholesky_lower
 from onkel.numerics.in_steps import finished
 from onkel.numerics.jit import jit
 
-# Columns of a block; rows from which on a solve is made of products.
+# Columns of a block, and rows from which on a solve is done by matrix products.
 _WIDTH, _FEW_ROWS = 48, 16
-# A whole inverse is made of its half in tiles.
+# Half of an inverse is copied to the other half in tiles of this size.
 _TILE = 32
 
 
@@ -30,7 +30,7 @@ def cholesky_upper(R: np.ndarray) -> np.ndarray:
 def cholesky_in_steps(
     R: np.ndarray, failing: int = 0
 ) -> Generator[bool, None, tuple[np.ndarray, int]]:
-    """As :func:`cholesky_upper`, and how many tries failed; each is a step, not foreseen.
+    """As :func:`cholesky_upper`, with the number of failed tries; each yields an unforeseen step.
 
     The first ``failing`` tries are left out: it is known that they would fail.
     """
@@ -56,7 +56,7 @@ def _with_more(R: np.ndarray, jitter: float) -> np.ndarray:
 
 
 def inverse_of_factor(C: np.ndarray) -> np.ndarray:
-    """(CᵀC)⁻¹ of an upper C, whole, in the precision of C."""
+    """(CᵀC)⁻¹ of an upper C, both triangles, in the precision of C."""
     inverse = np.asarray((spotri if C.dtype == np.float32 else dpotri)(C)[0]).T
     _mirror(inverse)
     return inverse
@@ -82,7 +82,7 @@ class BlockFactor:
 
     @classmethod
     def of(cls, R: np.ndarray) -> BlockFactor:
-        """The factor of R, from its upper triangle; where it fails, of :func:`cholesky_upper`."""
+        """The factor of R, from its upper triangle; where it fails, by :func:`cholesky_upper`."""
         C = np.ascontiguousarray(np.triu(R))
         return cls(C if cholesky_lower(C.T) else cholesky_upper(R))
 

@@ -14,7 +14,7 @@ class Listener(Protocol):
     """Who is told."""
 
     def say(self, text: str) -> bool:
-        """Show a remark; False: not here, the listener before is asked."""
+        """Show a remark; where this returns False, the listener before is asked."""
 
     def busy(self, text: str | None) -> None:
         """What is being done now; None: it is done."""
@@ -52,7 +52,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def working(text: str) -> Iterator[None]:
-    """Work that takes its time, told while it goes on."""
+    """Tell all listeners of long work while it goes on."""
     told = list(_listeners)
     for listener in told:
         listener.busy(text)

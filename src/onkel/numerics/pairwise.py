@@ -1,10 +1,10 @@
 """Squared distances and inner products whose values do not depend on the block of a row.
 
 BLAS adds the products of two rows in an order that depends on the shape of the whole block, so the
-last digit of a kernel value changes with the block. A learner that turns on one digit (a perceptron
-at a score near 0, a tie between stored rows) then learns something else. Here every pair is summed
-feature by feature. The loops run over many pairs at once, which is as fast as BLAS for the few
-features of a support set.
+last digit of a kernel value changes with the block. Where a decision hangs on one digit (a
+perceptron at a score near 0, a tie between stored rows), a learner then learns something else. Here
+every pair is summed feature by feature. The loops run over many pairs at once, which is as fast as
+BLAS for the few features of a support set.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from onkel.numerics.workspace import scratch
 _FEATURES = 32
 # Features added at once: the sum is read and written once for all of them.
 _TOGETHER = 8
-# Columns of a row are a multiple of this, where the block has them: the vectors of a loop.
+# Columns filled in a row: a multiple of this, the vectors of a loop, where the block has so many.
 _VECTORS = 16
 
 
@@ -111,7 +111,7 @@ def ordered_squared_distances(
 ) -> np.ndarray:
     """‖x - s‖², (n, m), of rows X (n, d) to the rows S (m, d).
 
-    ``earlier``: (n, m + n), also to the earlier rows of X; no more of that part is to be read.
+    ``earlier``: (n, m + n), also to the rows of X; of row t only the first m + t are to be read.
     """
     return _pairs(X, S, True, out, earlier)
 

@@ -1,4 +1,4 @@
-"""Threads: one for BLAS where blocks are small, the others for work that can be done beside.
+"""Threads: one for BLAS where blocks are small, the others for other work meanwhile.
 
 A block's matrix products take microseconds; handing them to a second thread costs more than it
 saves (measured: up to 50 times slower), so the learners run them on one. Meanwhile other threads
@@ -27,7 +27,7 @@ _FEW_ROWS = 16
 
 
 class _Own(threading.local):
-    """What is true for one thread of the caller."""
+    """What each calling thread has for itself."""
 
     #: threads it may use, inside of :func:`one_blas_thread`
     threads = 0
@@ -42,7 +42,7 @@ def _controller() -> ThreadpoolController:
 
 
 def _threads() -> list[int]:
-    """Of each BLAS that is loaded: asking takes a microsecond, the switch a hundred."""
+    """Threads of each loaded BLAS. Asking takes a microsecond; switching takes a hundred."""
     return [lib.num_threads for lib in _controller().lib_controllers if lib.user_api == "blas"]
 
 
@@ -54,7 +54,7 @@ def n_cores() -> int:
 
 
 def one_blas_thread(n_rows: int = _FEW_ROWS) -> AbstractContextManager[object]:
-    """A context in which BLAS uses one thread; with fewer rows it may use what it likes."""
+    """A context in which BLAS uses one thread; for very few rows nothing is switched."""
     if n_rows < _FEW_ROWS or _own.threads:
         return nullcontext()
     return _one_blas_thread()
@@ -95,7 +95,7 @@ def side_by_side(works: Sequence[Callable[[], T]]) -> list[T]:
     try:
         found = [works[0]()]
         for work, future in zip(others, futures, strict=True):
-            # what no thread had time for is done here
+            # what no thread has begun is done here
             found.append(work() if future.cancel() else future.result())
     finally:
         wait([future for future in futures if not future.cancel()])
@@ -103,7 +103,7 @@ def side_by_side(works: Sequence[Callable[[], T]]) -> list[T]:
 
 
 def in_halves(make: Callable[[int], T], n: int, most: int) -> Iterator[list[T]]:
-    """What ``make`` gives for 0, 1, ..., n - 1, in lists of ``most``, each made by two threads."""
+    """What ``make`` gives for 0 to n - 1, in lists of ``most``; two threads make half of each."""
     for start in range(0, n, most):
         middle, end = min(start + most // 2, n), min(start + most, n)
         halves = [range(start, middle), range(middle, end)]

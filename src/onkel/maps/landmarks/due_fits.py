@@ -1,4 +1,4 @@
-"""When widths and landmarks are learned, from how many rows, and what that takes."""
+"""When widths and landmarks are learned, from how many rows, and how much work that is."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from onkel.maps.base import FeatureMap
 from onkel.maps.landmarks.first_widths import work_of_widths
 from onkel.maps.landmarks.search import work_of_search
 
-#: widths are learned from so many of the first rows, which are all landmarks there
+#: widths are learned from up to so many first rows, all of which are landmarks there
 FEW_ROWS = 512
-# The search begins here. With more rows than _SHORT_ROWS a fit of widths takes so long that it is
-# made ahead.
+# Searches begin at _ENOUGH_ROWS. With more rows than _SHORT_ROWS a fit of widths takes so long that
+# it is made ahead.
 _ENOUGH_ROWS, _SHORT_ROWS = 1024, 256
 # With more rows than _FULL_ROWS a search takes fewer steps.
 _FULL_ROWS, _FEWEST_STEPS = 32_768, 4
-# While rows are few, or landmarks missing, a fit is due each time a part of 1/_LAG more rows have
-# come; without a search, 1/_LAZY_LAG.
+# While rows are few, or landmarks missing, a fit is due whenever 1/_LAG more rows have come;
+# without searches, 1/_LAZY_LAG.
 _LAG, _LAZY_LAG = 16, 4
-# Steps for widths from the last ones found: at powers of two, and between.
+# Steps from the last widths found: at powers of two, and between them.
 _FEW_STEPS, _BETWEEN_STEPS = 8, 5
-# What a row takes beside its matrices (features, cells, calls), in the time of multiplications.
+# Work of a row beside its matrices (features, cells, calls), in multiplications of the same time.
 _BESIDE = 1 << 15
 # The share of the rows so far that a search sees: it is made while the others come.
 _SEEN = 31 / 32
@@ -32,7 +32,7 @@ _KEPT_BYTES = 64 << 20
 class DueFits(FeatureMap):
     """A map that learns widths from few rows and searches landmarks from more.
 
-    Searches can be postponed, as long as the first rows are kept.
+    Searches can be postponed for as long as the first rows are kept.
     """
 
     n_components: int
@@ -45,9 +45,9 @@ class DueFits(FeatureMap):
         self._owing, self._postponed, self._resumed = False, False, 0
 
     def postpone(self, on: bool, rows: int = 0) -> None:
-        """While ``on``, fits do not search, and learn widths at powers of two only, of few rows.
+        """While ``on``, fits do not search, and learn widths only at few rows, at powers of two.
 
-        What is owed when it ends after ``rows`` rows is due when a 31st part more have come.
+        When postponing ends after ``rows`` rows, the search owed is due after 1/31 more rows.
         """
         self._postponed, self._resumed = on, rows
 
@@ -62,7 +62,7 @@ class DueFits(FeatureMap):
         return max(kept, min(self.n_components, self.n_warmup))
 
     def next_fit(self, n: int) -> int:
-        """Powers of two; of few rows, and until all landmarks are there, also some between."""
+        """Powers of two; at few rows, and until all landmarks are there, also some between."""
         if self._owed_by(n + 1):
             return self._owed_at
         doubled = super().next_fit(n)
@@ -72,7 +72,7 @@ class DueFits(FeatureMap):
         return (n // part + 1) * part if n < max(self.n_components, self._often) else doubled
 
     def fit_is_due(self, n: int) -> bool:
-        """Not where landmarks and widths would stay as they are."""
+        """False where landmarks and widths would stay as they are."""
         return not (self._postponed and n > self._settled)
 
     @property
@@ -82,12 +82,12 @@ class DueFits(FeatureMap):
 
     @property
     def _owed_at(self) -> int:
-        """When a fit is due that was postponed: a 32nd part of its rows come while it is made."""
+        """When a postponed fit is due: the last 32nd of its rows come while it is made."""
         return self._resumed + max(int(self._resumed * (1.0 / _SEEN - 1.0)), 1)
 
     @property
     def _often(self) -> int:
-        """Number of rows up to which widths are learned each time a sixteenth more have come."""
+        """Rows up to which widths are learned whenever a sixteenth more have come."""
         return FEW_ROWS if self._steps else 0
 
     @property
@@ -95,7 +95,7 @@ class DueFits(FeatureMap):
         return 0 if self._postponed else self.search_steps
 
     def rows_of_fit(self, due: int) -> int:
-        """Where a fit takes long, fewer than ``due``: it is made while the others come."""
+        """Fewer than ``due`` where a fit takes long: it is made while the others come."""
         if self._owed_by(due):
             return min(self._resumed, due)
         if self._searches(due) and self._due(due):
@@ -106,7 +106,7 @@ class DueFits(FeatureMap):
         return due - apart if long else due
 
     def _due(self, n: int) -> bool:
-        """Whether widths are learned from n rows, and not landmarks added only."""
+        """Whether a fit at n rows learns widths; if not, it only adds landmarks."""
         doubled = n & (n - 1) == 0 or n == self.warmup_rows()
         return doubled or n <= self._often or self._owed_by(n)
 
@@ -123,11 +123,11 @@ class DueFits(FeatureMap):
         return max(_ENOUGH_ROWS, 2 * self.n_components)
 
     def work_of_row(self) -> int:
-        """Multiplications for learning a row, about."""
+        """About how many multiplications learning a row takes."""
         return (self.n_components + 1) ** 2 + _BESIDE
 
     def work_of_fit(self, due: int) -> int:
-        """Multiplications for the fit due at ``due`` rows and for learning them again, about."""
+        """About how many multiplications the fit due at ``due`` rows and their replay take."""
         work, seen = due * self.work_of_row(), self.rows_of_fit(due)
         if self._due(due) and (due <= FEW_ROWS or self._owed_by(due)):
             work += work_of_widths(min(seen, FEW_ROWS), self._steps_of_widths(due))
@@ -136,7 +136,7 @@ class DueFits(FeatureMap):
         return work
 
     def _steps_of_widths(self, due: int) -> int:
-        """From the last widths found."""
+        """Steps from the last widths found."""
         doubled = due & (due - 1) == 0
         return _FEW_STEPS if doubled or self._owed_by(due) else _BETWEEN_STEPS
 

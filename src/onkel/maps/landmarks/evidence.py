@@ -7,8 +7,8 @@ have, up to constants and with the noise σ² profiled out, -2 log evidence
     H = Kᵀ K + λ K₀,   α = H⁻¹ Kᵀ Y,   J = ‖Y - K α‖² + λ tr(αᵀ K₀ α).
 
 K₀ is κ(S, S), the norm of the kernel's own space. Where every landmark has widths of its own, there
-is no such space, and K₀ is the identity. α minimises J for given S and w, so the derivative of J is
-that at fixed α (variable projection):
+is no such space, and K₀ is the identity. α minimises J for given S and w, so J is differentiated
+at fixed α (variable projection):
 
     ∂E/∂K = -2 (Y - K α) αᵀ/σ² + 2 C K H⁻¹,   ∂E/∂K₀ = λ α αᵀ/σ² + C (λ H⁻¹ - K₀⁻¹).
 
@@ -41,9 +41,9 @@ JITTER = 1e-7
 PART_ROWS = 256
 #: rows of a step
 STEP_ROWS = 1024
-# Most rows that are summed in the precision of the features before the sum goes to float64.
+# At most so many rows are summed in the features' precision before the sum goes to float64.
 _GROUP_ROWS = 2048
-# A pair of groups has a thread for each: one of fewer rows is a group alone.
+# The two groups of a pair are summed by a thread each. Fewer rows than this are one group.
 _FEWEST_OF_PAIR = 256
 # Share of its trace added to H: the rounding error of its sum.
 _ROUNDING = {"d": 1e-13, "f": 1e-9}
@@ -88,7 +88,7 @@ class Sums(NamedTuple):
 
 
 def penalty_of(S: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """K₀ (m, m): κ(S, S), kept from being singular; the identity with widths of each landmark."""
+    """K₀ (m, m): κ(S, S) with a jitter; the identity where each landmark has its own widths."""
     if w.ndim == 2:
         return np.eye(len(S))
     K0 = kernel_columns(S, S, w)
@@ -97,7 +97,7 @@ def penalty_of(S: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def sums_of(at: Landmarks, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Sums:
-    """The sums of rows X (n, d), targets Y (n, C), √weights (n, 1); (0, 1) where all are 1."""
+    """The sums of rows X (n, d), targets Y (n, C), √weights (n, 1); (0, 1) if all are 1."""
     return finished(sums_in_steps(at, X, Y, root))
 
 
@@ -106,7 +106,7 @@ def sums_in_steps(
 ) -> Generator[bool, None, Sums]:
     """As :func:`sums_of`, in :func:`steps_of_sums` steps; K in ``room`` (n, m), if given.
 
-    Fetching new memory for K takes as long as a fifth of the products.
+    Allocating K anew takes as long as a fifth of the products.
     """
     m, w, dtype = len(at.S), np.exp(at.log_width), X.dtype
     kernel = KernelColumns(at.S.astype(dtype), w.astype(dtype))
@@ -126,7 +126,7 @@ def sums_in_steps(
 
 
 class _GroupSums:
-    """The sums of a group of rows: of KᵀK their upper triangle, of KᵀY those of each part."""
+    """The sums of a group of rows: the upper triangle of KᵀK, and KᵀY of each part."""
 
     def __init__(self, kernel: KernelColumns, m: int, dtype: np.dtype) -> None:
         self._kernel = kernel
@@ -150,7 +150,7 @@ def steps_of_sums(n: int) -> int:
 
 
 def _pairs(n: int) -> list[list[list[slice]]]:
-    """The groups of n rows, two and two: they can be summed side by side."""
+    """The groups of n rows in pairs: those of a pair can be summed side by side."""
     of_all = groups(n)
     return [of_all[i : i + 2] for i in range(0, len(of_all), 2)]
 
@@ -165,7 +165,7 @@ def _rounds(pair: list[list[slice]]) -> list[list[list[slice]]]:
 def groups(n: int) -> list[list[slice]]:
     """Parts of n rows, in groups that are summed in the precision of the features.
 
-    Groups are of one size, and so are the parts of a group, to a row: two threads end together.
+    Groups have the same size to within a row, and so do the parts: two threads end together.
     """
     number = 2 * -(-n // (2 * _GROUP_ROWS)) if n >= _FEWEST_OF_PAIR else min(n, 1)
     return [
@@ -175,6 +175,6 @@ def groups(n: int) -> list[list[slice]]:
 
 
 def _cuts(start: int, end: int, number: int) -> list[tuple[int, int]]:
-    """Rows from ``start`` to ``end`` in parts of one size, to a row."""
+    """Rows from ``start`` to ``end`` in parts of the same size, to within a row."""
     ends = [start + k * (end - start) // max(number, 1) for k in range(number + 1)]
     return list(pairwise(ends))

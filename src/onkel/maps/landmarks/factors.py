@@ -32,8 +32,8 @@ def _scratch(E: np.ndarray, q: int, P: np.ndarray, n_iter: int) -> np.ndarray:
 def randomized(E: np.ndarray, q: int, P: np.ndarray, n_iter: int) -> np.ndarray:
     """Q ← E Q, ``n_iter`` times from the last factor (equation 10); O(m² r).
 
-    Nothing is orthogonalised on the way: P's columns stay close to E's eigenvectors, so of unit
-    length they are well conditioned, and the Cholesky factor of Qᵀ E Q, which makes Pᵀ E P = I, is
+    Nothing is orthogonalised on the way: P's columns stay close to E's eigenvectors; at unit length
+    they are well conditioned. The Cholesky factor of Qᵀ E Q, which makes Pᵀ E P = I, is
     Gram-Schmidt in the order of the eigenvalues.
     """
     Q = P
@@ -47,7 +47,7 @@ def randomized(E: np.ndarray, q: int, P: np.ndarray, n_iter: int) -> np.ndarray:
 
 
 def rank_two(E: np.ndarray, q: int, P: np.ndarray, n_iter: int) -> np.ndarray:
-    """The last factor's U Λ Uᵀ with row and column q of E put in: a rank-2 update, O(m r²).
+    """The last factor's U Λ Uᵀ with row and column q taken from E: a rank-2 update, O(m r²).
 
     In the span of U and of the two vectors of equation 9 the update is exact; of its r + 2
     eigenpairs the r leading ones stay (Brand 2006). Entries of E other than in row and column q

@@ -1,16 +1,17 @@
 """A width for every column, and the penalty, from a handful of rows: leave-one-out and a prior.
 
 The rows X (n, d) are their own landmarks. With M = K + λ diag(1/weight) + c, K = κ(X, X) of widths
-w, G = M⁻¹ and α = G Y, the leave-one-out error of row i is rᵢ = αᵢ/Gᵢᵢ. Minimised is
+w, G = M⁻¹ and α = G Y, the leave-one-out error of row i is rᵢ = αᵢ/Gᵢᵢ. The objective is
 
     n/2 log Σᵢ weightᵢ ‖rᵢ‖² - log p(log w, log λ),
 
-    ∂Σ/∂M = G diag(u ∘ r) G - G u αᵀ, and its transpose, with uᵢ = weightᵢ rᵢ/Gᵢᵢ.
+and the derivative of its sum Σ is G diag(u ∘ r) G - G u αᵀ, plus its transpose, with
+uᵢ = weightᵢ rᵢ/Gᵢᵢ.
 
 Unlike the evidence, leave-one-out errors do not assume Gaussian noise, which labels of two classes
 do not have: there the evidence overfits. The prior is normal in log λ and log w. log w has a common
-part and a part of each column; the latter's variance is 2/d, because with many columns each has
-less room to differ.
+part and a part for each column. The latter's variance is 2/d: with many columns each has less room
+to differ.
 
 Source: Rasmussen & Williams 2006, section 5.4.2 (leave-one-out errors and their gradient); the
 prior is ours.
@@ -39,7 +40,7 @@ _RANGE = 4.0
 _LEAST_ERROR = 1e-12
 # The search ends at a step that gains less than this share of the objective.
 _LEAST_GAIN = 1e-4
-# Gradients beside one a step, mostly, and pauses in each.
+# How many gradients a search usually takes beyond one a step, and the pauses in each gradient.
 _MORE_GRADIENTS, _PAUSES = 3, 3
 
 
@@ -75,12 +76,12 @@ def widths_in_steps(
 
 
 def steps_of_widths(steps: int) -> int:
-    """Steps of :func:`widths_in_steps`, mostly."""
+    """Usual number of steps of :func:`widths_in_steps`."""
     return _PAUSES * (steps + _MORE_GRADIENTS)
 
 
 def work_of_widths(n: int, steps: int) -> int:
-    """Multiplications for ``steps`` steps on n rows, about: half of n³ each takes."""
+    """About how many multiplications ``steps`` steps on n rows take: n³/2 each."""
     return steps * n**3 // 2
 
 

@@ -1,4 +1,4 @@
-"""Landmarks, widths and penalty in the units they were learned in: what features are made of."""
+"""Landmarks, widths and penalty, in the units they were learned in; features come from them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FittedLandmarks:
         return Landmarks(S, log_width, self.at.log_ridge)
 
     def with_columns(self, n: int) -> FittedLandmarks:
-        """Landmarks are 0 in n columns more; their width there is the median of all columns'."""
+        """With n more columns: landmarks are 0 there, the width is the median of all columns'."""
         middling = np.log(np.median(self.width, axis=-1, keepdims=True))
         log_width = np.append(self.at.log_width, np.repeat(middling, n, axis=-1), axis=-1)
         S = with_zero_columns(self.at.S, n)
@@ -66,7 +66,7 @@ class FittedLandmarks:
     @staticmethod
     def fields(state: Any) -> dict[str, Field]:
         """What a state may hold."""
-        # of the landmarks' own widths, or of those for all
+        # widths of each landmark, or common to all
         found = state.get("log_width")
         own = isinstance(found, np.ndarray) and found.ndim == 2
         width: tuple[int | str, ...] = ("landmarks", "d") if own else ("d",)

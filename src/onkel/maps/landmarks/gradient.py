@@ -1,4 +1,4 @@
-"""The gradient of the evidence (:mod:`onkel.maps.landmarks.evidence`), a step for some rows.
+"""The gradient of the evidence (:mod:`~onkel.maps.landmarks.evidence`), in steps of some rows.
 
 ∂E/∂K = -2 (Y - K α) αᵀ/σ² + 2 C K H⁻¹,   ∂E/∂K₀ = λ α αᵀ/σ² + C (λ H⁻¹ - K₀⁻¹).
 """
@@ -37,7 +37,7 @@ class Gradient(NamedTuple):
 
 
 def gradient(at: Landmarks, sums: Sums, X: np.ndarray, Y: np.ndarray, root: np.ndarray) -> Gradient:
-    """The gradient of E at the landmarks of ``sums``, whose K₀ it overwrites; rows as there."""
+    """The gradient of E at ``at``, with ``sums`` there, over the same rows; overwrites their K₀."""
     return finished(gradient_in_steps(at, sums, X, Y, root))
 
 
@@ -93,7 +93,7 @@ def gradient_in_steps(
 def _of_penalty(
     at: Landmarks, K0: np.ndarray, alpha: np.ndarray, H_inv: np.ndarray, noise: float
 ) -> Generator[bool, None, Gradient]:
-    """What comes of K₀, which is overwritten."""
+    """The part of the gradient that comes through K₀, which is overwritten."""
     factor, _ = yield from cholesky_in_steps(np.asfortranarray(K0))
     K0_inv = inverse_of_factor(factor.astype(H_inv.dtype))
     yield True
@@ -115,7 +115,7 @@ def _of_distances(
     of_residual: np.ndarray,
     of_weights: np.ndarray | None,
 ) -> np.ndarray:
-    """∂E/∂‖·‖² (n, m) of a part of the rows; without ``of_weights`` that of the residuals only."""
+    """∂E/∂‖·‖² (n, m) of a part of the rows; through the residuals only without ``of_weights``."""
     G = scratch("of distances", K.shape, K.dtype)
     if root.size:
         r = r * root

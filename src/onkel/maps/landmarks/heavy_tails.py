@@ -1,8 +1,7 @@
 """Columns with heavy tails are compressed, so that a kernel can tell most of their rows apart.
 
-In a column of counts or amounts a few rows are far out and determine the spread; measured by it,
-all other rows are close together. A column x whose kurtosis is far above that of a normal one
-becomes
+In a column of counts or amounts a few extreme rows determine the spread; on that scale all other
+rows lie close together. A column x whose kurtosis is far above that of a normal one becomes
 
     asinh((x - m)/a),   m = median of x,   a = mean |x - m|,
 
@@ -18,9 +17,9 @@ import numpy as np
 
 from onkel.numerics.in_steps import finished
 
-#: in which the curves of some columns are found
+#: steps in which the curves of some columns are found
 STEPS = 4
-# A normal column has 3, an exponential one 9.
+# Kurtosis of a heavy column; a normal one has 3, an exponential one 9.
 _HEAVY = 10.0
 _TAKEN_AWAY = 0.5
 
@@ -80,7 +79,7 @@ class TailCurves:
 
     @classmethod
     def joined(cls, parts: Sequence[TailCurves]) -> TailCurves:
-        """The curves of columns that follow each other."""
+        """The curves of all parts' columns, side by side."""
         return cls(*np.concatenate([part.as_array() for part in parts], axis=1))
 
     def with_columns(self, n: int) -> TailCurves:

@@ -55,7 +55,7 @@ def drawn(
     units: Units,
     rng: np.random.Generator,
 ) -> Generator[bool, None, tuple[Rows, Rows]]:
-    """Rows to judge by and rows to learn from, in units and in float32; a step for some rows."""
+    """Rows to judge by and to learn from, in units and float32; each step scales some rows."""
     order = rng.permutation(len(X))[:MOST_ROWS]
     held = _held_out(len(X))
     both = []
@@ -98,7 +98,7 @@ class Judged(NamedTuple):
 
 
 def judged(at: Landmarks, sums: Sums, judge: Rows) -> Generator[bool, None, Judged]:
-    """``at`` with that λ near its own that has the smallest error on ``judge``."""
+    """``at`` with the best of some λ around its own, by the error on ``judge``."""
     K = kernel_columns(judge.X, at.S, np.exp(at.log_width))
     yield True
     best, failing = None, 0

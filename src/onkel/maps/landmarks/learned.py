@@ -26,9 +26,9 @@ from onkel.numerics.in_steps import finished, in_shares
 from onkel.parameters import non_negative, whole
 from onkel.state import Field, Flag, Whole
 
-# Fewer rows say nothing of widths.
+# Fewer rows say nothing about widths.
 _FEWEST_ROWS = 8
-# Steps for widths of few rows from the prior.
+# Steps for widths that start from the prior.
 _STEPS = 40
 
 
@@ -45,9 +45,9 @@ class LearnedLandmarks(DueFits):
       (:mod:`onkel.maps.landmarks.search`). From 16·B rows on each landmark gets widths of its own
       where held-out rows are better for it.
 
-    After ``n_warmup`` rows they stay. Least squares takes λ κ(S, S) as its penalty (:meth:`prior`),
-    so that f = Σ α_j κ(s_j, ·) has the norm of the kernel's own space; with widths of each
-    landmark's own, λ I. Columns with heavy tails are compressed first
+    After ``n_warmup`` rows they are fixed. The penalty of least squares is λ κ(S, S)
+    (:meth:`prior`), so that f = Σ α_j κ(s_j, ·) has the norm of the kernel's own space; where each
+    landmark has its own widths, it is λ I. Columns with heavy tails are compressed first
     (:mod:`onkel.maps.landmarks.heavy_tails`).
 
     Use it with ``rule="least_squares"``: both together are :class:`onkel.OnlineKernelClassifier`
@@ -181,7 +181,7 @@ class LearnedLandmarks(DueFits):
             at = Landmarks(at.S, found[:-1], found[-1])
         if self._searches(due):
             rng = np.random.default_rng([self.seed_, len(X)])
-            # after a first search the first rows are no better
+            # after a first search the first rows are no better a start
             again = due >= 2 * self._first_search and not self._owed_by(due)
             starts, steps = [at] if again else [at, first], self._steps_for(len(X))
             return (yield from improve(starts, X, V, weight, steps, rng, units))
@@ -191,7 +191,7 @@ class LearnedLandmarks(DueFits):
         return not self._taught or due <= FEW_ROWS or self._owed_by(due)
 
     def _steps_for_widths(self, n: int, due: int) -> int:
-        """For a fit on n rows."""
+        """Steps for widths in a fit on n rows."""
         return self._steps_of_widths(due) if self._taught or n <= self._often else _STEPS
 
     def add_columns(self, n: int) -> int | None:

@@ -62,9 +62,9 @@ def next_move(P, X, S, around_X, around_S, t, weight, threshold, marking, densit
     """The first row from t on that moves a centroid, and which: (row, q), or (n, -1).
 
     ``P`` (n, m): inner products of ``around_X`` and ``around_S``, the rows X and centroids S
-    around their middle. Rows passed are counted by ``clock``; with ``marking`` their centroids are
-    marked as needed (``last``), with ``density`` given the rows' weight (``counts``). Rows of
-    weight 0 are not there.
+    around their middle. ``clock`` counts the rows passed. With ``marking``, ``last`` gets the clock
+    of the last row nearest to each centroid; with ``density``, ``counts`` gets the rows' weights.
+    Rows of weight 0 are skipped.
     """
     half, lanes = np.empty(S.shape[0], P.dtype), np.empty(16, P.dtype)
     most = 0.0

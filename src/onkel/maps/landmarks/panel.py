@@ -44,7 +44,7 @@ class Panel:
         return slice(self.start, self.stop)
 
     def features(self) -> np.ndarray:
-        """Features of these rows; takes their products' place."""
+        """Features of these rows; overwrites their products."""
         m, rows = self.map, slice(self.start, self.stop)
         kernel = make_kernel(m.kernel)
         if kernel.radial:

@@ -30,7 +30,7 @@ def chain(of_kernel, K):
 
 @jit
 def chain_with(of_kernel, r, a, K):
-    """The same of ∂E/∂κ + r aᵀ, for r (n, 1) and a (1, m)."""
+    """As :func:`chain`, for ∂E/∂κ + r aᵀ with r (n, 1) and a (1, m)."""
     for i in range(K.shape[0]):
         for j in range(K.shape[1]):
             of_kernel[i, j] = -(of_kernel[i, j] + r[i, 0] * a[0, j]) * K[i, j] * K[i, j]
@@ -38,7 +38,7 @@ def chain_with(of_kernel, r, a, K):
 
 @jit
 def chain_of(r, a, K, of_kernel):
-    """The same of r aᵀ alone."""
+    """As :func:`chain`, for r aᵀ alone."""
     for i in range(K.shape[0]):
         for j in range(K.shape[1]):
             of_kernel[i, j] = -r[i, 0] * a[0, j] * K[i, j] * K[i, j]
@@ -61,9 +61,9 @@ class KernelColumns:
         self._columns = np.ascontiguousarray(B.T)
 
     def __call__(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Of rows X (n, d), in ``out`` if given."""
+        """κ(X, S) of rows X (n, d), in ``out`` if given."""
         A = X * self._unit
-        # with widths of each landmark, the product with w² gives ‖w ∘ x‖²
+        # for landmarks' own widths, the product with w² gives ‖w ∘ x‖²
         x2 = np.zeros(len(A), A.dtype) if self.own else np.einsum("ij,ij->i", A, A)
         K = np.matmul(np.hstack([A, A * A]) if self.own else A, self._columns, out=out)
         _rational(K, x2, self._s2)
@@ -81,7 +81,7 @@ class ThroughDistances:
     def __init__(self, S: np.ndarray, w: np.ndarray) -> None:
         self.S, self.w, (m, d) = S, w, S.shape
         self._own = w.ndim == 2
-        # Σ_i G_ij (1, x_i), with widths of each landmark also of x_i²; otherwise Σ_ij G_ij x_i²
+        # Σ_i G_ij (1, x_i), for landmarks' own widths also of x_i²; otherwise Σ_ij G_ij x_i²
         self._sums = np.zeros((m, 1 + 2 * d if self._own else 1 + d))
         self._squares = np.zeros(d)
 
@@ -101,7 +101,7 @@ class ThroughDistances:
             self._squares += squares
 
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of s, (m, d), and of log w, of w's shape."""
+        """The derivatives by s, (m, d), and by log w, in w's shape."""
         d, S, squares = self.S.shape[1], self.S, self.w * self.w
         columns, GX = self._sums[:, :1], self._sums[:, 1 : 1 + d]
         of_S = 2.0 * squares * (columns * S - GX)

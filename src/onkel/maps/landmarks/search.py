@@ -39,14 +39,14 @@ _ENOUGH_ROWS, _EVERY = 2048, 4
 # Steps of landmarks (in standard deviations of a column) and log-widths; the second where landmarks
 # have widths of their own.
 _SIZES = ((0.045, 0.15), (0.03, 0.1))
-# Adam's decays, and the share that all landmarks have in the squares of a column's gradients: one
-# landmark's are noisy.
+# Adam's decays. One landmark's squared gradients are noisy: the mean over all landmarks is mixed in
+# at this share, column by column.
 _DECAY, _OF_SQUARES, _SHARED = 0.8, 0.99, 0.5
 # Points at which a search may begin.
 _MOST_STARTS = 2
 # Rows per landmark from which on widths of each landmark's own are tried.
 _OWN_FROM = 15
-# There are more of them to find, in so many times as many steps.
+# These are more parameters, and take so many times as many steps.
 _OWN_STEPS = 2
 _OWN_RIDGE = 0.1
 
@@ -86,10 +86,10 @@ def improve(
 ) -> Generator[bool, None, Landmarks]:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
-    For widths of the landmarks' own twice as many. Landmarks are in units, which ``units`` turns
-    rows into. The search begins at the best of ``starts`` and returns the point with the smallest
-    squared error on the other fifth, which is held out. It is a generator, in about
-    :func:`steps_of_search` steps.
+    The search for landmarks' own widths takes twice as many. Landmarks are in the units that
+    ``units`` converts rows to. The search begins at the best of ``starts`` and returns the point
+    with the smallest squared error on the other fifth, which is held out. It is a generator, in
+    about :func:`steps_of_search` steps.
     """
     judge, learn = yield from drawn(X, Y, weight, units, rng)
     return (yield from _search(starts, learn, judge, steps, _tries_own(len(X), len(starts[0].S))))
@@ -106,7 +106,7 @@ def steps_of_search(n: int, d: int, m: int, own: bool, steps: int) -> int:
     """
     own_steps = int(_OWN_STEPS * steps)
     climbs = [own_steps] if own else [steps, own_steps] if _tries_own(n, m) else [steps]
-    # with the steps beside their own
+    # each with the step that follows it
     of_sums = steps_of_sums(rows_to_learn(n)) + 1
     of_gradient = steps_of_gradient(rows_to_learn(n)) + 1
     checks = _MOST_STARTS + sum(-(-each // _CHECK_EVERY) + 1 for each in climbs)
@@ -116,9 +116,9 @@ def steps_of_search(n: int, d: int, m: int, own: bool, steps: int) -> int:
 
 
 def work_of_search(n: int, m: int, steps: int) -> int:
-    """Multiplications for a search of ``steps`` steps by m landmarks on n rows, about.
+    """About how many multiplications a search of ``steps`` steps by m landmarks on n rows takes.
 
-    In the time that least squares takes for one: a product in float32 counts less than half.
+    They are those of least squares, in float64: one in float32 counts less than half.
     """
     own = int(_OWN_STEPS * steps) if _tries_own(n, m) else 0
     return (steps + own) * (min(n, MOST_ROWS) // 4 + m // 2) * m**2
@@ -127,7 +127,7 @@ def work_of_search(n: int, m: int, steps: int) -> int:
 def _search(
     starts: list[Landmarks], learn: Rows, judge: Rows, steps: int, tried: bool
 ) -> Generator[bool, None, Landmarks]:
-    """The best point; with ``tried``, widths of the landmarks' own are."""
+    """The best point; where ``tried``, landmarks' own widths are searched for, too."""
     begun, own_steps = [], int(_OWN_STEPS * steps)
     room = np.empty((len(learn.X), len(starts[0].S)), learn.X.dtype)
     for start in starts:
@@ -159,7 +159,7 @@ def _climb(
             if error < best_error:
                 best, best_error, best_step = at, error, step
             elif 2 * step > steps:
-                # steps shrink by now: what follows is no better
+                # steps already shrink here: later points are no better
                 break
             elif step - best_step >= _PATIENCE * _CHECK_EVERY:
                 at, adam, size, best_step = best, _Adam(), size * _SMALLER, step

@@ -14,12 +14,12 @@ from onkel.numerics.in_steps import finished
 
 # Numbers, and columns, that are looked at in a step, at least.
 _NUMBERS, _COLUMNS = 1 << 19, 4
-# Log of how far a width follows a scale that grows.
+# Log of the largest factor by which a width becomes finer as a scale grows.
 _FINER = math.log(2.0)
 
 
 class Units(NamedTuple):
-    """Curves of the heavy columns; then the mean and the standard deviation of each, (d,)."""
+    """Curves of the heavy columns; then the mean and standard deviation of each column, (d,)."""
 
     tails: TailCurves
     middle: np.ndarray
@@ -58,8 +58,8 @@ class Units(NamedTuple):
         """log(scale of ``than``/own scale) of each column: the change of log-widths.
 
         0 where the column has a curve in either units: its widths stay in units of its spread. A
-        width becomes twice as fine at most. Where the scale has grown by more, the old rows hardly
-        had such values, and rows that have them would be left without neighbours.
+        width becomes at most twice as fine. Where the scale has grown by more, old rows hardly had
+        such values, and finer widths would leave the rows that have them without neighbours.
         """
         curved = (self.tails.spread > 0.0) | (than.tails.spread > 0.0)
         finer = np.log(than.scale) - np.log(self.scale)
@@ -77,6 +77,6 @@ def n_steps(n: int, d: int) -> int:
 
 
 def _some_columns(n: int, d: int) -> list[slice]:
-    """Never one alone of several: NumPy would sum it up in another order."""
+    """Never a single column of several: NumPy would sum it in another order."""
     ends = np.linspace(0, d, math.ceil(d / max(_COLUMNS, _NUMBERS // n)) + 1).astype(int)
     return [slice(a, b) for a, b in pairwise(ends.tolist())]
