@@ -286,7 +286,8 @@ def test_a_newton_step_of_two_classes_is_that_of_several():
 
 @pytest.mark.parametrize("classes", [False, True])
 def test_what_is_forgotten_does_not_come_back_as_rounding(classes):
-    # what is not symmetric in P would grow by 1/.999 with every row
+    # what is not symmetric in P would grow by 1/.999 with every row; compilers may round (i, j)
+    # and (j, i) differently
     rng = np.random.default_rng(0)
     n = 60_000
     if classes:
@@ -296,7 +297,7 @@ def test_what_is_forgotten_does_not_come_back_as_rounding(classes):
         memory, y = ValueMemory(), rng.normal(size=n)
         f = 0.1 * rng.normal(size=n)
     told = memory.learn(f, y, np.ones(n))
-    assert all((P == P.T).all() for P in memory.P)
+    assert all(np.abs(P - P.T).max() < 1e-12 for P in memory.P)
     assert max(np.abs(P).max() for P in memory.P) < 3.0
     late = told[-5000:, 0]
     target = np.eye(2)[y[-5000:]] if classes else y[-5000:]

@@ -4,9 +4,10 @@ The inverse P of the weighted Gram matrix is kept whole. Forgetting alone would 
 bound in directions that no row excites; so every row also gives back a part of the ridge that was
 forgotten, one feature after the other.
 
-P stays symmetric to the last bit: each update subtracts a product of two factors, the same for
-entries (i, j) and (j, i). Any asymmetry would grow by 1/forgetting with every row, and dominate
-after some 40 000 rows.
+P stays symmetric. Each update subtracts a product of two factors, the same for entries (i, j) and
+(j, i); a compiler may still round the two differently, so every row copies one row of P over its
+column. Any asymmetry left would grow by 1/forgetting with every row, and dominate after some 40 000
+rows.
 """
 
 from __future__ import annotations
@@ -61,9 +62,10 @@ def move(w, n, k, step):
 
 @jit_inline
 def _give_back(P, w, first, n, row, forgetting, ridge, g):
-    """Restore the ridge of feature ``at``: move w; g gets P's column; returns its spread."""
+    """Restore the ridge of feature ``at``: move w; g gets P's row, as its column; its spread."""
     at = row % n
     for i in range(n):
+        P[i, at] = P[at, i]
         g[i] = P[at, i] / forgetting
     spread = 1.0 / ((1.0 - forgetting) * n * ridge) + g[at]
     move(w, n, g, (first[at] - w[at]) / spread)
