@@ -82,6 +82,44 @@ def test_a_broken_file_is_replaced(folder, monkeypatch, ending, content):
     assert sum(whole.stats.cache_hits.values()) == 1
 
 
+def test_processes_that_compile_at_once_keep_a_file_each(folder, monkeypatch):
+    """Each begins before the other has written its index; numbered files would be the same."""
+    first, second = jit(twice), jit(twice)
+    monkeypatch.setattr(second._cache._cache_file, "_load_index", dict)
+    assert first(2) == 4
+    assert second(2.5) == 5.0
+    assert len(list(Path(folder).rglob("*.nbc"))) == 2
+
+
+CALLED = "from onkel.numerics.jit import jit_inline\n\n@jit_inline\ndef piece(x):\n    return {}\n"
+CALLING = (
+    "import {0}\nfrom {0} import piece\nfrom onkel.numerics.jit import jit\n\n"
+    "@jit\ndef loop(x):\n    return {1}(x)\n"
+)
+
+
+@pytest.mark.parametrize("call", ["piece", "of_pieces.piece"])
+def test_a_loop_is_compiled_anew_where_another_file_has_changed(tmp_path, call):
+    """A loop holds the code of its pieces, whichever file they stand in."""
+    (tmp_path / "of_loops.py").write_text(CALLING.format("of_pieces", call))
+    told = []
+    for result in ("x + 1", "x + 20"):
+        (tmp_path / "of_pieces.py").write_text(CALLED.format(result))
+        program = (
+            "import of_loops; print(of_loops.loop(1), sum(of_loops.loop.stats.cache_hits.values()))"
+        )
+        for _ in range(2):
+            env = os.environ | {
+                "NUMBA_CACHE_DIR": str(tmp_path / "kept"),
+                "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
+            }
+            run = subprocess.run(
+                [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
+            )
+            told.append(run.stdout.split())
+    assert told == [["2", "0"], ["2", "1"], ["21", "0"], ["21", "1"]]
+
+
 def test_a_piece_kept_on_disk_is_not_taken_for_a_loop(folder):
     """A piece has no entry for Python: calling one would end the process."""
     piece = jit_inline(twice)

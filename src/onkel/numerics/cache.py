@@ -24,6 +24,8 @@ from numba.core.caching import (
     _SourceFileBackedLocatorMixin,
 )
 
+from onkel.numerics.compiled_files import CompiledFiles
+
 
 class CacheWarning(UserWarning):
     """Compiled loops are kept elsewhere than usual, or not at all: programs start slowly."""
@@ -80,6 +82,12 @@ class _LoopCache(FunctionCache):
 
     def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]) -> None:
         super().__init__(py_func)
+        self._cache_file = CompiledFiles(
+            py_func,
+            self._impl.locator.get_cache_path(),
+            self._impl.filename_base,
+            self._impl.locator.get_source_stamp(),
+        )
         named = {k: sorted(v) if isinstance(v, set) else v for k, v in options.items()}
         self._options = repr(sorted(named.items()))
 
