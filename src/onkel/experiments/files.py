@@ -10,7 +10,7 @@ import numpy as np
 
 from onkel.errors import DataError
 
-# More distinct values than these are no classes.
+# A target with more distinct values has no classes.
 _MOST_CLASSES = 100
 
 
@@ -74,7 +74,7 @@ def find_streams(folder: Path, names: Sequence[str] | None = None) -> list[Strea
     Raises
     ------
     DataError
-        There are none, or none of a name: it says which there are.
+        There are none, or none of a name; the message lists those that there are.
     """
     found = {path.stem: StreamFile(path) for path in sorted(folder.glob("*.parquet"))}
     if not found:

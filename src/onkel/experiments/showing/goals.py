@@ -20,7 +20,7 @@ _INPUTS = {"papers": "rows scaled as in the papers", "online": "rows as the defa
 
 
 def content(results: Sequence[Result]) -> Content:
-    """One line a data set; missing sets are left out."""
+    """One line per data set; missing sets are left out."""
     lines = [
         Line(_row(r), {3: "bad" if r.failed else "good"}) for r in results if not r.missing
     ]  # fmt: skip
