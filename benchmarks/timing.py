@@ -19,7 +19,7 @@ def one_core() -> None:
 
 
 def arguments(doc: str, files: dict[str, str] | None = None, **numbers: int) -> argparse.Namespace:
-    """Options of a benchmark that runs on one core: whole numbers by default, files by help."""
+    """Options of a benchmark on one core: ``numbers`` with defaults, ``files`` with help texts."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default)
