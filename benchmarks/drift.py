@@ -43,7 +43,7 @@ class Case:
     changes: tuple[int, ...] = ()
 
     def blocks(self, flights: int | None) -> Iterator[Block]:
-        """The rows, made or loaded anew; of flights the first so many."""
+        """The rows, generated or loaded each time; only the first ``flights`` flights."""
         if self.name in DRIFTS:
             yield from drift_stream(self.name, N_ROWS, period=PERIOD)
             return

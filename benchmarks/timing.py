@@ -31,7 +31,7 @@ def arguments(doc: str, files: dict[str, str] | None = None, **numbers: int) -> 
 
 
 def head(*titles: str, left: int = 1) -> None:
-    """Print the head of a Markdown table, of which the first columns are text."""
+    """Print the head of a Markdown table; the first ``left`` columns are text."""
     print(f"| {' | '.join(titles)} |")
     print("|" + "---|" * left + "---:|" * (len(titles) - left), flush=True)
 

@@ -80,7 +80,7 @@ class Delayed:
         self._learn_until(math.inf)
 
     def get_state(self) -> dict[str, Any]:
-        """What a run that was cut off needs beside the model to go on; JSON-able."""
+        """What a run that was cut off needs besides the model to go on; JSON-able."""
         now = None if math.isinf(self.now) else self.now
         return {"waiting": packed(self.waiting), "n_rows": self.n_rows, "now": now}
 

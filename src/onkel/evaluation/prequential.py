@@ -72,7 +72,7 @@ def prequential(
     every : int, optional
         Also put a row of the curve every ``every`` rows. At least 1.
     limit : int, optional
-        Stop after so many rows.
+        Stop after this many rows.
     name : str, optional
         For legends; the estimator's class name by default.
     settings : dict, optional

@@ -52,7 +52,7 @@ class CurveRow:
         return self.n_rows / self.learn_seconds if self.learn_seconds > 0 else math.nan
 
     def flat(self) -> dict[str, float]:
-        """The row as one flat record: metrics stand beside the other fields."""
+        """The row as one flat record, with the metrics among the other fields."""
         fields = asdict(self)
         metrics = fields.pop("metrics")
         return fields | metrics | {"rows_per_second": self.rows_per_second}

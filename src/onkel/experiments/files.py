@@ -41,7 +41,7 @@ class StreamFile:
             ) from error
 
     def read(self, rows: int | None = None) -> tuple[np.ndarray, np.ndarray, str]:
-        """Features (n, d) in float32, targets (n,), and the task; ``rows``: the first so many.
+        """Features (n, d) in float32, targets (n,), and the task, of the first ``rows`` rows.
 
         Columns of texts become codes by the order of their first rows.
         """

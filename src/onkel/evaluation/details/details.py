@@ -1,4 +1,4 @@
-"""Everything that is kept of a run beside its curve, row by row and in bounded memory."""
+"""Everything kept of a run besides its curve, updated row by row, in bounded memory."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _SMALLEST = 1e-15
 
 
 class Probabilities:
-    """Log loss and calibration of the probabilities told before each row was learned.
+    """Log loss and calibration of the probabilities predicted before each row was learned.
 
     Parameters
     ----------

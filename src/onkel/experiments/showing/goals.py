@@ -1,4 +1,4 @@
-"""The default learner beside what is asked for, the papers' best and tuned rivals."""
+"""The default learner beside its goals, the papers' best and tuned rivals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The point between two rows that stands for both best, and the best partner of a row."""
+"""The point between two rows that best stands for both, and the best partner of a row."""
 
 from __future__ import annotations
 

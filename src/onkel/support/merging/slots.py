@@ -20,7 +20,7 @@ from onkel.support.slots import BORN, REMOVED, SIZE
 
 
 class Scratch(NamedTuple):
-    """Arrays that every merge uses anew."""
+    """Scratch arrays, overwritten by every merge."""
 
     work: np.ndarray  # (1, capacity)
     candidates: np.ndarray  # (2, capacity), see best_partner

@@ -36,7 +36,7 @@ def _take_off(W, n, s, first, last, factor):
 
 @jit_inline_in_order
 def _take_off_four(W, n, s, factor):
-    """:func:`_take_off` for rows s to s + 3 and all rows before s, which are read only once."""
+    """:func:`_take_off` for rows s to s + 3 and all rows before s; those are read only once."""
     for j in range(0, s - 1, 2):
         a0, b0, c0, d0 = factor[j, s], factor[j, s + 1], factor[j, s + 2], factor[j, s + 3]
         k = j + 1

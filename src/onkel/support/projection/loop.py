@@ -34,7 +34,7 @@ class Basis(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Arrays that every row uses anew."""
+    """Scratch arrays, overwritten for every row."""
 
     c: np.ndarray  # (K,) the direction of the step
     new: np.ndarray  # (K,) the weights of a new coordinate

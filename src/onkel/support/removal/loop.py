@@ -23,7 +23,7 @@ from onkel.support.slots import CHANGED, REMOVED, SIZE, catch_up, place, score
 
 
 class Scratch(NamedTuple):
-    """Arrays that every row uses anew."""
+    """Scratch arrays, overwritten for every row."""
 
     c: np.ndarray  # (K,) the direction of the step
     new: np.ndarray  # (K,) the coefficients of the new row
