@@ -104,7 +104,7 @@ def drop_beside(rows, t, size, slots, neighbour, new, state):
 
 
 class BPANearest(Exchange):
-    """The new row replaces a stored one, whose part of f goes to it and to the nearest neighbour.
+    """The new row replaces a stored one, whose part of f it shares with the nearest neighbour.
 
     κ_r is projected onto the new row and the nearest neighbour of r; r is the row that loses least,
     ``‖α_r‖² ρ_r``. O(B) time per added row; a kernel matrix of B² numbers is kept.

@@ -67,7 +67,7 @@ def merge_point(a2, ab, b2, D):
 def _degradation(a2, ab, b2, D):
     """(h, ‖α_m‖² + ‖α_n‖² + 2κ α_m·α_n - ‖α_z‖²): how far f moves when m and n are merged.
 
-    ``expm1`` gives differences from 1 exactly; the four terms themselves would cancel.
+    Summed as differences from 1 (``expm1``), as the four terms themselves would cancel.
     """
     h, _ = merge_point(a2, ab, b2, D)
     own = a2 * math.expm1(-2.0 * D * (1.0 - h) ** 2) + b2 * math.expm1(-2.0 * D * h * h)
