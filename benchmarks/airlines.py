@@ -1,8 +1,8 @@
 """Two million flights, shuffled or as they flew: ``python -m benchmarks.airlines [--in-time]``.
 
 The default regressor on minutes of delay, one pass, predicting before learning, on as many cores
-as there are. The memory is the most that the process has held so far, with the flights themselves:
-it stays where it is once the first rows, kept for the search, are gone.
+as there are. The memory is the most that the process has held so far, the flights themselves
+included. It no longer grows once the first rows, kept for the search, are freed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EVERY = 1 << 18
 
 
 def held() -> float:
-    """Megabytes, the most so far."""
+    """Most memory held by the process so far, in megabytes."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / 2**20 if sys.platform == "darwin" else most / 2**10
 

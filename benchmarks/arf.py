@@ -1,11 +1,11 @@
 """The default learner against River's adaptive random forest: ``python -m benchmarks.arf``.
 
-The same rows in the same order, every row predicted before it is learned, both with their
-defaults (and the default learner without its search, ``speed="fast"``, and with 200 landmarks
-besides), one after the other on one core, in CPU seconds. The forest is given its rows as dicts,
-made beforehand and not timed. Shuffled data (seed 0) are cut to the first ``--rows``; the streams
-that change are those of ``onkel.datasets.drift_stream`` with a new concept every quarter of their
-2·``--rows``.
+The same rows in the same order, every row predicted before it is learned, one after the other on
+one core, in CPU seconds. Both have their defaults; the default learner also runs without its search
+(``speed="fast"``), with its own number of landmarks and with 200. The forest is given its rows as
+dicts, made beforehand and not timed. Shuffled data (seed 0) are cut to the first ``--rows``. The
+streams that change are those of ``onkel.datasets.drift_stream``, with 2·``--rows`` rows and a new
+concept every quarter of them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Rows = tuple[np.ndarray, np.ndarray]
 
 
 def streams(n_rows: int) -> Iterator[tuple[str, Rows]]:
-    """Names and rows, those the default must beat the forest on first."""
+    """Names and rows; first those on which the default must beat the forest."""
     for name in SHUFFLED:
         yield name, shuffled(name, n_rows, scaling="none", dtype="float32")
     for kind in DRIFTING:

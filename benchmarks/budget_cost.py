@@ -21,7 +21,7 @@ from onkel.algorithms import make
 
 BUDGETS = (50, 100, 200, 400, 800)
 PEGASOS = {"alpha": 1e-3}
-# learner -> (parameters, most that the exponent may be, to a tenth of rounding in the timing)
+# learner -> (parameters, the largest exponent allowed, with 0.1 for noise in the timing)
 LEARNERS: dict[str, tuple[dict[str, Any], float]] = {
     "rbp": ({}, 1.1),
     "forgetron": ({}, 1.1),
@@ -36,7 +36,7 @@ LEARNERS: dict[str, tuple[dict[str, Any], float]] = {
 
 
 def _task(name: str, budget: int, n: int, X: np.ndarray, y: np.ndarray) -> Callable[[], object]:
-    """Learning n rows with a set that is full: the model was saved after it had filled."""
+    """A call that learns n rows with a set that has been filled before."""
     model = make(name, gamma=GAMMA, budget=budget, **LEARNERS[name][0])
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
@@ -50,7 +50,7 @@ def measure(n: int, rounds: int) -> dict[str, np.ndarray]:
     """Learner -> microseconds a row at each budget."""
     X, y = nonlinear(n + 12_000)
     rng = np.random.default_rng(0)
-    # noise: sets fill, and rows go on to be added
+    # label noise, so that sets fill up and rows keep being added
     y = np.where(rng.random(len(y)) < 0.2, 1 - y, y)
     tasks = {f"{a} {b}": _task(a, b, n, X, y) for a in LEARNERS for b in BUDGETS}
     times = seconds(tasks, rounds)

@@ -1,6 +1,6 @@
 """CatBoost and LightGBM with their defaults: learned from the first four fifths of the rows.
 
-What benchmarks hold the default learner against. Install ``catboost`` and ``lightgbm`` first.
+Benchmarks compare the default learner with them. Install ``catboost`` and ``lightgbm`` first.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def catboost(classes: bool, text: Sequence[str] = (), **more: Any) -> Any:
 
 
 def lightgbm(classes: bool, **more: Any) -> Any:
-    """An unfitted model; columns of pandas' categories are told as such."""
+    """An unfitted model; it takes pandas' categorical columns as categories."""
     from lightgbm import LGBMClassifier, LGBMRegressor
 
     return (LGBMClassifier if classes else LGBMRegressor)(verbose=-1, random_state=SEED, **more)

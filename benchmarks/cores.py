@@ -1,6 +1,6 @@
-"""Features made beside the walk: ``python -m benchmarks.cores [--rows N] [--rounds N]``.
+"""Features computed on a second thread: ``python -m benchmarks.cores [--rows N] [--rounds N]``.
 
-Each learner on one thread and on two, in turn; medians. The model is checked to be the same.
+Each learner on one thread and on two, in turn; medians. Both must learn the same model.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 from benchmarks.streams import learn, nonlinear
 from onkel.algorithms import make
 
-# not that of benchmarks.speed, which keeps a process on one thread
+# not imported from benchmarks.speed, as that limits the process to one thread
 GAMMA = 1 / 44
-#: name: parameters, and for how many of the rows
+#: title: algorithm, its parameters, and the share of the rows that it learns
 LEARNERS: dict[str, tuple[str, dict[str, Any], float]] = {
     "FOGD, 1 600 frequencies": ("fogd", {"n_components": 1600, "random_state": 0}, 1.0),
     "NOGD, 400 landmarks": ("nogd", {"n_components": 400}, 1.0),

@@ -1,8 +1,8 @@
 """Rows a second of the default, search included: ``python -m benchmarks.default_speed [--rows N]``.
 
 First the streams of :mod:`benchmarks.arf`, as ratios to River's adaptive random forest on the same
-rows in the same run; then whole data sets of which a first search is most of the work. One core,
-CPU seconds.
+rows in the same run; then data sets on which the first search is most of the work. One core, CPU
+seconds.
 """
 
 from __future__ import annotations

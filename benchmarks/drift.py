@@ -1,9 +1,9 @@
 """Streams that change: ``python -m benchmarks.drift [--picture FILE] [--json FILE]``.
 
-The default learner, and the same learner without its cells of columns, and without its restart,
-with and without forgetting, on generated streams that don't change, change abruptly, gradually, and
-back and forth, and on flights in order of time. Everything else is the default. With ``--json`` the
-curves are kept, and a run goes on from there.
+The default learner, the same without its cells of columns, and the same without its restart, with
+and without forgetting. The generated streams don't change, change abruptly, gradually, or back and
+forth; there are also flights in order of time. With ``--json`` the curves are kept, and a later run
+goes on from there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from onkel.experiments.formats import markdown_table
 from onkel.experiments.records import Record
 from onkel.streams import Block
 
-#: all rows, and the last 5 000 and 2 000 or so
+#: all rows count, or about the last 5 000 or 2 000
 FORGETTING = (1.0, 0.9998, 0.9995)
 N_ROWS, PERIOD, WINDOW = 100_000, 20_000, 1000
 FLIGHTS_WINDOW = 20_000
@@ -43,7 +43,7 @@ class Case:
     changes: tuple[int, ...] = ()
 
     def blocks(self, flights: int | None) -> Iterator[Block]:
-        """The rows, made or loaded anew; of flights the first so many."""
+        """The rows, generated or loaded each time; only the first ``flights`` flights."""
         if self.name in DRIFTS:
             yield from drift_stream(self.name, N_ROWS, period=PERIOD)
             return
@@ -96,7 +96,7 @@ def after_changes(case: Case, found: dict[str, Any]) -> tuple[float, float]:
 
 
 def table(results: dict[str, Any]) -> str:
-    """Markdown: one line a variant."""
+    """Markdown: one line per variant."""
     cases = [case for case in CASES if case.name in results]
     names = [name for name in variants() if all(name in results[c.name] for c in cases)]
     heads = []
@@ -126,7 +126,7 @@ def draw(results: dict[str, Any], path: Path) -> None:
     for axes, case in zip(panels, cases, strict=True):
         for i, name in enumerate(variants()):
             found = results[case.name][name]
-            # the first on top: where curves coincide it is the one to be seen
+            # the first on top, so that it is the one seen where curves coincide
             how = {"color": COLOURS[i], "zorder": 3.0 - 0.1 * i, "label": name.replace("`", "")}
             axes.plot(found["rows"], found["windows"], linewidth=1.2, **how)
         for change in case.changes:

@@ -1,7 +1,7 @@
-"""From the file and from the command: ``python -m benchmarks.endtoend [--rows N] [--rounds N]``.
+"""From file and command to model: ``python -m benchmarks.endtoend [--rows N] [--rounds N]``.
 
-CSV from disk to model against the same rows from memory, one row through River, and how long a
-user waits: for ``import onkel``, for the first row of ``onkel learn`` on a machine that has
+CSV from disk to model against the same rows from memory; one row through River's interface; and how
+long a user waits: for ``import onkel``, for the first row of ``onkel learn`` on a machine that has
 compiled before, and on one that has not.
 """
 
@@ -26,7 +26,7 @@ from rich.table import Table
 from benchmarks.streams import nonlinear
 from onkel import FOGDClassifier, StreamModel, open_stream
 
-# `onkel` as it is, but it stops and says when where the first block is about to be learned.
+# The command `onkel`, but it prints the time and exits just before it learns the first block.
 FIRST_LEARNED = """
 import os, sys, time
 from onkel.cli import app
@@ -95,7 +95,7 @@ def until_learning(arguments: list[str], rounds: int) -> float:
 
 
 def start_up(table: Table, folder: Path, rounds: int) -> None:
-    """What a user waits for. A stream of 10 rows: all that is left is starting."""
+    """How long a user waits. The stream has 10 rows, so that only the start takes time."""
     bare = median_of_runs([sys.executable, "-c", "pass"], rounds)
     imported = median_of_runs([sys.executable, "-c", "import onkel"], rounds)
     table.add_row(

@@ -1,10 +1,11 @@
 """What following changes costs: ``python -m benchmarks.following [--rows N] [--streams FOLDER]``.
 
 Streams made to raise alarms: two concepts that change places every 300 and every 1 000 rows, a new
-one every 1 000, and every 10 000. With FOLDER also its electricity8 (prices of half hours). Each is
-learned by the default, and without its restart. *Work* is that of challengers, and of the fits of
-those that took over, over that of learning itself, as :mod:`onkel.default.spending` counts it;
-*most* is its largest value on the way. One core, CPU seconds.
+one every 1 000, and every 10 000. With FOLDER also its electricity8 (half-hourly prices). Each is
+learned by the default with and without its restart. *Work* is the work of challengers, and of the
+fits of those that took over, divided by the work of learning itself, as
+:mod:`onkel.default.spending` counts it; *most* is its largest value on the way. One core, CPU
+seconds.
 """
 
 from __future__ import annotations

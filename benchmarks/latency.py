@@ -3,8 +3,7 @@
 Every row of a stream is predicted and learned by a call of its own. The median, the 99th and 99.9th
 percentile and the worst call, in milliseconds, and how many calls took more than 20, 50 and 60. One
 core, and the process's own time. A row does the same in every round, so the shortest of its calls
-counts: the rest is what other programs did to it. The first call, which loads compiled code, is
-left out.
+counts: other programs add the rest. The first call, which loads compiled code, is left out.
 """
 
 from __future__ import annotations

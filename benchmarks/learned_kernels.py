@@ -1,8 +1,8 @@
 """Learned kernels: ``python -m benchmarks.learned_kernels [--pictures FOLDER]``.
 
 Aligned features on a stream, the laws of RRF's frequencies, the stage times of each, and the bounds
-of Nguyen et al. 2017 against measured errors. What docs/learned-kernels.md shows, but for the
-paper's task of aligned features: that is ``onkel reproduce aligned.figure1``.
+of Nguyen et al. 2017 against measured errors. docs/learned-kernels.md shows all of this. The
+paper's task of aligned features, shown there too, is ``onkel reproduce aligned.figure1``.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def batch_stages() -> Table:
 
 
 def online_stages(n: int, rounds: int) -> Table:
-    """Rows a second while features are sought, after, and of the laws of RRF, by stage."""
+    """Rows per second by stage: aligned features, while sought and after; the laws of RRF."""
     X, y = nonlinear(n)
     few = {"gamma": 1 / 44, "random_state": 0}
     models: dict[str, Any] = {
@@ -151,7 +151,7 @@ def on_data() -> Table:
 
 
 def exact_weights() -> Table:
-    """Spectra that are learned under exact weights against those that stay, three draws."""
+    """Learned spectra against fixed ones, both with least-squares weights; three draws."""
     table = Table(title="Least squares, D = 100: mistakes in %, RMSE; mean of 3 orders and draws")
     columns = {"fixed": ("gaussian", 0.0)} | {name: (law, 0.01) for name, law in SPECTRA.items()}
     for head in ("data", *columns):

@@ -1,9 +1,9 @@
-"""How near least squares comes to the machine's products: ``python -m benchmarks.level3``.
+"""How near least squares comes to the speed of matrix products: ``python -m benchmarks.level3``.
 
 The default learner with 500 landmarks, each with widths of its own, on 22 columns, after its
-search. Its level-3 part are the solve and the products of every block and the factor of every
-anchor; their rate is the arithmetic that the algorithm needs, not what is done, over the time they
-take, against a product of two matrices timed in the same rounds. One core, medians.
+search. Its level-3 part consists of the solve and the products of every block and the factor of
+every anchor. Their rate is the arithmetic that the algorithm needs, divided by the time they take.
+It is compared with a product of two matrices, timed in the same rounds. One core, medians.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from onkel.exact.least_squares import ANCHOR_ROWS
 from onkel.numerics.linalg import BlockFactor
 
 BUDGET, SEARCHED, TIMED = 500, 1 << 17, 1 << 14
-# calls of an operation at a time, as in a stream: its matrices are in the cache
+# calls of an operation in a row: its matrices are then in the cache, as in a stream
 TIMES = 20
 
 
 def products(m: int, n: int) -> dict[str, tuple[Callable[[], object], float]]:
-    """What a period of n rows does with m features, and how many operations that needs."""
+    """The products in a period of n rows with m features, and the arithmetic that each needs."""
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((n, m))
     R = np.asfortranarray(Z.T @ Z + m * np.eye(m))

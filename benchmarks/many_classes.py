@@ -17,7 +17,7 @@ from onkel import make
 
 N_FEATURES, BLOCK = 10, 512
 CLASSES = (10, 100, 1000, 10_000)
-#: most classes tried: more would take minutes
+#: the most classes tried; more would take minutes
 MOST = {"fogd": 10_000, "okl": 1000}
 
 

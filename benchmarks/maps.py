@@ -1,4 +1,4 @@
-"""Cheaper maps, where each pays: ``python -m benchmarks.maps [--rounds N] [--rows N]``.
+"""Cheaper maps, and where each pays off: ``python -m benchmarks.maps [--rounds N] [--rows N]``.
 
 First the maps alone, d = 8 to 4096 columns and as many frequencies in each: time of a row, error
 of the kernel (root mean square over pairs of rows, three seeds), numbers that the map keeps. Then
@@ -78,7 +78,7 @@ def alone(rounds: int) -> Table:
 
 
 def learners(D: int) -> dict[str, Any]:
-    """The learners by name, with their defaults but for D."""
+    """The learners by name, with their defaults except D."""
     return {
         "fogd": FOGDClassifier(n_components=D, random_state=0),
         "fogd, orthogonal": FOGDClassifier(n_components=D, orthogonal=True, random_state=0),

@@ -5,12 +5,13 @@
     python -m benchmarks.memory --groups 100000
 
 FOLDER holds streams as Parquet files with a target column ``y``. Each is learned whole, row after
-row, by the default with ``speed="fast"``, without memory and with it, beside the last value (or
-class) again. RMSE, or mistakes in percent; every row counts, but the last value has no first one.
+row, by the default with ``speed="fast"``, without memory and with it. Beside them stands the last
+value (or class) as the prediction. RMSE, or mistakes in percent; every row counts, except the first
+for the last value.
 
-``--shuffled N``: in N random orders, where the past says nothing: what memory costs there, in error
-and in processor time. ``--groups N``: two rows of each of N series, in random order; what a memory
-for each costs.
+``--shuffled N``: what memory costs in error and in processor time where the past says nothing, in N
+random orders. ``--groups N``: what a memory for each series costs, on two rows of each of N series
+in random order.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def shuffled(X: np.ndarray, y: np.ndarray, classes: bool, orders: int) -> tuple[
         value, slower = learned(X[rows], y[rows], classes, memory="auto")
         found.append((without, value, 1.0 / rate, 1.0 / slower))
     without, value = np.mean(found, axis=0)[:2]
-    # of a shared machine the fastest run says most
+    # on a shared machine the fastest run is the least disturbed
     seconds, more = np.min(found, axis=0)[2:]
     added = f"{100 * (value / without - 1):+.2f} %", f"{100 * (more / seconds - 1):+.1f} %"
     return f"{without:.4g}", f"{value:.4g}", *added

@@ -1,7 +1,7 @@
-"""What mixing weights loses: ``python -m benchmarks.mixing [--rows N] [--streams N] [--out FILE]``.
+"""What mixing weights costs: ``python -m benchmarks.mixing [--rows N] [--streams N] [--out FILE]``.
 
 FOGD on nonlinear streams in one pass, and in parts that are mixed once at the end or after each of
-eight rounds. Mistakes on rows that none has learned, by the number of parts; means over streams.
+eight rounds. Mistakes on new rows, by the number of parts; means over streams.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def mixed(start: FOGDClassifier, X: np.ndarray, y: np.ndarray, parts: int) -> FO
 def in_rounds(
     start: FOGDClassifier, X: np.ndarray, y: np.ndarray, parts: int, rounds: int
 ) -> FOGDClassifier:
-    """Mixed after each round, and handed out again."""
+    """Mixed after each round; the next round starts from the mix."""
     for rows in np.array_split(np.arange(len(y)), rounds):
         start = mixed(start, X[rows], y[rows], parts)
     return start

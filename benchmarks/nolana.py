@@ -1,6 +1,6 @@
 """What a row and a move of NOLANA cost on usps, stage by stage: ``python -m benchmarks.nolana``.
 
-The paper's tables and figures are ``onkel reproduce nolana.table1`` and its like.
+The paper's tables and figures are repeated by ``onkel reproduce nolana.table1`` and so on.
 """
 
 from __future__ import annotations

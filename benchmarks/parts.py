@@ -1,8 +1,8 @@
 """What the default's parts are worth: ``python -m benchmarks.parts``.
 
-The default learner, the same without cells of pairs of columns, and without curves for columns with
-heavy tails; the first 100 000 rows of shuffled data, predicted before they are learned; the metric,
-and seconds of one core.
+The default learner, the same without cells of pairs of columns, and the same without curves for
+columns with heavy tails. They predict and learn the first 100 000 rows of shuffled data; shown are
+the metric, and seconds of one core.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ N_ROWS = 100_000
 
 
 def straight(X: np.ndarray) -> Generator[bool, None, TailCurves]:
-    """No curves."""
+    """In place of ``TailCurves.in_steps``: no curves."""
     yield True
     return TailCurves(*np.zeros((2, X.shape[1])))
 
@@ -42,7 +42,7 @@ def run(X: np.ndarray, y: np.ndarray, task: str, pairs: bool = True) -> Prequent
 
 
 def more(default: PrequentialResult, without: PrequentialResult) -> list[str]:
-    """The metric without a part, and by how much more that is."""
+    """The metric without a part, and by what percent it is higher."""
     share = 100.0 * (without.value / max(default.value, 1e-300) - 1.0)
     return [without.metric.format(without.value), f"{share:+.1f} %"]
 

@@ -4,9 +4,10 @@
     python -m benchmarks.same_predictions compare before.npz
 
 Every algorithm of the table learns fixed streams: two classes, three classes and a target, dense
-and sparse, in several block sizes, with its shipped parameters and in float64. Kept are the scores
-before each row was learned and the scores of rows that were never learned. ``compare`` prints the
-largest difference of each run, relative to the largest score, and fails above ``--tolerance``.
+and sparse, in several block sizes, with its shipped parameters, in float32 and float64. Recorded
+are the scores before each row was learned and the scores of rows that were never learned.
+``compare`` prints the largest difference of each run that differs, relative to the largest score,
+and fails above ``--tolerance``.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def learn(name, task, dtype, X, y, size, held_out):  # type: ignore[no-untyped-d
 
 
 def compare(before: dict[str, np.ndarray], tolerance: float, only: tuple[str, ...]) -> int:
-    """Print every run that differs; 1 where one does by more than ``tolerance``."""
+    """Print every run that differs by more than ``tolerance``; 1 if there is one."""
     failed = n = 0
     for name, scores in runs(only):
         if name not in before:

@@ -1,11 +1,10 @@
 """Flights learned in one pass and in partitions: ``python -m benchmarks.scaling --rows 400000``.
 
-The default regressor on minutes of delay, shuffled. One pass in this process, on each number of
-threads; then the same rows from Parquet files, on local clusters of each number of workers, with a
-thread each. Every model predicts the same rows that none has learned. The error there is what is
-left of the target's variance, in percent. With ``--late`` the target is whether a flight comes 15
-minutes late, and the error is the mistakes, in percent. ``--threads`` and ``--workers`` may be
-empty.
+The default regressor on minutes of delay, shuffled. First one pass in this process, on each number
+of threads; then the same files on local clusters of each number of workers, with one thread each.
+All models are tested on the same rows, which none has learned. The error is what is left of the
+target's variance, in percent. With ``--late`` the target is whether a flight comes 15 minutes late,
+and the error is the mistakes, in percent. ``--threads`` and ``--workers`` may be empty.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def error(model: StreamModel, X: np.ndarray, y: np.ndarray) -> float:
 
 
 def one_pass(estimator: Default, files: list[Path], threads: int) -> tuple:
-    """A model of the files, one after the other, and the seconds."""
+    """A model that learned the files one after the other, and the seconds."""
     model = StreamModel(clone(estimator))
     began = time.perf_counter()
     with threadpool_limits(threads):

@@ -1,4 +1,4 @@
-"""Speed against the same work elsewhere: ``python -m benchmarks.speed [--rows N] [--rounds N]``.
+"""Speed against other libraries: ``python -m benchmarks.speed [--rows N] [--rounds N]``.
 
 Each line is a ratio within one run on one core. onkel predicts every row before it learns it; the
 peers are given the lighter work (mini-batches, and no prediction unless the line says so).
@@ -38,7 +38,7 @@ def sklearn_stream(transformer, X, y, batch=MINI_BATCH, predict=False):
 
 
 def numpy_fogd(X, y, D=400):
-    """FOGD as a plain NumPy loop: the yardstick of the machine."""
+    """FOGD as a plain NumPy loop: a yardstick for the speed of the machine."""
     rng = np.random.default_rng(0)
     U = rng.standard_normal((X.shape[1], D)).astype(np.float32) * np.float32(np.sqrt(2 * GAMMA))
     w = np.zeros(2 * D, np.float32)

@@ -24,7 +24,7 @@ from onkel.algorithms import make
 from onkel.datasets import load
 
 NUMPY_THERE = 205e3
-# learner: rows a second of the fastest public program at B = 200, and how often that is wanted
+# learner: rows a second of the fastest public program at B = 200, and the ratio wanted to that
 PEERS = {
     "bogd": (172e3, 5.0),
     "rbp": (168e3, 5.0),

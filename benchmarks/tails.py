@@ -1,10 +1,10 @@
-"""Heavy tails drawn in (``scaling="auto"``) beside plain standardising, for learners with defaults.
+"""Scaling that draws in heavy tails (``"auto"``) against plain standardising, by default learners.
 
     python -m benchmarks.tails FOLDER [FOLDER ...] [--rows 20000]
 
-Each Parquet file ``NAME.parquet`` of the folders with a column ``y`` and one of the names below is
-learned in one pass, in a seeded order if the folder holds no streams in the order of time
-(``SOURCES.json``). Prints mistakes in percent, or RMSE: standard, then auto.
+Each file ``NAME.parquet`` of the folders, with one of the names below and a target column ``y``, is
+learned in one pass. A folder with a ``SOURCES.json`` holds streams in the order of time; the files
+of others are learned in a seeded order. Prints mistakes in percent, or RMSE: standard, then auto.
 """
 
 from __future__ import annotations

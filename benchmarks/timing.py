@@ -19,7 +19,7 @@ def one_core() -> None:
 
 
 def arguments(doc: str, files: dict[str, str] | None = None, **numbers: int) -> argparse.Namespace:
-    """Options of a benchmark that runs on one core: whole numbers by default, files by help."""
+    """Options of a benchmark on one core: ``numbers`` with defaults, ``files`` with help texts."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default)
@@ -31,7 +31,7 @@ def arguments(doc: str, files: dict[str, str] | None = None, **numbers: int) -> 
 
 
 def head(*titles: str, left: int = 1) -> None:
-    """Print the head of a Markdown table, of which the first columns are text."""
+    """Print the head of a Markdown table; the first ``left`` columns are text."""
     print(f"| {' | '.join(titles)} |")
     print("|" + "---|" * left + "---:|" * (len(titles) - left), flush=True)
 

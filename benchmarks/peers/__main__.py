@@ -34,7 +34,7 @@ DATA = ("spambase", "a9a", "ijcnn1", "letter", "covtype_sub93k", "cpusmall", "ca
 
 @dataclass(frozen=True)
 class Peer:
-    """A line of the table. ``two``: of two classes alone."""
+    """A line of the table. ``two``: for two classes only."""
 
     name: str
     run: Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -72,12 +72,12 @@ def outcome_of(peer: Peer, X: np.ndarray, y: np.ndarray, most: float) -> Outcome
 
 
 def text_of(value: float) -> str:
-    """Three digits or four, with the thousands told apart."""
+    """Three or four digits; from 1 000 on whole numbers, with commas."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.2f}" if value >= 1 else f"{value:.4f}"
 
 
 def _line(peer: Peer, found: dict[str, Outcome]) -> None:
-    """One line, and below the table why cells are empty."""
+    """One line of the table; cells without a number are dashes."""
     cells = [text_of(o.error) if not o.why else "–" for o in found.values()]
     good = [o for o in found.values() if not o.why]
     speed = short(statistics.median(o.rows_per_second for o in good)) if good else ""
@@ -98,8 +98,8 @@ def versions() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", default=",".join(DATA), help="names with commas between them")
-    parser.add_argument("--learners", default="", help="parts of names, with commas between them")
+    parser.add_argument("--data", default=",".join(DATA), help="names, separated by commas")
+    parser.add_argument("--learners", default="", help="parts of names, separated by commas")
     parser.add_argument("--rows", type=int, default=20_000, help="at most so many of each set")
     parser.add_argument("--most", type=float, default=600.0, help="seconds for one learner and set")
     options = parser.parse_args()

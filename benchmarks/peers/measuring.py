@@ -1,7 +1,7 @@
 """One learner on one data set, in a process of its own: error, rows a second, memory.
 
-The process is forked from one that holds the rows. It runs the learner on the first rows to load
-and compile what there is, and is measured from there. Seconds are of the processor.
+The process is forked from one that holds the rows. It first runs the learner on a few rows, which
+loads and compiles code, and is measured from there. Seconds are processor time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run; ``why`` it has no numbers, if it has none."""
+    """The result of a run; ``why`` says why it has no numbers, if it has none."""
 
     error: float = float("nan")
     rows_per_second: float = float("nan")
@@ -43,7 +43,7 @@ def _memory(name: str) -> float:
 def _run(run: Callable[..., np.ndarray], X: np.ndarray, y: np.ndarray, batch: bool) -> Outcome:
     run(X[:_WARM], y[:_WARM])
     gc.collect()
-    _RESET.write_text("5")  # the largest size so far begins anew
+    _RESET.write_text("5")  # resets the peak
     before, began = _memory("VmRSS"), time.process_time()
     told = run(X, y)
     seconds, peak = time.process_time() - began, _memory("VmHWM")

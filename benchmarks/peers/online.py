@@ -29,7 +29,7 @@ def scaled(X: np.ndarray, first: int = _FIRST) -> np.ndarray:
 
 
 def target_scale(y: np.ndarray, first: int = _FIRST) -> tuple[float, float]:
-    """What to take off a target and divide it by: mean and deviation of the first rows."""
+    """What to subtract from a target and divide it by: mean and deviation of the first rows."""
     return (0, 1) if _are_classes(y) else (y[:first].mean(), y[:first].std())
 
 

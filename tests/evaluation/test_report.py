@@ -56,7 +56,7 @@ def test_a_report_of_classes(source, tmp_path):
     assert page.count("<svg") == 4
     assert "&lt;b&gt;" in page
     assert "<b>" not in page.replace('<div class="tile"><b>', "")
-    assert re.search(r"\d+ % of the mistakes of the baseline \(majority\) is gone", page)
+    assert re.search(r"avoids \d+ % of the mistakes of the baseline \(majority\)", page)
     assert "What moves the predictions most: wind" in page
 
 

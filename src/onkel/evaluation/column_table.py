@@ -11,13 +11,16 @@ _HEADS = ("name", "kind", "categories", "gaps", "importance", "became")
 def column_table(
     columns: Sequence[dict[str, Any]], useless: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """Name, kind, categories, gaps, importance and what it became; last what was left out."""
+    """A line for each column: name, kind, categories, gaps, importance, what it became.
+
+    Columns that were left out come last.
+    """
     rows = [_row(column) for column in columns]
     for name, why in useless.items():
         rows.append({"name": name, "became": f"left out: {why} (--keep-columns to use it)"})
     if not rows:
         return None
-    # a column of the table that is empty in all rows says nothing
+    # leave out columns of the table that are empty in all rows
     heads = [head for head in _HEADS if any(row.get(head) for row in rows)]
     cells = [[row.get(head, "") for head in heads] for row in rows]
     return {"head": heads, "rows": [{"cells": own, "best": False} for own in cells]}

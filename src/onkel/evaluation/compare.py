@@ -25,7 +25,7 @@ ORDERS = ("shuffled", "stream")
 
 @dataclass(repr=False)
 class ComparisonResult:
-    """What `compare` gives.
+    """What `compare` returns.
 
     Attributes
     ----------
@@ -102,18 +102,18 @@ def compare(
     runs : int, default=5
         Orders of the rows, at least 1. Run r has the seed ``seed + r``.
     order : {"shuffled", "stream"}, default="shuffled"
-        In the order of the stream all runs see the same rows in the same order; only random
-        features differ.
+        With "stream" all runs see the rows in the order of the stream; only random features
+        differ.
     seed : int, default=0
     limit : int, optional
-        Use the first so many rows only.
+        Use only the first ``limit`` rows.
     scaling : str, default="auto"
-        Of the features, as `StreamModel` has it; rivals get standardised ones.
+        How features are scaled, as in `StreamModel`; with "auto", rivals get standardised ones.
     progress : bool, default=False
         Show a bar on stderr.
     jobs : int, optional
-        Processes, of one thread each, among which the runs are divided. Left out: one a core where
-        500 000 rows or more are learned in all, else this process alone.
+        Processes of one thread each, which share the runs. By default one per core if 500 000 rows
+        or more are learned in all, else this process alone.
 
     Returns
     -------

@@ -10,7 +10,7 @@ import numpy as np
 from onkel.evaluation.metrics import Metric
 
 _FIRST_ROW = 16
-"""Below, a curve shows the luck of single rows, and would stretch the scale."""
+"""Below this, a curve shows the luck of single rows, and would stretch the scale."""
 
 
 class CurveRun(Protocol):
@@ -50,7 +50,7 @@ def sample_std(values: Sequence[float]) -> float:
 
 
 def mean_curve(runs: Sequence[CurveRun]) -> MeanCurve:
-    """The curve of one learner over its runs, where all of them have a checkpoint."""
+    """The mean curve of one learner over its runs, at the checkpoints that all of them have."""
     points: dict[int, list[float]] = {}
     for run in runs:
         for row in run.curve:

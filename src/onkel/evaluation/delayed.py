@@ -22,9 +22,9 @@ from onkel.streams.blocks import rows_of
 class Delayed:
     """A model whose labels come ``delay`` late.
 
-    A number of rows: row t is predicted when the labels up to row t - delay - 1 are known and
-    learned. A time: when those of rows at least so much older are. The rows between are known
-    without their labels. Rows are taken one by one, so blocks don't matter.
+    A delay in rows: row t is predicted when the labels up to row t - delay - 1 have come and are
+    learned. A delay in time: when those of all rows at least that much older are. The rows in
+    between have come without their labels. Rows are taken one by one, so blocks don't matter.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ class Delayed:
     def __init__(self, model: Any, learner: Any, delay: int | timedelta) -> None:
         self.model, self.learner, self.delay = model, learner, delay
         self.task: str = learner.task
-        #: rows whose labels are still to come: when, and their number, first
+        #: rows whose labels are still to come, as (when it comes, number of the row, row)
         self.waiting: list[Waiting] = []
-        #: how many of each group
+        #: how many rows of each group wait
         self.ahead: Counter[Any] = Counter()
         #: how many labels had not come when each row of the last block was predicted
         self.missing: list[int] = []
@@ -55,7 +55,7 @@ class Delayed:
     def learn(self, block: Block) -> np.ndarray:
         """Predict the rows of a block, and learn those whose labels have come by then.
 
-        Before a label has come, a value is predicted as 0 and a class as None, a mistake.
+        Before the first label comes, 0 is predicted for a value, and None for a class: a mistake.
         """
         told: list[Any] = []
         self.missing = []
@@ -80,7 +80,7 @@ class Delayed:
         self._learn_until(math.inf)
 
     def get_state(self) -> dict[str, Any]:
-        """What a run that was cut off needs beside the model to go on; JSON-able."""
+        """What a run that was cut off needs besides the model to go on; JSON-able."""
         now = None if math.isinf(self.now) else self.now
         return {"waiting": packed(self.waiting), "n_rows": self.n_rows, "now": now}
 
@@ -99,7 +99,7 @@ class Delayed:
         self.now = -math.inf if state["now"] is None else float(state["now"])
 
     def _due(self, row: Block) -> float:
-        """When the label of the next row comes; it is now when the row itself does."""
+        """When the label of the next row comes; moves ``now`` to the time of the row itself."""
         if not isinstance(self.delay, timedelta):
             self.now = self.n_rows
             return self.n_rows + self.delay + 1
@@ -109,7 +109,7 @@ class Delayed:
                 "command line --time)",
                 row=row.start,
             )
-        # a row that is late itself does not turn time back
+        # a row that comes late does not turn time back
         self.now = max(self.now, float(row.times[0]))
         return round(float(row.times[0]) + self.delay.total_seconds(), 6)
 

@@ -56,7 +56,8 @@ def _against_baseline(run: PrequentialResult) -> str:
     if worse is not None:
         return f"{worse}."
     what = "mistakes" if run.task == "classification" else "squared error"
-    return f"{100 * details['skill']:.0f} % of the {what} of the baseline ({best}) is gone."
+    share = f"{100 * details['skill']:.0f} %"
+    return f"The learner avoids {share} of the {what} of the baseline ({best})."
 
 
 def _trend(run: PrequentialResult) -> str:

@@ -15,7 +15,7 @@ from onkel.evaluation.result import CurveRow
 
 
 class Marks(NamedTuple):
-    """Numbers of rows at which checkpoints are: powers of two, and every so many rows."""
+    """Numbers of rows with a checkpoint: powers of two, and multiples of ``every``."""
 
     powers: bool
     every: int | None
@@ -30,7 +30,7 @@ class Marks(NamedTuple):
         return sorted(marks)
 
     def parts(self, start: int, n: int) -> list[tuple[int, int]]:
-        """Where parts of n rows after ``start`` begin and end, so that each mark ends one."""
+        """Split the n rows after ``start`` so that each mark ends a part; (begin, end) of each."""
         marks = self.between(start, start + n) if n else []
         ends = [at - start for at in marks]
         return list(pairwise([0, *(end for end in ends if end < n), n]))
@@ -49,7 +49,7 @@ class _Totals:
 
 
 class GrowingCurve:
-    """Rows of a curve so far, and the sums that it goes on from.
+    """The rows of a curve so far, and the sums from which it continues.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class GrowingCurve:
         self.totals = _Totals(sums=[0.0] * len(metrics))
 
     def add(self, losses: Sequence[np.ndarray], spent: float) -> None:
-        """Take in the losses (n,) of each metric, of rows that took so many seconds to learn."""
+        """Take in the losses (n,) of each metric on rows that took ``spent`` seconds to learn."""
         totals, n = self.totals, len(losses[0])
         values = [np.cumsum(loss) for loss in losses]
         before = totals.sums
@@ -116,7 +116,7 @@ class GrowingCurve:
         self._tell(row)
 
     def get_state(self, seconds: float, timed: bool) -> dict[str, Any]:
-        """Totals and curve, JSON-able, of a run that has taken so many seconds; without times."""
+        """Totals and curve, JSON-able; the run took ``seconds``. Not ``timed``: all times are 0."""
         totals = asdict(self.totals) | {"seconds": seconds}
         rows = [asdict(row) for row in self.rows]
         if not timed:

@@ -1,4 +1,4 @@
-"""What a run needs of a model, and estimators seen that way."""
+"""The interface of a model that a run learns, and estimators behind it."""
 
 from __future__ import annotations
 
@@ -65,20 +65,20 @@ class _Teller(Protocol):
 
 
 def tell_then_learn(learner: BlockLearner, block: Block) -> Told:
-    """Learn a block; what was told of each row before, the scores too where there are some."""
+    """Learn a block; returns the predictions made before, with scores where the model has them."""
     if isinstance(learner, _Teller):
         return learner.tell_then_learn(block)
     return Told(learner.learn(block))
 
 
 def link_of(model: Any) -> str | None:
-    """How a model's probabilities follow from its scores; None: it has none, or tells none."""
+    """How a model's probabilities follow from its scores; None where it has no probabilities."""
     estimator = model.estimator if isinstance(model, StreamModel) else model
     return estimator.probability_link if isinstance(estimator, OnlineClassifier) else None
 
 
 def as_learner(model: Any) -> BlockLearner:
-    """The model itself, or an estimator as one that learns blocks."""
+    """The model itself, or an estimator wrapped as a model that learns blocks."""
     return _Estimator(model) if isinstance(model, BaseEstimator) else model
 
 

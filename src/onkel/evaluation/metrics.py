@@ -20,7 +20,7 @@ class Metric:
     name : str
         Key in tables and JSON.
     title : str
-        For people.
+        Name shown to people.
     unit : str
         "%" or "", or "target" for the target's own units.
     lower_is_better : bool

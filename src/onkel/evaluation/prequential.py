@@ -36,7 +36,7 @@ class _LazyQuery(Protocol):
 
 
 _SOURCES = (str, tuple, os.PathLike, np.ndarray, _ArrowTable, _LazyQuery)
-"""What `onkel.streams.open_stream` is to open; all else is taken for blocks."""
+"""What is opened with `onkel.streams.open_stream`; anything else is taken as blocks."""
 
 
 def prequential(
@@ -70,34 +70,34 @@ def prequential(
     checkpoints : {"powers", "none"}, default="powers"
         "powers" puts a row of the curve at 1, 2, 4, 8, ... rows.
     every : int, optional
-        A row of the curve every so many rows as well. At least 1.
+        Also put a row of the curve every ``every`` rows. At least 1.
     limit : int, optional
-        Stop after so many rows.
+        Stop after this many rows.
     name : str, optional
         For legends; the estimator's class name by default.
     settings : dict, optional
         JSON-able notes for the report.
     progress : Progress or bool, default=False
-        True shows a bar and a table on stderr if that is a terminal. An object of one's own is
-        told of every block and every checkpoint.
+        True shows a bar and a table on stderr if that is a terminal. An object of your own is
+        called after every block and every checkpoint.
     after_block : callable, optional
         Called with the run after every block.
     warm_up : bool, default=True
         Learn the first block with a copy first, so that compiling does not count as learning.
     delay : int or timedelta, default=0
-        The label of a row is learned only after so many more rows have been predicted, or, by
-        ``time``, before the first row that comes so much later. The score is then that of
-        predictions made so far ahead; it is slower, row by row.
+        The label of a row is learned only after ``delay`` more rows have been predicted, or, by
+        ``time``, before the first row that comes at least that much later. So the score is of
+        predictions made that far ahead. Rows are then learned one by one, which is slower.
     group : str or array of shape (n,), optional
         The series that each row belongs to, a column of a table or an array: a learner with a
-        memory has one for each.
+        memory keeps one for each series.
     time : str or array of shape (n,), optional
         When each row came, a column of a table or an array, times or seconds.
 
     Returns
     -------
     PrequentialResult
-        Curve, totals, times. The time for learning and the time for all of it are kept apart.
+        Curve, totals and times; the time for learning is kept apart from the whole time.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def prequential(
 
 
 def _opened(model: Any, stream: Any, target: str | None, group: Any, time: Any) -> Iterable[Any]:
-    """Blocks for a model; one that reads by name opens the source itself."""
+    """Blocks for a model; a model that reads columns by name opens the source itself."""
     named = {k: v for k, v in (("group", group), ("time", time)) if isinstance(v, str)}
     by_row = {"groups": group, "times": time}
     by_row = {k: v for k, v in by_row.items() if v is not None and not isinstance(v, str)}

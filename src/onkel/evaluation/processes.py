@@ -1,4 +1,4 @@
-"""Work of which no piece needs another, in processes of one BLAS thread each."""
+"""Independent calls, run in processes of one BLAS thread each."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from typing import Any
 from onkel.numerics.threads import n_cores
 
 _WORTH_IT = 500_000
-"""Rows to learn in all, from which on processes save more than they take to begin: some seconds."""
+"""From so many rows in all, processes save more than the few seconds they take to start."""
 
 Call = Callable[[], Any]
 
 
 def jobs_for(rows: int, jobs: int | None) -> int:
-    """The number of processes: ``jobs``, or else one a core where so many rows are worth it."""
+    """The number of processes: ``jobs``, or else one per core if there are enough rows."""
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs={jobs}: must be at least 1")
     return jobs or (n_cores() if rows >= _WORTH_IT else 1)
 
 
 def in_processes(calls: Sequence[Call], jobs: int) -> Iterator[tuple[int, Any]]:
-    """Number and result of each call, as they end; with ``jobs`` = 1 here, one after the other.
+    """Number and result of each call, as they end; with ``jobs`` = 1 in this process, in turn.
 
-    A signal is for this process alone: it ends the others.
+    The processes ignore interrupts: this one handles them, and ends the others.
     """
     if jobs == 1 or len(calls) < 2:
         for number, call in enumerate(calls):
@@ -35,7 +35,7 @@ def in_processes(calls: Sequence[Call], jobs: int) -> Iterator[tuple[int, Any]]:
         return
     from joblib import Parallel, delayed, parallel_config
 
-    # a process that has grown is replaced: nothing that a user could act on
+    # a process that has grown is replaced: a user can do nothing about that
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     with parallel_config("loky", n_jobs=min(jobs, len(calls)), inner_max_num_threads=1):
         made = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")

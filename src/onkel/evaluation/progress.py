@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from onkel.evaluation.run import PrequentialRun
 
 _LONG = 1.0
-"""Seconds from which on what was done between rows is worth a line."""
+"""What is done between rows gets a line of the table if it takes more seconds than this."""
 _REFRESH = 0.1
-"""Seconds between two updates of the bar: telling it of every block would cost time."""
+"""Seconds between two updates of the bar: an update at every block would cost time."""
 
 
 class RunProgress:
@@ -105,7 +105,7 @@ class RunProgress:
         return self.show_bar or self.table
 
     def busy(self, text: str | None) -> None:
-        """Show beside the bar what is being done; what took long gets a line of the table."""
+        """Show beside the bar what is being done; if it took long, it gets a line of the table."""
         if self._bar is not None:
             self._bar.update(self._task, doing=f" · {text}" if text else "")
         now = time.perf_counter()

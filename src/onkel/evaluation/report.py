@@ -1,4 +1,4 @@
-"""Reports: one HTML file that needs nothing beside it, not even a network."""
+"""Reports: one self-contained HTML file, which needs no network either."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _comparison(runs: Sequence[PrequentialResult], linear: Collection[str]) -> T
 def _progress(run: PrequentialResult) -> Table:
     rows, seconds, learned = [], 0.0, 0
     for row in run.curve:
-        # rows a second of the rows since the line before
+        # rows per second over the rows since the line before
         spent, n = row.learn_seconds - seconds, row.n_rows - learned
         seconds, learned = row.learn_seconds, row.n_rows
         rows.append(
@@ -130,7 +130,7 @@ def _progress(run: PrequentialResult) -> Table:
 def _pictures(
     run: PrequentialResult, columns: Sequence[dict[str, Any]], changes: Sequence[int]
 ) -> dict[str, Any]:
-    """SVG by name; those that there is nothing to draw for are left out."""
+    """Figures by name; those with nothing to draw are left out."""
     details, found = run.details, {}
     if not details:
         return {"curve": plot([run])}
@@ -175,7 +175,7 @@ def _value(value: Any) -> str:
 
 
 def versions() -> str:
-    """Versions of what numbers depend on, and the machine's kind, as one line."""
+    """Versions of the libraries that results depend on, and the kind of machine, as one line."""
     libraries = ("numpy", "scipy", "numba", "scikit-learn", "pyarrow")
     parts = [f"onkel {__version__}", f"Python {platform.python_version()}"]
     parts += [f"{name} {version(name)}" for name in libraries]

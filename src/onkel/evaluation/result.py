@@ -1,4 +1,4 @@
-"""What a prequential run gives: a curve, totals and how they came about."""
+"""The result of a prequential run: its curve, totals and settings."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class CurveRow:
 
     @property
     def rows_per_second(self) -> float:
-        """Rows learned a second of learning time."""
+        """Rows learned per second of learning time."""
         return self.n_rows / self.learn_seconds if self.learn_seconds > 0 else math.nan
 
     def flat(self) -> dict[str, float]:
-        """The row as one flat record: metrics stand beside the other fields."""
+        """The row as one flat record, with the metrics among the other fields."""
         fields = asdict(self)
         metrics = fields.pop("metrics")
         return fields | metrics | {"rows_per_second": self.rows_per_second}
@@ -73,11 +73,11 @@ class PrequentialResult:
     startup_seconds : float
         Time for loading or compiling the engine, counted in neither of the other times.
     settings : dict
-        How the model and the stream were set.
+        Settings of the model and the stream.
     details : dict
-        What stands beside the score. Always: ``baselines`` (loss of each), ``baseline`` (the name
-        of the better), ``skill`` (the share of its loss that is gone), ``skills`` (against each;
-        against the last class this is Kappa-temporal), ``windows`` (losses in equal windows).
+        Measures beside the score. Always: ``baselines`` (loss of each), ``baseline`` (the name
+        of the better), ``skill`` (the share of its loss that the model avoids), ``skills`` (against
+        each; against the last class this is Kappa-temporal), ``windows`` (losses in equal windows).
         Classes: ``balanced_accuracy``, ``recall`` of each class and ``auc``, ``confusion`` of up to
         50 classes; ``log_loss`` and ``calibration`` where there are probabilities. Regressions:
         ``r2``, and a ``sample`` of targets and predictions.
@@ -132,7 +132,7 @@ class PrequentialResult:
 
     @property
     def rows_per_second(self) -> float:
-        """Rows learned a second of learning time, over the whole run."""
+        """Rows learned per second of learning time, over the whole run."""
         return self.final.rows_per_second
 
     def columns(self) -> dict[str, list[float]]:
@@ -185,7 +185,7 @@ class PrequentialResult:
 
 
 def finite(value: Any) -> Any:
-    """The value with None for numbers that are not finite: JSON has no word for them."""
+    """The value with None for numbers that are not finite, which JSON cannot hold."""
     if isinstance(value, dict):
         return {str(key): finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

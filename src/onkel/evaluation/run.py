@@ -53,16 +53,16 @@ class PrequentialRun:
     checkpoints : {"powers", "none"}, default="powers"
         "powers" puts a row of the curve at 1, 2, 4, 8, ... rows.
     every : int, optional
-        A row of the curve every so many rows as well.
+        Also put a row of the curve every ``every`` rows.
     settings : dict, optional
         JSON-able notes for the report.
     progress : Progress, optional
-        Is told of every block and every checkpoint.
+        Called after every block and every checkpoint.
     began : float, optional
-        When the run began, as `time.perf_counter` told it; now by default.
+        When the run began, by `time.perf_counter`; now by default.
     delay : int or timedelta, default=0
-        The label of a row is learned only after so many more rows have been predicted, or when so
-        much time has passed (by `Block.times`).
+        The label of a row is learned only after ``delay`` more rows have been predicted, or when
+        that much time has passed (by `Block.times`).
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class PrequentialRun:
         Parameters
         ----------
         block : Block or (X, y)
-            Usually the first of the stream. A bad row in it is left for the run itself to meet.
+            Usually the first of the stream. A bad row in it raises no error here, but in the run.
         """
         block = as_block(block, 0)
         began = self._clock()
@@ -200,7 +200,7 @@ class PrequentialRun:
 
     @staticmethod
     def _clock() -> float:
-        """Seconds that go on while nothing compiles."""
+        """Seconds on a clock that stands still while something compiles."""
         return time.perf_counter() - compile_seconds()
 
     def finish(self) -> None:
@@ -267,7 +267,7 @@ class PrequentialRun:
                 self._learner.set_state(state)
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ModelFileError(
-                f"the rows kept beside the model wait for labels of no delay ({error!r})"
+                f"the rows kept beside the model are not those of a run with a delay ({error!r})"
             ) from None
 
     def _seconds(self) -> float:

@@ -23,7 +23,7 @@ class Score:
             return
         y = np.asarray(y)
         if (y.dtype.kind == "U") != (predictions.dtype.kind == "U"):
-            # labels of another type are other labels, unless they read the same
+            # compare labels of different types by their text
             y, predictions = y.astype(str), predictions.astype(str)
         for k, metric in enumerate(self.metrics):
             self._sums[k] += float(np.sum(metric.per_row(y, predictions)))

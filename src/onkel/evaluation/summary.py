@@ -54,7 +54,7 @@ class Summary:
 
 
 def summarize(results: Sequence[PrequentialResult]) -> list[Summary]:
-    """One `Summary` a name, in the order of first appearance, not sorted by score."""
+    """One `Summary` per name, in the order of first appearance, not sorted by score."""
     return [_summary(name, runs) for name, runs in by_name(results).items()]
 
 

@@ -58,7 +58,7 @@ def bytes_text(size: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in the unit it is read in.
+    """A time in the unit that reads best.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows that wait for their labels, as something JSON can hold: see `Delayed.get_state`."""
+"""Rows that wait for their labels, packed as JSON: see `Delayed.get_state`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def unpacked(state: dict[str, Any]) -> list[Waiting]:
     Raises
     ------
     KeyError, TypeError, ValueError, IndexError
-        ``state`` is none of these.
+        ``state`` is not what :func:`packed` returns.
     """
     number, width = state["number"], state["width"]
     columns = [_column(state[name], len(number)) for name in ("y", "groups", "times")]
@@ -52,7 +52,7 @@ def unpacked(state: dict[str, Any]) -> list[Waiting]:
 
 
 def _features(rows: list[Block]) -> dict[str, Any]:
-    """Rows may have come before a column did: they are filled up with zeros."""
+    """All rows as arrays; rows that came before a new column did get zeros there."""
     most = max(row.X.shape[1] for row in rows)
     if not sparse.issparse(rows[0].X):
         X = np.concatenate([np.pad(row.X, ((0, 0), (0, most - row.X.shape[1]))) for row in rows])
@@ -86,7 +86,7 @@ def _array(state: dict[str, str]) -> np.ndarray:
 
 
 def _values(arrays: list[Any]) -> Any:
-    """One value of each row: text, numbers or truth; None where rows have none."""
+    """One value of each row: text, numbers or booleans; None where rows have none."""
     if not arrays or arrays[0] is None:
         return None
     return [array[0].item() if isinstance(array[0], np.generic) else array[0] for array in arrays]

@@ -1,4 +1,4 @@
-"""The rows of a case: loaded once a process, cut and ordered by seeds."""
+"""The rows of a case: loaded once per process, cut and ordered by seeds."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from onkel.errors import DataError
 from onkel.experiments.entry import Rows
 from onkel.experiments.files import StreamFile
 
-#: of the orders that are reported; searches have their own
+#: seed of the orders that are reported
 SEED = 0
-#: of the orders and parts that settings are chosen on: none of them is reported
+#: seed of the orders and parts that settings are chosen on: none of them is reported
 SEARCH_SEED = 2016
 
 
@@ -53,7 +53,7 @@ def load_rows(rows: Rows) -> tuple[np.ndarray, np.ndarray, bool]:
 def train_and_test(rows: Rows) -> tuple[tuple[np.ndarray, ...], bool]:
     """X, y of the training rows and of the test rows, and whether the split is the set's own.
 
-    A file without test rows is cut four to one at random. ``share`` and ``most`` are of the
+    A file without test rows is cut four to one at random. ``share`` and ``most`` apply to the
     training rows.
     """
     whole = replace(rows, subset="train", share=1.0, most=None)
@@ -63,7 +63,7 @@ def train_and_test(rows: Rows) -> tuple[tuple[np.ndarray, ...], bool]:
     except DataError:
         X, y, _ = load_rows(replace(whole, subset="all"))
         X_test, y_test = X, y
-    own = len(y) != len(y_test)  # else there are no test rows, or no column says which they are
+    own = len(y) != len(y_test)  # else there are no test rows, or no column marks them
     if not own:
         test, train = np.split(order(len(y), 0), [len(y) // 5])
         X, y, X_test, y_test = X[train], y[train], X[test], y[test]
@@ -84,7 +84,7 @@ def content_of(file: Path, size: int, changed: int) -> str:
 
 
 def fingerprint(rows: Rows) -> str | None:
-    """What the file of the rows holds, as a hash; None for rows made on the spot.
+    """A hash of the file of the rows; None for rows that are generated.
 
     Raises
     ------

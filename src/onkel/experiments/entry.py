@@ -8,7 +8,7 @@ from typing import Any
 
 from onkel.experiments.published import Cell
 
-#: units of the metrics; of accuracy alone more is better
+#: units of the metrics; higher is better for accuracy only
 METRICS = {
     "mistakes": "mistakes, %",
     "accuracy": "accuracy, %",
@@ -25,9 +25,9 @@ METRICS = {
 class Rows:
     """Which rows of a data set, and in what form.
 
-    ``subset`` and ``scaling`` are those of :func:`onkel.datasets.load` if None. ``positive``: this
-    class against all others. ``unit_target``: the target is scaled to [0, 1]. ``share`` and
-    ``most``: of the rows, a part drawn at random for a search, on a seed of its own. ``file``: a
+    ``subset`` and ``scaling``: the defaults of :func:`onkel.datasets.load` if None. ``positive``:
+    this class against all others. ``unit_target``: the target is scaled to [0, 1]. ``share`` and
+    ``most``: a random part of the rows for a search, drawn with a seed of its own. ``file``: a
     stream in a Parquet file, in its own order, in place of a data set; ``dataset`` is then "".
     """
 
@@ -47,8 +47,8 @@ class Rows:
 class Search:
     """How settings are chosen, never on orders or test rows that are reported.
 
-    ``grid``: parameter -> values. ``share``, ``most``: the part of the rows. ``orders`` of them are
-    tried; with ``folds``, each fold in turn is predicted by what the others taught.
+    ``grid``: parameter -> values. ``share``, ``most``: the part of the rows. Each point is tried in
+    so many ``orders``, or, with ``folds``, on each fold in turn after learning the others.
     """
 
     grid: Mapping[str, tuple[Any, ...]]
@@ -66,14 +66,14 @@ class Case:
     ----------
     rows : Rows
     algorithm : str
-        As the paper calls it; what the line is named.
+        As the paper calls it; also the name of the line.
     parameters : mapping
         Of the learner. ``random_state`` is the run's number.
     learner : str
         A name of :data:`onkel.algorithms.ALGORITHMS`, or of
         :data:`onkel.experiments.running.learners.OTHERS`; left out, ``algorithm``.
     piped : mapping or None
-        What the :class:`onkel.StreamModel` around the learner is given: the run is then what
+        Arguments of a :class:`onkel.StreamModel` around the learner: the run then does what
         ``onkel learn`` does. None: the learner by itself.
     task : {"binary", "multiclass", "regression"}
     metric : str
@@ -84,7 +84,7 @@ class Case:
         A key of :data:`onkel.experiments.running.measures.MEASURES`: what a run is.
     published : Cell or None
     limit : float or None
-        The most it may be where rows or protocol differ from the paper's.
+        The largest value allowed where rows or protocol differ from the paper's.
     same_rows : bool
         Whether the rows here are the paper's.
     n_runs : int
@@ -92,17 +92,17 @@ class Case:
         Where the settings come from: the authors' scripts; a search; earlier experience with the
         data; the learner's defaults.
     search : Search or None
-        How they were, or are, searched.
+        How the settings were, or are, searched.
     here : bool
-        Whether the search is part of the run: ``parameters`` then hold the rest.
+        Whether the search is part of the run: ``parameters`` then hold the other parameters.
     label, panel : str
-        Told apart from its neighbours by these; left out, algorithm and data set.
+        Names of the line and of its panel; by default algorithm and data set.
     take : str
-        Which number of a run is the value: cases that differ in this alone share their runs.
+        Which number of a run is the value: cases that differ only in this share their runs.
     x : float or None
         Place of a point on its figure's axis.
     slow : float
-        Seconds a row takes beside the usual, for the estimate of minutes.
+        Seconds per row beyond the usual, for the estimate of minutes.
     note : str
         What a reader has to know to judge the number.
     """
@@ -156,5 +156,5 @@ class Case:
         return self.metric == "accuracy"
 
     def at(self, point: Mapping[str, Any]) -> Case:
-        """The same with these parameters in place of its own."""
+        """The same case with these parameters in place of its own."""
         return replace(self, parameters={**self.parameters, **point})

@@ -20,9 +20,10 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Picture:
-    """A row of panels: ``over`` the rows as they come ("rows") or the points' ``x``.
+    """A row of panels.
 
-    ``y``: "value" or "seconds", a curve's second and third line.
+    ``over``: the horizontal axis, "rows" as they come or "x" of the points. ``y``: "value" or
+    "seconds", the second and third array of a curve.
     """
 
     over: str
@@ -37,8 +38,8 @@ class Picture:
 class Experiment:
     """A table or figure of a paper: its protocol in words, its cells, its pictures.
 
-    ``layout``: a key of :data:`onkel.experiments.showing.layouts.LAYOUTS`. An experiment without
-    cases gets them from files that its user names: ``streams``.
+    ``layout``: a key of :data:`onkel.experiments.showing.layouts.LAYOUTS`. Only ``streams`` has no
+    cases of its own: it gets them from files that the user names.
     """
 
     name: str
@@ -56,7 +57,7 @@ class Experiment:
 
     @property
     def datasets(self) -> list[str]:
-        """Names of the data sets, each once; those made on the spot are left out."""
+        """Names of the data sets, each once; generated data are left out."""
         return [name for name in dict.fromkeys(case.dataset for case in self.cases) if name]
 
     @property
@@ -65,7 +66,7 @@ class Experiment:
         return list(dict.fromkeys(case.algorithm for case in self.cases))
 
     def on(self, datasets: list[str] | None, algorithms: list[str] | None = None) -> Experiment:
-        """The same on some data sets, or of some learners, alone."""
+        """The experiment restricted to some data sets or learners."""
         kept = tuple(
             case
             for case in self.cases

@@ -10,7 +10,7 @@ import numpy as np
 
 from onkel.errors import DataError
 
-# More distinct values than these are no classes.
+# A target with more distinct values has no classes.
 _MOST_CLASSES = 100
 
 
@@ -41,7 +41,7 @@ class StreamFile:
             ) from error
 
     def read(self, rows: int | None = None) -> tuple[np.ndarray, np.ndarray, str]:
-        """Features (n, d) in float32, targets (n,), and the task; ``rows``: the first so many.
+        """Features (n, d) in float32, targets (n,), and the task, of the first ``rows`` rows.
 
         Columns of texts become codes by the order of their first rows.
         """
@@ -74,7 +74,7 @@ def find_streams(folder: Path, names: Sequence[str] | None = None) -> list[Strea
     Raises
     ------
     DataError
-        There are none, or none of a name: it says which there are.
+        There are none, or none of a name; the message lists those that there are.
     """
     found = {path.stem: StreamFile(path) for path in sorted(folder.glob("*.parquet"))}
     if not found:

@@ -41,7 +41,7 @@ def parameters(given: Mapping[str, Any]) -> str:
     for name, symbol in _SYMBOLS.items():
         if name in given:
             value = given[name]
-            # of landmarks, n_components is the budget
+            # for landmarks, n_components is the budget
             symbol = "B" if name == "n_components" and "rank" in given else symbol
             text = _width(value) if name == "gamma" else _text(value)
             parts.append(f"{symbol} = {text}")
@@ -53,7 +53,7 @@ def _text(value: Any) -> str:
 
 
 def _width(value: Any) -> str:
-    """As other numbers, but 1/128 for what is a whole part of 1 in powers of two."""
+    """As other numbers, but powers of two below 1 as fractions, such as 1/128."""
     inverse = 1.0 / value if isinstance(value, float) and 0.0 < value < 1.0 else 0.5
     whole = inverse.is_integer() and int(inverse).bit_count() == 1
     return f"1/{inverse:.0f}" if whole else _text(value)

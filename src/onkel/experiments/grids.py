@@ -28,10 +28,10 @@ def rrf_grid(n_components: int, n_rows: int) -> Grid:
 
 
 def grid_of(parameters: Mapping[str, Any], n_rows: int) -> Grid:
-    """What to search of a learner with these parameters, given its number of rows.
+    """The grid to search for a learner with these parameters, on so many rows.
 
-    Widths where there is one; steps, or else the penalty, times the number of features where these
-    are normalised.
+    Widths where it has one; steps, or else penalties. Steps are multiplied by the number of
+    frequencies where features are normalised.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A JSON file that grows while something long runs, and from which it goes on."""
+"""A JSON file that grows during a long run, and from which the run can be resumed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Record:
     Raises
     ------
     ValueError
-        The file is none of these, or is about something else.
+        The file holds no such results, or is about something else.
     """
 
     def __init__(self, path: Path | None, about: dict[str, Any]) -> None:
@@ -38,7 +38,7 @@ class Record:
             self.results = self._read(path)
 
     def save(self) -> None:
-        """Write what there is."""
+        """Write the results so far."""
         if self.path is None:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)

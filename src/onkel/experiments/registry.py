@@ -1,4 +1,4 @@
-"""All experiments by name, and finding some of them."""
+"""All experiments by name, and how to find some of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def find(names: Iterable[str] = ()) -> list[Experiment]:
     Raises
     ------
     ValueError
-        A name is none; the message suggests the nearest.
+        There is no experiment of a name; the message suggests the nearest.
 
     Examples
     --------

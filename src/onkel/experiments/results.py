@@ -1,4 +1,4 @@
-"""What runs gave: values, their mean and spread, and how they stand to what was printed."""
+"""Results of runs: values, their mean and spread, and how they compare with what was printed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 from onkel.evaluation.curves import sample_std
 from onkel.experiments.entry import Case
 
-#: of ours, as a part of the printed value: a learner that diverges in some orders agrees with none
+#: the most of our deviation that counts, as a share of the printed value: a learner that diverges
+#: in some orders must not agree with everything
 _MOST_SPREAD = 0.05
 
 
@@ -46,16 +47,16 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Result(Measured):
-    """What a case gave.
+    """The result of a case.
 
     Attributes
     ----------
     case : Case
-        With the settings that were run, those of a search among them.
+        With the settings that were run, including those found by a search.
     comparable : bool
         Whether rows and protocol are the paper's.
     missing : str
-        What is not on this machine, and where one gets it; then nothing was run.
+        What is not on this machine, and where to get it; then nothing was run.
     failures : tuple of str
         What went wrong, for every run that failed.
     test_seconds : tuple of float
@@ -72,7 +73,7 @@ class Result(Measured):
 
     @property
     def verdict(self) -> str:
-        """In words: how it stands to the published value, or to the limit set instead.
+        """In words: how it compares with the published value, or with the limit set instead.
 
         "met": within two of the paper's standard deviations (where it prints none, of ours, which
         count up to 5 % of the printed value); "better": beyond that; "not met": on the wrong side
@@ -128,7 +129,7 @@ def _finite(value: float) -> float | None:
 
 
 def result_of(case: Case, runs: Sequence[dict[str, Any]]) -> Result:
-    """What the runs of a case, in their order, come to."""
+    """The result of a case from its runs, in their order."""
     good = [run for run in runs if "error" not in run]
     curves = [run["curve"] for run in good if run.get("curve")]
     return Result(

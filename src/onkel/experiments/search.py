@@ -18,7 +18,7 @@ from onkel.streams import Block
 
 Point = dict[str, Any]
 _LOOKS = 10
-"""How often a search looks whether a point can still win."""
+"""How often a pass checks whether its point can still win."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ def race(
 ) -> tuple[Point, float]:
     """The best of the points, and its value; the lower, the better. ``jobs``: processes.
 
-    ``value(point, most)`` may give infinity as soon as it is sure to be above ``most``: losses
-    only grow, so a point that is behind already can be left, and the winner is the same.
+    ``value(point, most)`` may return infinity as soon as it is sure to be above ``most``: losses
+    only grow, so a point that is already behind can be dropped, and the winner is the same.
     """
     best: Point = {}
     least = math.inf

@@ -1,4 +1,4 @@
-"""The papers' search on somebody's own rows: a grid on a random part, judged on the others."""
+"""The papers' search on a user's own rows: a grid on a random part, judged on the others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def part_for_search(n_rows: int, share: float) -> np.ndarray:
 
 
 def jobs_of(n_rows: int, share: float, n_points: int, jobs: int | None) -> int:
-    """Processes for a search: ``jobs``, or else one a core where there is enough to do."""
+    """Processes for a search: ``jobs``, or else one per core if there is enough to do."""
     return jobs_for(len(part_for_search(n_rows, share)) * n_points, jobs)
 
 
@@ -71,7 +71,7 @@ def tune(
     classes : bool
         Whether mistakes are counted; else errors are squared.
     share : float, default=0.1
-        Of the rows to search on.
+        Share of the rows to search on.
     jobs : int, default=1
         Processes, of one thread each.
 

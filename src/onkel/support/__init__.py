@@ -1,1 +1,1 @@
-"""f over stored rows: the budgets' contract, the model, and one room for each family of budgets."""
+"""f over stored rows: the contract of budgets, the model, and a folder for each family."""

@@ -1,7 +1,7 @@
 """What a budget is: a declaration with a name, its family, and a vector of parameters.
 
-A budget says how the support set is kept finite. It stands in one file, beside the compiled
-functions that carry it out, and in one row of the table in :mod:`onkel.budgets`.
+A budget says how the support set is kept finite. Each is declared in one file, beside the compiled
+functions that carry it out, and has one row in the table of :mod:`onkel.budgets`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from onkel.kernels import Kernel
 from onkel.parameters import whole
 from onkel.rules.base import RADIUS, Rule
 
-# What is known of each stored row: κ(s, s), its label, and the number of its insertion.
+# Rows of ``info``, for each stored row s: κ(s, s), its label, and the number of its insertion.
 DIAGONAL, TARGET, BIRTH = 0, 1, 2
 N_INFO = 3
 N_PARAMETERS = 4
@@ -29,18 +29,18 @@ class Budget(BaseEstimator):
     name: str
     #: the family, a key of :data:`onkel.support.families.MODELS`
     family: str
-    #: the number by which the loop of the family knows the budget, where it has several
+    #: the budget's number in the loop of its family, where the loop has several
     kind: int = 0
-    #: rules the budget may be used with, None for all; and why the others are out
+    #: rules the budget works with (None: all), and the reason why it takes no others
     rules: tuple[str, ...] | None = None
     reason = ""
 
     def number(self, dtype: np.dtype) -> int:
-        """What the loop knows the budget by, in this process, over coefficients of this type."""
+        """The budget's number in the loop; it may hold for this process and this dtype only."""
         return int(self.kind)
 
     def limit(self) -> int | None:
-        """The largest size of the support set B after checking it; None where it grows."""
+        """B, the largest size of the support set, checked; None where the set grows."""
         return whole(self, "budget")
 
     def parameters(self) -> np.ndarray:
@@ -48,7 +48,7 @@ class Budget(BaseEstimator):
         return np.zeros(N_PARAMETERS)
 
     def needs_norm(self, par: np.ndarray) -> bool:
-        """True when ‖f‖² is kept; ``par`` are the rule's parameters. Some project f onto a ball."""
+        """True when ‖f‖² is kept, as projection onto a ball needs it; ``par`` are the rule's."""
         return bool(par[RADIUS] > 0.0)
 
     def needs_gram(self, par: np.ndarray) -> bool:

@@ -16,15 +16,16 @@ from onkel.support.model import MOST_ROWS, SupportModel
 from onkel.support.slots import CHANGED, Limits, Rows, Slots, keep_rows
 from onkel.support.stored_rows import SLOTS
 
-# Rows of a sub-block: fewer cost more calls, more a larger κ(block, block), of which half is read.
+# Rows of a sub-block, at least. Fewer cost more calls; more make κ(block, block) larger, of which
+# only half is read.
 _FEWEST_ROWS = 128
 
 
 class BudgetModel(SupportModel):
-    """A :class:`SupportModel` × rule × budget; a family of budgets gives the loop.
+    """A :class:`SupportModel` with a rule and a budget; each family of budgets adds its loop.
 
-    A family says in ``_learn`` how the rows of a sub-block are learned, and in ``arrays`` what it
-    keeps beside the coefficients.
+    The model of a family learns the rows of a sub-block in ``_learn``, and declares in ``arrays``
+    what it keeps beside the coefficients.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class BudgetModel(SupportModel):
         raise NotImplementedError(f"{type(self).__name__} has no loop")
 
     def _slots(self, n_changes: int) -> Slots:
-        """The arrays as the loops take them, with room for so many changes."""
+        """The arrays as the loops take them, with room for ``n_changes`` changes."""
         changes = np.empty((2, n_changes), np.int64)
         return Slots(self.A, self.info, self.gram, self.outputs, self.rng, self.counts, changes)
 
@@ -80,14 +81,14 @@ class BudgetModel(SupportModel):
         return Limits(self.budget.number(self.dtype), limit, self.budget_par, self.track)
 
     def _keep_rows(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
-        """The rows of the slots that were filled in this sub-block."""
+        """Copy the rows that filled slots in this sub-block into S."""
         n_slots = rows.panel.shape[1] - len(X)
         keep_rows(X, slots.changes, slots.counts[CHANGED], n_slots, self.S)
 
     def panel(self, X: np.ndarray) -> np.ndarray:
         """Kernel values (n, slots + n) of rows X (n, d) with every slot and with themselves.
 
-        The columns of slots that may be filled by these rows hold nothing yet.
+        The columns of slots not in use yet are left unset.
         """
         n, m = len(X), self.size
         X = X.astype(self.dtype, copy=False)

@@ -19,7 +19,7 @@ from onkel.rules.base import Rule
 from onkel.support.budget import TARGET
 from onkel.support.stored_rows import StoredRows
 
-#: rows of a sub-block at the most
+#: rows of a sub-block, at most
 MOST_ROWS = 256
 
 
@@ -46,7 +46,7 @@ class SupportModel(StoredRows):
     dtype : dtype
         Of the stored rows, the kernel values and the coefficients.
     seed : int
-        Where random choices come from.
+        Seed of the random choices.
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class SupportModel(StoredRows):
     def add_output(self, position: int) -> None:
         """Make room for a class with zero scores at ``position``.
 
-        One output f (two classes) becomes three: -f/2, f/2 and the new one, whose differences,
-        and so whose decisions and margins, are those of f.
+        One output f (two classes) becomes three: -f/2, f/2 and the new one. The first two differ
+        by f, so decisions and margins between the two classes stay the same.
         """
         one = self.n_outputs == 1
         if self.ready:
@@ -121,7 +121,7 @@ class SupportModel(StoredRows):
         return out
 
     def _weights(self) -> np.ndarray:
-        """What the coordinates of a row are weighed by, (K, size)."""
+        """Weights (K, size) of a row's coordinates."""
         return self.coef
 
     def _coordinates(self, K: np.ndarray) -> np.ndarray:

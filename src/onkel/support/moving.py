@@ -49,13 +49,13 @@ def move_of(how, rows, t, c):
 
 @jit_inline
 def scale_by(A, outputs, a, state):
-    """f ← a f, with its norm and its outputs at the stored rows."""
+    """f ← a f; its norm and its outputs at the stored rows follow."""
     if a != 1.0:
         scale = state[SCALE] * a
         rescale(A, a, state)
         state[SQUARED_NORM] *= a * a
         if state[SCALE] != scale:
-            # the factor was multiplied out
+            # ``rescale`` multiplied the scale into A: do the same to the outputs
             for k in range(outputs.shape[0]):
                 for j in range(outputs.shape[1]):
                     outputs[k, j] *= scale

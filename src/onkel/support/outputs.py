@@ -18,7 +18,7 @@ def _output_at(A, gram, r, k, size):
 
 @jit_inline
 def shift_outputs(s, size, sign, slots):
-    """Take slot s out of the outputs at the stored rows (-1), or put it in (+1)."""
+    """Subtract slot s from the outputs at the stored rows (sign -1), or add it (+1)."""
     A, gram, outputs = slots.A, slots.gram, slots.outputs
     for k in range(A.shape[0]):
         alpha = sign * A[k, s]
@@ -38,7 +38,7 @@ def refresh_outputs(size, A, gram, outputs):
 
 @jit_inline
 def norm_from_gram(size, slots, state):
-    """‖f‖² without its recursion."""
+    """‖f‖² computed anew from the kernel matrix."""
     A, gram = slots.A, slots.gram
     total = 0.0
     for r in range(size):
@@ -50,7 +50,7 @@ def norm_from_gram(size, slots, state):
 
 @jit_inline
 def norm_without(r, size, k_r, c, cp, slots, state):
-    """(‖f - α_r κ_r‖², c·(f - α_r κ_r)(x)): what the norm's recursion goes on from.
+    """(‖f - α_r κ_r‖², c·(f - α_r κ_r)(x)), from which the norm's update starts.
 
     ``k_r`` is κ(s_r, x) and ``cp`` is c·f(x).
     """

@@ -5,14 +5,14 @@ kernel values of a sub-block are computed before it is walked:
 
     panel (n, capacity + n) = [κ(block, slots) | κ(block, block)].
 
-When slot s takes row t, its column changes for the rows after t, and the new values stand in the
-second part: column capacity + t. So the loop notes the pair of columns, and each later row copies
-them before it is scored. Nothing is computed twice, whatever the budget does. Of the second part a
-row needs only what is left of its own column. The slots stand first so that the compiler sees that
-no index is below 0, and makes vectors of the loops over them.
+When row t fills slot s, column s changes for the rows after t. Their new values are in the second
+part, in column capacity + t. So the loop notes the pair of columns, and each later row copies the
+value before it is scored. No kernel value is computed twice, whatever the budget does. Of the
+second part, a row needs only the columns before its own. The slots come first so that the compiler
+sees that no index is negative, and vectorises the loops over them.
 
-The loops hand these tuples whole to pieces under ``jit_inline``: reading a member counts
-references in a loop, and does not in a piece.
+The loops pass these tuples whole to functions under ``jit_inline``: reading a member in a loop
+counts references, reading it in an inlined function does not.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Limits(NamedTuple):
 
 @jit
 def keep_rows(X, changes, n_changes, n_slots, S):
-    """The rows of the slots that were filled; of a slot filled twice the last row stands."""
+    """S ← the rows of the slots that were filled; a slot filled twice gets the last one."""
     for i in range(n_changes):
         for k in range(X.shape[1]):
             S[changes[0, i], k] = X[changes[1, i] - n_slots, k]

@@ -75,12 +75,12 @@ class StoredRows(Model):
 
     @property
     def ready(self) -> bool:
-        """False before the first row of a model whose gamma is fitted on first rows."""
+        """False while gamma has yet to be fitted on the first rows."""
         return not math.isnan(self.gamma_)
 
     @property
     def most_slots(self) -> int | None:
-        """The largest number of slots; None where they grow."""
+        """The largest number of slots; None where there is no bound."""
         return self.limit
 
     @property
@@ -101,7 +101,7 @@ class StoredRows(Model):
         return self.A[:, : self.size] * self.A.dtype.type(self.state[places.SCALE])
 
     def get_state(self) -> dict[str, Any]:
-        """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
+        """Named arrays and scalars from which :meth:`set_state` restores the model bit for bit."""
         out: dict[str, Any] = {"n_outputs": self.n_outputs}
         if self.ready:
             out |= {"gamma": self.gamma_, "rng": self.rng, "counts": self.counts}
@@ -112,7 +112,7 @@ class StoredRows(Model):
         return out
 
     def _used(self, name: str) -> np.ndarray:
-        """The part of an array that belongs to slots in use, of which one is kept at least."""
+        """The part of an array for the slots in use, or for the first slot if there are none."""
         used = slice(max(self.size, 1))
         axes = self.arrays()[name].shape
         part: np.ndarray = getattr(self, name)[
@@ -126,7 +126,7 @@ class StoredRows(Model):
         Raises
         ------
         ModelFileError
-            Where it is no state that :meth:`get_state` could have given.
+            Where :meth:`get_state` could not have given this state.
         """
         check(state, {"n_outputs": Whole(low=1, high=2**31)})
         require("A" in state or "warmup" in state, "A: is missing, and so are the first rows")
@@ -144,7 +144,7 @@ class StoredRows(Model):
         self.warmup = Warmup.from_state(state["warmup"]) if "warmup" in state else None
 
     def _check_state(self, state: dict[str, Any]) -> None:
-        """ModelFileError where the arrays don't belong together; the loops check no index."""
+        """ModelFileError where the arrays don't fit together: the loops check no index."""
         sizes = check(state, self._fields(), n_outputs=self.n_outputs, d=self.d)
         size, most = int(state["counts"][SIZE]), self.most_slots
         require(

@@ -1,1 +1,1 @@
-"""Several learners over the same rows in the same orders, and what the differences are worth."""
+"""Several learners over the same rows in the same orders, and which differences are significant."""

@@ -61,7 +61,7 @@ class Contest:
     ) -> list[PrequentialResult]:
         """Run every learner over every order of the rows; the results, learner by learner.
 
-        What is finished when an exception cuts it short is in ``results``.
+        If an exception cuts it short, ``results`` has the runs that were finished.
 
         Parameters
         ----------
@@ -72,9 +72,9 @@ class Contest:
         runs : int
             Number of orders.
         total, limit : int, optional
-            Rows of a run if known, and at most.
+            Number of rows of a run, if known; and the most rows that a run takes.
         jobs : int, default=1
-            Processes, of one thread each, among which the runs are divided.
+            Processes of one thread each, which share the runs.
         """
         if jobs > 1:
             self._play_apart(rows, console, runs, limit, jobs)
@@ -98,7 +98,7 @@ class Contest:
         limit: int | None,
         jobs: int,
     ) -> None:
-        """As :meth:`play`, in processes; ``results`` has what is finished, learner by learner."""
+        """:meth:`play` in processes; ``results`` has the finished runs, learner by learner."""
         from rich.progress import track
 
         alone = replace(self, held=nullcontext, models={}, results=[])

@@ -1,4 +1,4 @@
-"""Who takes part in a comparison, from what people write."""
+"""The learners of a comparison, from names with settings, estimators or models."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def entry(
         other = rival(_class(first, rest[0])(**settings), task, given, classes)
         return Entry(name or ":".join(rest), other.copied)
     settings = {**(params or {}), **_settings(given, rest)}
-    make_estimator(first, task, settings)  # says at once what is wrong
+    make_estimator(first, task, settings)  # raises at once if something is wrong
     return Entry(name or given, lambda seed: make_estimator(first, task, settings, seed), first)
 
 
@@ -100,7 +100,7 @@ def named(entries: Iterable[Entry]) -> list[Entry]:
     Raises
     ------
     ValueError
-        Naming the two.
+        Where two have one name; it names them.
     """
     found: dict[str, Entry] = {}
     for one in entries:

@@ -36,8 +36,8 @@ class _OneByOne(Protocol):
 class Rival(BaseEstimator):
     """A learner of another library, behind the interface of a `StreamModel`'s estimator.
 
-    Those with ``partial_fit`` keep the width of their first row. So rows get zeros up to ``room``
-    columns, where columns that come in mid-stream find a place.
+    Those with ``partial_fit`` keep the width of their first row. So rows are padded with zeros to
+    ``room`` columns, which leaves place for columns that come in mid-stream.
     """
 
     nbytes_ = 0
@@ -62,12 +62,12 @@ class Rival(BaseEstimator):
         return Told(np.array(told, dtype=self._dtype(y)))
 
     def add_columns(self, n: int, *, quietly: bool = False) -> Self:
-        """Take rows of n columns more, which were 0 so far; one more value of a text, say.
+        """Accept n more columns, which were 0 so far; for a new value of a text column, say.
 
         Raises
         ------
         ValueError
-            The learner has one width, and no room is left.
+            The learner takes rows of one width only, and no room is left.
         """
         wide = self.n_features_in_ + n
         if wide > self.room and not isinstance(self.learner, _OneByOne):
@@ -91,7 +91,7 @@ class Rival(BaseEstimator):
         raise NotImplementedError
 
     def _learn_row(self, X: np.ndarray, y: Any) -> Any:
-        """One row (1, d) of an estimator with ``partial_fit``; the first is predicted right."""
+        """Predict and learn one row (1, d) with ``partial_fit``; the first counts as right."""
         told = self.learner.predict(X)[0] if self.n_rows_ else y
         first = {"classes": self.classes} if self.classes is not None and not self.n_rows_ else {}
         self.learner.partial_fit(X, np.array([y]), **first)
@@ -99,7 +99,7 @@ class Rival(BaseEstimator):
         return told
 
     def _learn_one(self, X: np.ndarray, y: Any) -> Any:
-        """One row (1, d) of a River model; the first is predicted right."""
+        """Predict and learn one row (1, d) with a River model; the first counts as right."""
         row = {f"x{j}": value for j, value in enumerate(X[0].tolist())}
         label = y.item() if isinstance(y, np.generic) else y
         told = self.learner.predict_one(row) if self.n_rows_ else label

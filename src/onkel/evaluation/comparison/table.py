@@ -36,8 +36,8 @@ class Comparison(NamedTuple):
 def comparison(results: Sequence[PrequentialResult], linear: Collection[str] = ()) -> Comparison:
     """The table of several learners, one line each, in the order in which they ran.
 
-    A star marks the best mean and every learner that is not significantly worse. With fewer than
-    three orders: that is within the best's standard deviation.
+    A star marks the best mean and every learner that is not significantly worse, or, with fewer
+    than three orders, that is within the best's standard deviation.
     """
     summaries, p = summarize(results), p_values(results)
     among = {name for name, value in p.items() if value >= LEVEL} if p else best(summaries)
@@ -69,7 +69,7 @@ def write_table(table: Comparison, form: str) -> str:
     Raises
     ------
     ValueError
-        If the form is another.
+        If the form is none of these.
     """
     if form == "csv":
         return _csv(table)
@@ -135,7 +135,7 @@ def _note(summaries: Sequence[Summary], tested: bool) -> str:
 
 
 def as_records(table: Comparison, linear: Collection[str]) -> list[dict[str, Any]]:
-    """The table for machines, one dict a learner."""
+    """The table for machines, one dict per learner."""
     records = []
     for line in table.lines:
         s = line.summary

@@ -1,1 +1,1 @@
-"""What stands beside the main score of a run: baselines, classes, ranking, windows."""
+"""Measures beside the main score of a run: baselines, classes, ranking, windows."""

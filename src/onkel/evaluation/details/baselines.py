@@ -1,4 +1,4 @@
-"""What would have been predicted without looking at the rows: the baselines of a stream.
+"""The baselines of a stream: predictions made without looking at the rows.
 
 Classes: the class most frequent so far, and the last label. Values: the mean so far, and the last
 value. Each knows the labels before a row only, and under a delay only those that had come by then.
@@ -51,7 +51,7 @@ class Baselines:
     def add(self, y: np.ndarray, missing: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         """Losses (n, 2) on the next labels: codes of classes from 0, or values in float64.
 
-        ``missing`` (n,): how many labels had not come by each row; left out, none.
+        ``missing`` (n,): how many labels had not come by each row; None: all had come.
         """
         seen = np.concatenate([self._recent, y])
         late = np.zeros(len(y), dtype=np.int64) if missing is None else np.asarray(missing)

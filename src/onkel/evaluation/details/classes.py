@@ -1,4 +1,4 @@
-"""Which classes are taken for which: counts of true and predicted labels."""
+"""Which classes are mistaken for which: counts of true and predicted labels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 MOST_CLASSES = 50
-"""Above, no confusion matrix is kept: it has the square of so many entries."""
+"""With more classes no confusion matrix is kept: its size is their number squared."""
 
 
 class Labels:
@@ -18,7 +18,7 @@ class Labels:
         self._codes = {name: code for code, name in enumerate(self.names)}
 
     def codes(self, labels: np.ndarray) -> np.ndarray:
-        """Codes (n,) of labels; -1 for None, which stands where nothing was predicted."""
+        """Codes (n,) of labels; -1 for None, which means that nothing was predicted."""
         if labels.dtype.kind == "O":
             return np.array([self._code(label) for label in labels.tolist()], dtype=np.int64)
         values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
@@ -58,7 +58,7 @@ class ClassCounts:
             self.confusion = _grown(self.confusion, (K, K)) + pairs.reshape(K, K)
 
     def summary(self, names: list[Any]) -> dict[str, Any]:
-        """Recall of each class that came, their mean, and the confusion matrix; sorted by label."""
+        """Recall of each class seen, their mean, and the confusion matrix; sorted by label."""
         order = sorted(range(len(self.total)), key=lambda k: (str(type(names[k])), names[k]))
         order = [k for k in order if self.total[k] or self._was_predicted(k)]
         recall = {str(names[k]): self.right[k] / self.total[k] for k in order if self.total[k]}

@@ -1,4 +1,4 @@
-"""Everything that is kept of a run beside its curve, row by row and in bounded memory."""
+"""Everything kept of a run besides its curve, updated row by row, in bounded memory."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Details:
         self.ranking = Ranking()
         self.probabilities = None if link is None else Probabilities(link == "calibrated")
         self.loss = 0.0
-        #: classes that have come so far, those of predictions not counted
+        #: how many classes the targets have had so far; predictions don't count
         self._n_seen = 0
 
     def add(
         self, y: np.ndarray, told: Told, losses: np.ndarray, missing: list[int] | None = None
     ) -> None:
-        """The next targets (n,), what was told of them, and the losses (n,) that count.
+        """Take in the next targets (n,), what was predicted for them, and their losses (n,).
 
         ``missing`` (n,): how many labels had not come when each row was predicted.
         """
@@ -72,7 +72,7 @@ class Details:
         return codes
 
     def _in_order(self, scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """Scores (n, K) in the order of the labels here."""
+        """Scores (n, K) in the order of ``self.labels``."""
         if scores.shape[1] == 1:
             scores = scores * np.array([-0.5, 0.5])
         at = self.labels.codes(classes)
@@ -132,5 +132,5 @@ class Details:
 
 
 def _gain(loss: float, baseline: float) -> float:
-    """The share of a baseline's loss that is gone: Kappa-temporal of classes, R²-like of values."""
+    """The share of a baseline's loss that the model avoids; below 0 the model is worse."""
     return float(1.0 - loss / baseline) if baseline > 0 else math.nan

@@ -1,4 +1,4 @@
-"""How good probabilities are: log loss, and how often a class came that was told so likely."""
+"""How good probabilities are: log loss, and how often the predicted class was right by them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SMALLEST = 1e-15
 
 
 class Probabilities:
-    """Log loss and calibration of the probabilities told before each row was learned.
+    """Log loss and calibration of the probabilities predicted before each row was learned.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Probabilities:
         told = np.flatnonzero((codes < known) & (known >= 2))
         if not len(told):
             return
-        # between two new classes, rows are taken together
+        # rows with the same number of known classes are taken together
         for rows in np.split(told, np.flatnonzero(np.diff(known[told])) + 1):
             K = int(known[rows[0]])
             S, y = scores[rows, :K], codes[rows]
@@ -60,7 +60,7 @@ class Probabilities:
         return np.column_stack([P[np.arange(len(y)), y], P.max(axis=1)])
 
     def summary(self) -> dict[str, Any]:
-        """Log loss in nats a row; of each bin with rows: rows, share told, share that came."""
+        """Log loss in nats per row; for each non-empty bin: rows, mean probability, share right."""
         filled = self.bins[self.bins[:, 0] > 0]
         return {
             "log_loss": self.loss / self.n_rows if self.n_rows else math.nan,

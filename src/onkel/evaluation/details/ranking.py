@@ -1,6 +1,6 @@
 """How well scores rank: the area under the ROC curve, from counts of scores in bins.
 
-A score goes to a bin of its sign, its exponent and the first six digits of its mantissa, so scores
+A score goes to a bin of its sign, its exponent and the first six bits of its mantissa, so scores
 in one bin differ by less than 1.6 %. Two rows in one bin count one half, as ties do. The memory is
 that of the bins, whatever the number of rows, and blocks do not matter.
 """
@@ -18,7 +18,7 @@ _LOWEST, _HIGHEST = -20, 8
 _HALF = (_HIGHEST - _LOWEST) << _DIGITS
 _BINS = 2 * _HALF + 1
 MOST_CLASSES = 50
-"""Above, nothing is counted: every class has bins of its own."""
+"""With more classes nothing is counted: each would need bins of its own."""
 
 
 class Ranking:
@@ -42,7 +42,7 @@ class Ranking:
         self.counts += counts.reshape(self.counts.shape)
 
     def area(self) -> float:
-        """AUC of two classes; of more the mean of each against the rest. NaN: not known."""
+        """AUC of two classes; of more, the mean of each against the rest. NaN: not known."""
         areas = [_area(own, others) for others, own in self.counts]
         if len(areas) == 2:
             areas = areas[1:]

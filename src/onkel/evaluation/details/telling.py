@@ -1,4 +1,4 @@
-"""What stands beside the score, in words: lines for tables, and whether it is any good."""
+"""The measures beside the score, in words: lines for tables, and a warning below a baseline."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def score_lines(task: str, details: dict[str, Any]) -> list[tuple[str, str]]:
     if math.isfinite(details["skill"]):
         what = "mistakes" if task == "classification" else "squared error"
         share = f"{details['skill']:.3f}"
-        lines.append(("skill", f"{share} of the {what} of the {details['baseline']} is gone"))
+        lines.append(("skill", f"{share} of the {what} of the {details['baseline']} avoided"))
     for name, title, form in _NUMBERS:
         value = details.get(name)
         if value is not None and math.isfinite(value):

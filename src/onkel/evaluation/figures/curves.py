@@ -24,7 +24,7 @@ def plot(
     title: str = "",
     size: tuple[float, float] = (8.0, 4.5),
 ) -> Figure:
-    """Draw the main metric over the rows, one line a run.
+    """Draw the main metric over the rows, one line per name.
 
     Runs of the same name (permutations of one learner) are drawn as their mean and a band of one
     sample standard deviation. A learner has the same colour, line and marker in every figure.
@@ -89,7 +89,7 @@ def plot(
 
 
 def to_svg(figure: Figure) -> str:
-    """A figure as an SVG element to stand in HTML: the same text for the same figure."""
+    """A figure as an SVG element for an HTML page; the same figure gives the same text."""
     import matplotlib
 
     buffer = io.StringIO()

@@ -28,7 +28,7 @@ def windows_picture(metric: Metric, details: dict[str, Any], changes: Sequence[i
     details : dict
         Of a `PrequentialResult`.
     changes : sequence of int
-        Rows at which the learner began anew.
+        Rows at which the learner started afresh.
     """
     figure, axes = _axes((8.0, 3.8))
     windows = details["windows"]
@@ -112,7 +112,7 @@ def residual_picture(sample: dict[str, Any]) -> Figure:
 
 
 def calibration_picture(bins: Sequence[dict[str, Any]]) -> Figure:
-    """How often the predicted class was right, over the probability that was told."""
+    """How often the predicted class was right, over the probability predicted for it."""
     figure, axes = _axes((4.2, 3.8))
     told, came, rows = (np.array([b[key] for b in bins]) for key in ("told", "came", "rows"))
     low = min(0.5, float(min(told.min(), came.min())))

@@ -1,8 +1,7 @@
-"""The default learner on every data set that something is asked for on: one setting, one call.
+"""The default learner on every data set that has a goal: one setting, one call.
 
 What is measured is what ``onkel learn FILE --target y`` does: the default algorithm with nothing
-set, every row predicted before it is learned. The only thing that differs between data sets is the
-task.
+set, every row predicted before it is learned. Only the task differs between data sets.
 """
 
 from __future__ import annotations

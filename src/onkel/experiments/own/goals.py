@@ -14,7 +14,7 @@ from onkel.experiments.entry import Rows
 
 @dataclass(frozen=True)
 class Goal:
-    """A data set, and what is asked for on it.
+    """A data set and the goal on it.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Goal:
         Mistakes in percent; mean squared error of the target scaled to [0, 1]; root of the mean
         squared error in the target's own units.
     target : float
-        The most it may be: what a prototype of one setting for all data reached.
+        The largest value allowed: what a prototype with one setting for all data reached.
     published : float or None
         Best of all methods in the papers' tables, where the papers have the set.
     """

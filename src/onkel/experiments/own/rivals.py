@@ -5,9 +5,9 @@ order that is not reported; the best point then learns all rows in three others.
 the rows as the papers scaled them, and as the default learner gets them. Budgets and numbers of
 frequencies are the papers', too.
 
-``rivals.json`` holds the best points and what they reached, as ``results.json`` does that ``onkel
-reproduce rivals --search --report FOLDER`` writes. Its points were found by the same search, on the
-same part of the rows in another order.
+``rivals.json`` holds the best points and what they reached, in the form of the ``results.json``
+that ``onkel reproduce rivals --search --report FOLDER`` writes. Its points were found by the same
+search, on the same part of the rows in another order.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def best_of(results: dict[str, Any], inputs: str | None = None) -> tuple[str, fl
     results : dict
         Of one data set, as in :func:`stored`.
     inputs : {"papers", "online"}, optional
-        Look at these alone.
+        Only rivals with these inputs.
     """
     means = {
         name: float(np.mean(result["values"]))

@@ -35,13 +35,13 @@ GAMMA = 1.0 / (2.0 * 8.0**2)
 _TASKS = {5: "binary", 7: "multiclass", 9: "regression"}
 
 _D_REGRESSION = 450
-# The paper says B = 30; with 20 its numbers for housing and mg come out digit by digit, and the
-# others' too but for BOGD's.
+# The paper says B = 30. With 20 its numbers for housing and mg are matched to the digit, and on
+# the other data sets, too, except for BOGD.
 _B_REGRESSION, _B_BOGD, _EXACT = 20, 30, ("housing", "mg")
-# BPA-S's C where it isn't the authors', 1
+# BPA-S's C where it isn't 1 as in the authors' scripts
 _C = {"usps": 0.2}
 _OLDEST = {"removal": "oldest", "max_weight": float("inf")}
-#: rows whose steps are searched in the run, at most
+#: the most rows on which a step is searched in the run
 _MOST = 10_000
 
 _ETAS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002)
@@ -62,7 +62,7 @@ _OTHER_ROWS = ("mnist", "kddcup99", "cod-rna")
 
 
 def classifiers(table: int, dataset: str, budget: int | None = None) -> Learners:
-    """Algorithm -> its parameters; FOGD's features are not normalised there: η is η·D here."""
+    """Algorithm -> its parameters; the paper's FOGD does not normalise features: η is η·D here."""
     row = rows_of(CLASSIFICATION[table])[dataset]
     budget = budget or int(row["B"])
     D, bounded = 4 * budget, {"budget": budget}
@@ -106,7 +106,7 @@ def _regressors(dataset: str, row: dict[str, str]) -> Learners:
 
 
 def _grid(table: int, dataset: str, algorithm: str, n_components: int) -> Grid:
-    """What is searched; nothing where the authors' parameters are known, or there are none."""
+    """The grid to search; empty where the authors' parameters are known, or there are none."""
     if algorithm == "norma":
         return {} if dataset in _EXACT else _GRID_NORMA
     if algorithm == "bpa-s":
@@ -124,7 +124,7 @@ def _grid(table: int, dataset: str, algorithm: str, n_components: int) -> Grid:
 def case_of(
     table: int, dataset: str, algorithm: str, parameters: dict[str, Any], step: str
 ) -> Case:
-    """A cell of a table; what has no step is searched in the run."""
+    """A cell of a table; a step that is not given is searched in the run."""
     grid = _grid(table, dataset, algorithm, parameters.get("n_components", 0))
     here = "learning_rate" in grid and "learning_rate" not in parameters
     search = Search(grid, most=_MOST) if here else Search(grid, orders=3)
@@ -145,7 +145,7 @@ def case_of(
 
 
 def _cells(table: int, dataset: str, origin: str, learners: Learners) -> Iterator[Case]:
-    """Those of the learners that the table has; NOGD without reduction of the rank beside one."""
+    """The cells that the table prints, and NOGD with full rank beside one of them."""
     of_features, *of_supports = origin.split("/")
     for algorithm, parameters in learners.items():
         first = algorithm in ("fogd", "nogd") or not of_supports

@@ -9,7 +9,7 @@ from onkel.experiments.entry import Case
 from onkel.experiments.experiment import Experiment, Picture
 from onkel.experiments.papers import lsokl
 
-# authors' scripts: what was swept
+# the values that the authors' scripts sweep
 _FOURIER = (1, 2, 3, 4, 5, 6, 8, 10)
 _RANKS = (0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 _BUDGETS = (50, 100, 200, 300, 400, 500)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Budget, steps as the paper counts them, and where FOGD's and NOGD's, and OGD's and BOGD's are from
+# Budget, steps as the paper counts them, and their origin: of FOGD's and NOGD's/OGD's and BOGD's
 CLASSIFICATION = {
     5: """
                   B    fogd    nogd  ogd  bogd  from

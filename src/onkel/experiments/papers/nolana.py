@@ -34,7 +34,7 @@ def _parameters(name: str) -> dict[str, tuple[str, dict[str, Any]]]:
     D = _fourier(s, d)
     dual: dict[str, Any] = {"budget": s.m, "n_components": max(1, s.m * s.r // d)}
     if s.task != "regression":
-        dual["loss"] = s.loss  # of values its own: the squared loss diverges with its steps 1/(λt)
+        dual["loss"] = s.loss  # regression: its own; the squared loss diverges with steps 1/(λt)
     return {
         "pa": ("pa", {}),
         "nogd": ("nystroem", {"n_components": s.m, "rank": s.r, "gamma": s.gamma, **steps}),
@@ -99,7 +99,7 @@ def _solvers() -> Iterator[Case]:
 
 
 def _carried() -> Iterator[Case]:
-    """With the second stage of equation 12, and without it."""
+    """With NOLANA's second stage (equation 12), and without it."""
     for label, learner in (("carried over", "nolana"), ("left as they are", "nolana-losing")):
         case = _case("usps", "nolana").at({"threshold": 50.0})
         yield replace(case, label=label, learner=learner, published=None, slow=MOVE / 2, note="")

@@ -2,8 +2,8 @@
 
 Table 1 (classification), Table 2 (regression), Figures 1 and 2 (the number of frequencies, on
 cod-rna). Width, step and penalty of the others are searched on a random tenth of the rows, then
-one pass over all of them in 10 random orders; on ijcnn1 that was done before, with a grid coarser
-than the paper's in the width and that reaches further in the step.
+they make one pass over all rows in 10 random orders. On ijcnn1 the search was done before, with a
+grid that is coarser than the paper's in the width and reaches further in the step.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _searched(table: int, dataset: str, algorithm: str) -> Case:
         del all_of_them["C"]
     if task == "classification" and algorithm in ("perceptron", "rbp", "forgetron", "projectron",
                                                   "projectron++"):  # fmt: skip
-        del all_of_them["learning_rate"]  # of which their predictions don't depend
+        del all_of_them["learning_rate"]  # on which their predictions don't depend
     grid = grid_of(all_of_them, datasets.info(dataset).n_rows)
     return replace(made, search=Search(grid, share=SHARES.get(dataset, 0.1)))
 

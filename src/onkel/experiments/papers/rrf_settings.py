@@ -5,7 +5,7 @@ from __future__ import annotations
 ROWS = 141_691
 GAMMAS = (2.0**-8, 2.0**-4, 2.0**-2, 1.0, 2.0**2)
 STEPS = (0.01, 0.05, 0.2, 0.5, 1.0)
-#: λ, over the number of rows
+#: λ: powers of two divided by the number of rows
 PENALTIES = tuple(2.0**k / ROWS for k in (-2, 0, 2, 4, 6, 8, 10))
 GRIDS = {"gamma": GAMMAS, "learning_rate": STEPS, "alpha": PENALTIES}
 
@@ -42,7 +42,7 @@ SIZES = {
     "airlines_delay": (1000, 50, 2000),
 }
 TASKS = {"poker": "multiclass"}
-# The part that is searched: a tenth, or a hundredth of the paper's millions of rows.
+# Share of the rows to search on where it isn't a tenth: a hundredth of the paper's millions of rows
 SHARES = {"poker": 0.08, "airlines_late": 0.01, "airlines_delay": 0.01}
 
 NOTES = {

@@ -1,1 +1,1 @@
-"""Runs: what one is, where it is kept, in which process it is made."""
+"""Runs: what one measures, where it is kept, in which process it is made."""

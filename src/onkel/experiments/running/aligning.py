@@ -1,7 +1,7 @@
 """The aligned kernel's own task (Sinha & Duchi 2016): x ~ N(0, I), y = sign(‖x‖ - √d).
 
-Of the candidates those with a weight are kept; ridge regression learns over all of them, over the
-100 with the largest weights, and over as many plain random features.
+Of the candidates those with a weight are kept. Ridge regression learns over all of these, over the
+100 with the largest weights, and over equal numbers of plain random features.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from onkel.experiments.entry import Case
 from onkel.rules import LeastSquares
 
 TRAIN, TEST, CANDIDATES, FEW = 10_000, 1_000, 20_000, 100
-# λ = 1e-3 a row
+# λ = 1e-3 per row
 _RIDGE = 1e-3 * TRAIN
 
 
@@ -34,7 +34,7 @@ def _ridge_error(Z: np.ndarray, y: np.ndarray) -> float:
 
 
 def alignment(case: Case, run: int) -> dict[str, Any]:
-    """All four errors of a draw, and how many features have a weight."""
+    """All four errors of one draw, and how many features have a weight."""
     X, y = norm_task(case.parameters["d"], TRAIN + TEST, run)
     shared: dict[str, Any] = {"gamma": 0.5, "centered": False, "random_state": run}
     began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Runs that were made before, found again by what they are of: data, settings, code, number."""
+"""Earlier runs, found again by their data, settings, code and number."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _MORE = {"in order": ("files", "streams/learners")}
 
 
 def default_folder() -> Path:
-    """Where runs are kept if nothing else is said."""
+    """Where runs are kept by default."""
     return user_cache_path("onkel", appauthor=False) / "reproduce"
 
 
 @cache
 def code(measure: str) -> str:
-    """A hash of the sources that learn and measure: other code is another run."""
+    """A hash of the sources that learn and measure: with other code a run is another run."""
     root = Path(onkel.__file__).parent
     files = {f for f in root.rglob("*.py") if f.relative_to(root).parts[0] not in _BESIDE}
     files |= {root / "experiments" / f"{name}.py" for name in (*_ALL, *_MORE.get(measure, ()))}
@@ -43,7 +43,7 @@ def code(measure: str) -> str:
 
 
 def about(case: Case) -> dict[str, Any]:
-    """What the runs of a case are of, JSON-able; the same for cases that share runs.
+    """What identifies the runs of a case, JSON-able; the same for cases that share runs.
 
     Raises
     ------

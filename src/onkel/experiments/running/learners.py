@@ -1,4 +1,4 @@
-"""The learner of a case: one of onkel's, or what the papers compare with in batches."""
+"""The learner of a case: one of onkel's, or one that the papers compare with."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _llsvm(seed: int, *, gamma: float, n_components: int, C: float) -> Any:
 
 
 class _LosingPanel(Panel):
-    """Landmarks move, and the weights stay what they were."""
+    """Landmarks move, but the weights stay as they were."""
 
     def move(self) -> None:
         super().move()
@@ -56,7 +56,7 @@ def _gradient_over(map_class: Any) -> Callable[..., Any]:
     return made
 
 
-#: learners that onkel.algorithms has not, made with (seed, **parameters)
+#: learners that are not in onkel.algorithms, made with (seed, **parameters)
 OTHERS: dict[str, Callable[..., Any]] = {
     "svc": _svc,
     "llsvm": _llsvm,

@@ -1,4 +1,4 @@
-"""What one run of a case is, and what it leaves: numbers by name, and a curve where there is one.
+"""How one run of a case is made; it returns numbers by name, and a curve where there is one.
 
 Every measure is called with a case and the run's number, and returns a JSON-able dict with
 ``value``, ``seconds``, ``rows`` (how many), ``comparable`` (whether the set is whole).
@@ -46,7 +46,7 @@ _WARM: set[tuple[str, str]] = set()
 
 
 def _is_first(case: Case) -> bool:
-    """Whether this process has not run the learner before: then it loads what is compiled."""
+    """Whether this process runs the learner for the first time, and so loads compiled code."""
     key = (case.made_by, case.task)
     first = key not in _WARM
     _WARM.add(key)
@@ -54,7 +54,7 @@ def _is_first(case: Case) -> bool:
 
 
 def _warm_up(case: Case, X: np.ndarray, y: np.ndarray) -> None:
-    """Load what is compiled, once a process and learner, so that it isn't timed."""
+    """Load compiled code, once per process and learner, so that this isn't timed."""
     if not _is_first(case):
         return
     more = {} if case.task == "regression" else {"classes": np.unique(y)}
@@ -112,7 +112,7 @@ def searched(case: Case, run: int) -> Outcome:
 
 
 def _taught(case: Case, parts: tuple[np.ndarray, ...], seed: int) -> Outcome:
-    """Learn the first two arrays' rows, predict the others'."""
+    """Learn the training rows (the first two arrays), predict the test rows (the others)."""
     X, y, X_test, y_test = parts
     learner = new_learner(case, seed)
     began = time.perf_counter()
@@ -137,7 +137,7 @@ def split(case: Case, run: int) -> Outcome:
 
 
 def fold(case: Case, run: int) -> Outcome:
-    """One of five folds of a part of the training rows is predicted by what the others taught."""
+    """Predict one of five folds of a part of the training rows, after learning the others."""
     (X, y, *_), own = train_and_test(case.rows)
     places = order(len(y), 0, SEARCH_SEED)
     held = np.arange(len(y)) % 5 == run

@@ -12,17 +12,17 @@ from onkel.algorithms import ALGORITHMS
 from onkel.experiments.entry import Case, Rows
 from onkel.experiments.experiment import Experiment
 
-# a row by itself; a stored row or a feature, and each of its columns
+# seconds: per row; per stored row or feature, and for each of its columns
 _A_ROW, _A_FEATURE, _A_COLUMN = 2e-6, 6e-9, 0.1e-9
-# share of the rows that an unbounded learner stores, in the mean over a pass, if none is printed
+# share of the rows that an unbounded learner stores, averaged over a pass, if no error is printed
 _STORED = 0.1
-# measures that take their own time: a run
+# seconds of a run, for measures that take a fixed time
 _TASKS = {"regret": 1.5, "alignment": 6.0, "kernel error": 5.0}
 
 
 @cache
 def rows_of(rows: Rows) -> int:
-    """In the file, or else in the whole set; a part of them where the rows are one."""
+    """The number of rows: of the file or else the whole set, or of the part that is used."""
     if rows.file:
         whole = _rows_in(Path(rows.file))
     else:
@@ -33,7 +33,7 @@ def rows_of(rows: Rows) -> int:
 
 
 def _rows_in(file: Path | None) -> float:
-    """Infinite where nothing can be told: a run says what is wrong with a file."""
+    """Rows of a file; infinite where it cannot be read: a run then says what is wrong with it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -44,7 +44,7 @@ def _rows_in(file: Path | None) -> float:
 
 
 def seconds_of(case: Case) -> float:
-    """Of one run, without a search."""
+    """Seconds of one run, without a search."""
     if case.measure in _TASKS:
         return _TASKS[case.measure]
     n_rows = min(rows_of(case.rows), case.rows.most or math.inf)
@@ -59,14 +59,14 @@ def seconds_of(case: Case) -> float:
 
 
 def _stored(case: Case) -> float:
-    """Half the printed share of mistakes; gradient steps are taken more often."""
+    """Mean share of rows stored: half the printed mistakes, or 1.5 times with gradient steps."""
     if case.published is None or case.metric != "mistakes":
         return _STORED
     return case.published.value / 100.0 * (0.5 if case.algorithm == "perceptron" else 1.5)
 
 
 def seconds_of_search(case: Case) -> float:
-    """Of the search that is part of a case's runs."""
+    """Seconds of the search that is part of a case's runs."""
     if case.search is None or not case.here:
         return 0.0
     points = 1
@@ -78,7 +78,7 @@ def seconds_of_search(case: Case) -> float:
 
 
 def minutes_of(experiment: Experiment, n_runs: int | None = None) -> float:
-    """Of all runs that the data here allow, on one core."""
+    """Minutes of all runs whose data are on this machine, on one core."""
     shared = {}
     for case in experiment.cases:
         if not case.dataset or datasets.info(case.dataset).local:

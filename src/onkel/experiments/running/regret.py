@@ -2,7 +2,7 @@
 
     R_T = Σ_{t≤T} ½(y_t - f_t(x_t))² - min_{‖f‖≤U} Σ_{t≤T} ½(y_t - f(x_t))²
 
-on streams of independent rows, with noise on their targets, so that the best f has loss too, and
+on streams of independent rows: with noise on the targets, so that the best f has loss too, and
 without. He & Kwok 2014 bound it by O(√T) for Algorithm 1, by O(T^((1+γ)/2)) where rows are stored
 with probability t^-γ, and by O(√T) with a budget of order √T (here 2√T; and 2 T^(3/4), see
 docs/regret.md).
@@ -78,7 +78,7 @@ def coordinates(X: np.ndarray, n_landmarks: int = 400) -> np.ndarray:
 def best_loss(Z: np.ndarray, y: np.ndarray, radius: float) -> float:
     """min over ‖f‖ ≤ U of Σ ½(y - f)², f = w·z over the rows' coordinates Z (n, m).
 
-    (ZᵀZ + λI) w = Zᵀy for the λ ≥ 0 at which ‖w‖ = U, or nearly 0 if it is inside.
+    (ZᵀZ + λI) w = Zᵀy for the λ at which ‖w‖ = U, or for λ near 0 if w then lies inside.
     """
     values, Q = eigh(Z.T @ Z)
     values = np.maximum(values, 0.0)
@@ -98,9 +98,9 @@ def best_loss(Z: np.ndarray, y: np.ndarray, radius: float) -> float:
 def regrets(
     curve: Curve, n_stream: int, horizons: tuple[int, ...] = HORIZONS, noise: float = NOISE
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A learner's regret and number of stored rows at the horizons, each a run of its own.
+    """A learner's regret and number of stored rows at the horizons, each in a run of its own.
 
-    The streams of one number begin alike for all horizons.
+    For one ``n_stream``, the stream of each horizon is the beginning of the longer ones.
     """
     X, y = stream(max(horizons), n_stream, noise)
     Z = coordinates(X)

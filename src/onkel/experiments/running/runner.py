@@ -32,7 +32,7 @@ class _Job:
 
 
 def measure(case: Case, run: int) -> Outcome:
-    """One run; one that fails leaves its ``error``."""
+    """One run; if it fails, its ``error``."""
     try:
         with threadpool_limits(1):
             return MEASURES[case.measure](case, run)
@@ -55,11 +55,11 @@ def run_cases(
     ----------
     cases : sequence of Case
     n_runs : int, optional
-        Orders of each; left out, the paper's number.
+        Orders of each; by default the paper's number.
     jobs : int, default=1
         Processes.
     cache : Cache, optional
-        Left out, nothing is kept.
+        Without one, nothing is kept.
     progress : callable, optional
     search : bool, default=False
         Search all that have a grid, not only those whose search is part of the run.
@@ -67,7 +67,7 @@ def run_cases(
     Returns
     -------
     list of Result
-        In the order of the cases. Missing data and runs that failed are said in them.
+        In the order of the cases. They name missing data and runs that failed.
 
     Raises
     ------
@@ -133,7 +133,7 @@ class _Work:
 
     def _made(self, todo: list[_Job]) -> Iterator[tuple[_Job, Outcome]]:
         if self._jobs > 1:
-            # the longest first, so that no process is left with one at the end
+            # the longest first, so that no process is left with a long one at the end
             todo.sort(key=lambda job: -seconds_of(job.case))
         calls = [partial(measure, job.case, job.run) for job in todo]
         for number, outcome in in_processes(calls, self._jobs):
@@ -153,7 +153,7 @@ def _result(case: Case, record: Record | str, n_runs: int | None) -> Result:
 
 
 def _absent(dataset: str) -> str:
-    """That a data set isn't here, and where one gets it."""
+    """Says that a data set isn't here, and where to get it."""
     entry = datasets.info(dataset)
     fetched = f"'onkel datasets fetch {dataset}', or " if entry.openml is not None else ""
     return f"data set {dataset!r} is not on this machine; get it: {fetched}{entry.source}"

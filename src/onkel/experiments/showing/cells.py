@@ -18,7 +18,7 @@ _VERDICT = HEAD.index("verdict")
 
 
 def content(results: Sequence[Result]) -> Content:
-    """One line a result; "÷ fogd": seconds over FOGD's on the same data."""
+    """One line per result; "÷ fogd": seconds over FOGD's on the same data."""
     fogd = {r.case.dataset: r for r in results if r.case.algorithm == "fogd" and r.values}
     lines = []
     for result in results:
@@ -65,7 +65,7 @@ def _said(results: Sequence[Result]) -> str:
 CELLS = Layout(
     content, _said, short=("data set", "algorithm", "ours", "printed", "verdict", "s/run")
 )
-#: where nothing was printed, and settings are what a reader wants
+#: for tables where nothing was printed, and settings are what a reader wants
 SETTINGS = Layout(
     content, _said, short=("data set", "algorithm", "ours", "settings", "s/run"),
     folded=("settings",),

@@ -1,4 +1,4 @@
-"""The default learner beside what is asked for, the papers' best and tuned rivals."""
+"""The default learner beside its goals, the papers' best and tuned rivals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INPUTS = {"papers": "rows scaled as in the papers", "online": "rows as the defa
 
 
 def content(results: Sequence[Result]) -> Content:
-    """One line a data set; missing sets are left out."""
+    """One line per data set; missing sets are left out."""
     lines = [
         Line(_row(r), {3: "bad" if r.failed else "good"}) for r in results if not r.missing
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""A table's layout: from results to lines, whatever these are then shown on."""
+"""A table's layout: from results to lines, for every kind of output."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Content:
     left: tuple[str, ...]
 
     def kept(self, names: Sequence[str]) -> Content:
-        """These columns alone, and of them those that hold anything."""
+        """Only these columns, without those that are empty."""
         places = [
             i for i, name in enumerate(self.head)
             if name in names and any(line.cells[i] for line in self.lines)
@@ -63,7 +63,7 @@ class Layout:
     folded: tuple[str, ...] = ()
 
     def whole(self, results: Sequence[Result]) -> Content:
-        """All columns that hold anything."""
+        """All columns that are not empty."""
         content = self.content(results)
         return content.kept(content.head)
 

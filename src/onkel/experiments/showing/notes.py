@@ -1,4 +1,4 @@
-"""What stands around tables: units, notes, failures, missing data, how many verdicts of a kind."""
+"""The text around tables: units, notes, failures, missing data, and counts of verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An experiment's figures in the paper's axes: one panel a data set, one line a learner."""
+"""An experiment's figures in the paper's axes: one panel per data set, one line per learner."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ACROSS = 4
-# points of a curve from one marker to the next
+# points of a curve between two markers
 _EVERY = 5
 _Line = tuple[Any, Any]
 
@@ -87,7 +87,7 @@ def _dress(axes: Any, picture: Picture, title: str) -> None:
         axes.locator_params(axis="x", nbins=5)
     if picture.log_y:
         axes.set_yscale("log")
-        # less than a decade has labels, too
+        # label the axis even if it spans less than a decade
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())

@@ -1,4 +1,4 @@
-"""The report: one HTML page that needs nothing beside it, the same as Markdown, and all values."""
+"""The report: one self-contained HTML page, the same as Markdown, and all values as JSON."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ INTRODUCTION = (
 
 @dataclass(frozen=True)
 class Part:
-    """What came of one experiment."""
+    """An experiment and its results."""
 
     experiment: Experiment
     results: list[Result]
@@ -53,7 +53,7 @@ def write_report(parts: Sequence[Part], folder: Path, command: str) -> list[Path
     folder : Path
         Made if it isn't there.
     command : str
-        What was asked for, to be repeated.
+        The command that made the report, so that it can be repeated.
     """
     drawn = {
         part.experiment.name: [to_svg(figure) for figure in draw(part.experiment, part.results)]

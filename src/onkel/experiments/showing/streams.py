@@ -1,4 +1,4 @@
-"""Streams as lines, learners as columns: the score, and in brackets rows a second."""
+"""Streams as lines, learners as columns: the score, and in brackets rows per second."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Runs = dict[str, Result]
 
 
 def content(results: Sequence[Result]) -> Content:
-    """A line a stream; the least error is marked."""
+    """One line per stream; the least error is marked."""
     names = list(dict.fromkeys(result.case.algorithm for result in results))
     lines = []
     for stream, runs in _by_stream(results).items():

@@ -1,7 +1,7 @@
-"""The default, its rivals here, and River's forests, as what predicts each row before learning it.
+"""The default, its rivals here, and River's forests; each predicts a row before it learns it.
 
 River's forests run with ten trees and their own defaults behind River's StandardScaler: on the rows
-as they stand, and with the last three targets and two exponential means as further columns.
+as they are, and with the last three targets and two exponential means as further columns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from onkel.streams import Block
 _TREES = 10
 _LAGS = 3
 _KEPT = (0.8, 0.99)
-# seconds a row of ten trees
+# seconds per row of ten trees
 _FOREST = 2e-3
 
 #: predictions of every row of (X, y) before it is learned, with a seed
@@ -36,12 +36,12 @@ class Learner:
     run: Pass
     #: whether it draws random numbers
     random: bool = False
-    #: seconds a row, about
+    #: seconds per row, about
     slow: float = 1e-4
 
 
 def _last(X: np.ndarray, y: np.ndarray, task: str, seed: int) -> np.ndarray:
-    """The target of the row before; of the first row its own, for want of one."""
+    """The target of the row before; for the first row its own, as there is none before."""
     return np.concatenate([y[:1], y[:-1]])
 
 
@@ -85,7 +85,7 @@ def _forest(name: str, lags: bool) -> Pass:
 
 
 def _river(name: str, task: str, seed: int) -> tuple[Any, Any]:
-    """River's forest, and what stands for a prediction before the first row."""
+    """River's forest, and a stand-in for its prediction before the first row."""
     try:
         from river import forest, preprocessing
     except ImportError as error:

@@ -15,7 +15,7 @@ from onkel.experiments.streams.learners import LEARNERS
 def in_order(case: Case, run: int) -> dict[str, Any]:
     """Mistakes in percent, or root mean squared error; the run's number is the seed.
 
-    The first row, of which nothing can be known, isn't scored. Seconds are of the processor.
+    The first row, about which nothing can be known, isn't scored. Seconds are processor time.
     """
     X, y, whole = load_rows(case.rows)
     task = "regression" if case.task == "regression" else "classification"

@@ -24,7 +24,7 @@ def _distance(j, i, info, gram):
 
 @jit_inline
 def _nearest(j, size, info, gram):
-    """The slot next to slot j in feature space, of equals the first; -1 where there is no other."""
+    """The slot nearest to slot j in feature space, the first of equals; -1 if there is no other."""
     n = -1
     least = np.inf
     for i in range(size):
@@ -43,7 +43,7 @@ def first_neighbours(size, slots, neighbour):
 
 @jit_inline
 def new_neighbours(r, size, slots, neighbour):
-    """The nearest neighbours after slot r has been filled anew."""
+    """The nearest neighbours after slot r has been refilled."""
     info, gram = slots.info, slots.gram
     for j in range(size):
         i = neighbour[j]
@@ -80,7 +80,7 @@ def _least_change(neighbour, q, panel, t, size, slots):
         weight = 0.0
         for k in range(A.shape[0]):
             weight += A[k, j] * A[k, j]
-        # where there is no neighbour it is not looked at
+        # not used where there is no neighbour
         k_n = panel[t, max(neighbour[j], 0)]
         _, _, rest = _onto_pair(j, neighbour[j], q, panel[t, j], k_n, slots.info, slots.gram)
         if weight * rest < least:
@@ -90,7 +90,7 @@ def _least_change(neighbour, q, panel, t, size, slots):
 
 @jit_inline
 def drop_beside(rows, t, size, slots, neighbour, new, state):
-    """The slot that goes, its part given to the new row and its nearest neighbour."""
+    """The slot to drop; its part of f goes to the new row and to its nearest neighbour."""
     A, panel, q = slots.A, rows.panel, rows.q[t]
     r = _least_change(neighbour, q, panel, t, size, slots)
     m = neighbour[r]
@@ -104,10 +104,10 @@ def drop_beside(rows, t, size, slots, neighbour, new, state):
 
 
 class BPANearest(Exchange):
-    """The new row takes the place of a stored one, whose part it shares with its neighbour.
+    """The new row replaces a stored one, whose part of f it shares with the nearest neighbour.
 
-    κ_r is projected onto the new row and the nearest neighbour of r; r is the one that loses least,
-    ``‖α_r‖² ρ_r``. O(B) a row that is added, for a kernel matrix of B² numbers.
+    κ_r is projected onto the new row and the nearest neighbour of r; r is the row that loses least,
+    ``‖α_r‖² ρ_r``. O(B) time per added row; a kernel matrix of B² numbers is kept.
 
     Parameters
     ----------

@@ -12,13 +12,13 @@ from onkel.numerics.jit import jit_inline
 from onkel.support.budget import BIRTH
 from onkel.support.exchange.family import Exchange, ExchangeKind
 
-# Changes that differ by less than this share are equal but for rounding.
+# Changes that differ by less than this share count as equal.
 _TIE = 1e-9
 
 
 @jit_inline
 def least_change_slot(A, info, diagonal, d, delta2, size):
-    """argmin_r ‖α_r‖²/M_rr, of equals the oldest; with the new row M_rr is M_rr + d_r²/‖δ‖²."""
+    """argmin_r ‖α_r‖²/M_rr, the oldest of equals; the new row adds d_r²/‖δ‖² to M_rr."""
     r = 0
     least = np.inf
     for j in range(size):
@@ -33,10 +33,10 @@ def least_change_slot(A, info, diagonal, d, delta2, size):
 
 
 class BPAProjection(Exchange):
-    """The new row takes the place of the stored one that the others, with it, replace best.
+    """The new row takes the place of the stored one that all others represent best.
 
-    Dropped is ``argmin_r ‖α_r‖²/M_rr``, M the inverse kernel matrix of the B + 1 rows; the others
-    take over its part of f: ``α_i ← α_i - α_r M_ir/M_rr``. O(B²) a row that is added.
+    Row ``argmin_r ‖α_r‖²/M_rr`` is dropped, M the inverse kernel matrix of the B + 1 rows. The
+    others take over its part of f: ``α_i ← α_i - α_r M_ir/M_rr``. O(B²) time per added row.
 
     Parameters
     ----------

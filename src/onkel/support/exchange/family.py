@@ -1,7 +1,7 @@
 """Budgets that drop a stored row and give its part of f to those that stay.
 
-The new row t joins with the step that it would have without a budget; one row r goes, and α_r κ_r
-is projected onto V, some of the rows that stay. Wang & Vucetic 2010 minimise
+The new row t is added with the step that it would take without a budget. One row r goes, and
+α_r κ_r is projected onto V, the span of some of the rows that stay. Wang & Vucetic 2010 minimise
 ½‖f' - f‖² + C·loss over such f'. With t in V the projection of κ_r leaves the score of row t as it
 is, so the best step is τ of PA-I whatever r is. The residual κ_r - P_V κ_r is orthogonal to V, and
 so to κ_t: ‖f' - f‖² = ‖τ c κ_t‖² + ‖α_r‖² ρ_r with ρ_r = ‖κ_r - P_V κ_r‖², and the best r has the
@@ -11,7 +11,7 @@ least ‖α_r‖² ρ_r:
 * V = {t, nearest neighbour of r}: BPA-NN, :mod:`~onkel.support.exchange.bpa_nearest`.
 * V = {t}: BPA-S, :mod:`onkel.support.removal.replace_simple`.
 
-κ + λ I stands for the kernel matrix, λ above rounding, so that it is never singular.
+The kernel matrix is taken as κ + λ I, λ above rounding, so that it is never singular.
 """
 
 from __future__ import annotations

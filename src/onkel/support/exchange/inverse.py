@@ -1,20 +1,20 @@
 """The inverse M = (κ(S, S) + λ I)⁻¹ of a support set, in float64, while rows come and go.
 
 A row that comes adds a rank-one term to M; one that goes takes one away, and with it its row and
-column of M. Writing each into M would be another pass over B² numbers, which are more than a cache
+column of M. Writing each term into M would take another pass over B² numbers, more than a cache
 holds. So the terms wait:
 
     M = P M₀ P + Σ_i f_i g_i g_iᵀ,
 
-P without the slots that have been filled anew since M₀ was written. A few dozen terms go into M₀ by
-one matrix product (:func:`settle`). What is left of a row's cost is M₀ times its kernel values u:
-where rows are added often, another product makes it of a few dozen rows ahead (:func:`look_ahead`),
-and what the slots filled anew had in it is taken out again,
+P the identity, with 0 for the slots refilled since M₀ was written. A few dozen terms go into M₀ by
+one matrix product (:func:`settle`). The remaining cost of a row is M₀ times its kernel values u.
+Where rows are added often, one matrix product computes it for a few dozen rows ahead
+(:func:`look_ahead`), and the part of the slots refilled since is subtracted,
 
-    M₀ P u = M₀ u' - Σ_{j filled anew} u'_j M₀_j,   u' = u when M₀ was written.
+    M₀ P u = M₀ u' - Σ_{j refilled} u'_j M₀_j,   u' = u as it was when M₀ was written.
 
-Only the lower half of M₀ is kept up, diagonal and all; what is above it means nothing. The compiled
-pieces stand in :mod:`onkel.support.exchange.inverse_loops`.
+Only the lower triangle of M₀ and its diagonal are kept up to date; what is above means nothing. The
+compiled functions are in :mod:`onkel.support.exchange.inverse_loops`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from onkel.numerics.linalg import cholesky_upper
 from onkel.numerics.workspace import scratch
 from onkel.support.budget import DIAGONAL
 
-#: what is added to the diagonal at least
+#: the least value that is added to the diagonal
 LEAST_RIDGE = 1e-12
-# Terms that wait. More make each row's part of them longer, fewer the products less efficient.
+# Terms that wait, at most. More make each row slower, fewer the matrix products less efficient.
 _MOST_TERMS = 48
 
 
@@ -41,14 +41,14 @@ class Terms(NamedTuple):
     G: np.ndarray  # (most, capacity) the g_i, 0 beyond the slots in use
     factors: np.ndarray  # (most,) the f_i
     kept: np.ndarray  # (capacity,) the diagonal of P
-    diagonal: np.ndarray  # (capacity,) that of M
-    gone: np.ndarray  # (most,) the slots that P is without
+    diagonal: np.ndarray  # (capacity,) the diagonal of M
+    gone: np.ndarray  # (most,) the slots where P is 0
     columns: np.ndarray  # (most, capacity) their columns of M₀
-    used: np.ndarray  # (2,) how many terms wait, and slots are gone
+    used: np.ndarray  # (2,) the numbers of terms that wait, and of slots gone
 
 
 class Ahead(NamedTuple):
-    """Products made ahead, of the rows of a sub-block from ``first`` on; there may be none."""
+    """Products computed ahead for the rows of a sub-block from ``first`` on; there may be none."""
 
     U: np.ndarray  # (rows, capacity) the u'
     D: np.ndarray  # (rows, capacity) the M₀ u'
@@ -56,7 +56,7 @@ class Ahead(NamedTuple):
 
 
 class Inverse(NamedTuple):
-    """The inverse M = P M₀ P + Σ_i f_i g_i g_iᵀ, and products made ahead."""
+    """The inverse M = P M₀ P + Σ_i f_i g_i g_iᵀ, and products computed ahead."""
 
     M: np.ndarray  # (capacity, capacity) M₀, its lower half
     terms: Terms
@@ -79,7 +79,7 @@ def new_terms(inverse: np.ndarray) -> Terms:
 def look_ahead(
     inverse: np.ndarray, panel: np.ndarray, changes: np.ndarray, first: int, rows: int
 ) -> Ahead:
-    """M₀ u' of so many rows of the panel from ``first`` on, after the changes (2, n) of its slots.
+    """M₀ u' of ``rows`` rows of the panel from ``first`` on, after the ``changes`` (2, n) of slots.
 
     All slots are in use. Valid until the next call.
     """
@@ -90,12 +90,12 @@ def look_ahead(
     U[:] = part[:, : len(inverse)]
     slots, sources = changes
     U[:, slots] = part[:, sources]
-    # in Fortran's order the lower half is the upper one of the transpose
+    # in Fortran's order the lower triangle is the upper one of the transpose
     return Ahead(U, dsymm(1.0, inverse.T, U.T).T, first)
 
 
 def settle(inverse: np.ndarray, terms: Terms) -> None:
-    """Write what waits into M₀, where new terms may begin."""
+    """Write the terms that wait into M₀."""
     n = terms.used[0]
     if n == 0:
         return
@@ -105,7 +105,7 @@ def settle(inverse: np.ndarray, terms: Terms) -> None:
     G, factors = terms.G[:n], terms.factors[:n]
     for sign, chosen in ((1.0, factors > 0.0), (-1.0, factors < 0.0)):
         g = np.sqrt(sign * factors[chosen])[:, None] * G[chosen]
-        # in Fortran's order the lower half is the upper one of the transpose
+        # in Fortran's order the lower triangle is the upper one of the transpose
         dsyrk(sign, g.T, beta=1.0, c=inverse.T, overwrite_c=1)
 
 

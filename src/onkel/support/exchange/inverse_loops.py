@@ -1,4 +1,4 @@
-"""The inverse M of :mod:`onkel.support.exchange.inverse` in the loop: M u, and rows in and out."""
+"""The inverse M of :mod:`onkel.support.exchange.inverse` in the loop: M u, rows come and go."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ def is_full(terms):
 
 @jit
 def is_worn(before, after, limit):
-    """Whether to make the inverse anew after so many rows dropped, and ``before`` a while ago."""
+    """Whether to compute the inverse anew: after every 2·``limit`` rows dropped.
+
+    ``before`` and ``after`` are the numbers of rows dropped at the last check and now.
+    """
     return after // (2 * limit) > before // (2 * limit)
 
 
 @jit
 def rounding_of(itemsize):
-    """What rounding does to kernel values of so many bytes, and more."""
+    """A bound on the relative rounding error of kernel values of ``itemsize`` bytes."""
     return 1e-8 if itemsize == 8 else 1e-5
 
 
@@ -32,10 +35,10 @@ def ridge(q, rounding):
 
 @jit_inline
 def _times(inverse, v, size, upwards, d):
-    """d ← M₀ v, from the lower half of M₀: each number is read once and used twice.
+    """d ← M₀ v, from the lower triangle of M₀: each number is read once and used twice.
 
-    Two rows at a time, i and k, for half the reading and writing of d. Whoever goes ``upwards``
-    after downwards finds the rows read last in the cache, where all of them don't fit.
+    Two rows i and k at a time halve the reads and writes of d. A pass ``upwards`` after one
+    downwards starts with the rows that are still in the cache, where M₀ does not fit.
     """
     pairs = (size + 1) // 2
     for j in range(size):
@@ -63,7 +66,7 @@ def _add_term(i, G, share, size, d):
 
 @jit_inline
 def _times_ahead(t, size, terms, ahead, d):
-    """d ← M₀ P u of row t, whose M₀ u' was made ahead."""
+    """d ← M₀ P u of row t, whose M₀ u' was computed ahead."""
     i = t - ahead.first
     for j in range(size):
         d[j] = ahead.D[i, j]
@@ -120,7 +123,7 @@ def extend(d, delta2, size, terms):
 
 @jit_inline
 def column(inverse, d, delta2, r, size, terms, u):
-    """Column r of the inverse with one more row, which stands last; before :func:`exchange`."""
+    """u ← column r of the inverse with the new row, which is last; call before :func:`exchange`."""
     G, factors, kept, of_r = terms.G, terms.factors, terms.kept, terms.columns[terms.used[1]]
     for j in range(size):
         of_r[j] = inverse[max(r, j), min(r, j)] if kept[r] > 0.0 else 0.0
@@ -132,7 +135,7 @@ def column(inverse, d, delta2, r, size, terms, u):
 
 @jit_inline
 def _go(r, terms):
-    """Slot r is filled anew: its column of M₀, which :func:`column` has left, counts no longer."""
+    """Slot r is refilled: its column of M₀, which :func:`column` saved, no longer counts."""
     if terms.kept[r] > 0.0:
         terms.gone[terms.used[1]] = r
         terms.used[1] += 1

@@ -1,7 +1,7 @@
 """The loop of the budgets that give the part of a dropped row to those that stay.
 
-See :mod:`onkel.support.exchange.family` for the formulas. A row that the stored ones span, but for
-rounding, is written in terms of them and not stored: nothing is lost, and the inverse stays well
+See :mod:`onkel.support.exchange.family` for the formulas. A row that the stored ones span, up to
+rounding, is expressed by them and not stored: nothing is lost, and the inverse stays well
 conditioned.
 """
 
@@ -31,12 +31,12 @@ from onkel.support.moving import move_of, onto_ball, scale_by
 from onkel.support.outputs import norm_from_gram
 from onkel.support.slots import CHANGED, REMOVED, SIZE, catch_up, place, score
 
-# A residual ‖δ‖² + λ below so many λ is rounding error.
+# A residual ‖δ‖² + λ of at most this many λ is rounding error.
 _SPANNED = 4.0
 
 
 class Scratch(NamedTuple):
-    """Arrays that every row uses anew; the neighbours are those of the slots, from row to row."""
+    """Arrays that every row overwrites; only ``neighbour``, of each slot, is kept between rows."""
 
     c: np.ndarray  # (K,) the direction of the step
     new: np.ndarray  # (K,) the coefficients of the new row
@@ -68,7 +68,7 @@ def _spread(size, d, A, new, state):
 
 @jit_inline
 def _drop_by_inverse(kind, delta2, q, size, slots, inverse, state, scratch):
-    """The slot that goes, its part given to the others; -1 where the new row is the one."""
+    """The slot to drop, after its part went to the others; -1 where it is the new row that goes."""
     A, new, d, u, terms = slots.A, scratch.new, scratch.d, scratch.u, inverse.terms
     if kind == ExchangeKind.LEAST_CHANGE:
         r = least_change_slot(A, slots.info, terms.diagonal, d, delta2, size)
@@ -140,7 +140,7 @@ def _learn_row(t, rows, slots, inverse, limits, how, scratch):
 
 @jit_inline
 def _stops(inverse, removed, slots, limits):
-    """Whether the inverse has to be settled, or made anew."""
+    """Whether the inverse has to be settled, or computed anew."""
     if limits.kind == ExchangeKind.NEAREST:
         return False
     return is_full(inverse.terms) or is_worn(removed, slots.counts[REMOVED], limits.size)
@@ -150,9 +150,9 @@ def _stops(inverse, removed, slots, limits):
 def learn_exchange(rows, slots, inverse, limits, how, first):
     """Learn the rows of one sub-block from row ``first`` on.
 
-    Returns the row to go on with: the inverse has to be settled, or made anew, before it.
+    Returns the row to go on with: the inverse has to be settled, or computed anew, before it.
     """
-    # slots there are: the budget's, once it is full
+    # B is the number of slots allocated: the budget, once the set is full
     K, B = rows.P.shape[1], slots.A.shape[1]
     scratch = Scratch(
         np.empty(K), np.empty(K), np.empty(B + 1), np.empty(B + 1), np.empty(B),

@@ -14,20 +14,20 @@ from onkel.support.exchange.loop import learn_exchange
 from onkel.support.slots import CHANGED, REMOVED, Rows, Slots
 from onkel.support.stored_rows import SLOTS
 
-# Rows multiplied ahead at first, and at the most.
+# Rows multiplied ahead, at first and at most.
 _AHEAD_ROWS, _MOST_AHEAD = 24, 64
-# An inverse of more rows than these leaves the second-level cache; from what share of the rows on
-# that are added a product of all costs less than going through it for each of those.
+# An inverse of more rows does not fit the second-level cache. Where more than this share of the
+# rows is added, one product for all rows costs less than a pass over the inverse for each of those.
 _LARGE, _OFTEN = 512, 0.4
 
 
 class ExchangeModel(BudgetModel):
-    """Coefficients over stored rows, one of which gives its part to the others and goes.
+    """Coefficients over stored rows; a row that is dropped gives its part of f to the others.
 
-    ``inverse`` (capacity, capacity) is that of the kernel matrix, its lower half; see
-    :mod:`onkel.support.exchange.inverse`. The inverse is settled where a block ends, and rounds
-    otherwise than within it: the coefficients that come from it are float64, so that this stays
-    far below what a decision can turn on.
+    ``inverse`` (capacity, capacity) is the lower triangle of the inverse kernel matrix; see
+    :mod:`onkel.support.exchange.inverse`. It is settled where a block ends, so blocks affect its
+    rounding. The coefficients that come from it are float64: the difference is far too small to
+    change a decision.
     """
 
     budget: Exchange
@@ -45,7 +45,7 @@ class ExchangeModel(BudgetModel):
         done, ahead_rows = 0, _AHEAD_ROWS
         while done < len(X):
             removed, first = int(self.counts[REMOVED]), done
-            # before the first row it still says how many there were in the last block
+            # before the first row the count is still that of the last block
             changed = slots.changes[:, : self.counts[CHANGED] if done else 0]
             n_ahead = ahead_rows if self._often else 0
             ahead = look_ahead(self.inverse, rows.panel, changed, done, n_ahead)
@@ -58,12 +58,12 @@ class ExchangeModel(BudgetModel):
 
     @property
     def _often(self) -> bool:
-        """Whether so many rows are added to a large set that a product of all pays."""
+        """Whether a large set adds so many of its rows that one product for all pays."""
         full = _LARGE < self.size == self.limit == len(self.inverse)
         return full and bool(self.counts[REMOVED] > _OFTEN * self.state[T])
 
     def _settle(self, inverse: Inverse, removed: int) -> None:
-        """Bring the inverse up to the slots; ``removed`` rows had been when the terms began."""
+        """Bring the inverse up to date; ``removed`` rows had gone when the terms began."""
         if is_worn(removed, int(self.counts[REMOVED]), self.limit):
             anew(self.gram, self.info, self.size, self.inverse, rounding_of(self.dtype.itemsize))
         else:

@@ -24,7 +24,7 @@ def smallest_of_all(slots, size, q, new, state, work):
 class SmallestProjection(Exchange):
     """The row of the smallest ``Σ_k α_k² κ(s, s)``, old or new, is projected onto the others.
 
-    O(B²) a row that is added.
+    O(B²) time per added row.
 
     Parameters
     ----------

@@ -11,11 +11,11 @@ from onkel.support.budget import SizedBudget
 class Merging(SizedBudget):
     """The lightest row and the partner that suits it best become one point between them.
 
-    Of B + 1 rows the one of the smallest ‖α_m‖ is merged: ``z = h s_m + (1 - h) s_n`` with the
+    Of B + 1 rows the one with the smallest ‖α_m‖ is merged: ``z = h s_m + (1 - h) s_n`` with the
     coefficients ``α_z = α_m κ^((1-h)²) + α_n κ^(h²)``, κ = κ(s_m, s_n), h and n such that f
     changes least. Rows whose coefficients point away from each other are not merged; where no
-    partner is left the lightest row is dropped. O(B) a row that is added, for a matrix of B²
-    numbers.
+    partner is left the lightest row is dropped. O(B) time per added row; a matrix of B² numbers is
+    kept.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Merging(SizedBudget):
     Notes
     -----
     Source: Wang, Crammer & Vucetic 2012, merging. The search over h and n is exact. Gaussian
-    kernel only: for others the best z is no point on the line between the two.
+    kernel only: for others the best z need not lie on the line between the two.
     """
 
     name = "merging"

@@ -5,9 +5,9 @@ with D(x, s) = γ‖x - s‖² = -log κ(x, s),
 
     D(x, z) = h D(x, s_m) + (1 - h) D(x, s_n) - h (1 - h) D(s_m, s_n).
 
-So the panel holds D, and each row mixes the columns that were merged before it. In the next block D
-comes from the merged point itself: rows, D and the choice of a partner are in float64, where the
-two agree far below what a decision can turn on.
+So the panel holds D, and each row mixes the columns that were merged before it. The next block
+computes D from the merged point itself. Rows, D and the choice of a partner are in float64: the
+difference between the two ways is then far too small to change a decision.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from onkel.support.merging.slots import Scratch, make_room, squared_norm, store
 from onkel.support.moving import move_of, onto_ball, scale_by
 from onkel.support.slots import REMOVED, SIZE, score
 
-# The norm's recursion is begun anew after so many merges.
+# Removals after which ‖f‖² is computed anew.
 _REFRESH = 1024
 
 
 class Events(NamedTuple):
     """What happened to the columns of the panel in this sub-block."""
 
-    columns: np.ndarray  # (3, n) the new row's, that of slot m (-1: no merge), that of slot n
+    columns: np.ndarray  # (3, n) of the new row, of slot m (-1: no merge), of slot n
     mixes: np.ndarray  # (2, n) h, and h (1 - h) D(s_m, s_n)
 
 
@@ -55,7 +55,7 @@ def _catch_up(panel, t, events, n_events, last):
 def _kernel_values(panel, t, size, kernel):
     """kernel (1, size) ← exp(-D) of row t."""
     if kernel.itemsize == 4:
-        # in two loops: one over two precisions would have half the width
+        # two loops: one that mixes precisions would use vectors of half the width
         for j in range(size):
             kernel[0, j] = kernel.dtype.type(-LOG2_E * panel[t, j])
         for j in range(size):
@@ -67,7 +67,7 @@ def _kernel_values(panel, t, size, kernel):
 
 @jit_inline
 def _merged(limits, slots, S, table, events, i, state, scratch):
-    """The last slot is one too many: two become one, noted as event i. False: it was dropped."""
+    """Free one slot, noted as event i; False where the new row itself was dropped."""
     columns, mixes, counts = events.columns, events.mixes, slots.counts
     m, n, h, shift = make_room(limits.size, limits.track, slots, S, table, state, scratch)
     columns[1, i], columns[2, i] = m, n

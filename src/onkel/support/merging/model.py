@@ -41,13 +41,13 @@ class MergingModel(BudgetModel):
     def panel(self, X: np.ndarray) -> np.ndarray:
         """γ‖x - s‖², (n, slots + n), of rows X (n, d) with every slot and with themselves.
 
-        The columns of slots that are not in use hold nothing.
+        The columns of slots that are not in use mean nothing.
         """
         n, m, slots = len(X), self.size, len(self.S)
         out = scratch("panel", (n, slots + n), np.float64)
         rows = X.astype(np.float64)
         if slots == self.most_slots:
-            # of slots that are not in use it holds what they held
+            # this includes slots that are not in use, with the rows they held last
             ordered_squared_distances(rows, self.S, out, earlier=True)
             out *= self.gamma_
             return out

@@ -1,4 +1,4 @@
-"""The point between two rows that stands for both best, and the best partner of a row."""
+"""The point between two rows that best stands for both, and the best partner of a row."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 from onkel.numerics.jit import jit, jit_inline
 
-# Newton's steps on the merge point stop here, or after so many.
+# Newton's steps on the merge point stop below this step, or after this many.
 _STEP, _MOST_STEPS = 1e-10, 60
-# Squared weights that differ by less than this share are equal.
+# Squared weights that differ by less than this share count as equal.
 _EQUAL = 1e-12
 # Above this γ‖s_m - s_n‖² two equal weights have a maximum near each end, and none in the middle.
 _TWO_MAXIMA = 2.0
-# From there on the degradation is above this share of a², its value at D = 2 and a = b.
+# From that D on, the degradation exceeds this share of a², its value at D = 2 and a = b.
 _BEYOND = 2.0 * (1.0 - math.exp(-0.5 * _TWO_MAXIMA)) ** 2 * (1.0 - 1e-9)
-# Degradations that differ by less than this share are equal.
+# Degradations that differ by less than this share count as equal.
 _TIE = 1e-7
-# Cells a side of the table of degradations, and the relative error of interpolating in it.
+# Cells per side of the table of degradations, and the relative error of interpolating in it.
 _GRID, _GRID_ERROR = 64, 5e-3
 
 
@@ -31,9 +31,9 @@ def merge_point(a2, ab, b2, D):
     best coefficients at z are α_z = u α_m + v α_n, and h maximises
     ‖α_z‖² = a2 u² + 2 ab u v + b2 v², where a2 = ‖α_m‖², ab = α_m·α_n > 0, b2 = ‖α_n‖².
 
-    At the maximum h is the mean of the three terms' places 1, 1/2 and 0, weighted by the terms.
-    It lies on the heavier side, where that equation has one root: Newton's steps, kept in the
-    bracket by bisection. Of two maxima of equal height it is the one near s_m.
+    At the maximum, h is the mean of 1, 1/2 and 0, weighted by the three terms. It lies on the
+    heavier side, where that equation has one root. Newton's steps find it, kept in a bracket by
+    bisection. Of two maxima of equal height the one near s_m is taken.
     """
     swapped = a2 < b2 * (1.0 - _EQUAL)
     if swapped:
@@ -67,7 +67,7 @@ def merge_point(a2, ab, b2, D):
 def _degradation(a2, ab, b2, D):
     """(h, ‖α_m‖² + ‖α_n‖² + 2κ α_m·α_n - ‖α_z‖²): how far f moves when m and n are merged.
 
-    By differences from 1, without which the four terms would cancel.
+    Summed as differences from 1 (``expm1``), as the four terms themselves would cancel.
     """
     h, _ = merge_point(a2, ab, b2, D)
     own = a2 * math.expm1(-2.0 * D * (1.0 - h) ** 2) + b2 * math.expm1(-2.0 * D * h * h)
@@ -76,7 +76,10 @@ def _degradation(a2, ab, b2, D):
 
 @cache
 def degradation_table() -> np.ndarray:
-    """Degradation over a² D² of parallel coefficients a ≤ b, on a grid of a/b by D in [0, 2]."""
+    """Degradation/(a² D²) for parallel coefficients a ≤ b, on a grid of a/b by D in [0, 2].
+
+    It is lowered by the interpolation error, so that interpolated values are lower bounds.
+    """
     table = np.empty((_GRID + 1, _GRID + 1))
     for i in range(_GRID + 1):
         b = _GRID / max(i, 0.05)
@@ -88,7 +91,7 @@ def degradation_table() -> np.ndarray:
 
 @jit_inline
 def _at_least(a2, b2, D, table):
-    """A lower bound on the degradation: it is least for coefficients that are parallel."""
+    """A lower bound on the degradation, which is least for parallel coefficients."""
     if D >= _TWO_MAXIMA:
         return _BEYOND * a2
     x, y = _GRID * min(math.sqrt(a2 / b2), 1.0), _GRID / _TWO_MAXIMA * D
@@ -113,9 +116,9 @@ def _products(m, j, A):
 def best_partner(m, size, A, distances, table, work):
     """(n, h): the slot whose merge with m, the lightest, degrades f least; n = -1 if none can.
 
-    All n with α_m·α_n > 0 are candidates. The table bounds what each can reach; the most promising
-    is looked at first, and then only those that could still be better. Of candidates that are equal
-    but for rounding the first slot is taken. ``work`` (2, size or more) is scratch.
+    All n with α_m·α_n > 0 are candidates. The table bounds the degradation of each from below. The
+    most promising is computed first, and then only those that could still be better. Of candidates
+    equal up to rounding the first slot is taken. ``work`` (2, size or more) is scratch.
     """
     first = -1
     a2, _ = _products(m, m, A)

@@ -20,7 +20,7 @@ from onkel.support.slots import BORN, REMOVED, SIZE
 
 
 class Scratch(NamedTuple):
-    """Arrays that every merge uses anew."""
+    """Scratch arrays, overwritten by every merge."""
 
     work: np.ndarray  # (1, capacity)
     candidates: np.ndarray  # (2, capacity), see best_partner
@@ -104,9 +104,10 @@ def _move(source, m, slots, S):
 
 @jit_inline
 def make_room(limit, track, slots, S, table, state, scratch):
-    """From limit + 1 slots to limit: (m, n, h, shift) as the loop repeats them.
+    """Go from limit + 1 slots to limit; returns (m, n, h, shift), which the loop applies to D.
 
-    n = -1: the new row, in the last slot, was dropped. m = -1: it took slot n, which was dropped.
+    n = -1: the new row, in the last slot, was dropped. m = -1: slot n was dropped, and the new row
+    took its place.
     """
     A, info, distances = slots.A, slots.info, slots.gram
     slots.counts[SIZE] = limit
@@ -123,7 +124,7 @@ def make_room(limit, track, slots, S, table, state, scratch):
         _move(limit, m, slots, S)
         return -1, m, 0.0, 0.0
     if n == limit:
-        # the merged row stands in a slot that stays, but is as old as the partner
+        # the merged row goes to a slot that stays, with the age and label of the partner
         m, n, h = n, m, 1.0 - h
         for i in range(info.shape[0]):
             info[i, n] = info[i, m]

@@ -1,7 +1,7 @@
 """Projectron's budget: a row that the stored ones nearly span is projected onto them.
 
 With an orthonormal basis e_1, e_2, ... of the span of the stored rows, each row is
-κ(x, ·) = Σ_i z_i e_i + δ e', and ‖δ‖² = κ(x, x) - ‖z‖² is what the stored rows cannot say of it.
+κ(x, ·) = Σ_i z_i e_i + δ e', and ‖δ‖² = κ(x, x) - ‖z‖² is its squared distance to that span.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Projection(Budget):
     Parameters
     ----------
     budget : int or None, default=100
-        B ≥ 1; None for no other bound than η.
+        B ≥ 1; None for no bound other than η.
     eta : float, default=0.0
         η ≥ 0. 0 stores every row until the set is full (the LSOKL programs).
     aggressive : bool, default=False
@@ -57,10 +57,10 @@ class Projection(Budget):
 
     Notes
     -----
-    Source: Orabona, Keshet & Caputo 2009, Projectron and Projectron++. What is kept is the Cholesky
-    factor L of κ(S, S), whose next row is that of the stored row: unlike the inverse, which it
-    stands for (K⁻¹ = L⁻ᵀL⁻¹), it is as good after a thousand steps as computed anew. A row whose
-    ‖δ‖² is rounding error is projected whatever η says.
+    Source: Orabona, Keshet & Caputo 2009, Projectron and Projectron++. The Cholesky factor L of
+    κ(S, S) is kept in place of the inverse K⁻¹ = L⁻ᵀL⁻¹. Each stored row adds a row to L, so that
+    rounding errors don't build up as in an updated inverse. A row whose ‖δ‖² is rounding error is
+    projected whatever η is.
     """
 
     name = "projection"

@@ -1,7 +1,7 @@
 """Coordinates z = L⁻¹ κ(S, x) of rows, L Lᵀ = κ(S, S), in one order of sums.
 
-A row's coordinates are the same to the last digit whether they are made for a block or on the way,
-when slots are filled: each sum runs over the slots in order.
+A row's coordinates are the same to the last digit whether they are computed for a whole block or
+one by one, as slots are filled: each sum runs over the slots in order.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import numpy as np
 
 from onkel.numerics.jit import jit_in_order, jit_inline_in_order
 
-# Rows solved together; fewer than so many are solved one by one.
+# Rows solved together; fewer rows than _FEW are solved one by one.
 _TILE, _FEW = 96, 8
 
 
 @jit_inline_in_order
 def _solve_row(Z, t, first, size, factor):
-    """Z[t, first:size] ← its coordinates, from kernel values; those before ``first`` are there."""
+    """Z[t, first:size] ← coordinates, from kernel values; those before ``first`` are given."""
     for j in range(size):
         if j >= first:
             Z[t, j] /= factor[j, j]
@@ -27,7 +27,7 @@ def _solve_row(Z, t, first, size, factor):
 
 @jit_inline_in_order
 def _take_off(W, n, s, first, last, factor):
-    """Row s of W ← itself less what rows ``first`` to ``last`` explain."""
+    """Subtract the part of rows ``first`` to ``last - 1`` of W from row s."""
     for j in range(first, last):
         f = factor[j, s]
         for t in range(n):
@@ -36,7 +36,7 @@ def _take_off(W, n, s, first, last, factor):
 
 @jit_inline_in_order
 def _take_off_four(W, n, s, factor):
-    """As :func:`_take_off` of rows s to s + 3, with the rows before s, which are read once."""
+    """:func:`_take_off` for rows s to s + 3 and all rows before s; those are read only once."""
     for j in range(0, s - 1, 2):
         a0, b0, c0, d0 = factor[j, s], factor[j, s + 1], factor[j, s + 2], factor[j, s + 3]
         k = j + 1
@@ -53,7 +53,7 @@ def _take_off_four(W, n, s, factor):
 
 @jit_inline_in_order
 def _solve_columns(W, n, size, factor):
-    """As :func:`_solve_row` of the first n columns of W (size, rows), with the same roundings."""
+    """:func:`_solve_row` for the first n columns of W (size, rows), with the same rounding."""
     for first in range(0, size, 4):
         last = min(first + 4, size)
         if last == first + 4:

@@ -1,12 +1,12 @@
 """The loop of Projectron: rows as coordinates in an orthonormal basis of the stored ones.
 
 κ(S, S) = L Lᵀ, and z = L⁻¹ κ(S, x) are the coordinates of the projection Pκ(x, ·) in the basis that
-Gram and Schmidt make of the stored rows in order. f is a weight for each coordinate, A (K,
-capacity): f(x) = A z, ‖f‖ = ‖A‖, and a projected step is A ← A + b c zᵀ: the learner is linear. A
-row that is stored adds the row [z, ‖δ‖] to L, and one coordinate.
+Gram-Schmidt makes of the stored rows in order. f has a weight for each coordinate, A (K, capacity),
+and is a linear learner in z: f(x) = A z, ‖f‖ = ‖A‖, and a projected step is A ← A + b c zᵀ. A row
+that is stored adds the row [z, ‖δ‖] to L, and one coordinate.
 
-The coordinates of a sub-block are made before it is walked, for the slots in use then; the loop
-adds those of the slots that are filled on the way.
+The coordinates of a sub-block are computed before it is walked, for the slots in use then. The loop
+adds those of the slots that are filled in the meantime.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Basis(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Arrays that every row uses anew."""
+    """Scratch arrays, overwritten for every row."""
 
     c: np.ndarray  # (K,) the direction of the step
     new: np.ndarray  # (K,) the weights of a new coordinate
@@ -87,7 +87,7 @@ def _learn_row(t, size, rows, slots, basis, limits, how, scratch):
         return
     length = _squared_length(basis.Z, t, size)
     delta2 = max(q - length, 0.0)
-    # of rows nearer than this to the stored ones, L⁻¹ would magnify the rounding of κ(S, x)
+    # for rows nearer than this to the stored ones, L⁻¹ would magnify the rounding of κ(S, x)
     rounding = 1e-10 if slots.A.itemsize == 8 else 1e-4
     room = not margin and (size < limits.size or limits.size < 0)
     stores = room and delta2 > max(eta * eta, rounding * q)

@@ -53,7 +53,7 @@ class ProjectionModel(BudgetModel):
         return MOST_ROWS if self.size == self.limit else super()._block_rows()
 
     def panel(self, X: np.ndarray) -> np.ndarray:
-        """As for all budgets; a full set stays as it is, and needs no κ(block, block)."""
+        """As for all budgets, but without κ(block, block) once the set is full and stays so."""
         if self.size != self.limit:
             return super().panel(X)
         X = X.astype(self.dtype, copy=False)

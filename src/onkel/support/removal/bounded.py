@@ -36,7 +36,7 @@ class Bound(IntEnum):
 
 @jit_inline
 def _draw(rng, chance, size):
-    """A slot by its chance."""
+    """A slot drawn at random, with the probabilities ``chance``."""
     left = uniform(rng)
     r = 0
     for j in range(size):
@@ -77,8 +77,8 @@ def _remaining(chance, j):
 def _choose(par, slots, size, chance):
     """The slot r to drop, and a factor of the survivors.
 
-    Row 0 of ``chance`` (1, B) ← the p_i, where they differ: a survivor's own factor is 1/(1 - p_i),
-    and the one returned is that of the first.
+    Where the p_i differ, row 0 of ``chance`` (1, B) ← the p_i: each survivor's factor is
+    1/(1 - p_i), and the one returned is that of the first survivor.
     """
     removal = int(par[_REMOVAL])
     if removal == Chance.OLDEST:
@@ -92,7 +92,7 @@ def _choose(par, slots, size, chance):
 
 @jit_inline
 def _stretch(j, factor, size, slots, state):
-    """α_j ← factor · α_j, with ‖f‖² where the kernel matrix is kept for it."""
+    """α_j ← factor · α_j; updates ‖f‖² too, where the kernel matrix is kept."""
     A, gram = slots.A, slots.gram
     for k in range(A.shape[0]):
         move = (factor - 1.0) * A[k, j]
@@ -107,10 +107,10 @@ def _stretch(j, factor, size, slots, state):
 
 @jit_inline
 def _stretch_to(before, r, size, chance, slots, state):
-    """α_j ← α_j/(1 - p_j)/``before`` of all but slot r.
+    """α_j ← α_j/(1 - p_j)/``before`` for all but slot r.
 
-    Once rows have been dropped all terms but the newest are of one size, and so have one p: of most
-    nothing is left to do.
+    Once rows have been dropped, all terms but the newest have the same size, and so the same p:
+    most need no change.
     """
     rounding = 1e-12 if slots.A.itemsize == 8 else 1e-6
     for j in range(size):
@@ -121,7 +121,7 @@ def _stretch_to(before, r, size, chance, slots, state):
 
 @jit_inline
 def _bounded(par, A, size, r, b, new, scale):
-    """A factor of all with the new row; coefficients are cut where that is the bound."""
+    """The factor of all terms, the new one too; with ``bound="each"`` it is 1, and A is cut."""
     most = par[_MOST] * b
     if most == np.inf:
         return 1.0
@@ -151,7 +151,7 @@ def bounded_slot(par, slots, size, b, new, state, work):
 
 @jit_inline
 def cuts(par):
-    """Whether coefficients may have been cut, which the norm's recursion does not see."""
+    """Whether coefficients may have been cut, which the update of the norm does not see."""
     return par[_MOST] < np.inf
 
 

@@ -1,4 +1,4 @@
-"""Budgets given by a slot function: what to derive from for a budget of your own."""
+"""Budgets given by a slot function: the base class for a budget of your own."""
 
 from __future__ import annotations
 

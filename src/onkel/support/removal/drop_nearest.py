@@ -9,7 +9,7 @@ from onkel.support.removal.by_slot import SlotBudget
 
 
 class DropNearest(SlotBudget):
-    """Drop the row whose place in feature space is nearest to the new one's.
+    """Drop the row that is nearest to the new one in feature space.
 
     The new row stands in for it: the distance is √(κ(x, x) - 2κ(x, s) + κ(s, s)). Of equal
     distances the first slot goes.

@@ -14,7 +14,7 @@ def fixed_random_slot(rng, size):
 
 
 class FixedRandom(SizedRemoval):
-    """One of the B + 1 terms, the new one too, is dropped at random, the others grow by (B+1)/B.
+    """One of the B + 1 terms, old or new, is dropped at random; the others grow by (B + 1)/B.
 
     f is unchanged in expectation. Use it with a rule that projects f onto a ball, which is what
     keeps it bounded.
@@ -27,9 +27,9 @@ class FixedRandom(SizedRemoval):
     Notes
     -----
     Source: He & Kwok 2014, second strategy; derived as in :class:`StochasticInsertion`. The paper
-    states a regret of O(√T) for B of order √T; this form does not reach it (docs/regret.md): what
-    is left of a term after a rows has grown by e^(a/B). :class:`BoundedRemoval` with
-    ``removal="nonuniform"`` is unbiased too, and its terms don't grow so.
+    states a regret of O(√T) for B of order √T; this form does not reach it (docs/regret.md): a
+    term that survives n removals has grown by e^(n/B). :class:`BoundedRemoval` with
+    ``removal="nonuniform"`` is unbiased too, and its terms don't grow like that.
     """
 
     name = "fixed_random"

@@ -1,7 +1,7 @@
 """The loop of the removal family: a full set drops one stored row for each new one.
 
-Also learners without a budget, and those that don't store every row. See
-:mod:`onkel.support.slots` for how the kernel values come to the rows.
+It also serves learners without a budget, and those that don't store every row. See
+:mod:`onkel.support.slots` for where the kernel values come from.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from onkel.support.slots import CHANGED, REMOVED, SIZE, catch_up, place, score
 
 
 class Scratch(NamedTuple):
-    """Arrays that every row uses anew."""
+    """Scratch arrays, overwritten for every row."""
 
     c: np.ndarray  # (K,) the direction of the step
     new: np.ndarray  # (K,) the coefficients of the new row
@@ -57,9 +57,9 @@ def _along(c, panel, t, size, A, state):
 
 @jit_inline
 def _refresh(limits, size, slots, state):
-    """After B removals what has been kept by recursion is made anew.
+    """After every B removals, compute anew what has been updated step by step.
 
-    The O(B²) of it is O(B) a row, and errors have grown e² times at most.
+    This is O(B²), so O(B) per row. In between, errors grow at most e² times.
     """
     anew = slots.counts[REMOVED] % size == 0
     cut = limits.kind == RemovalKind.BOUNDED and cuts(limits.par)

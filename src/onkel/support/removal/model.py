@@ -10,7 +10,7 @@ from onkel.support.slots import Rows, Slots
 
 
 class RemovalModel(BudgetModel):
-    """Coefficients over stored rows, of which a full set drops one for each new row."""
+    """Coefficients over stored rows; a full set drops one of them for each new row."""
 
     def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
         learn_removal(rows, slots, self._limits(), self.how())

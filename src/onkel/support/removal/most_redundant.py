@@ -48,8 +48,8 @@ def most_redundant_slot(loss, slots, size, panel, t, new, state):
 class MostRedundantRemoval(SizedRemoval):
     """Drop the row that would be predicted best without it: ``argmax_j y_j (f - α_j κ_j)(s_j)``.
 
-    In multiclass the margin over the best wrong class, in regression the smallest error. O(B) a
-    row that is added, for a kernel matrix of B² numbers.
+    In multiclass it is the margin over the best wrong class, in regression the smallest error.
+    O(B) time per added row; a kernel matrix of B² numbers is kept.
 
     Parameters
     ----------

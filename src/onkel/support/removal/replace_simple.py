@@ -1,4 +1,4 @@
-"""BPA-S: the new row takes the place of the stored row whose part it can best play itself."""
+"""BPA-S: the new row replaces the stored row whose part of f it takes over best."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def simple_slot(slots, size, rows, t, new, state, work):
 
     β_r = α_r k_r/q + new keeps the score of row t at f + new q whatever r is, so the objective
     ½‖f_r - f‖² + C·loss of the paper differs between the slots in its first term alone,
-    α_r² κ_rr + β_r² q - 2 α_r β_r k_r = α_r² (κ_rr - k_r²/q) + new² q. Of slots that are equal but
-    for rounding (rows of whole numbers are at equal distances) the first. ``work`` (1, B) is
-    scratch.
+    α_r² κ_rr + β_r² q - 2 α_r β_r k_r = α_r² (κ_rr - k_r²/q) + new² q. Of slots that are equal up
+    to rounding (rows of whole numbers may be at equal distances) the first is taken. ``work``
+    (1, B) is scratch.
     """
     A, info, panel, q = slots.A, slots.info, rows.panel, rows.q[t]
     squared_coefficients(A, size, work)
@@ -35,8 +35,8 @@ def simple_slot(slots, size, rows, t, new, state, work):
 class BPASimple(SizedRemoval):
     """The new row replaces a stored one and takes over its part of f, ``β = α_r k_r/q + τ c``.
 
-    Replaced is the row r that changes f least, ``α_r² κ_rr + β² q - 2 α_r β k_r``, with
-    q = κ(x, x). O(B) a row that is added.
+    It replaces the row r that changes f least, ``α_r² κ_rr + β² q - 2 α_r β k_r``, with
+    q = κ(x, x). O(B) time per added row.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def _next_oldest(info, size, after):
 
 @jit_inline
 def _harmless(loss, slots, size, panel, t, new, scale):
-    """The oldest slot whose loss does no more damage than one mistake allows; -1 for none."""
+    """The oldest slot whose removal does no more damage than one mistake allows; -1 for none."""
     r = _next_oldest(slots.info, size, -1.0)
     while r >= 0:
         sigma, mu = _weight_and_output(loss, slots, size, r, panel[t, r], new, scale)
@@ -105,7 +105,7 @@ def shrunk_slot(par, loss, slots, size, panel, t, new, state):
 
 @jit_inline
 def shrinkage_of_all(par, phi, limit, added, state):
-    """φ of a mistake that adds ``added`` to ‖f‖²: of the basic variant, else ``phi``.
+    """The basic variant's φ for a mistake that adds ``added`` to ‖f‖²; ``phi`` for the others.
 
     φ = min((B+1)^(-1/(2(B+1))), U/‖f'‖), U = ¼ √((B+1)/ln(B+1)).
     """
@@ -131,15 +131,15 @@ class ShrinkOldest(SizedRemoval):
         "self-tuned": the largest φ ≤ 1 that keeps the damage of all removals below 15/32 of the
         mistakes; f is shrunk only when a row is dropped. "basic": φ from B and ‖f‖ alone, at every
         mistake. "greedy": the oldest stored row whose own damage is within 15/32 goes, and nothing
-        is shrunk; where there is none, as self-tuned; up to O(B²) a removal. "lsokl": self-tuned,
+        is shrunk; where there is none, as self-tuned; up to O(B²) per removal. "lsokl": self-tuned,
         with a φ > 1 where the damage as a function of φ opens downwards, as in the program behind
         Lu et al. 2016; only for repeating its numbers.
 
     Notes
     -----
     Source: Dekel, Shalev-Shwartz & Singer 2008, sections 4 (basic) and 5 (self-tuned); greedy as in
-    the Cognitive Foundry. In multiclass the coefficient and the score of the dropped row's own
-    class are looked at, in regression \\|α\\| and \\|f\\| (the convention of the LSOKL programs).
+    the Cognitive Foundry. Multiclass uses the coefficient and the score of the dropped row's own
+    class, regression \\|α\\| and \\|f\\| (the convention of the LSOKL programs).
     """
 
     name = "shrink_oldest"

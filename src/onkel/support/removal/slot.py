@@ -18,7 +18,7 @@ from onkel.support.removal.smallest import smallest_slot
 
 @jit_inline
 def slot_to_drop(limits, how, rows, t, b, slots, size, scratch):
-    """(slot, factor of what is kept before the new row comes, factor of all after).
+    """(slot, factor of the stored rows before the new one is added, factor of all after that).
 
     ``scratch.new`` (K,) are the new row's coefficients, a step of size b.
     """

@@ -8,13 +8,13 @@ from onkel.numerics.jit import first_least, jit_inline
 from onkel.support.budget import BIRTH
 from onkel.support.removal.family import RemovalKind, SizedRemoval, weights
 
-# Weights that differ by less than this share are equal: coefficients round in float32.
+# Weights that differ by less than this share count as equal: coefficients round in float32.
 _TIE = 1e-4
 
 
 @jit_inline
 def smallest_slot(A, info, size, work):
-    """The slot of the smallest Σ_k α_k² κ(s, s); of those equal but for rounding the oldest.
+    """The slot of the smallest Σ_k α_k² κ(s, s); of those equal up to rounding, the oldest.
 
     ``work`` (1, capacity) is scratch.
     """
@@ -26,7 +26,7 @@ def smallest_slot(A, info, size, work):
 
 
 class SmallestRemoval(SizedRemoval):
-    """Drop the row of the smallest ``Σ_k α_k² κ(s, s)``: the least change of f in norm.
+    """Drop the row of the smallest ``Σ_k α_k² κ(s, s)``: f changes least in norm.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class SmallestRemoval(SizedRemoval):
 
     Notes
     -----
-    Source: Wang, Crammer & Vucetic 2012, removal. Weights equal but for rounding (all of them
-    with Pegasos and the hinge loss) are ties, in which the oldest row goes.
+    Source: Wang, Crammer & Vucetic 2012, removal. Among weights equal up to rounding (all of them
+    with Pegasos and the hinge loss) the oldest row goes.
     """
 
     name = "smallest"

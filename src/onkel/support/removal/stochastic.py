@@ -16,7 +16,7 @@ _THINNING = 0
 
 @jit_inline
 def thinned(par, t, b, rng):
-    """b over the chance t^-γ that row t is stored, or 0 where it is not."""
+    """b divided by the probability t^-γ that row t is stored; 0 where it is not stored."""
     chance = t ** -par[_THINNING]
     return b / chance if uniform(rng) < chance else 0.0
 
@@ -24,7 +24,7 @@ def thinned(par, t, b, rng):
 class StochasticInsertion(Removal):
     """A new term is kept with probability ``p_t = t^-γ``, and then divided by p_t.
 
-    f moves as without a budget in expectation; the expected size is O(T^(1-γ)).
+    In expectation f moves as without a budget; the expected size is O(T^(1-γ)).
 
     Parameters
     ----------

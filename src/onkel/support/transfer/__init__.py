@@ -1,1 +1,1 @@
-"""Budgets that move stored rows into random Fourier features."""
+"""Budgets that carry stored rows over into random Fourier features."""

@@ -1,4 +1,4 @@
-"""Transfer: rows that leave the support set go on in random Fourier features."""
+"""Transfer: rows that leave the support set are carried over into random Fourier features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Transfer(Budget):
 
     ``w̃ ← w̃ + Σ α_i z(s_i)`` over the k rows of the smallest ‖α_i‖, which are then dropped, with
     ``f(x) = Σ_j α_j κ(s_j, x) + w̃·z(x)`` and random Fourier features z: f changes by no more than
-    their error. O(B + D·d) a row that is added.
+    their error. O(B + D·d) time per added row.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The loop of transfer: rows that leave the support set go on in random Fourier features."""
+"""The loop of transfer: rows that leave the support set become part of a weight vector W."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def learn_transfer(rows, X, S, slots, carried, limits, k, how):
         catch_up(rows.panel, t, slots)
         _score(t, rows, slots, carried, state)
         move = move_of(how, rows, t, c)
-        # W goes along with A: it stands where the outputs at stored rows do elsewhere
+        # W is scaled along with A: it is passed in place of the outputs at stored rows
         scale_by(slots.A, carried.W, move.a, state)
         if move.b > 0.0:
             if slots.counts[SIZE] == limits.size:

@@ -1,4 +1,4 @@
-"""The support set whose dropped rows go on in random Fourier features."""
+"""The support set whose dropped rows are carried over into random Fourier features."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class TransferModel(BudgetModel):
         return out
 
     def _slots(self, n_changes: int) -> Slots:
-        # each row changes a slot, and moves one when it makes room
+        # each row fills a slot, each removal moves one; there are n + n_transfer removals at most
         return super()._slots(2 * n_changes + int(self.budget.n_transfer))
 
     def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:

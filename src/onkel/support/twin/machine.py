@@ -24,8 +24,8 @@ class TwinParameters(NamedTuple):
 class TwinVectors(BaseEstimator):
     """The twin vector machine: see :class:`onkel.TVMClassifier` for the parameters.
 
-    No :class:`~onkel.support.budget.Budget`: no rule moves f, so there is nothing to combine it
-    with.
+    It is no :class:`~onkel.support.budget.Budget`: no rule moves f, so there is nothing to combine
+    it with.
     """
 
     def __init__(

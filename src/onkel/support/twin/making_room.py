@@ -7,14 +7,14 @@ import numpy as np
 from onkel.numerics.jit import jit, jit_inline
 from onkel.support.twin.prototypes import kernel_row, rival_gap
 
-# What a difference in the classes' shares counts against one in place, 1 - κ ≤ 1: prototypes of
-# different classes are merged only where nothing else is left.
+# Weight of a difference in class shares against the distance 1 - κ ≤ 1: large, so that prototypes
+# of different classes are merged only as a last resort.
 _DISCORD = 10.0
 
 
 @jit_inline
 def _farthest(size, margin, A, outputs):
-    """The prototype farthest from the boundary of those that f does not need; -1 for none."""
+    """Of the prototypes beyond the margin that f does not use, the farthest; -1 for none."""
     r, most = -1, margin
     for j in range(size):
         needed = False
@@ -36,7 +36,7 @@ def _cheapest_pair(size, mass, gram):
     """(m, n), m < n, of the least ab/(a+b)·(1 - κ + discord·½‖p_m - p_n‖²).
 
     a and b are the weights, p the shares of the classes: Ward's criterion for rows in feature space
-    with their class beside them.
+    with the class appended to each.
     """
     at_m, at_n, least = 0, 1, np.inf
     for m in range(size):
@@ -55,7 +55,7 @@ def _cheapest_pair(size, mass, gram):
 
 @jit
 def _shift_outputs(j, size, sign, twins):
-    """Take prototype j out of the outputs (-1), or put it in (+1)."""
+    """Subtract prototype j from the outputs (sign -1), or add it (+1)."""
     A, outputs = twins.A, twins.outputs
     for k in range(A.shape[0]):
         if A[k, j] != 0.0:
@@ -114,13 +114,13 @@ def _merge(m, n, size, gamma, twins, row):
         for i in range(size):
             if i != m:
                 outputs[k, m] += A[k, i] * gram[m, i]
-        # its own part is added with everybody's
+        # slot m's own part is added below, to all outputs at once
     _shift_outputs(m, size, 1.0, twins)
 
 
 @jit
 def make_room(size, par, twins, row):
-    """One slot fewer than ``size``: a prototype that is far from the boundary, or two in one."""
+    """Free one of ``size`` slots: drop a prototype far from the boundary, or merge two."""
     r = _farthest(size, par.margin, twins.A, twins.outputs)
     if r < 0:
         m, r = _cheapest_pair(size, twins.mass, twins.gram)

@@ -22,7 +22,8 @@ class TwinModel(SupportModel):
 
     ``mass`` (classes, B + 1) is the weight of the rows that a prototype stands for, ``plus`` and
     ``minus`` (K, B + 1) the dual coefficients of both sides, A their difference; ``outputs`` is f
-    at the prototypes. There is one slot more than the budget: a new row is stored first.
+    at the prototypes. There is one slot more than the budget: a new row is stored before room is
+    made.
     """
 
     plus: np.ndarray

@@ -1,12 +1,12 @@
 """The SVM over the prototypes of the twin vector machine.
 
-Prototype j stands for rows of weight ``mass[c, j]`` of each class c, all at the place s_j. Output k
+Prototype j stands for rows at s_j, of total weight ``mass[c, j]`` in each class c. Output k
 is the SVM of class k against the rest (of +1 against -1 where K = 1) over these rows,
 
     max Σ_j (α⁺_j + α⁻_j) - ½ βᵀκ(S, S)β,  β = α⁺ - α⁻,  0 ≤ α^±_j ≤ C·(weight of that side at s_j),
 
-solved by steps along the coordinate that moves most, from where the last row left it. ``outputs``
-holds f(s_j).
+solved by steps along the coordinate that moves most, starting from the solution for the last row.
+``outputs`` holds f(s_j).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The prototypes of the twin vector machine, and what is asked of them."""
+"""The prototypes of the twin vector machine, their kernel values and margins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onkel.numerics.jit import jit_inline
 class Twins(NamedTuple):
     """The arrays of the prototypes; the first ``counts[SIZE]`` slots are in use."""
 
-    S: np.ndarray  # (B + 1, d) their places
+    S: np.ndarray  # (B + 1, d) the prototypes
     A: np.ndarray  # (K, B + 1) β = α⁺ - α⁻
     plus: np.ndarray  # (K, B + 1) α⁺
     minus: np.ndarray  # (K, B + 1) α⁻
@@ -36,7 +36,7 @@ def kernel_row(X, t, S, size, gamma, row):
 
 @jit_inline
 def rival_gap(scores, j, c):
-    """How far class c is ahead in column j, in units in which the margin is 1."""
+    """Lead of class c over the others in column j, on a scale where the margin is 1."""
     if scores.shape[0] == 1:
         return scores[0, j] if c == 1 else -scores[0, j]
     rival = -np.inf
