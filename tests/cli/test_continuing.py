@@ -176,3 +176,57 @@ def test_a_slow_pipe_says_what_is_waited_for():
     process.stderr.read()
     process.stderr.close()
     assert process.wait(timeout=60) == 0
+
+
+def test_a_rate_counts_the_rows_that_were_timed(days):
+    first = json.loads(run("learn", days / "tuesday.csv", "--from", days / "m.onkel",
+                           "--json").stdout)  # fmt: skip
+    assert first["n_rows"] == 5000
+    assert first["untimed_rows"] == 3000
+    assert first["rows_per_second"] == pytest.approx(2000 / first["learn_seconds"])
+    assert first["curve"][0]["rows_per_second"] is None
+
+
+def test_a_new_word_for_no_value(days):
+    frame = pd.read_csv(days / "tuesday.csv")
+    frame["a"] = frame["a"].astype(object)
+    frame.loc[5::9, "a"] = "broken"
+    frame.to_csv(days / "words.csv", index=False)
+    more = "learn", days / "words.csv", "--from", days / "m.onkel"
+    assert "(--na-values 'broken')" in run(*more).stderr
+    assert run(*more, "--na-values", "broken", "--save", days / "n.onkel").exit_code == 0
+    assert onkel.load(days / "n.onkel").encoder.na_values == ("broken",)
+    assert run("predict", days / "n.onkel", days / "words.csv").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--decimal", ",", "has '.'"),
+        ("--thousands", ",", "has None"),
+        ("--categorical", "a", "did not learn it as categories"),
+        ("--keep-columns", "count", "was learned without it"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(days, option, value, told):
+    frame = pd.read_csv(days / "monday.csv")
+    frame["count"] = range(len(frame))
+    frame.to_csv(days / "counted.csv", index=False)
+    model = days / "c.onkel"
+    run("learn", days / "counted.csv", "-t", "y", "-a", "fogd", "--save", model)
+    result = run("learn", days / "counted.csv", "--from", model, option, value)
+    assert result.exit_code == 2
+    assert f"{option}" in result.stderr
+    assert told in result.stderr
+
+
+def test_a_file_is_written_as_those_before(tmp_path):
+    frame = table(300, 2)
+    frame["place"] = frame["place"].replace("north", "Köln")
+    path, model = tmp_path / "a.csv", tmp_path / "m.onkel"
+    frame.to_csv(path, index=False, sep="#", encoding="cp1252")
+    written = "--sep", "#", "--encoding", "cp1252"
+    run("learn", path, "-t", "y", "-a", "fogd", "--save", model, *written)
+    for rows in (600, 900):
+        result = run("learn", path, "--from", model, "--save", model, "--json")
+        assert json.loads(result.stdout)["n_rows"] == rows

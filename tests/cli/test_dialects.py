@@ -127,3 +127,34 @@ def test_a_text_label_that_comes_late(tmp_path):
         assert "classification: the target holds 2 distinct whole numbers" in result.stderr
         assert "'other' stands where a number is expected" in result.stderr
         assert "say --task classification" in result.stderr
+
+
+def test_what_stands_for_no_label(tmp_path):
+    lines = [f"{k % 7},{'?' if k % 5 == 0 else 'no' if k % 2 else 'yes'}" for k in range(200)]
+    path = write(tmp_path / "a.csv", ["a,y", *lines])
+    model, _ = learned(path, "-t", "y", "--na-values", "?")
+    assert model.estimator.classes_.tolist() == ["no", "yes"]
+    assert model.n_rows == 160
+    # without it ? is a label, as "-" or "None" may be
+    assert learned(path, "-t", "y")[0].n_rows == 200
+
+
+def test_headers_in_another_encoding(tmp_path):
+    path = write(tmp_path / "a.csv", ["größe,y", "1,a", "2,b"], "cp1252")
+    result = run("learn", path, "-t", "y")
+    assert "is not text in UTF-8; say which encoding" in result.stderr
+    result = run("learn", path, "-t", "y", "--encoding", "utf-16")
+    assert "a.csv: is not text in utf-16" in result.stderr
+    path.write_bytes(b"a,y\r1,2\r3,4\r")
+    assert r"end with \r alone" in run("learn", path, "-t", "y").stderr
+
+
+def test_a_title_above_the_header(tmp_path):
+    path = write(tmp_path / "a.csv", ["Report,,", "id,a,y", *(f"{k},{k % 3},x" for k in range(50))])
+    assert "column 'y': no such column" in run("learn", path, "-t", "y").stderr
+
+
+def test_messages_keep_their_dots(tmp_path):
+    lines = [f"{k},a,b" for k in range(20)]
+    path = write(tmp_path / "a.csv", ["a,b,y", *lines, "7," + "x" * 90])
+    assert "xxx..." in run("learn", path, "-t", "y").stderr

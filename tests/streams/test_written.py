@@ -151,3 +151,23 @@ def test_a_saved_model_reads_them_as_it_learned(tmp_path, form):
         np.testing.assert_allclose(model.predict(again), whole[:3], rtol=1e-6)
     with pytest.raises(DataError, match="a time is expected"):
         model.predict({"x": "31/31/2021"})
+
+
+def test_an_odd_value_among_times_is_refused_with_its_row(tmp_path):
+    """Not: it makes categories of them all, where it stands early enough to be seen."""
+    days = [f"2024-{1 + k // 28:02}-{1 + k % 28:02}" for k in range(200)]
+    days[150] = "TBD"
+    f = csv(tmp_path / "a.csv", [(day, k % 2) for k, day in enumerate(days)])
+    stream = open_stream(f, target="y")
+    assert stream.encoder.kinds == {"x": "time"}
+    with pytest.raises(DataError, match="row 150, column 'x': 'TBD' stands where a time"):
+        list(stream)
+    assert open_stream(f, target="y", na_values=["TBD"]).encoder.kinds == {"x": "time"}
+    assert time_form(["31/12/2023"] * 9 + ["n.d."], None) == "dmy"
+    assert time_form(["31/12/2023"] * 8 + ["n.d."] * 2, None) is None
+
+
+def test_a_header_that_stands_there_again(tmp_path):
+    f = csv(tmp_path / "a.csv", [(1, 0), (2, 1), ("x", "y"), *((k, k % 2) for k in range(40))])
+    with pytest.raises(DataError, match="the header stands here again"):
+        list(open_stream(f, target="y"))

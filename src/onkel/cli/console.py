@@ -39,7 +39,8 @@ def complain(text: str) -> None:
     """Say in red, on one line of stderr, what went wrong."""
     from rich.text import Text
 
-    line = ". ".join(part.strip().rstrip(".") for part in text.splitlines() if part.strip())
+    parts = [part.strip() for part in text.splitlines() if part.strip()]
+    line = ". ".join(p if p.endswith("...") else p.removesuffix(".") for p in parts)
     stderr().print(Text.assemble(("error: ", "bold red"), (line, "red")), soft_wrap=True)
 
 

@@ -46,6 +46,7 @@ def predict(options: PredictOptions) -> None:
     """
     from onkel.cli.writers import check_outputs, open_writer
     from onkel.evaluation.scoring import Score
+    from onkel.evaluation.text import count
 
     if options.out != "-":
         check_outputs(Path(options.out), inputs=[*options.sources, options.model])
@@ -60,7 +61,7 @@ def predict(options: PredictOptions) -> None:
             score.add(y, columns["prediction"])
         if rows == 0:
             raise ValueError(f"{named(options.sources)}: there are no rows to predict")
-    note(f"{rows:,} predictions" + (f" in {options.out}" if options.out != "-" else ""))
+    note(count(rows, "prediction") + (f" in {options.out}" if options.out != "-" else ""))
     if score.n_rows:
         note(f"{score.text()} on the target {model.encoder.target!r}")
 

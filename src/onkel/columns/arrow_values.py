@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from onkel.columns.failures import first_failure, shorten
+from onkel.columns.failures import first_failure, misfit, shorten
 from onkel.columns.kinds.gaps import GAPS
 from onkel.errors import DataError
 
@@ -97,9 +97,7 @@ def _parsed(array: Any, name: str, na_values: Collection[str]) -> Any:
     except pa.ArrowInvalid:
         row = first_failure(len(text), lambda k: _casts(text.slice(0, k)))
         value = array[row].as_py()
-        raise DataError(
-            f"{shorten(value)} stands where a number is expected", row=row, column=name, value=value
-        ) from None
+        raise DataError(misfit(value, "a number"), row=row, column=name, value=value) from None
 
 
 def _casts(text: Any) -> bool:
@@ -159,7 +157,7 @@ def _texts(values: Any, name: str) -> list[Any]:
 
 
 def target_values(
-    array: Any, name: str, what: str = "the target"
+    array: Any, name: str, what: str = "the target", na_values: Collection[str] = ()
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The target as str, int64, float64 or bool; and where it is missing, if anywhere.
 
@@ -170,7 +168,8 @@ def target_values(
     if kind == "text":
         codes, known = categories(array, name)
         labels = np.array(known if known else [""], dtype=str)
-        gone = (codes < 0) | np.isin(labels, _NULLS)[codes]
+        bare = [label.strip() for label in labels.tolist()]
+        gone = (codes < 0) | np.isin(bare, [*_NULLS, *na_values])[codes]
         values = labels[codes]
     elif kind is None:
         raise DataError(f"{what} is of type {t}; labels or numbers are expected", column=name)

@@ -63,6 +63,9 @@ class Choice:
         if self.labels and self.target is not None:
             self.kinds[self.target] = "text"
         if self.encoder is not None:
+            if self.extend:
+                known = (*self.encoder.na_values, *self.written.na_values)
+                self.encoder.na_values = tuple(dict.fromkeys(known))
             self.kinds = self.encoder.stored
             if self.encoder.target_form and self.encoder.target is not None:
                 self.kinds[self.encoder.target] = "text"

@@ -8,6 +8,9 @@ from typing import Any
 
 from onkel.errors import DataError
 
+# Letters of a word that may stand for no value.
+_WORD = 20
+
 
 def moved(error: DataError, *, source: str | None = None, rows: int = 0) -> DataError:
     """The same error, ``rows`` rows further down and with the file named."""
@@ -41,6 +44,18 @@ def shorten(value: Any, width: int = 60) -> str:
     """A value for a message: quoted, and cut when long."""
     text = repr(value)
     return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def misfit(value: Any, wanted: str) -> str:
+    """That a value stands where a number, a time or the like is expected.
+
+    A word may be what somebody writes where there is no value.
+    """
+    told = f"{shorten(value)} stands where {wanted} is expected"
+    word = value.strip() if isinstance(value, str) else ""
+    if not word or len(word) > _WORD or any(c.isdigit() or c in ",;" for c in word):
+        return told
+    return f"{told}; if it means that there is none, learn with na_values (--na-values {word!r})"
 
 
 def first_failure(n: int, works: Callable[[int], bool]) -> int:

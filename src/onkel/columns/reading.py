@@ -9,7 +9,7 @@ import numpy as np
 
 from onkel.columns import arrow_values
 from onkel.columns.column import Column, Given
-from onkel.columns.failures import shorten
+from onkel.columns.failures import misfit
 from onkel.columns.kinds.gaps import GAPS
 from onkel.columns.kinds.written import numbers_of, seconds_of
 from onkel.errors import DataError
@@ -56,7 +56,7 @@ def _parsed(array: Any, column: Column, form: str, na_values: Collection[str]) -
         value = text.known[text.values[row]]
         what = "time" if column.kind == "time" else "number"
         raise DataError(
-            f"{shorten(value)} stands where a {what} is expected",
+            misfit(value, f"a {what}"),
             row=row,
             column=column.name,
             value=value,

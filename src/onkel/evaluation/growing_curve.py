@@ -46,6 +46,7 @@ class _Totals:
     last_loss: float = 0.0
     learn_seconds: float = 0.0
     seconds: float = 0.0
+    untimed_rows: int = 0
 
 
 class GrowingCurve:
@@ -110,6 +111,7 @@ class GrowingCurve:
             learn_seconds=learn_seconds,
             seconds=seconds,
             model_bytes=model_bytes,
+            untimed_rows=totals.untimed_rows,
         )
         totals.last_rows, totals.last_loss = n_rows, sums[0]
         self.rows.append(row)
@@ -121,7 +123,7 @@ class GrowingCurve:
         rows = [asdict(row) for row in self.rows]
         if not timed:
             for part in (totals, *rows):
-                part |= {"learn_seconds": 0.0, "seconds": 0.0}
+                part |= {"learn_seconds": 0.0, "seconds": 0.0, "untimed_rows": part["n_rows"]}
         return {"totals": totals, "curve": rows}
 
     def set_state(self, state: dict[str, Any]) -> None:

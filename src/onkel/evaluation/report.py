@@ -113,8 +113,9 @@ def _progress(run: PrequentialResult) -> Table:
     rows, seconds, learned = [], 0.0, 0
     for row in run.curve:
         # rows per second over the rows since the line before
-        spent, n = row.learn_seconds - seconds, row.n_rows - learned
-        seconds, learned = row.learn_seconds, row.n_rows
+        timed = row.n_rows - row.untimed_rows
+        spent, n = row.learn_seconds - seconds, timed - learned
+        seconds, learned = row.learn_seconds, timed
         rows.append(
             _row(
                 f"{row.n_rows:,}", run.metric.format(row.metrics[run.metric.name]),

@@ -36,6 +36,8 @@ class CurveRow:
         Time since the run began, all included.
     model_bytes : int
         Size of the learner's state.
+    untimed_rows : int
+        Rows at the head whose time is not known: a saved model keeps their losses alone.
     """
 
     n_rows: int
@@ -45,11 +47,12 @@ class CurveRow:
     learn_seconds: float
     seconds: float
     model_bytes: int
+    untimed_rows: int = 0
 
     @property
     def rows_per_second(self) -> float:
         """Rows learned per second of learning time."""
-        return self.n_rows / self.learn_seconds if self.learn_seconds > 0 else math.nan
+        return rate(self.n_rows - self.untimed_rows, self.learn_seconds)
 
     def flat(self) -> dict[str, float]:
         """The row as one flat record, with the metrics among the other fields."""
@@ -182,6 +185,11 @@ class PrequentialResult:
         from onkel.evaluation.figures.curves import plot
 
         return plot([self], path)
+
+
+def rate(rows: int, seconds: float) -> float:
+    """Rows per second; NaN where no time was taken."""
+    return rows / seconds if seconds > 0 else math.nan
 
 
 def finite(value: Any) -> Any:

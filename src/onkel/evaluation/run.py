@@ -19,7 +19,7 @@ from onkel.evaluation.details.details import Details
 from onkel.evaluation.growing_curve import GrowingCurve, Marks
 from onkel.evaluation.learner import as_block, as_learner, link_of, tell_then_learn
 from onkel.evaluation.metrics import metrics_of
-from onkel.evaluation.result import CurveRow, PrequentialResult
+from onkel.evaluation.result import CurveRow, PrequentialResult, rate
 from onkel.learners.told import Told
 from onkel.numerics.compiling import compile_seconds
 from onkel.pipeline import StreamModel
@@ -144,8 +144,8 @@ class PrequentialRun:
     @property
     def rows_per_second(self) -> float:
         """Rows a second of learning time so far."""
-        seconds = self._curve.totals.learn_seconds
-        return self.n_rows / seconds if seconds > 0 else math.nan
+        totals = self._curve.totals
+        return rate(totals.n_rows - totals.untimed_rows, totals.learn_seconds)
 
     def warm_up(self, block: Any) -> None:
         """Learn a block with a copy that is thrown away, so that compiling is not timed.

@@ -66,10 +66,11 @@ def line_chunks(
             told = stream if ref.compression else pa.PythonFile(raw, "r")
             stream = pa.transcoding_input_stream(told, encoding, "utf-8")
         yield from _chunks(stream, raw, ref, quotes, CHUNK_BYTES)
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
+        why = getattr(error, "reason", error)
         raise DataError(
-            f"is not text in {encoding} ({error.reason}); say which encoding it is in "
-            "(encoding=, on the command line --encoding)",
+            f"is not text in {encoding} ({why}); say which encoding it is in (encoding=, on the "
+            "command line --encoding)",
             source=ref.name,
         ) from None
     except (OSError, EOFError, lzma.LZMAError) as error:

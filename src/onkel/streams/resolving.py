@@ -97,7 +97,7 @@ def _files(files: list[FileRef], format: str | None, choice: Choice, dialect: Di
         dialect = dialect._replace(na_values=choice.encoder.na_values)
     if kind == "tsv" and dialect.sep is None:
         dialect = dialect._replace(sep="\t")
-    return _table(CsvSource(*options, dialect), choice)
+    return _table(CsvSource(*options, dialect, choice.target), choice)
 
 
 def _svmlight(files: list[FileRef], choice: Choice) -> Opened:

@@ -36,6 +36,8 @@ class TextSource(TableSource):
         Whether a column is to be read, by its name; others may hold anything.
     dialect : Dialect
         What is known of how they are written.
+    asked : str or None
+        The target, if somebody names it: a header without it is told before what stands below it.
     """
 
     #: whether a line end may stand inside quotes
@@ -50,7 +52,9 @@ class TextSource(TableSource):
         target: str | None,
         reads: Callable[[str], bool],
         dialect: Dialect,
+        asked: str | None = None,
     ) -> None:
+        self.asked = asked
         self.files, self.kinds, self.target, self.reads = files, kinds, target, reads
         self.name = joint_name(files)
         self.once = any(f.once for f in files)

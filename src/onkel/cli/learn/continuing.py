@@ -34,6 +34,8 @@ def load_base(path: Path) -> tuple[StreamModel, dict[str, Any]]:
 def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
     """The options with the model's own settings; what contradicts them is refused.
 
+    A file is written as those before it were, unless the options tell otherwise.
+
     Raises
     ------
     ValueError
@@ -57,7 +59,14 @@ def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
         "seed": kept.get("seed", LearnOptions.seed),
         "exclude": list(dict.fromkeys(left_out)),
         "missing": held_missing if options.missing == LearnOptions.missing else options.missing,
+        "na_values": list(dict.fromkeys([*model.encoder.na_values, *names_in(options.na_values)])),
+        "header": options.header and kept.get("header", True),
+        "decimal": kept.get("decimal", LearnOptions.decimal),
+        "thousands": kept.get("thousands"),
     }
+    for name in ("sep", "encoding", "dates"):
+        given = getattr(options, name)
+        own[name] = kept.get(name) if given is None else given
     return replace(options, **own)
 
 
@@ -80,6 +89,8 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
         "--statistics": (options.statistics, model.encoder.statistics, LearnOptions.statistics),
         "--dtype": (options.dtype, kept.get("dtype"), LearnOptions.dtype),
         "--seed": (options.seed, kept.get("seed"), LearnOptions.seed),
+        "--decimal": (options.decimal, kept.get("decimal"), LearnOptions.decimal),
+        "--thousands": (options.thousands, kept.get("thousands"), None),
     }
     for name, (wanted, held, unset) in asked.items():
         if wanted not in (unset, held):
@@ -89,11 +100,23 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
     for name, value in given.items():
         if params.get(name) != value:
             raise _contradiction(options, f"--set {name}", params.get(name), value)
-    twice = sorted(set(names_in(options.exclude)) & model.encoder.kinds.keys())
-    if twice:
-        raise ValueError(
-            f"--exclude {', '.join(twice)}: the model of --from {options.base} was learned with it"
-        )
+    _refuse_columns(options, model)
+
+
+def _refuse_columns(options: LearnOptions, model: StreamModel) -> None:
+    """Refuse options that would make something else of a column than the model has."""
+    assert model.encoder is not None
+    kinds, base = model.encoder.kinds, f"the model of --from {options.base}"
+    numbers = {name for name, kind in kinds.items() if kind != "text"}
+    left_out = set(model.settings.get("left_out", ()))
+    for option, asked, held, what in (
+        ("--exclude", options.exclude, kinds.keys(), "was learned with it"),
+        ("--categorical", options.categorical, numbers, "did not learn it as categories"),
+        ("--keep-columns", options.keep_columns, left_out, "was learned without it"),
+    ):
+        clash = sorted(set(names_in(asked)) & held)
+        if clash:
+            raise ValueError(f"{option} {', '.join(clash)}: {base} {what}")
 
 
 def _contradiction(options: LearnOptions, name: str, held: Any, wanted: Any) -> ValueError:

@@ -22,6 +22,9 @@ def _number(decimal: str, thousands: str) -> re.Pattern[str]:
     )
 
 
+# So many of the values tell what a column is; the odd one is refused with its row.
+_MOST = 0.9
+
 # By the form of a column: the decimal point, or the decimal comma.
 _NUMBERS = {"point": _number(r"\.", ","), "comma": _number(",", r"\.")}
 _PLAIN = re.compile(r"\d+,\d+")
@@ -47,7 +50,7 @@ def number_form(values: Sequence[str], decimal: str) -> str | None:
         They are numbers with a decimal comma, and ``decimal`` is a point.
     """
     form = "comma" if decimal == "," else "point"
-    if sum(_NUMBERS[form].fullmatch(value) is not None for value in values) >= 0.9 * len(values):
+    if sum(_NUMBERS[form].fullmatch(value) is not None for value in values) >= _MOST * len(values):
         return form
     commas = sum(_PLAIN.fullmatch(v.lstrip("+-")) is not None or v.isdecimal() for v in values)
     if form == "point" and commas == len(values):
@@ -74,18 +77,18 @@ def _number_of(value: str, form: str) -> float:
 
 
 def time_form(values: Sequence[str], dates: str | None) -> str | None:
-    """The form of a column whose values are all times: "ymd", "dmy" or "mdy"; None if not.
+    """The form of a column whose values are times: "ymd", "dmy" or "mdy"; None if they are not.
 
     Raises
     ------
     ValueError
         Day and month cannot be told apart, and ``dates`` does not tell.
     """
-    if all(_YEAR.fullmatch(value) for value in values):
+    if sum(_YEAR.fullmatch(value) is not None for value in values) >= _MOST * len(values):
         return "ymd"
     found = [_DAY.fullmatch(value) for value in values]
     parts = [(int(one[1]), int(one[3])) for one in found if one is not None]
-    if len(parts) < len(values):
+    if not parts or len(parts) < _MOST * len(values):
         return None
     first, second = (max(part) for part in zip(*parts, strict=True))
     forms = [form for form, month in (("dmy", second), ("mdy", first)) if month <= 12]

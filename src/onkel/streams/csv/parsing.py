@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from onkel.columns.arrow_values import one_batch
-from onkel.columns.failures import first_failure, shorten
+from onkel.columns.failures import first_failure, misfit, shorten
 from onkel.columns.kinds.gaps import GAPS
 from onkel.errors import DataError
 from onkel.streams.lines import Chunk, line_of
@@ -162,9 +162,9 @@ def _bad_row(row: Any, chunk: Chunk, names: list[str]) -> DataError:
 
 def _bad_value(raw: Any, row: int, name: str, t: pa.DataType, chunk: Chunk) -> DataError:
     value = raw.as_py().decode("utf-8", "replace")
-    what = f"stands where {_WORDS.get(t, str(t))} is expected"
+    what = misfit(value, _WORDS.get(t, str(t)))
+    if value.strip() == name:
+        what = f"{shorten(value)}: the header stands here again; take the line out"
     if pa.types.is_dictionary(t):
-        what = "is not text in UTF-8; say which encoding it is (--encoding)"
-    return DataError(
-        f"{line_of(chunk, row)}{shorten(value)} {what}", row=row, column=name, value=value
-    )
+        what = f"{shorten(value)} is not text in UTF-8; say which encoding it is (--encoding)"
+    return DataError(f"{line_of(chunk, row)}{what}", row=row, column=name, value=value)

@@ -35,6 +35,8 @@ class CsvSource(TextSource):
     def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
         """Read a file's header; the rows after it."""
         names, delimiter, end = header_of(chunk.data, self.dialect, file.name, self.reads)
+        if self.asked is not None and self.asked not in names:
+            raise missing_column(self.asked, names, file.name)
         self._header = Layout(names, delimiter, self.types, [], self._nulls)
         self._settled, self.lacks = False, "has a header but no rows"
         lines = chunk.data.count(b"\n", 0, end)

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from onkel.columns.failures import shorten
 from onkel.errors import DataError
 from onkel.streams.csv.parsing import HEXADECIMAL, Layout, as_utf8, read
 from onkel.streams.dialect import Dialect
@@ -44,7 +45,7 @@ def header_of(
     while data[start : start + 1] in (b"\r", b"\n"):
         start += 1
     end = _first_record(data, start)
-    line = data[start:end].decode("utf-8", "replace").strip("\r\n")
+    line = _text_of(data[start:end], where)
     delimiter = dialect.sep
     if delimiter is None:
         delimiter = next((d for d in ",;\t|" if d in line), ",")
@@ -52,7 +53,10 @@ def header_of(
     try:
         names = [n.strip() for n in next(csv.reader([line], delimiter=delimiter), [])]
     except csv.Error as error:
-        raise DataError(f"the header line cannot be parsed: {error}", source=where) from None
+        told = f"the header line cannot be parsed: {error}"
+        if "\r" in line:
+            told = r"its lines end with \r alone; write it with \n, say with tr '\r' '\n'"
+        raise DataError(told, source=where) from None
     finally:
         csv.field_size_limit(before)
     if not (dialect.header and _is_header(names)):
@@ -68,6 +72,18 @@ def header_of(
         )
     again = [bool(twice) and n in twice and n in names[:j] for j, n in enumerate(names)]
     return [f"{n}{AGAIN}{j}" if again[j] else n for j, n in enumerate(names)], delimiter, end
+
+
+def _text_of(line: bytes, where: str) -> str:
+    """The header line as text."""
+    try:
+        return line.decode().strip("\r\n")
+    except UnicodeDecodeError:
+        raise DataError(
+            f"the header {shorten(line.decode('utf-8', 'replace').strip())} is not text in UTF-8; "
+            "say which encoding it is in (encoding=, on the command line --encoding)",
+            source=where,
+        ) from None
 
 
 def _first_record(data: bytes, start: int) -> int:

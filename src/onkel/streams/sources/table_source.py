@@ -206,7 +206,7 @@ class TableSource(Source):
         elif form:
             column = Column(self.target, "number", form=form)
             values = pa.array(given(values, column, self.encoder.na_values).values)
-        y, unlabelled = target_values(values, self.target)
+        y, unlabelled = target_values(values, self.target, na_values=self.encoder.na_values)
         if unlabelled is None or not unlabelled.all():
             row = 0 if unlabelled is None else int(np.argmin(unlabelled))
             self.check_target(y.dtype.kind == "U", y[row].item(), self.target)
