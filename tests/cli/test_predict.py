@@ -199,3 +199,20 @@ def test_predictions_appear_as_rows_arrive(folder):
     process.stdin.close()
     process.stdout.close()
     assert process.wait(timeout=60) == 0
+
+
+def test_keys_are_handed_on_as_they_are_written(tmp_path):
+    """Also where the model learned from them: no digit is rounded, no zero lost."""
+    keys = [10**16 + 7919 * k * k for k in range(200)]
+    lines = [f"{key},{k % 90:05},{k % 3},{k % 2}" for k, key in enumerate(keys)]
+    (tmp_path / "k.csv").write_text("\n".join(["customer,zip,a,y", *lines, ""]))
+    run("learn", tmp_path / "k.csv", "-t", "y", "-a", "fogd", "-o", tmp_path / "k.onkel")
+    assert set(onkel.load(tmp_path / "k.onkel").encoder.kinds) == {"customer", "zip", "a"}
+    more = "predict", tmp_path / "k.onkel", tmp_path / "k.csv", "-o", tmp_path / "p.csv"
+    run(*more)
+    alone = (tmp_path / "p.csv").read_text().splitlines()
+    assert run(*more, "--keep", "customer,zip").exit_code == 0
+    kept = [line.split(",") for line in (tmp_path / "p.csv").read_text().splitlines()]
+    assert [row[0] for row in kept[1:]] == [f'"{key}"' for key in keys]
+    assert kept[2][1] == '"00001"'
+    assert [row[2] for row in kept] == alone

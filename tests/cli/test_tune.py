@@ -83,3 +83,14 @@ def test_bad_input_is_told(circle, options, message):
     shown = call(circle, "--target", "where", *options)
     assert shown.exit_code == 2
     assert message in " ".join(shown.stderr.split())
+
+
+def test_the_command_reads_the_file_as_the_search_did(tmp_path):
+    lines = [f"{k % 7},5;{k};{k % 2}" for k in range(120)]
+    (tmp_path / "a.csv").write_text("\n".join(["a;count;y", *lines, ""]))
+    shown = call(tmp_path / "a.csv", "--target", "y", "--decimal", ",", "--no-statistics",
+                 "--exclude", "count", "--grid", "learning_rate=1,2")  # fmt: skip
+    assert shown.exit_code == 0, shown.stderr
+    command = next(line for line in shown.stdout.splitlines() if line.startswith("onkel learn"))
+    for option in ("--decimal ,", "--exclude count", "--no-statistics", "--target y"):
+        assert option in command

@@ -85,6 +85,25 @@ class Learning(Reading):
     seed: options.Seed = 0
 
 
+# What another command is told in other words, or not at all.
+_OTHERWISE = ("sources", "limit", "settings")
+
+
+def as_asked(asked: Learning) -> list[str]:
+    """The options that were given, of reading and of learning, as words of a command line."""
+    words: list[str] = []
+    for field in fields(Learning):
+        value, name = getattr(asked, field.name), field.name.replace("_", "-")
+        if field.name in _OTHERWISE or value == field.default:
+            continue
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            words += [f"--{name}", str(one)]
+    return words
+
+
 def one_or_all(sources: list[str]) -> str | list[str]:
     """What `onkel.streams.open_stream` takes: a source, or a list of files."""
     return sources[0] if len(sources) == 1 else sources

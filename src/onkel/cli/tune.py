@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from onkel.cli import options
-from onkel.cli.asked import Learning, takes
+from onkel.cli.asked import Learning, as_asked, takes
 from onkel.cli.console import note, print_json, stderr, stdout
 from onkel.cli.options import MODEL
 
@@ -123,7 +123,7 @@ def _show(
     settings = {**fixed, **found.point}
     sources = [options.source] if isinstance(options.source, str) else options.source
     command = ["onkel", "learn", *sources, "--algorithm", str(options.algorithm)]
-    command += ["--target", options.target] if options.target else []
+    command += as_asked(options)
     command += [part for k, v in settings.items() for part in ("--set", f"{k}={v}")]
     stdout().print(f"{what} on the other {found.n_others:,} rows: {values[0]} "
                    f"(without the search: {values[1]})", markup=False)  # fmt: skip

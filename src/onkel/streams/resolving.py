@@ -82,9 +82,8 @@ def _files(files: list[FileRef], format: str | None, choice: Choice, dialect: Di
         from onkel.streams.binary import ArrowSource
 
         return _table(ArrowSource(files), choice)
-    # what is handed on stays as it is written
-    as_text = dict.fromkeys(choice.keep, "text") if kind != "jsonl" else {}
-    options = files, as_text | choice.kinds, choice.known_target, choice.reads
+    kinds = choice.kinds if kind == "jsonl" else _as_written(choice)
+    options = files, kinds, choice.known_target, choice.reads
     if kind == "jsonl":
         from onkel.streams.jsonl.source import JsonlSource
 
@@ -98,6 +97,16 @@ def _files(files: list[FileRef], format: str | None, choice: Choice, dialect: Di
     if kind == "tsv" and dialect.sep is None:
         dialect = dialect._replace(sep="\t")
     return _table(CsvSource(*options, dialect, choice.target), choice)
+
+
+def _as_written(choice: Choice) -> dict[str, str]:
+    """Kinds of the columns; what is handed on is text: a key of 17 digits, or 00501, stays itself.
+
+    The encoder reads numbers in text, too.
+    """
+    kinds = choice.kinds
+    keys = [name for name in choice.keep if kinds.get(name, "number") == "number"]
+    return kinds | dict.fromkeys(keys, "text")
 
 
 def _svmlight(files: list[FileRef], choice: Choice) -> Opened:
