@@ -9,10 +9,11 @@ from importlib import resources
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import onkel
-from onkel import FOGDClassifier, FOGDRegressor, make
+from onkel import ALGORITHMS, DataError, FOGDClassifier, FOGDRegressor, make
 
 
 @pytest.mark.parametrize("task", ["classification", "binary", "multiclass"])
@@ -78,3 +79,27 @@ def test_importing_the_package_loads_nothing_heavy():
 
 def test_the_package_is_marked_as_typed():
     assert resources.files("onkel").joinpath("py.typed").is_file()
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_wrong_parameter_is_named(name):
+    """Before any row is learned: no error of a row blames the data."""
+    wrong = {
+        "random_state": [-1],
+        "gamma": [None, [1.0, 2.0]],
+        "kernel": ["nope"],
+        "epsilon": [None],
+        "max_groups": ["x", 0],
+        "learning_rate": [None, [1.0]],
+        "alpha": [None],
+    }
+    X = np.arange(8.0).reshape(4, 2)
+    for task, y in (("classification", [0, 1, 0, 1]), ("regression", [0.5, 1.0, 2.0, 3.0])):
+        row = ALGORITHMS[name]
+        cls = row.classifier if task == "classification" else row.regressor
+        known = {} if cls is None else cls().get_params()
+        for parameter in known.keys() & wrong.keys():
+            for value in wrong[parameter]:
+                with pytest.raises(ValueError, match=parameter) as told:
+                    make(name, task, **{parameter: value}).partial_fit(X, y)
+                assert not isinstance(told.value, DataError)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -54,6 +56,10 @@ FORMS = {
     "reader": lambda f: pa.Table.from_pandas(f, preserve_index=False).to_reader(),
     "columns": lambda f: {name: f[name].to_numpy() for name in f},
     "rows": lambda f: f.to_dict("records"),
+    "series": lambda f: dict(f.items()),
+    "polars series": lambda f: {name: pl.from_pandas(f)[name] for name in f},
+    "arrow columns": lambda f: {name: pa.chunked_array([pa.array(f[name])]) for name in f},
+    "bytes": lambda f: f.assign(place=f["place"].str.encode("utf8")).to_dict("records"),
 }
 
 
@@ -81,6 +87,38 @@ def test_one_dict_is_one_row_and_a_path_is_a_source(saved, tmp_path):
     NEW[["y", *NAMES[::-1]]].to_csv(tmp_path / "new.csv", index=False)
     assert np.array_equal(model.predict(tmp_path / "new.csv"), expected)
     assert np.array_equal(model.predict(str(tmp_path / "new.csv")), expected)
+
+
+def test_values_of_one_row_in_other_types_are_the_same_values(saved):
+    model = onkel.load(saved)
+    row = {"small": 1.5, "place": "north", "large": 250.0}
+    expected = model.decision_function(row)
+    for other in (
+        {**row, "place": b"north"},
+        {name: np.asarray(value) for name, value in row.items()},
+        {**row, "large": Decimal("250")},
+    ):
+        assert model.decision_function(other) == expected
+    with pytest.raises(DataError, match=r"column 'place': b'\\xff' cannot be read as text"):
+        model.predict({**row, "place": b"\xff"})
+
+
+@pytest.mark.parametrize("name", ["place", "small"])
+def test_every_mark_of_a_gap_is_one(name):
+    model = StreamModel(FOGDClassifier(gamma=0.5, random_state=0), settings={"missing": "mean"})
+    frame = table(300).drop(columns="id")
+    model.partial_fit(frame, target="y")
+    row = frame.drop(columns="y").to_dict("records")[0]
+    expected = model.decision_function({**row, name: None})
+    for gap in (pd.NA, pd.NaT, float("nan"), np.nan):
+        assert model.decision_function({**row, name: gap}) == expected
+
+
+def test_bytes_of_pairs_are_text():
+    texts = [({"place": "north" if t % 3 else "south"}, t % 2) for t in range(300)]
+    rows = [({"place": x["place"].encode()}, y) for x, y in texts]
+    (block,), (expected,) = onkel.open_stream(rows), onkel.open_stream(texts)
+    assert (block.X == expected.X).all()
 
 
 def test_times_that_a_frame_holds_as_text_are_those_of_the_file(tmp_path):

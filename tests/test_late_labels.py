@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from copy import deepcopy
+from datetime import datetime, time, timedelta
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
-from onkel import LateLabels, OnlineKernelClassifier, OnlineKernelRegressor, StreamModel, load
+from onkel import (
+    FOGDRegressor,
+    LateLabels,
+    OnlineKernelClassifier,
+    OnlineKernelRegressor,
+    StreamModel,
+    load,
+)
 from onkel.errors import DataError, ModelFileError
 
 N = 250
@@ -70,7 +82,7 @@ def test_the_oldest_rows_are_forgotten_and_counted():
         late.learn(5, 1.0)
     with pytest.raises(DataError, match="id 6: a row with this id waits"):
         late.predict(6, X[6])
-    with pytest.raises(ValueError, match="most=0: must be at least 1"):
+    with pytest.raises(ValueError, match="most=0 must be a whole number, at least 1"):
         LateLabels(late.model, most=0)
 
 
@@ -127,6 +139,92 @@ def test_a_saved_one_goes_on_with_the_rows_that_wait(named, tmp_path):
     assert copy.predict("next", row(70)) == late.predict("next", row(70))
     with pytest.raises(DataError, match="was never predicted"):
         copy.learn("order 0", 1.0)
+
+
+def test_a_row_is_kept_as_it_was_whatever_becomes_of_what_was_given():
+    X, y, _ = _rows()
+    names = list("ab")
+    for model in (OnlineKernelRegressor(**PARAMS), StreamModel(OnlineKernelRegressor(**PARAMS))):
+        named = isinstance(model, StreamModel)
+        late, plain = LateLabels(model), LateLabels(deepcopy(model))
+        buffer = dict.fromkeys(names) if named else np.empty(2)
+        for t in range(40):
+            row = dict(zip(names, X[t].tolist(), strict=True)) if named else X[t].copy()
+            buffer.update(row) if named else buffer.put([0, 1], row)
+            assert late.predict(t, buffer) == plain.predict(t, row)
+            if t >= 3:
+                assert late.learn(t - 3, y[t - 3]) == plain.learn(t - 3, y[t - 3])
+
+
+def test_a_stream_model_of_arrays_takes_arrays(tmp_path):
+    X, y, _ = _rows()
+    late, plain = LateLabels(StreamModel(FOGDRegressor(random_state=0))), []
+    for t in range(20):
+        plain.append(late.predict(t, X[t]))
+        if t >= 2:
+            assert late.learn(t - 2, y[t - 2]) == plain[t - 2]
+    late.save(tmp_path / "late.onkel")
+    copy = load(tmp_path / "late.onkel")
+    assert copy.learn(18, y[18]) == plain[18]
+    assert late.learn(18, y[18]) == plain[18]
+    assert copy.predict("next", X[20]) == late.predict("next", X[20])
+
+
+ROW = {"when": datetime(2024, 1, 1, 3), "at": time(6, 30), "place": "north", "size": 1.5}
+FORMS = {
+    "series": pd.Series,
+    "frame": lambda row: pd.DataFrame([row]),
+    "polars": lambda row: pl.DataFrame([row]),
+    "arrow": lambda row: pa.Table.from_pylist([row]),
+    "by position": lambda row: list(row.values()),
+    "bytes": lambda row: {**row, "place": b"north"},
+    "decimal": lambda row: {**row, "size": Decimal("1.5")},
+    "datetime64": lambda row: {**row, "when": np.datetime64(row["when"], "ns")},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_a_row_is_saved(form, tmp_path):
+    many = [
+        {**ROW, "place": ["north", "south"][t % 2], "size": float(t % 7), "at": time(t % 24),
+         "when": ROW["when"] + timedelta(hours=t)}
+        for t in range(60)
+    ]  # fmt: skip
+    model = StreamModel(FOGDRegressor(random_state=0))
+    model.partial_fit(many, [row["size"] - 5.0 * (row["place"] == "north") for row in many])
+    late = LateLabels(model)
+    told = late.predict(1, FORMS[form](ROW))
+    assert told == model.predict(ROW)[0]
+    late.save(tmp_path / "late.onkel")
+    copy = load(tmp_path / "late.onkel")
+    assert copy.learn(1, 3.0) == late.learn(1, 3.0) == told
+    assert (copy.model.predict(many) == late.model.predict(many)).all()
+
+
+def test_gaps_of_rows_that_wait_are_saved(tmp_path):
+    model = StreamModel(FOGDRegressor(random_state=0))
+    model.partial_fit([{**ROW, "size": float(t % 7)} for t in range(30)], np.arange(30.0))
+    for gap in (None, float("nan"), pd.NA, pd.NaT):
+        for name in ROW:
+            late = LateLabels(model)
+            told = late.predict("a", {**ROW, name: gap})
+            late.save(tmp_path / "late.onkel")
+            assert load(tmp_path / "late.onkel").learn("a", 1.0) == told
+
+
+@pytest.mark.parametrize("x", ["abc", 3, None, [[1.0, 2.0]] * 2, {"a": 1.0}, [1.0, [2.0]]])
+def test_what_is_no_row_is_refused(x):
+    late = LateLabels(OnlineKernelRegressor(**PARAMS))
+    with pytest.raises(DataError, match=r"one row is expected, an array \(d,\); got"):
+        late.predict("a", x)
+    assert late.n_waiting == 0
+
+
+def test_the_model_and_the_number_that_may_wait_are_checked():
+    with pytest.raises(TypeError, match="model=None must be a StreamModel or an estimator"):
+        LateLabels(None)
+    with pytest.raises(ValueError, match="most='3' must be a whole number"):
+        LateLabels(OnlineKernelRegressor(), most="3")
 
 
 def test_what_cannot_be_saved_is_named(tmp_path):

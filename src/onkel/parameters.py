@@ -12,7 +12,7 @@ import numpy as np
 def positive(owner: object, name: str, below: float = np.inf) -> float:
     """A number above 0, and below ``below``."""
     value = getattr(owner, name)
-    if not _is_number(value) or not 0.0 < value < below:
+    if not is_number(value) or not 0.0 < value < below:
         right = "a positive number" if below == np.inf else f"above 0 and below {below:g}"
         raise ValueError(f"{name}={value!r} must be {right}")
     return float(value)
@@ -21,7 +21,7 @@ def positive(owner: object, name: str, below: float = np.inf) -> float:
 def non_negative(owner: object, name: str) -> float:
     """A number of at least 0."""
     value = getattr(owner, name)
-    if not _is_number(value) or not 0.0 <= value < np.inf:
+    if not is_number(value) or not 0.0 <= value < np.inf:
         raise ValueError(f"{name}={value!r} must be a number of at least 0")
     return float(value)
 
@@ -50,5 +50,6 @@ def member(owner: object, name: str, words: type[IntEnum]) -> IntEnum:
     return allowed[one_of(owner, name, allowed)]
 
 
-def _is_number(value: Any) -> bool:
-    return not isinstance(value, str) and bool(np.isreal(value))
+def is_number(value: Any) -> bool:
+    """Whether a value is one real number."""
+    return np.ndim(value) == 0 and hasattr(value, "__float__") and bool(np.isreal(value))

@@ -93,3 +93,13 @@ def test_a_name_looks_the_same_in_every_figure():
     assert one["fogd:n_components=100"] == two["fogd:n_components=100"]
     many = line_styles([f"fogd:n_components={n}" for n in range(40)])
     assert len({tuple(style.values()) for style in many.values()}) == 40
+
+
+def test_one_name_is_one_learner_and_none_is_an_error():
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+    found = onkel.compare("pa", (X, y), runs=2)
+    assert [line.summary.name for line in found.table.lines] == ["pa"]
+    with pytest.raises(ValueError, match="learners: there is none"):
+        onkel.compare([], (X, y))
+    with pytest.raises(ValueError, match=r"FOGDRegressor \(regression\), pa \(classification\)"):
+        onkel.compare([onkel.FOGDRegressor(), "pa"], (X, y))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import SGDClassifier
 
-from onkel import make
+from onkel import FOGDClassifier, make
 from onkel.errors import DataError
 from onkel.evaluation import prequential
 from onkel.pipeline import StreamModel
@@ -132,3 +134,26 @@ def test_a_stream_model_can_be_delayed():
 def test_a_negative_delay_is_refused():
     with pytest.raises(ValueError, match="delay=-1: must be at least 0"):
         prequential(make("pa"), _rows("binary"), delay=-1)
+
+
+def test_a_delay_is_rows_or_a_time():
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+    for delay in ("1h", 2.5, True, None):
+        with pytest.raises(ValueError, match="must be a whole number of rows, or a timedelta"):
+            prequential(FOGDClassifier(), (X, y), delay=delay)
+    for delay in (-1, timedelta(hours=-1)):
+        with pytest.raises(ValueError, match="must be at least 0"):
+            prequential(FOGDClassifier(), (X, y), delay=delay)
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=y)
+    frame["when"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(20), unit="h")
+    runs = [
+        prequential(StreamModel(FOGDClassifier(random_state=0)), frame, target="y", time="when",
+                    delay=delay)
+        for delay in (timedelta(hours=2), np.timedelta64(2, "h"), pd.Timedelta("2h"))
+    ]  # fmt: skip
+    assert len({run.value for run in runs}) == 1
+
+
+def test_a_model_that_does_not_predict_first_is_named():
+    with pytest.raises(TypeError, match=r"SGDClassifier.. does not predict rows before it learns"):
+        prequential(SGDClassifier(), (np.zeros((2, 1)), [0, 1]))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from tests.learners.conftest import CLASSIFIERS, NAMES
 
 from onkel.errors import DataError
 from onkel.learners import FOGDClassifier, NOGDClassifier, PAClassifier, RRFClassifier
+from onkel.pipeline import StreamModel
 
 KINDS = {
     "strings": ["b", "c", "a"],
@@ -184,3 +186,58 @@ def test_probabilities(cls, X, targets):
     with pytest.raises(AttributeError) as error:
         _ = cls(loss="hinge").predict_proba
     assert "logistic" in str(error.value.__cause__)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("values", [["a", float("nan")], [True, None]])
+def test_a_missing_label_in_a_list_is_no_class(stream, values):
+    X, y = np.zeros((6, 1)) + np.arange(6.0)[:, None], [values[0]] * 4 + [values[1]] * 2
+    model = FOGDClassifier(random_state=0)
+    with pytest.raises(DataError, match="row 4"):
+        (StreamModel(model) if stream else model).partial_fit(X, y)
+    assert model.classes_.tolist() == values[:1]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_pandas_own_types_stay_what_they_are(stream):
+    X = np.arange(60.0)[:, None]
+    for y in (
+        pd.Series([2**53, 2**53 + 1] * 30, dtype="Int64"),
+        pd.Series([True, False] * 30, dtype="boolean"),
+    ):
+        model = FOGDClassifier(random_state=0)
+        (StreamModel(model) if stream else model).partial_fit(X, y)
+        assert model.classes_.tolist() == sorted(set(y.tolist()))
+        y = y.copy()
+        y[10] = pd.NA
+        with pytest.raises(DataError, match="row 10"):
+            (StreamModel(model) if stream else model).partial_fit(X, y)
+
+
+def test_labels_beside_a_table_need_an_axis():
+    with pytest.raises(DataError, match=r"y has shape \(\) where \(n,\) is expected"):
+        StreamModel(FOGDClassifier()).partial_fit({"a": 1.0}, "up")
+
+
+@pytest.mark.parametrize(
+    "form", [list, tuple, set, dict.fromkeys, np.array, pd.Series, pd.Index, pd.Categorical,
+             lambda v: pd.Series(v).unique(), lambda v: np.array(v, dtype=object)],
+)  # fmt: skip
+@pytest.mark.parametrize("labels", [["b", "a", "cc"], [3, -1, 2**53 + 1], [True, False]])
+def test_classes_may_be_given_in_any_form(form, labels):
+    X, y = np.arange(6.0)[:, None], np.array(labels)[[0, 1, 0, 1, 1, 0]]
+    model = FOGDClassifier(random_state=0)
+    for _ in range(2):
+        model.partial_fit(X, y, classes=form(labels))
+    assert model.classes_.tolist() == sorted(labels)
+    assert model.classes_.dtype.kind != "O"
+
+
+@pytest.mark.parametrize(
+    ("classes", "told"),
+    [(["a", None], "label None is not of the type"), (["a", float("nan")], "label nan is not of"),
+     (["a", 1], "label 1 is not of the type"), ([0.5, 1.0], "continuous"), ("ab", "list of")],
+)  # fmt: skip
+def test_classes_that_are_none_are_named(classes, told):
+    with pytest.raises(ValueError, match=f"classes=.*{told}"):
+        FOGDClassifier().partial_fit(np.zeros((2, 1)), ["a", "a"], classes=classes)

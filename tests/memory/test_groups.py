@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
@@ -256,8 +257,27 @@ def test_groups_come_with_all_rows_or_none():
     plain = _learner("two").partial_fit(X, y)
     with pytest.raises(ValueError, match="without groups"):
         plain.predict_then_learn(X, y, groups=keys)
-    with pytest.raises(ValueError, match="max_groups=0 must be from 1"):
+    with pytest.raises(ValueError, match="max_groups=0 must be a whole number from 1"):
         _learner("two", max_groups=0).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [("a", float("nan"), "b"), ["a", None, "b"], pd.array(["a", None, "b"], dtype="string"),
+     pd.Series(["a", pd.NA, "b"])],
+)  # fmt: skip
+def test_a_missing_group_is_named_in_every_form(groups):
+    with pytest.raises(DataError, match="row 1, column 'groups': the group is missing"):
+        _learner("two").predict_then_learn(np.zeros((3, 2)), [0, 1, 0], groups=groups)
+
+
+@pytest.mark.parametrize("ahead", [-1, 1.5, "1", None])
+def test_rows_ahead_are_counted(ahead):
+    X, y, _ = _rows("two")
+    model = _learner("two").partial_fit(X, y)
+    for method in (model.predict_next, model.predict_proba_next):
+        with pytest.raises(ValueError, match="must be a whole number of at least 0"):
+            method(X[:2], ahead=ahead)
 
 
 @kinds

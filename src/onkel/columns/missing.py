@@ -22,7 +22,7 @@ def checked(
     for piece in pieces:
         n = piece.n_rows
         good, failure = _check(piece, policy, encoder, row, learn)
-        yield piece.before(good) if good < n else piece
+        yield _of_one_type(piece.before(good) if good < n else piece)
         if failure is not None:
             raise failure
         row += n
@@ -75,19 +75,35 @@ def _check(
             k = int(np.argmax(bad))
             good, j = _position(X, k)
             failure = _refusal(_values(X).flat[k], encoder.column_of(j), where, row + good)
-    fine = np.ones(0) if y is None or y.dtype.kind != "f" else np.isfinite(y)
+    fine = _told(y)
     if piece.unlabelled is not None and len(fine):
         fine |= piece.unlabelled
     if not fine[:good].all():
         good = int(np.argmin(fine))
+        value = y[good]
+        what = f"{value}; every row needs a finite one"
         failure = DataError(
-            f"the target is {y[good]}; every row needs a finite one",
+            f"the target is {'missing; every row needs one' if value is None else what}",
             source=where,
             row=row + good,
             column=encoder.target,
-            value=float(y[good]),
+            value=None if value is None else float(value),
         )
     return good, failure
+
+
+def _told(y: np.ndarray | None) -> np.ndarray:
+    """Which targets are there and finite, of numbers and of objects; (0,) of others."""
+    if y is None or y.dtype.kind not in "fO":
+        return np.ones(0, dtype=bool)
+    return np.isfinite(y) if y.dtype.kind == "f" else np.array([value is not None for value in y])
+
+
+def _of_one_type(piece: Any) -> Any:
+    """Targets of objects, among which no gaps are left, as numbers or text."""
+    if piece.y is None or piece.y.dtype.kind != "O":
+        return piece
+    return piece._replace(y=np.array(piece.y.tolist()))
 
 
 def _of_rows(flags: np.ndarray, X: Any) -> np.ndarray:

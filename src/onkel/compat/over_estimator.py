@@ -96,7 +96,7 @@ class OverEstimator:
             self._columns.commit(names)
             self._widen(A.shape[1])
         try:
-            self.model.partial_fit(A, np.asarray(y), **more)
+            self.model.partial_fit(A, y, **more)
         except DataError as error:
             if error.row:
                 self._columns.commit(names)

@@ -18,6 +18,7 @@ from onkel.evaluation.prequential import blocks_of
 from onkel.evaluation.processes import jobs_for
 from onkel.evaluation.report import write_html
 from onkel.evaluation.result import PrequentialResult
+from onkel.learners.base import OnlineEstimator
 from onkel.pipeline.describing import html_table
 
 ORDERS = ("shuffled", "stream")
@@ -72,7 +73,7 @@ class ComparisonResult:
 
 
 def compare(
-    learners: Sequence[Any] | Mapping[str, Any],
+    learners: str | Sequence[Any] | Mapping[str, Any],
     source: Any,
     *,
     target: str | None = None,
@@ -89,7 +90,7 @@ def compare(
 
     Parameters
     ----------
-    learners : sequence, or mapping of str
+    learners : str, sequence, or mapping of str
         Names of algorithms with settings ("fogd", "fogd:n_components=100"), estimators of onkel,
         estimators of scikit-learn with ``partial_fit``, River's models, or their names
         ("sklearn.linear_model:SGDClassifier"). Keys of a mapping are the names in the table.
@@ -124,7 +125,7 @@ def compare(
     Raises
     ------
     ValueError
-        If there is no such learner or order, or two have one name.
+        If there is no such learner or order, two have one name, or they learn different tasks.
     DataError
         If a row is bad.
 
@@ -143,14 +144,19 @@ def compare(
         raise ValueError(f"order={order!r}: must be one of {', '.join(ORDERS)}")
     if runs < 1:
         raise ValueError(f"runs={runs}: must be at least 1")
+    given = {learners: learners} if isinstance(learners, str) else learners
+    several = list(given.values() if isinstance(given, Mapping) else given)
+    _check_together(several, task)
     rows = read_all(blocks_of(source, target), np.inf, limit)
     assert rows is not None
     X, y = rows
     classes = np.unique(y) if task == "classification" else None
+    names = list(given) if isinstance(given, Mapping) else [None] * len(several)
     entries = named(
-        [entry(given, task, name=name, classes=classes) for name, given in learners.items()]
-        if isinstance(learners, Mapping)
-        else [entry(given, task, classes=classes) for given in learners]
+        [
+            entry(one, task, name=name, classes=classes)
+            for name, one in zip(names, several, strict=True)
+        ]
     )
     contest = Contest(entries, scaling, seed)
     console = Console(stderr=True) if progress else Console(quiet=True)
@@ -162,3 +168,14 @@ def compare(
         jobs=jobs_for(len(y) * runs * len(entries), jobs),
     )
     return ComparisonResult(contest.results, {one.name for one in entries if one.linear})
+
+
+def _check_together(learners: list[Any], task: str) -> None:
+    """See that there are learners, all of one task."""
+    if not learners:
+        raise ValueError("learners: there is none; name at least one")
+    tasks = {type(one).__name__: one._task for one in learners if isinstance(one, OnlineEstimator)}
+    tasks |= {one: task for one in learners if isinstance(one, str)}
+    if len(set(tasks.values())) > 1:
+        told = ", ".join(f"{name} ({its})" for name, its in tasks.items())
+        raise ValueError(f"the learners learn different tasks: {told}; a name stands for task=")

@@ -19,6 +19,24 @@ from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 
 
+def delay_of(delay: Any) -> int | timedelta:
+    """A delay as rows or as a time.
+
+    Raises
+    ------
+    ValueError
+        It is neither, or below 0.
+    """
+    if isinstance(delay, np.timedelta64):
+        delay = delay.astype("timedelta64[us]").item()
+    whole = isinstance(delay, int | np.integer) and not isinstance(delay, bool)
+    if not whole and not isinstance(delay, timedelta):
+        raise ValueError(f"delay={delay!r} must be a whole number of rows, or a timedelta")
+    if delay < type(delay)(0):
+        raise ValueError(f"delay={delay}: must be at least 0")
+    return delay if isinstance(delay, timedelta) else int(delay)
+
+
 class Delayed:
     """A model whose labels come ``delay`` late.
 

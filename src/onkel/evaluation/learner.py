@@ -78,7 +78,18 @@ def link_of(model: Any) -> str | None:
 
 
 def as_learner(model: Any) -> BlockLearner:
-    """The model itself, or an estimator wrapped as a model that learns blocks."""
+    """The model itself, or an estimator wrapped as a model that learns blocks.
+
+    Raises
+    ------
+    TypeError
+        It is neither.
+    """
+    if not hasattr(model, "predict_then_learn" if isinstance(model, BaseEstimator) else "learn"):
+        raise TypeError(
+            f"{model!r} does not predict rows before it learns them (predict_then_learn): a "
+            "StreamModel or an estimator of onkel is expected; onkel.compare takes others, too"
+        )
     return _Estimator(model) if isinstance(model, BaseEstimator) else model
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from onkel._version import __version__
 from onkel.errors import DataError, ModelFileError
-from onkel.evaluation.delayed import Delayed
+from onkel.evaluation.delayed import Delayed, delay_of
 from onkel.evaluation.details.details import Details
 from onkel.evaluation.growing_curve import GrowingCurve, Marks
 from onkel.evaluation.learner import as_block, as_learner, link_of, tell_then_learn
@@ -101,9 +101,8 @@ class PrequentialRun:
             raise ValueError(f"checkpoints={checkpoints!r}: must be 'powers' or 'none'")
         if every is not None and every < 1:
             raise ValueError(f"every={every}: must be at least 1")
+        delay = delay_of(delay)
         by_time = isinstance(delay, timedelta)
-        if (delay.total_seconds() if isinstance(delay, timedelta) else delay) < 0:
-            raise ValueError(f"delay={delay}: must be at least 0")
         self.model = model
         learner = as_learner(model)
         self._learner = Delayed(model, learner, delay) if delay else learner

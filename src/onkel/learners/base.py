@@ -187,6 +187,12 @@ class OnlineEstimator(Exported):
             raise error
         return X
 
+    def _check_next(self, X: Any, ahead: int) -> Any:
+        """As :meth:`_check_scoring`, of rows of which the first comes ``ahead`` after the next."""
+        if not isinstance(ahead, int | np.integer) or ahead < 0:
+            raise ValueError(f"ahead={ahead!r} must be a whole number of at least 0")
+        return self._check_scoring(X)
+
     @locked
     def _scores(self, X: Any) -> np.ndarray:
         X = self._check_scoring(X)

@@ -15,6 +15,7 @@ from onkel.learners.declaration import declared, param
 from onkel.learners.labels import (
     balanced_weights,
     class_weight_table,
+    classes_given,
     labels,
     refuse_unknown,
     required_target,
@@ -46,11 +47,11 @@ class CodedClasses(OnlineEstimator):
     def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None:
         """Begin over rows of d columns with the classes known so far."""
         self.classes_fixed_ = classes is not None
-        if whole:
-            classes = y
-        known = np.empty(0, y.dtype) if classes is None else np.unique(classes)
-        class_weight_table(self.class_weight, known)
+        known = np.unique(y) if whole else np.empty(0, y.dtype)
         if classes is not None:
+            known = classes_given(classes)
+        class_weight_table(self.class_weight, known)
+        if whole or classes is not None:
             refuse_unknown(self.class_weight, known)
         self._start(d, 1 if len(known) <= 2 else len(known))
         self.classes_ = known
@@ -59,7 +60,7 @@ class CodedClasses(OnlineEstimator):
     def _unknown_target(
         self, y: np.ndarray, weight: np.ndarray, classes: Any, error: DataError | None
     ) -> DataError | None:
-        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+        if classes is not None and not np.array_equal(classes_given(classes), self.classes_):
             raise ValueError(
                 f"classes={list(classes)!r} differ from those of the first call, "
                 f"{self.classes_.tolist()!r}"

@@ -152,7 +152,7 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
         comes ``ahead`` rows after the next one. With ``return_scores`` the scores, as of
         :meth:`decision_function`.
         """
-        scores = self._next_scores(self._check_scoring(X), ahead)
+        scores = self._next_scores(self._check_next(X, ahead), ahead)
         if return_scores:
             return scores[:, 0] if len(self.classes_) <= 2 else scores
         if len(self.classes_) == 0:
@@ -175,7 +175,7 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
 
         As :meth:`predict_next` to :meth:`predict`, so is this to :meth:`predict_proba`.
         """
-        return self._next_probabilities(self._check_scoring(X), ahead)
+        return self._next_probabilities(self._check_next(X, ahead), ahead)
 
     def _next_probabilities(self, X: Any, ahead: int) -> np.ndarray:
         """Probabilities (n, K) of checked rows that come next, in order."""

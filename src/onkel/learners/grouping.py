@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from onkel.columns.kinds.cells import is_missing
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
+from onkel.numerics.values import as_values
 
 _KINDS = (str, int, float)
 
@@ -21,7 +23,7 @@ def by_group(estimator: Any, groups: Any) -> dict[str, Any]:
 
 def group_keys(groups: Any) -> list[Any]:
     """Keys as plain texts and numbers, a row each."""
-    keys = groups if isinstance(groups, list) else np.asarray(groups).tolist()
+    keys = groups if isinstance(groups, list) else as_values(groups).tolist()
     if not isinstance(keys, list):
         raise ValueError(f"groups={groups!r} must be an array (n,), a key for every row")
     return [key.item() if isinstance(key, np.generic) else key for key in keys]
@@ -33,7 +35,7 @@ def check_keys(keys: list[Any], n: int) -> DataError | None:
         raise ValueError(f"X has {n} rows and groups has {len(keys)}; they must agree")
     for row, key in enumerate(keys):
         if not isinstance(key, _KINDS) or (isinstance(key, float) and not math.isfinite(key)):
-            what = "is missing" if key is None or key != key else f"is {key!r}"
+            what = "is missing" if is_missing(key) else f"is {key!r}"
             return DataError(
                 f"the group {what}; every row needs one, a text or a number",
                 row=row,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from onkel.errors import DataError
 from onkel.learners.checking import cell_error, first_error, not_finite
+from onkel.numerics.values import as_values
 
 
 def required_target(estimator: Any, y: Any) -> Any:
@@ -25,7 +27,7 @@ def _column(y: Any) -> np.ndarray:
     """y as an array (n,); one of numbers or strings is that already."""
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
         return y
-    return column_or_1d(y, warn=True)
+    return column_or_1d(as_values(y), warn=True)
 
 
 def targets(y: Any, dtype: Any) -> tuple[np.ndarray, DataError | None]:
@@ -76,6 +78,24 @@ def labels(y: Any) -> tuple[np.ndarray, DataError | None]:
     return y, first_error(error, _continuous(y if error is None else y[: error.row]))
 
 
+def classes_given(classes: Any) -> np.ndarray:
+    """All classes there will be, sorted, each once, of the type that labels of theirs have.
+
+    Raises
+    ------
+    ValueError
+        Naming the first that can be no label.
+    """
+    if isinstance(classes, str):
+        raise ValueError(f"classes={classes!r} must be a list of labels")
+    unordered = isinstance(classes, Collection) and not isinstance(classes, Sequence)
+    set_like = unordered and not hasattr(classes, "__array__")
+    known, error = labels(list(classes) if set_like else classes)
+    if error is not None:
+        raise ValueError(f"classes={list(classes)!r}: {error.message}")
+    return np.unique(known)
+
+
 def _labels_of_objects(y: np.ndarray) -> tuple[np.ndarray, DataError | None]:
     """Labels of mixed types up to the first that isn't of the type of the first one."""
     kind = str if isinstance(y[0], str) else (bool, int, float, np.generic)
@@ -118,7 +138,7 @@ def same_kind(y: np.ndarray, classes: np.ndarray) -> DataError | None:
 
 
 def _objects_error(y: np.ndarray, good: Any, message: str) -> DataError | None:
-    for row, value in enumerate(y):
+    for row, value in enumerate(y.tolist()):
         if not good(value):
             return DataError(message.format(value=value), row=row, column="y", value=value)
     return None

@@ -93,7 +93,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         row is ahead. Of the others, and far ahead, this is :meth:`predict`. The first row of X
         comes ``ahead`` rows after the next one.
         """
-        return self._next_scores(self._check_scoring(X), ahead)[:, 0]
+        return self._next_scores(self._check_next(X, ahead), ahead)[:, 0]
 
     def model_scores(self, X: Any) -> np.ndarray:
         """Outputs (n, 1) of the rows X (n, d)."""

@@ -14,6 +14,7 @@ from onkel.learners.grouping import check_keys, group_keys
 from onkel.learners.portable.saved import nbytes
 from onkel.learners.told import Told
 from onkel.model.lock import locked
+from onkel.parameters import whole
 
 _MOST_GROUPS = 10**9
 
@@ -42,8 +43,7 @@ class Remembers:
     def _start(self, d: int, n_outputs: int) -> None:
         if self.memory not in ("auto", False):
             raise ValueError(f"memory={self.memory!r} must be 'auto' or False")
-        if isinstance(self.max_groups, bool) or not 1 <= self.max_groups <= _MOST_GROUPS:
-            raise ValueError(f"max_groups={self.max_groups!r} must be from 1 to {_MOST_GROUPS}")
+        whole(self, "max_groups", most=_MOST_GROUPS)
         super()._start(d, n_outputs)  # type: ignore[misc]
         self.memory_ = self._new_memory(n_outputs) if self.memory == "auto" else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from onkel.kernels import Kernel
+from onkel.parameters import is_number
 
 HEURISTICS = ("median", "scale")
 #: the largest gamma taken: a larger one gives frequencies that float32 cannot hold
@@ -18,7 +19,7 @@ def check_gamma(gamma: float | str) -> None:
     if isinstance(gamma, str):
         if gamma not in HEURISTICS:
             raise ValueError(f"gamma={gamma!r} must be a positive number, 'median' or 'scale'")
-    elif not np.isreal(gamma) or not 0.0 < gamma <= LARGEST_GAMMA:
+    elif not is_number(gamma) or not 0.0 < gamma <= LARGEST_GAMMA:
         raise ValueError(
             f"gamma={gamma!r} must be a positive number of at most {LARGEST_GAMMA:g}, 'median' or "
             "'scale'; for narrower kernels scale the columns up"

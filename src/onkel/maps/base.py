@@ -25,6 +25,8 @@ from onkel.state import Field
 def draw_seed(random_state: Any) -> int:
     """A seed for NumPy's generator: an int stands for itself, anything else is drawn from."""
     if isinstance(random_state, (int, np.integer)):
+        if random_state < 0:
+            raise ValueError(f"random_state={random_state} must be at least 0")
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 

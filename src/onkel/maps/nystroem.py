@@ -99,6 +99,7 @@ class NystroemFeatures(FeatureMap):
         whole(self, "n_components")
         whole(self, "n_warmup", least=2)
         check_gamma(self.gamma)
+        make_kernel(self.kernel)
         if self.rank is not None and whole(self, "rank") > self.n_components:
             raise ValueError(f"rank={self.rank} must be at most n_components={self.n_components}")
         if isinstance(self.landmarks, str):

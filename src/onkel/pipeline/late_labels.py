@@ -13,6 +13,7 @@ from onkel.errors import DataError
 from onkel.learners.grouping import by_group
 from onkel.model.lock import locked
 from onkel.persistence.registry import model_of_part, part_of
+from onkel.pipeline.late_row import kept
 from onkel.pipeline.late_rows import Row, get_rows, rows_of
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
@@ -64,9 +65,12 @@ class LateLabels:
     """
 
     def __init__(self, model: Any, most: int = 100_000) -> None:
-        if most < 1:
-            raise ValueError(f"most={most}: must be at least 1")
-        self.model, self.most = model, most
+        if not hasattr(model, "predict_next"):
+            raise TypeError(f"model={model!r} must be a StreamModel or an estimator of onkel")
+        if not isinstance(most, int | np.integer) or most < 1:
+            raise ValueError(f"most={most!r} must be a whole number, at least 1")
+        self.model: Any = model
+        self.most = int(most)
         self.n_forgotten = 0
         self._waiting: OrderedDict[Any, Row] = OrderedDict()
         self._ahead: Counter[Any] = Counter()
@@ -85,7 +89,7 @@ class LateLabels:
         id : str, int or anything hashable
             What the label will name.
         x : dict, or array of shape (d,)
-            The row: a dict for a `StreamModel`.
+            The row, of which a copy is kept: a dict for a `StreamModel` of a table.
         group : str or number, optional
             The series the row belongs to, for an estimator that learns by group. A `StreamModel`
             takes it from its column.
@@ -102,9 +106,8 @@ class LateLabels:
         """
         if id in self._waiting:
             raise DataError(f"id {id!r}: a row with this id waits for its label already")
-        if not isinstance(self.model, StreamModel):
-            x = np.asarray(x).reshape(1, -1)
-        elif group is None:
+        x = kept(x, self.model)
+        if group is None and isinstance(x, dict):
             group = x.get(self.model.settings.get("group"))
         predicted = self._predict(x, group)
         if len(self._waiting) == self.most:
@@ -173,7 +176,7 @@ class LateLabels:
         late = cls(model_of_part(state, "model"), state["most"])
         late.n_forgotten = state["n_forgotten"]
         with inside(state, "waiting") as waiting:
-            late._waiting.update(rows_of(waiting, isinstance(late.model, StreamModel)))
+            late._waiting.update(rows_of(waiting))
         late._ahead.update(row.group for row in late._waiting.values())
         return late
 

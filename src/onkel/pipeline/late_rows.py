@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from contextlib import suppress
+from datetime import date, datetime, time
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from onkel.columns.kinds.cells import is_missing
 from onkel.state import require
+
+_TIMES: dict[str, Any] = {"datetime": datetime, "date": date, "time": time}
 
 
 class Row(NamedTuple):
@@ -25,22 +30,25 @@ def get_rows(waiting: Mapping[Any, Row]) -> dict[str, Any]:
     Raises
     ------
     TypeError
-        An id, or a value of a row, is neither text, a number, a time nor None; it is named.
+        An id, or a value of a row, is neither text, a number, a time nor None; it is named. Or some
+        rows have names, and some have none.
     """
     named = [row.x for row in waiting.values() if isinstance(row.x, Mapping)]
     bare = [row.x for row in waiting.values() if not isinstance(row.x, Mapping)]
+    if named and bare:
+        raise TypeError("some of the rows that wait are dicts and some arrays: a file holds either")
     return {
         "ids": [_plain(id, f"id {id!r}") for id in waiting],
         "names": [list(map(str, x)) for x in named],
-        "values": [[_plain(v, f"column {name!r}") for name, v in x.items()] for x in named],
+        "values": [[_cell(v, f"column {name!r}") for name, v in x.items()] for x in named],
         "X": np.concatenate(bare) if bare else None,
         "groups": [_plain(row.group, "group") for row in waiting.values()],
         "predicted": [_plain(row.predicted, "prediction") for row in waiting.values()],
     }
 
 
-def rows_of(state: dict[str, Any], named: bool) -> dict[Any, Row]:
-    """The inverse of :func:`get_rows`; ``named``: rows are dicts.
+def rows_of(state: dict[str, Any]) -> dict[Any, Row]:
+    """The inverse of :func:`get_rows`.
 
     Raises
     ------
@@ -52,7 +60,7 @@ def rows_of(state: dict[str, Any], named: bool) -> dict[Any, Row]:
     require(all(isinstance(own, list) for own in lists), "waiting: must be lists")
     ids, groups, predicted = (list(map(_restored, own)) for own in lists[:3])
     require(len(set(ids)) == len(ids), "ids: holds one twice")
-    rows = _named(*lists[3:]) if named else _bare(state.get("X"))
+    rows = _named(*lists[3:]) if state.get("X") is None else _bare(state["X"])
     together = zip(ids, rows, groups, predicted, strict=True)
     return {id: Row(x, group, told) for id, x, group, told in together}
 
@@ -63,32 +71,44 @@ def _named(names: list[Any], values: list[Any]) -> list[dict[str, Any]]:
 
 
 def _bare(X: Any) -> list[np.ndarray]:
-    if X is None:
-        return []
     require(isinstance(X, np.ndarray) and X.ndim == 2, "X: must be rows of numbers")
     return [X[i : i + 1] for i in range(len(X))]
 
 
+def _cell(value: Any, where: str) -> Any:
+    """A value of a row as JSON can hold it: as the number or text that a table makes of it."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, bytes):
+        with suppress(UnicodeDecodeError):
+            return value.decode()
+    return _plain(value, where)
+
+
 def _plain(value: Any, where: str) -> Any:
     """A value as JSON can hold it."""
+    if is_missing(value):
+        return None
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]")
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, datetime | date):
+    if isinstance(value, datetime | date | time):
         return {_time_name(value): value.isoformat()}
-    if value is None or isinstance(value, bool | int | float | str):
+    if isinstance(value, bool | int | float | str):
         return value
     raise TypeError(f"{where}: {type(value).__name__} cannot be written to a model file")
 
 
-def _time_name(value: date) -> str:
+def _time_name(value: date | time) -> str:
     """What a time is called in a file."""
-    return "datetime" if isinstance(value, datetime) else "date"
+    return next(name for name, kind in _TIMES.items() if isinstance(value, kind))
 
 
 def _restored(value: Any) -> Any:
     if isinstance(value, dict):
-        require(len(value) == 1 and value.keys() <= {"datetime", "date"}, "values: is no time")
+        require(len(value) == 1 and value.keys() <= _TIMES.keys(), "values: is no time")
         ((kind, text),) = value.items()
-        return (datetime if kind == "datetime" else date).fromisoformat(text)
+        return _TIMES[kind].fromisoformat(text)
     require(value is None or isinstance(value, bool | int | float | str), "values: is no value")
     return value

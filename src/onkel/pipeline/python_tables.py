@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 from scipy.sparse import issparse
 
 from onkel.columns.failures import first_failure, shorten
+from onkel.columns.kinds.cells import is_missing, text_of
 from onkel.columns.kinds.gaps import GAPS
 from onkel.errors import DataError
 
@@ -18,16 +19,33 @@ if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
 
 
+@runtime_checkable
+class _Series(Protocol):
+    """Of pandas or polars."""
+
+    def to_list(self) -> list[Any]: ...
+
+
+def _listed(values: Any) -> Any:
+    """A column of any library as a list or array; an array without axes as its one value."""
+    if isinstance(values, np.ndarray):
+        return values if values.ndim else values[()]
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values.to_pylist()
+    return values.to_list() if isinstance(values, _Series) else values
+
+
 def table_of_dict(data: Mapping[Any, Any], encoder: Encoder | None) -> Any:
     """One row, or columns of equal length."""
-    columns = [isinstance(v, (list, tuple, np.ndarray)) for v in data.values()]
+    listed = {str(name): _listed(values) for name, values in data.items()}
+    columns = [isinstance(v, (list, tuple, range, np.ndarray)) for v in listed.values()]
     if not any(columns):
-        return table_of_rows([data], encoder)
+        return table_of_rows([listed], encoder)
     if not all(columns):
         raise DataError(
             "a dict of one row or of whole columns is expected; this one mixes values and lists"
         )
-    return _table({str(name): values for name, values in data.items()}, encoder)
+    return _table(listed, encoder)
 
 
 def table_of_rows(rows: Iterable[Any], encoder: Encoder | None) -> Any:
@@ -78,7 +96,7 @@ def _array(name: str, values: Any, kind: str | None) -> Any:
         return pa.array(np.ascontiguousarray(values), from_pandas=True)
     found = list(values)
     if kind == "text":
-        found = [None if _is_gap(v) else str(v) for v in found]
+        found = [None if is_missing(v) else text_of(v, name, k) for k, v in enumerate(found)]
     elif kind == "time":
         found = [_moment(name, row, v) for row, v in enumerate(found)]
     try:
@@ -89,10 +107,6 @@ def _array(name: str, values: Any, kind: str | None) -> Any:
             f"{shorten(value)} is of another type than the values before it",
             source="the rows", row=row, column=name, value=value,
         ) from None  # fmt: skip
-
-
-def _is_gap(value: Any) -> bool:
-    return value is None or value != value
 
 
 def _moment(name: str, row: int, value: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from onkel.errors import DataError
+from onkel.numerics.values import as_values
 
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
@@ -90,7 +91,7 @@ def open_to_learn(
     if encoder is not None:
         reading |= {"encoder": copy.deepcopy(encoder), "extend": encoder.n_vector is None}
     if is_array(source):
-        return open_stream(source if y is None else (source, np.asarray(y)), **reading)
+        return open_stream(source if y is None else (source, as_values(y)), **reading)
     if encoder is not None:
         reading["exclude"] = _excluded(settings)
     if y is None:
@@ -102,7 +103,7 @@ def _open_beside(table: Any, y: Any, reading: dict[str, Any]) -> Stream:
     """A table whose targets stand beside it; a column of their name is no feature."""
     from onkel.streams import open_stream
 
-    rows, name = (table, np.asarray(y)), y.name if isinstance(y, _Named) else None
+    rows, name = (table, as_values(y)), y.name if isinstance(y, _Named) else None
     stream = open_stream(rows, **reading)
     if "encoder" in reading or not isinstance(name, str):
         return stream
@@ -122,7 +123,7 @@ class _Named(Protocol):
 
 
 @runtime_checkable
-class _Row(Protocol):
+class NamedRow(Protocol):
     """A row of a pandas frame: values with the names of their columns."""
 
     def items(self) -> Any: ...
@@ -167,7 +168,7 @@ def _source(data: Any, encoder: Encoder | None) -> Any:
     """Data as `onkel.streams.open_stream` takes it: named columns where the model has them."""
     from onkel.pipeline.python_tables import table_by_position, table_of_dict, table_of_rows
 
-    if isinstance(data, _Row):
+    if isinstance(data, NamedRow):
         return table_of_rows([dict(data.items())], encoder)
     if isinstance(data, Mapping):
         return table_of_dict(data, encoder)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from onkel.columns.encoding import Encoder
+from onkel.columns.kinds.cells import is_missing
 from onkel.errors import DataError
+from onkel.numerics.values import as_values
 from onkel.streams.blocks import Piece
 from onkel.streams.sources.source import Source, piece_rows
 
@@ -71,19 +74,29 @@ def _as_numbers(X: Any) -> Any:
         raise DataError(f"an array of numbers is expected: {error}") from None
 
 
-def as_target(y: Any, n: int) -> np.ndarray:
-    """A target given as an array: one value a row; object arrays become text or numbers."""
-    y = np.asarray(y)
+def as_target(y: Any, n: int | None = None) -> np.ndarray:
+    """A target given as an array: one value for each of n rows, where their number is known.
+
+    Object arrays become text or numbers; of one with gaps each value does, and a gap None.
+    """
+    y = as_values(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
-    if y.ndim != 1 or len(y) != n:
-        raise DataError(f"y has shape {y.shape} where ({n},) is expected")
+    if y.ndim != 1 or n not in (None, len(y)):
+        raise DataError(f"y has shape {y.shape} where ({'n' if n is None else n},) is expected")
     if y.dtype.kind == "O":
-        gone = np.array([v is None or v != v for v in y], dtype=bool)
-        if gone.any():
-            row = int(np.argmax(gone))
-            raise DataError("the target is missing; every row needs one", row=row, value=y[row])
-        y = np.array(y.tolist())
+        gone = np.array([is_missing(v) for v in y], dtype=bool)
+        plain = [float(v) if isinstance(v, Decimal) else v for v in y[~gone].tolist()]
+        told = _of_known_type(np.array(plain))
+        if not gone.any():
+            return told
+        y = np.full(len(y), None)
+        y[~gone] = told
+        return y
+    return _of_known_type(y)
+
+
+def _of_known_type(y: np.ndarray) -> np.ndarray:
     if y.dtype.kind not in "fiubU":
         raise DataError(f"y of dtype {y.dtype} is neither numbers, booleans nor text")
     return y

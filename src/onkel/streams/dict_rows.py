@@ -11,6 +11,7 @@ import numpy as np
 
 from onkel.columns.column import Column, Given
 from onkel.columns.failures import shorten
+from onkel.columns.kinds.cells import is_missing, text_of
 from onkel.errors import DataError
 
 _TIMES = (datetime.date, datetime.time, np.datetime64)
@@ -63,9 +64,9 @@ class DictRows:
 
     def _read(self, column: Column, value: Any, row: int) -> Any:
         """Text or None of a text column; else a number, NaN where it is missing."""
-        gone = value is None or value != value
+        gone = is_missing(value)
         if column.kind == "text":
-            return None if gone or value == "" else str(value)
+            return (None if gone else text_of(value, column.name, row)) or None
         try:
             if gone:
                 return math.nan
@@ -102,7 +103,7 @@ def _column(name: str, value: Any) -> Column:
     if isinstance(value, _TIMES):
         origin = _seconds_of(value)
         return Column(name, "time", origin if origin == origin else 0.0)
-    return Column(name, "text" if isinstance(value, str) else "number")
+    return Column(name, "text" if isinstance(value, (str, bytes)) else "number")
 
 
 def _seconds_of(value: Any) -> float:

@@ -31,7 +31,7 @@ def open_source(source: Any, format: str | None, choice: Choice, dialect: Dialec
         from onkel.streams.arrays import as_target
         from onkel.streams.tables import FrameSource
 
-        return _table(FrameSource(source, None if y is None else as_target(y, len(y))), choice)
+        return _table(FrameSource(source, None if y is None else as_target(y)), choice)
     _no_columns(choice, y is not None)
     sparse = type(source).__module__.startswith("scipy.sparse")
     if isinstance(source, np.ndarray) or sparse or y is not None:

@@ -14,6 +14,7 @@ from onkel.columns.column import Column
 from onkel.columns.encoding import Encoder
 from onkel.columns.failures import moved, shorten
 from onkel.columns.guessing import by_values, without_counts
+from onkel.columns.kinds.cells import is_missing
 from onkel.errors import DataError
 from onkel.streams.arrays import as_target
 from onkel.streams.blocks import Piece
@@ -140,7 +141,7 @@ class RowSource(Source):
     def _check_target(self, y: Any, row: int) -> None:
         if not self.has_target:
             return
-        if y is None or y != y:
+        if is_missing(y):
             raise DataError(
                 "the target is missing; every row needs one", source=self.name, row=row, value=y
             )
