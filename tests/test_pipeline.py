@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -207,3 +208,32 @@ def test_scores_and_probabilities():
 def test_scaling_must_be_known():
     with pytest.raises(ValueError, match=r"scaling='robust'.*standard"):
         _model("classification", scaling="robust")
+
+
+def test_a_target_of_text_is_named_by_a_regressor_and_the_rows_before_it_are_learned():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "place": ["north", "south"] * 30})
+    y = [str(t) for t in range(59)] + ["many"]
+    model, plain = (StreamModel(FOGDRegressor(random_state=0)) for _ in range(2))
+    with pytest.raises(DataError, match="row 59, column 'y': 'many' is not a number") as told:
+        model.partial_fit(frame, np.array(y))
+    before = plain.predict_then_learn(frame[:59], np.arange(59.0))
+    assert model.n_rows == 59
+    np.testing.assert_array_equal(told.value.predictions, before)
+    np.testing.assert_array_equal(model.predict(frame), plain.predict(frame))
+    with pytest.raises(DataError, match="row 0, column 'place': 'north' is not a number"):
+        StreamModel(FOGDRegressor()).partial_fit(frame, target="place")
+
+
+def test_a_table_without_any_target_teaches_nothing():
+    frame = pd.DataFrame({"a": np.arange(20.0), "y": [1.0, 2.0] * 10})
+    for model in (StreamModel(FOGDRegressor()), StreamModel(FOGDClassifier())):
+        model.partial_fit(frame, target="y")
+        assert len(model.predict_then_learn(frame.assign(y=None))) == 0
+        assert model.n_rows == 20
+
+
+def test_no_target_at_all_is_told():
+    frame = pd.DataFrame({"a": np.arange(20.0)})
+    with pytest.raises(DataError, match=r"give y, or name its column \(target=\)"):
+        StreamModel(FOGDRegressor()).partial_fit(frame)

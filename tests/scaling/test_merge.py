@@ -6,6 +6,7 @@ import copy
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from onkel import (
     ExplicitKernelRegressor,
@@ -233,3 +234,11 @@ def test_a_file_cannot_fix_what_has_no_map(value):
     state["fitted"]["map_fixed"] = value
     with pytest.raises(ModelFileError, match="map_fixed"):
         ForgetronClassifier.from_state(state)
+
+
+def test_a_learner_that_has_learned_nothing_is_told():
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+    new, fixed = KernelRLSClassifier(), KernelRLSClassifier(n_components=10).fit(X, y).fix_map()
+    for one, other in ((fixed, new), (new, fixed)):
+        with pytest.raises(NotFittedError):
+            one.merge(other)

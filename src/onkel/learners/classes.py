@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from onkel.errors import DataError, MergeError
 from onkel.learners.base import OnlineEstimator
@@ -215,6 +216,8 @@ class CodedClasses(OnlineEstimator):
 
     def _require_alike(self, other: Any) -> None:
         if type(other) is type(self):
+            check_is_fitted(self)
+            check_is_fitted(other)
             require_same("the classes", list(self.classes_), list(other.classes_))
         super()._require_alike(other)
 

@@ -14,6 +14,7 @@ from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.grouping import by_group
+from onkel.learners.labels import targets
 from onkel.learners.told import Told, joined
 from onkel.model.lock import locked
 from onkel.numerics.dense import with_zero_columns
@@ -126,7 +127,7 @@ class BlockModel:
     def tell_then_learn(self, block: Block, source: str | None = None) -> Told:
         """As `learn`; a classifier also tells the scores that decided."""
         if block.y is None:
-            raise DataError("the stream has no target column to learn from", row=block.start)
+            raise DataError("there is no target to learn: give y, or name its column (target=)")
         X, y = block.X, np.asarray(block.y)
         if not len(y):
             return Told(y)
@@ -289,6 +290,15 @@ class BlockModel:
 
     def _learn_rows(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
         """Learn rows up to the first bad one."""
+        if self.task == "regression" and y.dtype.kind not in "biuf":
+            y, error = targets(y, np.float64)
+            if error is not None:
+                head = slice(error.row)
+                if error.row:
+                    own = None if groups is None else groups[head]
+                    told = self._learn_rows(X[head], y[head], late, own)
+                    error.predictions, error.scores, error.classes = told
+                raise error
         try:
             told = self._learn_parts(X, y, late, groups)
         except DataError as error:

@@ -257,7 +257,8 @@ class StreamModel(MergeableModel):
                 predictions.append(error.predictions)
             error.predictions = np.concatenate(predictions) if predictions else None
             raise
-        return np.concatenate(predictions)
+        # of a table in which every row lacks a target there is none
+        return np.concatenate(predictions) if predictions else np.zeros(0)
 
     def open(
         self,
