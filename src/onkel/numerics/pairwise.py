@@ -16,8 +16,6 @@ from onkel.numerics.workspace import scratch
 
 # Features handled together: their columns stay in the first-level cache.
 _FEATURES = 32
-# Features added at once: the sum is read and written once for all of them.
-_TOGETHER = 8
 # Columns filled in a row: a multiple of this, the vectors of a loop, where the block has so many.
 _VECTORS = 16
 
@@ -34,64 +32,62 @@ def _columns(X, S, C):
 
 
 @jit_inline_in_order
-def _eight_squares(X, t, k, C, j, total):
-    """The sum with the squared differences of features k to k + 7 of row t and column j."""
-    for i in range(k, k + _TOGETHER):
-        gap = X[t, i] - C[i, j]
-        total = total + gap * gap
+def _pair_sum(X, t, k, count, C, j, squares, total):
+    """``total`` with the squared differences, or products, of features k to k + count - 1."""
+    for i in range(k, k + count):
+        if squares:
+            gap = X[t, i] - C[i, j]
+            total = total + gap * gap
+        else:
+            total = total + X[t, i] * C[i, j]
     return total
 
 
 @jit_inline_in_order
-def _eight_products(X, t, k, C, j, total):
-    """As :func:`_eight_squares`, of the products."""
-    for i in range(k, k + _TOGETHER):
-        total = total + X[t, i] * C[i, j]
-    return total
+def _add_group(X, t, rows, k, count, C, size, squares, out):
+    """Add features k to k + count - 1 to the sums of row t, and of row t + 1 if ``rows`` is 2."""
+    for j in range(size):
+        own = _pair_sum(X, t, k, count, C, j, squares, out[t, j])
+        if rows == 2:
+            out[t + 1, j] = _pair_sum(X, t + 1, k, count, C, j, squares, out[t + 1, j])
+        out[t, j] = own
 
 
 @jit_inline_in_order
-def _add_squares(X, t, C, first, last, size, out):
-    """out[t, :size] += the squared differences of features ``first`` to ``last``."""
+def _add_features(X, t, rows, first, last, C, size, squares, out):
+    """Add features ``first`` to ``last - 1`` in groups: a sum is read and written once a group."""
     k = first
-    while k + _TOGETHER <= last:
-        for j in range(size):
-            out[t, j] = _eight_squares(X, t, k, C, j, out[t, j])
-        k += _TOGETHER
-    while k < last:
-        for j in range(size):
-            gap = X[t, k] - C[k, j]
-            out[t, j] += gap * gap
-        k += 1
+    while k + 8 <= last:
+        _add_group(X, t, rows, k, 8, C, size, squares, out)
+        k += 8
+    while k + 2 <= last:
+        _add_group(X, t, rows, k, 2, C, size, squares, out)
+        k += 2
+    if k < last:
+        _add_group(X, t, rows, k, 1, C, size, squares, out)
 
 
 @jit_inline_in_order
-def _add_products(X, t, C, first, last, size, out):
-    """out[t, :size] += the products of features ``first`` to ``last``."""
-    k = first
-    while k + _TOGETHER <= last:
-        for j in range(size):
-            out[t, j] = _eight_products(X, t, k, C, j, out[t, j])
-        k += _TOGETHER
-    while k < last:
-        for j in range(size):
-            out[t, j] += X[t, k] * C[k, j]
-        k += 1
+def _sum_rows(X, C, m, first, last, squares, out):
+    """Add features ``first`` to ``last - 1`` for all rows, two rows to each column of C read."""
+    n, width = X.shape[0], C.shape[1]
+    for t in range(0, n - 1, 2):
+        size = min((m + t + _VECTORS) // _VECTORS * _VECTORS, width)
+        _add_features(X, t, 2, first, last, C, size, squares, out)
+    if n % 2:
+        _add_features(X, n - 1, 1, first, last, C, width, squares, out)
 
 
 @jit_in_order
 def _sum_over_features(X, C, m, squares, out):
     """Column m + t of row t and what follows it, up to whole vectors, may hold anything finite."""
-    d, width = C.shape
     out[:] = 0.0
-    for first in range(0, d, _FEATURES):
-        last = min(first + _FEATURES, d)
-        for t in range(X.shape[0]):
-            size = min((m + t + _VECTORS - 1) // _VECTORS * _VECTORS, width)
-            if squares:
-                _add_squares(X, t, C, first, last, size, out)
-            else:
-                _add_products(X, t, C, first, last, size, out)
+    for first in range(0, C.shape[0], _FEATURES):
+        last = min(first + _FEATURES, C.shape[0])
+        if squares:
+            _sum_rows(X, C, m, first, last, True, out)
+        else:
+            _sum_rows(X, C, m, first, last, False, out)
 
 
 def _pairs(

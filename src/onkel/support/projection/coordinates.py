@@ -11,7 +11,9 @@ import numpy as np
 from onkel.numerics.jit import jit_in_order, jit_inline_in_order
 
 # Rows solved together; fewer rows than _FEW are solved one by one.
-_TILE, _FEW = 96, 8
+_TILE, _FEW = 256, 8
+# Past a row of the tile, so that its columns don't all fall into the same lines of the cache.
+_GAP = 16
 
 
 @jit_inline_in_order
@@ -35,20 +37,28 @@ def _take_off(W, n, s, first, last, factor):
 
 
 @jit_inline_in_order
+def _four(factor, j, s):
+    return factor[j, s], factor[j + 1, s], factor[j + 2, s], factor[j + 3, s]
+
+
+@jit_inline_in_order
+def _less(value, f, z):
+    """``value`` less four products, one after the other."""
+    return (((value - f[0] * z[0]) - f[1] * z[1]) - f[2] * z[2]) - f[3] * z[3]
+
+
+@jit_inline_in_order
 def _take_off_four(W, n, s, factor):
-    """:func:`_take_off` for rows s to s + 3 and all rows before s; those are read only once."""
-    for j in range(0, s - 1, 2):
-        a0, b0, c0, d0 = factor[j, s], factor[j, s + 1], factor[j, s + 2], factor[j, s + 3]
-        k = j + 1
-        a1, b1, c1, d1 = factor[k, s], factor[k, s + 1], factor[k, s + 2], factor[k, s + 3]
+    """:func:`_take_off` for rows s to s + 3 and all rows before s, four at a time; 4 divides s."""
+    for j in range(0, s, 4):
+        f0, f1 = _four(factor, j, s), _four(factor, j, s + 1)
+        f2, f3 = _four(factor, j, s + 2), _four(factor, j, s + 3)
         for t in range(n):
-            z0, z1 = W[j, t], W[k, t]
-            W[s, t] = (W[s, t] - a0 * z0) - a1 * z1
-            W[s + 1, t] = (W[s + 1, t] - b0 * z0) - b1 * z1
-            W[s + 2, t] = (W[s + 2, t] - c0 * z0) - c1 * z1
-            W[s + 3, t] = (W[s + 3, t] - d0 * z0) - d1 * z1
-    for i in range(s, s + 4):
-        _take_off(W, n, i, s // 2 * 2, s, factor)
+            z = W[j, t], W[j + 1, t], W[j + 2, t], W[j + 3, t]
+            W[s, t] = _less(W[s, t], f0, z)
+            W[s + 1, t] = _less(W[s + 1, t], f1, z)
+            W[s + 2, t] = _less(W[s + 2, t], f2, z)
+            W[s + 3, t] = _less(W[s + 3, t], f3, z)
 
 
 @jit_inline_in_order
@@ -72,7 +82,7 @@ def solve(Z, size, factor):
         for t in range(Z.shape[0]):
             _solve_row(Z, t, 0, size, factor)
         return
-    W = np.empty((size, _TILE), Z.dtype)
+    W = np.empty((size, _TILE + _GAP), Z.dtype)
     for first in range(0, Z.shape[0], _TILE):
         n = min(_TILE, Z.shape[0] - first)
         for t in range(n):
