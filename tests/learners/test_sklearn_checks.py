@@ -136,18 +136,28 @@ def cases():
         for estimator, check in estimator_checks_generator(small(cls)):
             if not first and of_reading(check):
                 continue
-            reason = failures.get(check.func.__name__)
-            yield pytest.param(
-                estimator,
-                check,
-                id="-".join([cls.__name__, check.func.__name__, *map(str, check.keywords)]),
-                marks=[pytest.mark.xfail(reason=reason)] if reason else [],
-            )
+            name = "-".join([cls.__name__, check.func.__name__, *map(str, check.keywords)])
+            yield pytest.param(estimator, check, failures.get(check.func.__name__), id=name)
 
 
-@pytest.mark.parametrize(("estimator", "check"), list(cases()))
-def test_scikit_learn(estimator, check):
-    check(estimator)
+def fails(check, estimator):
+    try:
+        check(estimator)
+    except Exception:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(("estimator", "check", "excuse"), list(cases()))
+def test_scikit_learn(estimator, check, excuse):
+    """Every check passes, but for those that are excused.
+
+    A failure that is excused leaves no traceback: it would take longer to write than all checks.
+    """
+    if excuse is None:
+        check(estimator)
+    elif fails(check, estimator):
+        pytest.xfail(excuse)
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
