@@ -1,4 +1,4 @@
-"""What all tests share: the real data and the original programs' results, where they are."""
+"""Fixtures for all tests: the real data and the original programs' results, if available."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
 def pytest_collection_modifyitems(items):
-    """Leave out what would take minutes without the compiler; its loops have tests of their own."""
+    """Skip tests that take minutes without the compiler; its loops have their own tests."""
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         for item in items:
             if item.get_closest_marker("compiled"):

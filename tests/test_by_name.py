@@ -1,4 +1,4 @@
-"""A saved pipeline is called with rows as users hold them, by the names of their columns."""
+"""A saved pipeline accepts rows in the forms that users have, with columns found by name."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_learning_goes_by_name_too(saved, form):
     assert model.n_rows == 3200
     beside = onkel.load(saved)
     features = NEW[["large", "place", "small"]]
-    if form != "lazy" and form != "reader":  # their length is not known
+    if form != "lazy" and form != "reader":  # their length is unknown
         assert np.array_equal(beside.predict_then_learn(FORMS[form](features), NEW["y"]), before)
     other = table(200, seed=2)
     assert np.array_equal(model.predict(other), expected.predict(other))

@@ -1,4 +1,4 @@
-"""Compiled loops: learning goes on where they cannot be kept or read."""
+"""The cache of compiled loops: learning works even if it cannot be written or read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def twice(x):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Only the temporary folder can be written; nothing was said yet."""
+    """Only the temporary folder is writable; its notice has already been given."""
     monkeypatch.setattr(cache._Places, "_locator_classes", [cache._TemporaryLocator])
     monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(cache, "_said", {"place"})
@@ -83,7 +83,7 @@ def test_a_broken_file_is_replaced(folder, monkeypatch, ending, content):
 
 
 def test_processes_that_compile_at_once_keep_a_file_each(folder, monkeypatch):
-    """Each begins before the other has written its index; numbered files would be the same."""
+    """Both start before either has written its index, so numbered file names would collide."""
     first, second = jit(twice), jit(twice)
     monkeypatch.setattr(second._cache._cache_file, "_load_index", dict)
     assert first(2) == 4
@@ -100,7 +100,7 @@ CALLING = (
 
 @pytest.mark.parametrize("call", ["piece", "of_pieces.piece"])
 def test_a_loop_is_compiled_anew_where_another_file_has_changed(tmp_path, call):
-    """A loop holds the code of its pieces, whichever file they stand in."""
+    """A loop contains the code of its pieces, whichever file that comes from."""
     (tmp_path / "of_loops.py").write_text(CALLING.format("of_pieces", call))
     told = []
     for result in ("x + 1", "x + 20"):
@@ -121,7 +121,7 @@ def test_a_loop_is_compiled_anew_where_another_file_has_changed(tmp_path, call):
 
 
 def test_a_piece_kept_on_disk_is_not_taken_for_a_loop(folder):
-    """A piece has no entry for Python: calling one would end the process."""
+    """A piece has no entry point for Python: calling one would crash the process."""
     piece = jit_inline(twice)
     assert jit_from_loop(piece)(2) == 4
     loop = jit(twice)
@@ -137,7 +137,7 @@ def jit_from_loop(piece):
 
 
 def test_the_first_run_gives_the_model_of_later_ones(tmp_path):
-    """What is compiled in this process and what is loaded round alike."""
+    """Freshly compiled loops and loops loaded from the cache round alike."""
     program = (
         "import hashlib, numpy as np; from onkel import OnlineKernelRegressor as Learner; "
         "X = np.random.default_rng(0).normal(size=(700, 4)); y = X[:, 0] * X[:, 1]; "

@@ -167,7 +167,7 @@ def test_scaling(empty, toy, scaling, first, constant):
 
 @pytest.fixture
 def flights(empty, monkeypatch):
-    """Four flights, the table of which says when they were, as minutes late and as late or not."""
+    """Four flights with their times; the target is minutes late, or late or not."""
     for name, task, above in (("minutes", "regression", None), ("late", "binary", 15.0)):
         entry = Entry(
             name, task, 4, 2, 2 * (task == "binary"), "all", "unit", None, "nowhere",

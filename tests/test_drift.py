@@ -1,4 +1,4 @@
-"""Streams that change: what is promised of their rows, and that forgetting follows them."""
+"""Drift streams: properties of their rows, and that forgetting follows the change."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_gradual_mixes_over_half_a_period():
     mixed = slice(4000, 6000)
     old, new = right(X[mixed], y[mixed], 0), right(X[mixed], y[mixed], 1)
     assert (old | new).all()
-    apart = new[old ^ new]  # rows that tell the concepts apart
+    apart = new[old ^ new]  # rows on which the concepts differ
     first, last = apart[: len(apart) // 4], apart[-len(apart) // 4 :]
     assert first.mean() < 0.25
     assert last.mean() > 0.75
@@ -100,7 +100,7 @@ def test_parameters_out_of_range(parameters, said):
 
 
 def mistakes(kind, forgetting):
-    """Percent of mistakes on 20 000 rows that change every 5 000, if they do."""
+    """Percent of mistakes on 20 000 rows with a period of 5 000."""
     model = StreamModel(KernelRLSClassifier(n_components=200, forgetting=forgetting))
     return prequential(model, drift_stream(kind, 20_000, period=5000)).value
 

@@ -1,4 +1,4 @@
-"""The page docs/extending.md runs as it stands, and its parts are what they say they are."""
+"""The page docs/extending.md runs unchanged, and its parts compute what they claim."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def code() -> str:
 
 
 def test_the_page_runs(tmp_path):
-    # in a process of its own: what is registered stays there
+    # in its own process, so that what is registered does not leak
     script = tmp_path / "page.py"
     script.write_text(code() + CHECKS, "utf8")
     result = subprocess.run(

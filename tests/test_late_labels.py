@@ -1,4 +1,4 @@
-"""Labels by id: what is predicted and learned is a naive loop's, in whatever order they come."""
+"""Labels by id, in any order: predictions and learning equal those of a naive loop."""
 
 from __future__ import annotations
 

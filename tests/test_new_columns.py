@@ -17,7 +17,7 @@ CAME, N = 400, 900
 
 
 def rows(seed=0, gone=700):
-    """Dicts in which "late" appears at row 400 (and tells most of the target) and goes at 700."""
+    """Dicts in which "late" exists from row 400 to 700, and explains most of the target."""
     rng = np.random.default_rng(seed)
     out = []
     for t in range(N):
@@ -54,7 +54,7 @@ def test_rows_that_lack_it_are_predicted_as_before():
     model._take_late(3, 1)
     without = np.hstack([X, np.zeros((50, 1))])
     np.testing.assert_allclose(model.decision_features(without), before, rtol=1e-12)
-    # as narrow as they were, too
+    # and without the new column
     np.testing.assert_allclose(model.decision_features(X), before, rtol=1e-12)
 
 
@@ -79,7 +79,7 @@ def test_saved_and_resumed(tmp_path, at):
         FOGDClassifier(n_components=50, dtype="float64", random_state=0), encoder=stream.encoder
     )
     parts = [model.learn(block) for block in stream if block.start < at]
-    # what a run that was cut off at this row knows
+    # the model of a run that was cut off at this row
     cut, _ = learned(50, n=at)
     cut.save(tmp_path / "m.onkel")
     model = load(tmp_path / "m.onkel")
@@ -177,7 +177,7 @@ def test_a_later_file_with_a_new_column_extends_the_model(tmp_path, suffix):
     for block in stream:
         model.learn(block)
     assert model.estimator.n_features_in_ == 3
-    # and a file that lacks it is read with zeros
+    # a file that lacks it gets zeros
     for block in open_stream(first, encoder=model.encoder):
         assert block.X.shape[1] == 3
         assert not block.X[:, 2].any()
@@ -188,7 +188,7 @@ def test_a_later_file_with_a_new_column_extends_the_model(tmp_path, suffix):
 
 @pytest.mark.parametrize("rows", [10, 20_000])
 def test_keys_of_json_lines_that_come_later(tmp_path, rows):
-    """In the first chunk and after it alike: the columns are those of the first row."""
+    """The columns are those of the first row, whether a key comes in the first chunk or later."""
     path = tmp_path / "rows.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for t in range(3 * rows):
@@ -250,7 +250,7 @@ def days(folder, suffix):
 @pytest.mark.parametrize("block_rows", [1, 7, 100])
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_columns_that_only_later_files_have(tmp_path, suffix, block_rows):
-    """A folder: they are features from there on, 0 before; a vanished one is 0 or missing."""
+    """They become features, 0 in earlier rows; a column that vanishes is 0 or missing."""
     folder = days(tmp_path, suffix)
     stream = open_stream(
         folder, target="y", n_hash=2, dtype="float64", missing="zero", block_rows=block_rows
@@ -287,7 +287,7 @@ def test_a_column_that_a_later_file_lacks(tmp_path, suffix):
     (folder / f"day3{suffix}").unlink()
     _write(DAYS[20:][["a", "b"]], folder / f"day4{suffix}")
     stream = open_stream(folder, target="y", missing="zero")
-    if suffix == ".jsonl":  # where a key that is absent is a missing value
+    if suffix == ".jsonl":  # an absent key is a missing value
         assert sum(block.n_rows for block in stream) == stream.n_unlabelled + 10 == 20
         return
     with pytest.raises(DataError, match=r"day4.*'y'"):
@@ -296,7 +296,7 @@ def test_a_column_that_a_later_file_lacks(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_files_that_are_not_to_widen(tmp_path, suffix):
-    """With named features, and with the encoder of a model that only predicts."""
+    """Named features, or the encoder of a model that only predicts, keep the columns fixed."""
     folder = days(tmp_path, suffix)
     files = sorted(folder.iterdir())[:2]
     named = list(open_stream(files, target="y", features=["a", "b"]))
@@ -307,7 +307,7 @@ def test_files_that_are_not_to_widen(tmp_path, suffix):
     assert encoder.n_features == 2
     wide = list(open_stream(files, encoder=encoder, extend=True, n_hash=2))
     assert wide[-1].X.shape[1] == 2 + 1 + 3
-    # the first file again, and its late columns in the second
+    # read both files again, now with the late columns known
     again = list(open_stream(files, encoder=encoder))
     narrow = open_stream(files, target="y", exclude=["late", "kind", "a"])
     assert list(narrow)[-1].X.shape == (20, 1)
@@ -339,7 +339,7 @@ def test_learning_files_is_learning_their_rows(tmp_path, suffix):
 
 
 def test_keys_that_come_in_a_chunk_read_slowly(tmp_path):
-    """A value that no number is, in mid-chunk: what stood before it is learned with its keys."""
+    """After a bad number in mid-chunk, the rows before it still have their new keys."""
     path = tmp_path / "rows.jsonl"
     pad = "1" * 200
     lines = [f'{{"a": {t}, "pad": 0.{pad}, "y": {t % 2}}}' for t in range(6000)]

@@ -36,7 +36,7 @@ def saved(fitted, tmp_path):
 
 @persistence.register
 class Anything:
-    """A state of any kind, to see that it comes back."""
+    """An object with any state, to test that it is restored."""
 
     def __init__(self, state):
         self.state = state
@@ -173,7 +173,7 @@ def test_every_altered_byte_is_noticed(saved):
             persistence.load(saved)
         except ModelFileError:
             continue
-        # What may pass unseen is the padding of the header.
+        # Only a change in the header's padding may go unnoticed.
         assert chr(content[at]) == " "
 
 
@@ -194,7 +194,7 @@ def test_another_safetensors_file_is_refused(tmp_path):
 
 
 def _edit(path, change):
-    """Rewrite the JSON document of a model file, its digest made right."""
+    """Rewrite the JSON document of a model file, with a matching digest."""
     from safetensors.numpy import load_file, save_file
 
     content = path.read_bytes()

@@ -1,4 +1,4 @@
-"""A model that was loaded is saved to the same bytes, and a file is written where it belongs."""
+"""A loaded model is saved to the same bytes, and writes respect links and permissions."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_what_a_killed_write_left_is_removed(model, tmp_path):
         os.utime(file, (time.time() - 7200,) * 2)
     model.save(path)
     assert not old.exists()
-    # another process may be writing this one; and that one is another file's
+    # new may still be written by another process; other belongs to another file
     assert new.exists()
     assert other.exists()
 

@@ -1,4 +1,4 @@
-"""``onkel learn --workers``: partitions learned apart, and what does not go with it."""
+"""``onkel learn --workers``: learning in partitions, and options that do not fit it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_cluster_that_runs(files):
     with distributed.LocalCluster(**how) as cluster:
         chosen = "--algorithm", "fogd", "--set", "gamma=0.2", "--scheduler"
         result = run(files / "*.csv", *chosen, cluster.scheduler_address, "--json")
-        # it is left running
+        # the cluster is left running
         assert cluster.status is distributed.Status.running
     assert result.exit_code == 0, result.output
     facts = json.loads(result.stdout)

@@ -1,4 +1,4 @@
-"""What a run that is cut short, resumed or out of disk leaves behind."""
+"""The files left by runs that are cut short, resumed, or out of disk space."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_checkpoint_shares_its_file_with_nothing(rows, tmp_path, option):
 
 @pytest.fixture
 def full_disk(monkeypatch):
-    """``full_disk(n)``: the first n checkpoints do not fit."""
+    """``full_disk(n)``: the disk is full for the first n checkpoints."""
 
     def fill(n):
         tries = []

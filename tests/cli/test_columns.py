@@ -18,7 +18,7 @@ def run(*args):
 
 @pytest.fixture
 def people(tmp_path):
-    """Rows with a row number, a name, a constant, gaps and a class of two of the columns."""
+    """Rows with a row number, a name, a constant, gaps, and a class that two columns decide."""
     rng = np.random.default_rng(0)
     lines = ["row,name,source,age,city,y"]
     for k in range(900):

@@ -1,4 +1,4 @@
-"""``onkel compare``, ``algorithms``, ``demo`` and the start of it all, from the outside."""
+"""``onkel compare``, ``algorithms``, ``demo`` and ``onkel`` alone, from the outside."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def test_forms_of_the_table_and_a_figure(rows, tmp_path):
     assert first.startswith("| learner | mistakes ↓ | p |")
     assert rule.startswith("| --- | ---: |")
     assert " % * | best |" in fogd
-    assert " % |" in pa  # no star: a linear learner cannot do this
+    assert " % |" in pa  # no star: a linear learner cannot learn this
     assert figure.read_text().lstrip().startswith("<?xml")
     table = run(*args, "--runs", 2, "--table", "csv").stdout.splitlines()
     assert table[0].startswith("learner,metric,mean,std,runs,n_rows")

@@ -1,4 +1,4 @@
-"""``onkel learn --from``: tomorrow's file goes on where yesterday's model stopped."""
+"""``onkel learn --from``: continue a saved model with a new file."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def walk(tmp_path):
 
 @pytest.fixture
 def sites(tmp_path):
-    """Three walks of their own, a row every quarter of an hour."""
+    """Three independent random walks with a row every quarter of an hour."""
     rng = np.random.default_rng(0)
     site, n = rng.integers(0, 3, ROWS), np.arange(ROWS)
     level, y = 5.0 * rng.normal(size=3), np.empty(ROWS)
@@ -70,12 +70,12 @@ def test_a_run_with_a_delay_that_was_cut_off_goes_on(walk, sites, tmp_path, more
     kept, resumed = tmp_path / "kept.onkel", tmp_path / "resumed.onkel"
     first = json.loads(_learn(source, *more, "--checkpoint", str(kept), "--limit", "130").stdout)
     assert first["n_rows"] == 130
-    # the labels of the last rows had not come
+    # the labels of the last rows had not arrived
     assert 105 < onkel.load(kept).n_rows < 112
     args = [*more, "--checkpoint", str(kept), "--resume", "--save", str(resumed)]
     last = json.loads(_learn(source, *args).stdout)
     assert last["resumed_rows"] == 130
-    # sums of other parts, and so the last digit
+    # the sums are split differently, so the last digits may differ
     assert last["metrics"] == pytest.approx(told["metrics"], rel=1e-12)
     for name, value in told["details"]["baselines"].items():
         assert last["details"]["baselines"][name] == pytest.approx(value, rel=1e-12)
@@ -134,7 +134,7 @@ def test_a_delay_by_time_is_that_of_as_many_rows(sites):
     left_out = ["--exclude", "when", "--exclude", "site"]
     by_time = json.loads(_learn(sites, *left_out, "--delay", "1h", "--time", "when").stdout)
     by_rows = json.loads(_learn(sites, *left_out, "--delay", "3").stdout)
-    # the label of the row an hour ago has just come
+    # the label of the row an hour ago has just arrived, so only three are missing
     assert by_time["metrics"] == by_rows["metrics"]
     assert by_time["settings"]["delay"] == "1:00:00"
 

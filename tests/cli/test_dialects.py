@@ -1,4 +1,4 @@
-"""Options that tell how a file is written, through ``onkel learn`` and ``onkel predict``."""
+"""Options for the dialect of a file, through ``onkel learn`` and ``onkel predict``."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_text_label_that_comes_late(tmp_path):
     model, _ = learned(path, "-t", "y", "--task", "classification", "-a", "pa")
     assert model.classes_.tolist() == ["0", "1", "other"]
     assert model.n_rows == 200_020
-    # unasked it is a bad row, in the first block or later; what to do about it is said
+    # without --task it is a bad row, in any block; the message says what to do
     near = write(tmp_path / "near.csv", ["a,y", *lines[:400], *lines[-20:]])
     for source in (path, near):
         result = run("learn", source, "-t", "y", "-a", "pa")
@@ -135,7 +135,7 @@ def test_what_stands_for_no_label(tmp_path):
     model, _ = learned(path, "-t", "y", "--na-values", "?")
     assert model.estimator.classes_.tolist() == ["no", "yes"]
     assert model.n_rows == 160
-    # without it ? is a label, as "-" or "None" may be
+    # without it, ? is a label, as "-" or "None" may be
     assert learned(path, "-t", "y")[0].n_rows == 200
 
 

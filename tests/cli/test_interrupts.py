@@ -1,4 +1,4 @@
-"""Killed, stopped and interrupted runs lose nothing that was to be kept."""
+"""Killed, stopped and interrupted runs lose nothing that should be kept."""
 
 from __future__ import annotations
 

@@ -313,7 +313,7 @@ def test_no_rows(tmp_path):
 
 
 def test_what_compiles_for_long_is_told_and_not_counted(rows, monkeypatch):
-    """A loop that takes its time to compile stands for a cold machine."""
+    """A loop that compiles slowly plays a cold machine."""
     from onkel.evaluation.run import PrequentialRun
 
     def compile_for(seconds):
@@ -375,7 +375,7 @@ def test_no_file_is_written_over_by_a_slip(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_columns_that_only_a_later_file_has(tmp_path, suffix):
-    """They are learned from, in a whole run and in one that is resumed before they come."""
+    """They are learned in a whole run, and in a run resumed before they appear."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((8000, 3)), columns=["a", "b", "late"])
     frame["y"] = frame["a"] + np.where(np.arange(8000) < 5000, 0.0, 3 * frame["late"]) > 0

@@ -1,4 +1,4 @@
-"""Options and manners: what is asked for is found, and what is wrong is said in plain words."""
+"""Options are found by what users type, and errors are told in plain words."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_weights_of_classes_that_are_none(rows):
         model.fit([[1.0], [2.0]], ["late", "early"])
     with pytest.raises(ValueError, match="'lat', which is no class"):
         model.partial_fit([[1.0]], ["late"], classes=["early", "late"])
-    # in a stream the class may still come; at the end it has not
+    # in a stream the class may still come, so it is reported at the end
     shown = run("learn", rows, "-t", "label", "-a", "pa", "--set", "class_weight={'lat': 2.0}")
     assert "class_weight has weights for classes that never came: 'lat'" in shown.stderr
 
@@ -178,7 +178,7 @@ def test_objects_in_objects_are_columns(tmp_path):
     assert learn_json(path, "-a", "pa", "--save", saved)["value"] < 15
     told = json.loads(run("info", saved, "--json").stdout)
     assert [column["name"] for column in told["columns"]] == ["at.x", "at.deep.z"]
-    # a value that does not fit is named by its whole path
+    # a bad value is named by its whole path
     with path.open("a") as file:
         file.write('{"at": {"x": "far", "deep": {"z": 1}}, "label": "no"}\n')
     assert "'at.x'" in run("learn", path, "-t", "label", "-a", "pa").stderr

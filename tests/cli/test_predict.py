@@ -39,7 +39,7 @@ def _write(path, n, seed, columns):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A classifier, a regressor and new rows whose columns stand in another order."""
+    """A classifier, a regressor, and new rows with columns in another order."""
     folder = tmp_path_factory.mktemp("predict")
     rows = _write(folder / "rows.csv", 3000, 0, ["a", "b", "place", "label", "gap"])
     _write(folder / "new.csv", 10_000, 1, ["place", "b", "a"])
@@ -202,7 +202,7 @@ def test_predictions_appear_as_rows_arrive(folder):
 
 
 def test_keys_are_handed_on_as_they_are_written(tmp_path):
-    """Also where the model learned from them: no digit is rounded, no zero lost."""
+    """No digit is rounded and no zero lost, even if the model learned from them."""
     keys = [10**16 + 7919 * k * k for k in range(200)]
     lines = [f"{key},{k % 90:05},{k % 3},{k % 2}" for k, key in enumerate(keys)]
     (tmp_path / "k.csv").write_text("\n".join(["customer,zip,a,y", *lines, ""]))

@@ -1,4 +1,4 @@
-"""``onkel reproduce``: the list, tables, figures, the report in a browser, what is not there."""
+"""``onkel reproduce``: the list, tables, figures, the report in a browser, missing data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_what_cannot_be_run_has_no_minutes(tmp_path, monkeypatch):
     shown = CliRunner().invoke(app, ["reproduce"])
     assert re.search(r"^ rrf.figure1 +RRF and FOGD over the number of frequencies *$\n"
                      r" +missing here: cod-rna *$", shown.stdout, re.M)  # fmt: skip
-    # rows that are made on the spot are always here
+    # generated rows are always available
     assert re.search(r"^ olk.budget +Growth of the stored rows +\d+ *$", shown.stdout, re.M)
 
 

@@ -14,7 +14,7 @@ from onkel.experiments.tuning import part_for_search, tune
 
 @pytest.fixture
 def circle(tmp_path):
-    """1200 rows that a circle divides, and a column of text that says nothing."""
+    """1200 rows in two classes divided by a circle, and an uninformative text column."""
     X = np.random.default_rng(0).standard_normal((1200, 2))
     inside = np.where((X**2).sum(axis=1) < 1.4, "in", "out")
     lines = [f"{a:.4f},{b:.4f},{c},{y}" for (a, b), c, y in zip(X, "xy" * 600, inside, strict=True)]
@@ -66,7 +66,7 @@ def test_what_is_reported_was_not_searched():
     part = set(X[part_for_search(3000, 0.1), 0].tolist())
     tried, left, best, default = models
     assert tried.rows == part
-    assert left.rows < part  # it was behind
+    assert left.rows < part  # it was worse, so the search dropped it
     assert best.rows == default.rows == set(X[:, 0]) - part
     assert (found.n_searched, found.n_others, found.value) == (1000, 2000, 1.0)
 

@@ -51,7 +51,7 @@ REGRESSORS = {
 
 
 def _checks():
-    # River's streams are raw columns, dates as day numbers among them: too large for float32
+    # River's streams have raw columns, such as day numbers, which are too large for float32
     wrapped = [RiverClassifier(e.set_params(dtype="float64"), 32) for e in CLASSIFIERS.values()]
     wrapped += [RiverRegressor(e.set_params(dtype="float64"), 32) for e in REGRESSORS.values()]
     for model in wrapped:
@@ -156,7 +156,7 @@ def test_a_feature_beyond_those_named_is_refused():
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_features_that_come_in_mid_stream(name):
-    """The model is the one that had all columns from the start; a feature that goes is 0."""
+    """The model equals one with all columns from the start; a feature that vanishes is 0."""
     xs, ys = rows(d=5)
     late = [{k: v for k, v in x.items() if t >= 100 or k < "f3"} for t, x in enumerate(xs)]
     late[250:] = [{k: v for k, v in x.items() if k != "f1"} for x in late[250:]]
@@ -281,7 +281,7 @@ def test_probabilities_come_class_by_class():
 
 
 def test_a_hinge_learner_votes_in_ensembles():
-    """Bagging and one-vs-rest ask for shares of the classes, whatever the loss."""
+    """Bagging and one-vs-rest ask for class probabilities, whatever the loss."""
     rng = np.random.default_rng(0)
     rows = [{"a": a, "b": b} for a, b in rng.normal(size=(600, 2))]
     for wrapper, labels in (

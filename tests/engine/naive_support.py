@@ -1,4 +1,4 @@
-"""The budgeted learners in plain NumPy: a list of rows, one row at a time, no panel, no scale.
+"""The budgeted learners in plain NumPy: a list of rows, row by row, no panel, no scale.
 
 ``stored`` is a list of [row number, label, coefficients (K,)]; everything else is recomputed from
 it whenever it is needed.

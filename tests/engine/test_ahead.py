@@ -1,4 +1,4 @@
-"""A search is made ahead, a little with each row: no call waits for it, whatever the blocks."""
+"""A search runs ahead in small steps with each row: no call waits for it, in any blocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.explicit import ahead
 
-# The search that is due at 1 024 rows begins at 992, of which it is made.
+# The search due at 1 024 rows begins at 992 and uses the first 992 rows.
 BEGUN, AMID, DUE, AFTER = 992, 1008, 1024, 1200
 
 
@@ -27,7 +27,7 @@ def one_by_one(model, X, y, start, stop):
 
 
 def learned(stop):
-    """A learner that has met its last rows one by one."""
+    """A learner that learned its last rows one by one."""
     X, y = rows()
     model = OnlineKernelRegressor(n_components=30, memory=False).fit(X[:BEGUN], y[:BEGUN])
     one_by_one(model, X, y, BEGUN, stop)

@@ -43,7 +43,7 @@ def test_optimality_conditions_with_the_k(power, rho):
     assert q.sum() == pytest.approx(1.0, abs=1e-12)
     assert divergence(q, power) == pytest.approx(rho, rel=1e-9)
     used = q > 1e-12
-    # two equations of two features give the multipliers
+    # the equations of two features give the multipliers
     rise = (n * q[used]) ** (power - 1)
     low, high = rise.argmin(), rise.argmax()
     slope = (v[used][high] - v[used][low]) / (rise[high] - rise[low])
@@ -74,7 +74,7 @@ def test_chi_square_is_the_projection_onto_the_simplex():
         q = project(1 / n + v / lam)
         low, high = (lam, high) if n * ((q - 1 / n) ** 2).sum() > rho else (low, lam)
     np.testing.assert_allclose(aligned_weights(v, rho), q, atol=1e-10)
-    # of another power that ball is another problem
+    # with another power the ball is another one
     assert np.abs(aligned_weights(v, rho, 3.0) - q).max() > 0.01
 
 
@@ -94,7 +94,7 @@ def test_no_feasible_distribution_aligns_better(v, rho, power, seed):
     rng = np.random.default_rng(seed)
     uniform = np.full(len(v), 1 / len(v))
     for _ in range(20):
-        # a random distribution, drawn towards the uniform one until it is in the ball
+        # a random distribution, moved towards the uniform one until it is in the ball
         other = rng.dirichlet(np.full(len(v), 0.3))
         for _ in range(60):
             if divergence(other, power) <= rho:
@@ -111,10 +111,10 @@ def test_edges():
     np.testing.assert_array_equal(
         aligned_weights(np.array([1.0, 5.0, 2.0]), 0.0), np.full(3, 1 / 3)
     )
-    # all of it on the largest, when the ball holds that; on equal ones equally
+    # all weight on the largest, if the ball contains that; ties share it equally
     np.testing.assert_array_equal(aligned_weights(np.array([1.0, 5.0, 2.0]), 2.0), [0, 1, 0])
     np.testing.assert_array_equal(aligned_weights(np.array([5.0, 5.0, 2.0]), 9.0), [0.5, 0.5, 0])
-    # the scale of v, and what all have in common, mean nothing
+    # neither the scale of v nor a common offset matters
     v = values()
     np.testing.assert_allclose(aligned_weights(7 * v + 3, 1.0), aligned_weights(v, 1.0), atol=1e-12)
     with pytest.raises(ValueError, match=r"rho=-1\.0 must be a number of at least 0"):
@@ -124,7 +124,7 @@ def test_edges():
 
 
 def test_near_linear_time():
-    """A step is O(N) and their number doesn't grow: 20 000 features, the paper's, in no time."""
+    """A step is O(N) and their number doesn't grow: the paper's 20 000 features take no time."""
     q = aligned_weights(values(20_000), 100.0)
     assert 1 / (q**2).sum() == pytest.approx(20_000 / 101, rel=1e-9)
 

@@ -35,10 +35,10 @@ def test_a_pair_errs_no_more_often_than_lemma_1_allows(D):
     for epsilon in (1.0 / np.sqrt(D), 2.0 / np.sqrt(D), 3.0 / np.sqrt(D)):
         bound = pair_bound(epsilon, D)
         often = (np.abs(found) >= epsilon).mean(axis=0)[pairs]
-        # each pair's share is a binomial one; 66 pairs, four deviations
+        # the share of each of 66 pairs is binomial; allow four deviations
         assert (often <= bound + 4 * np.sqrt(bound * (1 - bound) / DRAWS) + 1e-12).all()
     assert pair_bound(3.0 / np.sqrt(D), D) < 0.03
-    # and the bound is of the right size: at half the error it bounds, it is broken
+    # the bound has the right size: it fails for a sixth of the error
     assert (np.abs(found) >= 0.5 / np.sqrt(D)).mean() > pair_bound(3.0 / np.sqrt(D), D)
 
 
@@ -49,7 +49,7 @@ def test_the_largest_error_of_a_set_is_within_theorem_2():
     grid = np.linspace(0.05, 1.0, 400)
     bound = np.array([uniform_bound(e, D, sigma, diameter=1.0) for e in grid])
     epsilon = grid[bound <= 0.05][0]
-    # it speaks, it holds, and it is far from tight (the figure of docs/learned-kernels.md)
+    # it is informative, it holds, and it is far from tight (figure in docs/learned-kernels.md)
     assert epsilon < 0.6
     assert (found >= epsilon).mean() <= 0.05
     assert np.quantile(found, 0.95) < 0.5 * epsilon

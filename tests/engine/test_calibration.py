@@ -50,7 +50,7 @@ def test_blocks_and_weights_of_zero_do_not_matter(cut):
 
 @pytest.mark.parametrize("learner", [KernelRLSClassifier, OnlineKernelClassifier])
 def test_probabilities_are_met(learner):
-    """Of the rows said to be p, a share p is of the class."""
+    """Of the rows with predicted probability p, a share p is in the class."""
     rng = np.random.default_rng(3)
     X = rng.standard_normal((12_000, 3))
     y = (rng.random(12_000) < expit(2.0 * np.sin(2 * X[:, 0]) + X[:, 1])).astype(int)

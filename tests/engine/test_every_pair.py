@@ -1,4 +1,4 @@
-"""Every feature map learns by every rule: none is refused, and blocks and saving mean nothing."""
+"""Every feature map learns by every rule, whatever the blocks, and saved or not."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ def test_every_map_learns_by_every_rule(feature_map, name, task):
     known = {} if task == "regression" else {"classes": np.unique(y)}
     before = model.predict_then_learn(X, y, **known)
     if task == "regression":
-        # a share of the error of one that knows the mean of all targets; some steps are long here
+        # relative to the error of the mean of all targets; some step sizes are too long here
         share = np.mean(np.abs(before - y)[400:]) / np.mean(np.abs(y - y.mean()))
         assert share < {"pegasos": 2.5, "perceptron": 12.0, "least_squares": 0.8}.get(name, 1.2)
     elif name not in ("pegasos", "projected") or feature_map.name != "learned_landmarks":
-        # half of the rows, and of three classes less, are of the largest class
+        # the largest of two classes has half of the rows, of three classes fewer
         assert np.mean((before == y)[400:]) > (0.65 if task == "binary" else 0.45)
     parts = learner(feature_map, name, task)
     seen = [parts.predict_then_learn(X[:333], y[:333], **known)]

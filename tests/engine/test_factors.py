@@ -29,7 +29,7 @@ def moving(solver, rank, moves=60, n_iter=2):
 
 
 def error(E, P):
-    """Of the kernel between landmarks, as the features give it."""
+    """Error of the kernel between landmarks, computed from the features."""
     return np.linalg.norm(E - E @ P @ P.T @ E) / np.linalg.norm(E)
 
 

@@ -1,4 +1,4 @@
-"""Features that other threads make ahead give the same model, and end with the call."""
+"""Features computed ahead by threads give the same model; the work ends with the call."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Y = np.sin(1.5 * X[:, 0]) + 0.5 * X[:, 1] > 0.0
 
 @pytest.fixture
 def four_cores(monkeypatch):
-    """As many as four threads, whatever this machine has."""
+    """Four threads, whatever this machine has."""
     monkeypatch.setattr(threads, "n_cores", lambda: 4)
     threads.helpers.cache_clear()
     with threadpool_limits(4, user_api="blas"):
@@ -145,7 +145,7 @@ def test_a_line_that_is_left_ends_its_threads(four_cores):
         next(line)
         line.close()
     begun = running._value
-    # a buffer for each of four threads, and three that wait: there was room for no more
+    # a buffer for each of four threads and three that wait; no more fit
     assert begun <= 7
     assert running._value == begun
 
@@ -159,7 +159,7 @@ def test_an_error_while_learning_ends_the_threads(four_cores, monkeypatch):
     monkeypatch.setattr(Weights, "learn", fails)
     with pytest.raises(RuntimeError) as kept:
         model.partial_fit(X, Y)
-    # although the traceback is kept, nobody waits
+    # no thread waits, although the traceback is kept
     threads.helpers().shutdown(wait=False)
     waiting = [one for one in threading.enumerate() if one.name.startswith("onkel")]
     for one in waiting:

@@ -1,4 +1,4 @@
-"""The first rows, which are kept in one place that grows."""
+"""The first rows are kept in one array that grows."""
 
 from __future__ import annotations
 

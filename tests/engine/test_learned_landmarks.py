@@ -1,4 +1,4 @@
-"""Landmarks and widths learned up the evidence: its gradient, its formula, and that it helps."""
+"""Landmarks and widths that ascend the evidence: its formula, its gradient, its benefit."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_kernel_columns_are_the_kernel_however_far_the_rows_are(own):
 
 
 def first_objective(theta, X, Y, weight):
-    """Each row predicted by kernel ridge regression on all others; and the prior."""
+    """Leave-one-out error of kernel ridge regression, plus the prior."""
     n, d = X.shape
     diff = (X[:, None] - X[None]) * np.exp(theta[:-1])
     M = 1.0 / (1.0 + (diff**2).sum(axis=-1)) + 10.0
@@ -152,7 +152,7 @@ def test_labels_of_one_class_leave_the_prior():
 
 
 def here_and_there(n):
-    """One column matters here, another there."""
+    """Which column matters depends on the region."""
     X, _, weight = toy(n)
     here = np.arange(n) % 2 == 0
     X[:, 0] += np.where(here, 6.0, -6.0)
@@ -242,7 +242,7 @@ def test_useless_columns_fade_and_few_landmarks_suffice():
     y = np.sin(3 * X[:, 0]) * X[:, 1]
     model = OnlineKernelRegressor(n_components=60).fit(X[:4096], y[:4096])
     still = OnlineKernelRegressor(n_components=60, speed="fast").fit(X[:4096], y[:4096])
-    # widths of the landmarks' own, or common ones
+    # landmarks may have their own widths or common ones
     width = np.median(np.atleast_2d(model.map_.width_), axis=0)
     assert width[:2].min() > 2 * width[2:].max()
 

@@ -57,7 +57,7 @@ def ridge(Z, y, v, penalty):
 
 
 def naive(law, X, y, weight, forgetting):
-    """All rows with the features they are taken for; sums, T and slopes from scratch."""
+    """Keep all rows with the features they were learned with; compute sums, T, slopes afresh."""
     m = spectrum(law)
     m.start(D, "float64")
     m.fit_first(X[:0])
@@ -273,7 +273,7 @@ def test_newton_learns_more_than_over_a_spectrum_that_stays(law):
 
 
 def test_what_fits_already_stays():
-    """Residuals of rounding must not throw the spectrum about."""
+    """Rounding residuals must not move the spectrum."""
     X = np.random.default_rng(5).standard_normal((600, D))
     model = model_of(rule=LeastSquares(1e-12))
     y = model.map.transform(X) @ np.arange(14.0)
@@ -304,5 +304,5 @@ def test_newton_takes_rows_by_their_curvature():
     p = 1 / (1 + np.exp(-F))
     np.testing.assert_allclose(curvature, [1.0, 2.0] * (p * (1 - p))[:, 0])
     np.testing.assert_allclose(pull[:, 0], [1.0 - p[0, 0], -2.0 * p[1, 0]])
-    # the goal is where the curvature's parabola has its least value
+    # the goal is the minimum of the curvature's parabola
     np.testing.assert_allclose(curvature * (goal - F)[:, 0], pull[:, 0])

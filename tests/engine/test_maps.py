@@ -125,7 +125,7 @@ def test_sign_projection_is_the_naive_one():
 
 
 def test_sign_projection_estimates_angles():
-    # 40 000 signs: a standard error of at most 1/√40 000 = 0.005
+    # 40 000 signs: standard error at most 1/√40 000 = 0.005
     Z = SignProjection(40_000, random_state=0).fit_transform(X[:12])
     unit = X[:12] / np.linalg.norm(X[:12], axis=1)[:, None]
     angles = np.arccos(np.clip(unit @ unit.T, -1.0, 1.0))

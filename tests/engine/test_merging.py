@@ -132,7 +132,7 @@ def _merge(S, A):
     rest = [j for j in range(len(S)) if j != m]
     if pairs:
         n = min(pairs, key=lambda j: degradation(A[:, m], A[:, j], D[j]))
-        # of two maxima of equal height the one near the lightest
+        # of two equal maxima take the one near the lightest
         values = objective(H, A[:, m], A[:, n], D[n])
         h = H[np.flatnonzero(values >= values.max() * (1 - 1e-12))[-1]]
         fine = (h + (H - 0.5) * 1e-3).clip(0, 1)

@@ -73,7 +73,7 @@ def test_passive_aggressive_repairs_the_row(variant, n_outputs):
         if n_outputs == 1:
             assert y[t] * p[0] >= 1 - 1e-6
         else:
-            # the class that was the best wrong one is beaten by 1 now
+            # the margin over the former best wrong class is now 1
             k = int(y[t])
             rival = max((j for j in range(4) if j != k), key=lambda j: before[j])
             assert p[k] - p[rival] >= 1 - 1e-6
@@ -157,7 +157,7 @@ def test_a_mixture_is_the_spectral_mixture_kernel():
 
 
 def test_a_mixture_begins_as_the_gaussian():
-    """Over the means it starts from, the mixture's kernel is on average that of gamma."""
+    """Averaged over its random initial means, the mixture's kernel is the Gaussian of gamma."""
     X = np.random.default_rng(1).uniform(-1, 1, (8, 2))
     total, seeds = np.zeros((8, 8)), 1500
     for seed in range(seeds):

@@ -15,7 +15,7 @@ from onkel.rules import LogisticNewton
 
 
 def recursion(Z, T, weight, ridge, forgetting):
-    """The rule's docstring, one row at a time; rows fade, the penalty does not."""
+    """The formulas of the rule's docstring, row by row; rows fade, the penalty does not."""
     penalty = 0.25 * ridge * np.eye(Z.shape[1])
     R, b, scores = 0.0 * penalty, np.zeros((Z.shape[1], T.shape[1])), []
     for z, t, w in zip(Z, T, weight, strict=True):

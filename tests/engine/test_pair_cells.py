@@ -1,4 +1,4 @@
-"""Cells of pairs of columns: what they learn of the residuals, and that they never do harm."""
+"""Cells of pairs of columns: they learn from the residuals and never do harm."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def bins_of(X, bins):
 
 
 def naive(X, R, weight, bins, first):
-    """The docstring's formulas, cell by cell; a s before each row."""
+    """The docstring's formulas, cell by cell; a·s before each row."""
     w, V, out = {}, {}, np.zeros(R.shape)
     agreed = doubt = size = 0.0
     for t, b in enumerate(bins_of(X, bins)):
@@ -158,7 +158,7 @@ def test_forgetting_follows_a_change():
 
 
 def test_forgotten_rows_are_rows_of_less_weight():
-    """One column, one bin a row: after a period the mean of its rows, each λ²⁵⁶ as heavy."""
+    """One column of two bins: after a period of 256 rows, each row has the weight λ²⁵⁶."""
     X, R = np.repeat([[0.0], [1.0]], 128, axis=0), np.ones((256, 1))
     kept = 0.99**256
     model = cells(X, R, forgetting=0.99)
@@ -187,7 +187,7 @@ def test_a_class_added_is_a_class_that_was_never_seen():
 
 
 def crossed(n=6000, seed=0):
-    """A smooth part, and a table of two columns of codes without order."""
+    """A smooth part plus a table over two columns of unordered codes."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 30, (n, 2))
     table = rng.standard_normal((30, 30))

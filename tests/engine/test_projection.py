@@ -67,7 +67,7 @@ def gram(X):
 
 
 def projectron(G, y, K, loss, step, limit, eta, aggressive=False):
-    """Orabona et al. 2009, with d solved for afresh."""
+    """Orabona et al. 2009, solving for d afresh each time."""
     S, A, P = [], np.zeros((K, 0)), np.empty((len(y), K))
     for t in range(len(y)):
         k = G[S, t]
@@ -133,7 +133,7 @@ def test_the_factor_is_that_of_the_kernel_matrix(dtype, limit):
     "budget", [budgets.Projection(B, 0.0), LEAST(B), BESIDE(B), SMALLEST(B)], ids=lambda b: b.name
 )
 def test_rows_that_repeat_do_no_harm(budget, dtype):
-    """The kernel matrix of the rows is singular: what dna does to an inverse that isn't guarded."""
+    """The kernel matrix of the rows is singular; on dna this ruins an unguarded inverse."""
     X, y, _ = rows("binary")
     X, y = np.repeat(X[:20], 6, axis=0), np.repeat(y[:20], 6)
     model = make(budget, PERCEPTRON, "binary", dtype=dtype)
@@ -170,7 +170,7 @@ def test_other_rules_and_their_norm(budget, rule):
 
 
 def test_a_full_set_meets_many_rows():
-    """The product with the inverse factor, and solving with the factor: the same scores."""
+    """Multiplying by the inverse factor and solving with the factor give the same scores."""
     X, y, _ = rows("binary")
     X, y = np.tile(X, (4, 1)) + 0.01 * np.arange(4 * N)[:, None], np.tile(y, 4)
     by_rows, at_once = (make(budgets.Projection(B, 0.0), PERCEPTRON, "binary") for _ in range(2))
@@ -182,7 +182,7 @@ def test_a_full_set_meets_many_rows():
 
 
 def joined(G, S, A, t, new, r, V):
-    """f' = f - α_r κ_r + Σ_V β κ, the least ‖f' - f - new κ_t‖: A over [*S, t] with 0 at r."""
+    """f' = f - α_r κ_r + Σ_V β κ that minimises ‖f' - f - new κ_t‖; A over [*S, t], 0 at r."""
     T = [*S, t]
     A = np.hstack([A, new[:, None]])
     u = np.linalg.solve(G[np.ix_(V, V)], G[V, T[r]])
@@ -254,7 +254,7 @@ def test_the_inverse_is_that_of_the_kernel_matrix(budget, limit):
 
 @pytest.mark.parametrize("budget", [LEAST, SMALLEST])
 def test_products_made_ahead_are_those_of_each_row(budget, monkeypatch):
-    """And they are made where rows are often added to a set that is full."""
+    """They are computed if rows are often added to a full set."""
     X, y, _ = rows("multiclass")
     made = []
 
@@ -278,7 +278,7 @@ def test_products_made_ahead_are_those_of_each_row(budget, monkeypatch):
 
 
 def test_nothing_of_the_best_exchange_can_be_made_better():
-    """BPA-P's β is the optimum: no coefficients of the same rows come nearer to f + τ c κ."""
+    """BPA-P's β is optimal: no coefficients of the same rows are closer to f + τ c κ."""
     X, y, _ = rows("binary")
     model = make(LEAST(B), rules.PassiveAggressive(0.5), "binary")
     learn(model, X[:60], y[:60], (0, 60))

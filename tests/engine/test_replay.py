@@ -1,4 +1,4 @@
-"""Rows learned again over a new map: summed where nobody wants to see their predictions."""
+"""Replaying rows over a new map: they are summed if their predictions are not needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that begins anew when its stream has changed, and only then."""
+"""A model that restarts when its stream has changed, and only then."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_it_recovers_from_a_change_that_a_model_without_restart_does_not():
     X, y = changing()
     wrong = {}
     for restart in (True, False):
-        # the second model of a memory would follow the change, too
+        # a memory's second model would also follow the change
         model = learner(restart=restart, memory=False)
         wrong[restart] = model.predict_then_learn(X, y) != y
     assert wrong[True][:3000].mean() == wrong[False][:3000].mean()
@@ -80,7 +80,7 @@ def test_blocks_do_not_matter_across_a_change(block, speed):
     got = [model.predict_then_learn(X[a : a + block], y[a : a + block])
            for a in range(0, 4000, block)]  # fmt: skip
     assert model.model_.rivals.n_changes == 1
-    # rounding may turn a score that is 0 to eight digits
+    # rounding may flip the sign of a score that is 0 to eight digits
     assert np.mean(np.concatenate(got) != expected) < 1e-3
 
 
@@ -113,7 +113,7 @@ def test_a_class_that_comes_while_a_challenger_learns():
 def test_a_challenger_that_is_no_better_is_dropped():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((16_000, 4))
-    noise = np.repeat([0.1, 1.0], [4000, 12_000])  # the function stays
+    noise = np.repeat([0.1, 1.0], [4000, 12_000])  # the function does not change
     y = np.sin(2 * X[:, 0]) * X[:, 1] + noise * rng.standard_normal(16_000)
     model = OnlineKernelRegressor(n_components=40, speed="fast")
     started = False
@@ -162,9 +162,9 @@ def of_the_first_rows(model):
 
 
 def test_a_challenger_searches_for_landmarks_only_when_it_has_won():
-    """A change that is felt after a column has come: its challenger has seen many rows by then."""
+    """The change comes long after a new column, so its challenger has already learned many rows."""
     rng = np.random.default_rng(0)
-    # useless columns, so that the new one's width, their median, is small: it disturbs little
+    # with useless columns, their median width is small; the new column gets it and disturbs little
     X = rng.standard_normal((9000, 6))
     X[:4000, 5] = 0.0
     y = np.sin(X[:, 0]) + 0.3 * rng.standard_normal(9000)
@@ -183,8 +183,8 @@ def test_a_challenger_searches_for_landmarks_only_when_it_has_won():
         else:
             assert both.challenger.map.postponed
             assert of_the_first_rows(both.challenger)
-    # between two powers of two: nothing but the takeover can have set off the search, which was
-    # made while a 31st part more of the rows came
+    # between two powers of two only the takeover can have started the search; it ran while a
+    # 31st part more of the rows came
     assert 2100 < won < won + 64 < both.current.warmup.count < min(won + won // 31 + 64, 4000)
     assert not both.current.map.postponed
     assert not of_the_first_rows(both.current)
@@ -207,13 +207,13 @@ def test_losses_keep_their_unit_when_a_third_class_comes(loss):
     model.model_.add_output(2)
     three = model.model_.scores(X[:500])
     after = losses_of(model.model_.current, three, y[:500].astype(float))
-    # the logistic loss has the new class beside it
+    # the logistic loss has an extra term for the new class
     new = 0.5 * np.logaddexp(0.0, three[:, 2]) if loss == "logistic" else 0.0
     np.testing.assert_allclose(after - new, before, rtol=1e-6)
 
 
 def test_rows_before_a_challenger_are_no_gain_of_its_own():
-    """It begins with a column, in the middle of a bin."""
+    """The challenger begins with a new column, in the middle of a bin."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((6000, 3))
     X[:4063, 2] = 0.0

@@ -1,4 +1,4 @@
-"""Rules: which parameters they take, which losses, and what they say otherwise."""
+"""Rules: their parameters, their losses, and their errors for others."""
 
 from __future__ import annotations
 

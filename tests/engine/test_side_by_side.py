@@ -1,4 +1,4 @@
-"""Work that two threads share: BLAS that lets other threads run, and the same model to the bit."""
+"""Work shared by two threads: BLAS lets other threads run; the model is the same to the bit."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_both_threads_work_and_an_error_waits_for_the_other(two_cores):
         raise RuntimeError("of the first")
 
     with threads.one_blas_thread():
-        # each waits until the other is there: one thread alone would never end
+        # each waits for the other: a single thread would never end
         assert threads.side_by_side([together.wait, together.wait]) != [0, 0]
         with pytest.raises(RuntimeError, match="of the first"):
             threads.side_by_side([fails, together.wait])

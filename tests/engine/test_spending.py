@@ -1,4 +1,4 @@
-"""Following changes never takes more work than learning itself, whatever the stream does."""
+"""Following changes never costs more than learning itself, whatever the stream."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from onkel.maps.landmarks.search import work_of_search
 
 
 def flipping(n, period, seed=0):
-    """Two classes that change places, again and again."""
+    """Two classes that swap places again and again."""
     X = np.random.default_rng(seed).standard_normal((n, 2))
     return X, (X[:, 0] > 0.0) ^ (np.arange(n) // period % 2 == 1)
 
 
 @pytest.fixture
 def done(monkeypatch):
-    """A list of the work that is really done."""
+    """A list of the work actually done."""
     work, widths, search, walk = [], learned.first_widths, learned.improve, ExplicitModel._walk
 
     def counted_widths(X, Y, weight, start, steps):

@@ -159,7 +159,7 @@ def test_scores_before_learning(name, task):
     X, y, K = rows(task)
     rng = naive.Random(new_state(5)[0])
     if name in ("random", "fixed-random", "bogd-each", "bogd-all", "bogd-nonuniform", "weighted"):
-        # slots are refilled in place there, and the list here is not: compare what is drawn
+        # the engine refills slots in place: bring the list here into the same order
         make_room = in_slots(make_room)
     expected, reference = naive.learn(
         gaussian(X), y, K, loss, step, make_room, budget.limit(), rng, **more
@@ -177,7 +177,7 @@ def test_scores_before_learning(name, task):
 
 
 def in_slots(make_room):
-    """Keep the list in the order of the engine's slots: the new row stands where one was."""
+    """Keep the list in the order of the engine's slots: a new row replaces a removed one."""
 
     def refill(model, e):
         order = [row[0] for row in model.stored[:-1]]
@@ -289,7 +289,7 @@ def test_a_weight_of_zero_changes_nothing():
 
 
 def test_growth_factors_are_multiplied_out():
-    """Random removal made up for by B/(B-1) many times over: the common factor stays in range."""
+    """Random removal multiplies by B/(B-1) many times; the common factor stays in range."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((400, D)), rng.choice([-1.0, 1.0], 400)
     budget = budgets.BoundedRemoval(2, max_weight=2.0)

@@ -1,4 +1,4 @@
-"""What every support set promises as shipped: blocks don't matter, and states are checked."""
+"""Properties of every support set: blocks don't matter, and states are checked."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def stream(kind):
 @pytest.mark.parametrize("kind", ["real", "whole"])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_blocks_do_not_matter(name, kind):
-    """In float32, as shipped: real rows in three classes, whole numbers and repeats in two."""
+    """In float32, with real rows in three classes, and whole numbers and repeats in two."""
     X, y = stream(kind)
 
     def learn(size):

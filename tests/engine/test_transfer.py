@@ -1,4 +1,4 @@
-"""Transfer to Fourier features: the whole learner against plain NumPy, and what is lost."""
+"""Transfer to Fourier features: the whole learner against plain NumPy, and its error."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_what_is_carried_over_changes_f_by_the_error_of_the_features():
     X, y = X[:40], y[:40]
 
     def jump(D):
-        """Largest change of f over the rows at the moment that rows leave the set."""
+        """Largest change of f on the rows when rows leave the set."""
         model = learner("binary", n_components=D)
         largest = 0.0
         for t in range(len(y)):

@@ -84,7 +84,7 @@ class Naive:
         r = self.farthest()
         r = self.merge() if r is None else r
         order = list(range(B + 1))
-        order[r] = B  # the last takes the place that is free
+        order[r] = B  # the last prototype moves to the free place
         self.keep(order[:B])
 
     def optimise(self):

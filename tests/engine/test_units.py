@@ -1,4 +1,4 @@
-"""Columns with heavy tails are drawn in, and rows standardised by what the first ones were like."""
+"""Heavy tails are drawn in, and rows are standardised by the statistics of the first rows."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from onkel.maps.landmarks.units import Units
 
 @pytest.fixture
 def X():
-    """A normal column, amounts, a column of two values seldom different, counts, a constant."""
+    """A normal column, amounts, a column with a rare second value, counts, a constant."""
     n, rng = 3000, np.random.default_rng(0)
     return np.column_stack(
         [
@@ -55,7 +55,7 @@ def test_a_few_rows_and_huge_values_make_no_warnings(X):
 
 
 def test_widths_in_other_units(X):
-    """w ∘ (x - s) stays what it was, but where a curve comes or goes."""
+    """w ∘ (x - s) stays the same, unless a curve is added or removed."""
     old, new = Units.of(X[:8]), Units.of(X)
     ratio = np.exp(old.log_finer(new))
     steps = np.diff(old(X)[:, 0]) - ratio[0] * np.diff(new(X)[:, 0])
@@ -64,14 +64,14 @@ def test_widths_in_other_units(X):
 
 
 def test_a_width_becomes_twice_as_fine_at_most():
-    """A column that was nearly constant so far must not make all rows strangers."""
+    """A column that was nearly constant so far must not put all rows far apart."""
     rare = np.zeros((200, 2))
     rare[:, 1] = np.arange(200)
     rare[5, 0], rare[100:, 0] = 1e-3, 1.0
     old, new = Units.of(rare[:100]), Units.of(rare)
     assert new.scale[0] > 1000.0 * old.scale[0]
     np.testing.assert_allclose(np.exp(old.log_finer(new))[0], 2.0)
-    # a scale that shrinks is followed
+    # a smaller scale is followed fully
     np.testing.assert_allclose(np.exp(new.log_finer(old)), old.scale / new.scale)
 
 

@@ -26,7 +26,7 @@ def _rows(task):
 
 
 def _naive(model, X, y, delay):
-    """What was predicted of each row before its label or any of the ``delay`` before it came."""
+    """Predictions of each row without its own label and those of the ``delay`` rows before."""
     told = []
     for t in range(len(y)):
         if t > delay:
@@ -56,12 +56,12 @@ def test_delay_is_the_naive_loop(task, algorithm, delay):
         expected = 100.0 * np.mean([a != b for a, b in zip(told, y, strict=True)])
     assert result.value == pytest.approx(expected, rel=1e-12)
     assert result.settings["delay"] == delay
-    # all labels have come by the end
+    # all labels have arrived by the end
     assert model.n_rows_ == N
 
 
 def _naive_by_time(model, X, y, times, delay, groups):
-    """What was predicted of each row when the labels of rows at least so much older had come."""
+    """Predictions of each row from the labels of rows at least ``delay`` older."""
     told, due, now = [], {}, -np.inf
     for t in range(len(y)):
         now = max(now, times[t])
@@ -81,7 +81,7 @@ def _naive_by_time(model, X, y, times, delay, groups):
 def test_delay_by_time_is_the_naive_loop_with_groups(delay):
     X, y = _rows("regression")
     rng = np.random.default_rng(1)
-    # rows come in bursts, and some of them out of order
+    # rows come in bursts, some of them out of order
     times = np.cumsum(rng.exponential(20.0, N)).round() + 50.0 * (rng.uniform(size=N) < 0.1)
     groups = np.array(["a", "b", "c"])[rng.integers(0, 3, N)]
     params = {"n_components": 20, "speed": "fast"}

@@ -1,4 +1,4 @@
-"""What stands beside the score: against scikit-learn and against loops row by row."""
+"""Details beside the score, against scikit-learn and against row-by-row loops."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ VALUE = 1e4 + 100 * X[:, 0] + 10 * RNG.normal(size=1500)
 
 
 def fogd():
-    # in float32 some processors round the features of a row by the size of its block
+    # in float32, rounding of features depends on the block size on some processors
     parameters = {"n_components": 60, "gamma": 0.5, "loss": "logistic", "random_state": 0}
     return FOGDClassifier(**parameters, dtype="float64")
 
@@ -48,7 +48,7 @@ def details(model, y, size=1500, **more):
 
 
 def close(a, b):
-    """Equal but for the last digits of sums."""
+    """Equal up to the last digits of sums."""
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(close(a[k], b[k]) for k in a)
     if isinstance(a, list):
@@ -57,7 +57,7 @@ def close(a, b):
 
 
 def naive_baselines(y, start, delay=0):
-    """Majority or mean, and the last, of the labels that have come before each row."""
+    """Majority or mean, and the last, of the labels known before each row."""
     told = []
     for t in range(len(y)):
         known = list(y[: max(0, t - delay)])
@@ -119,7 +119,7 @@ def test_two_classes_as_scikit_learn_has_them():
     )
     assert found["confusion"]["labels"] == ["no", "yes"]
     np.testing.assert_array_equal(found["confusion"]["rows"], confusion_matrix(TWO, told))
-    # in every bin, what was told came about as often
+    # in every bin, predicted and observed shares are close
     rows = sum(b["rows"] for b in found["calibration"])
     assert rows == 1500 - first
     assert sum(b["rows"] * abs(b["told"] - b["came"]) for b in found["calibration"]) < 0.1 * rows
@@ -155,7 +155,7 @@ def test_a_regression_has_r2_and_a_sample():
 
 
 def test_skill_against_the_last_class_is_kappa_temporal():
-    y = np.repeat(["a", "b"], 750)  # the last class is right but once
+    y = np.repeat(["a", "b"], 750)  # the last class is wrong only once
     found = details(PAClassifier(), y)
     wrong = 1 - np.trace(found["confusion"]["rows"]) / 1500
     assert found["baselines"]["last class"] == pytest.approx(1 / 1500)
@@ -218,7 +218,7 @@ def test_rows_before_a_bad_one_have_their_scores_counted():
 @pytest.fixture
 def rows(tmp_path):
     frame = pd.DataFrame(X, columns=list("abc")).assign(label=TWO, value=VALUE)
-    # the next value is near the last one, and says nothing of the columns
+    # a random walk, independent of the columns
     frame["walk"] = np.cumsum(RNG.normal(size=1500))
     path = tmp_path / "rows.csv"
     frame.to_csv(path, index=False)

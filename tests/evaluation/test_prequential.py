@@ -24,7 +24,7 @@ def _data(n=1000, seed=0):
 
 
 class Scripted:
-    """A model that predicts what it was told to, and takes a known time."""
+    """A model that predicts given values."""
 
     task, nbytes = "regression", 0
 
@@ -88,7 +88,7 @@ def test_limit_cuts_within_a_block():
     assert model.n_rows_ == 700
     blocks = iter([(X[:500], y[:500]), (X[500:], y[500:])])
     assert prequential(PAClassifier(), blocks, limit=500).n_rows == 500
-    assert len(list(blocks)) == 1  # a pipe is not read further than asked
+    assert len(list(blocks)) == 1  # a pipe is not read beyond the limit
 
 
 def test_warming_up_leaves_the_model_alone():
@@ -157,7 +157,7 @@ def _bad_number(X, y):
 
 def _other_class(X, y):
     y = y.astype("<U9")
-    y[500] = "c"  # comes in, and is learned
+    y[500] = "c"  # a new class, which is learned
     X[600] = np.inf
     return X, y
 

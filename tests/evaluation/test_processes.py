@@ -1,4 +1,4 @@
-"""Runs that are divided among processes: the same results, in the same order."""
+"""Runs divided among processes: the same results, in the same order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rows():
 
 @pytest.fixture(scope="module", autouse=True)
 def no_process_left():
-    """Later tests begin processes of their own, which see their environment."""
+    """End all workers: later tests need new processes that see their environment."""
     yield
     get_reusable_executor().shutdown()
 

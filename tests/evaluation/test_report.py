@@ -1,4 +1,4 @@
-"""Reports: what they show of a run, and that a browser opens them without complaint."""
+"""Reports: what they show of a run, and that a browser opens them without errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ X = RNG.normal(size=(3000, 3))
 
 @pytest.fixture
 def source(tmp_path):
-    """Rows with an awkward name, a text, three classes and a number."""
+    """A file with an awkward name, a text column, three classes and a number."""
     frame = pd.DataFrame(X, columns=["wind", "fee in $", "<b>"])
     frame["place"] = np.where(RNG.random(3000) < 0.5, "north", "south")
     frame["label"] = np.digitize(X[:, 0] + 0.2 * RNG.normal(size=3000), [-0.5, 0.5])

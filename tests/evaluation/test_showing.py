@@ -1,4 +1,4 @@
-"""Figures, reports, progress: what they say, and that they keep silent where they should."""
+"""Figures, reports, progress: what they show, and when they stay silent."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def regress():
 
 
 class Page(html.parser.HTMLParser):
-    """Sees that every tag is closed, and keeps text and links."""
+    """A parser that checks that every tag is closed, and keeps text and links."""
 
     void = frozenset({"meta", "br", "path", "use"})
 
@@ -73,7 +73,7 @@ def test_a_report_of_one_run(tmp_path):
     for part in ("a <b> & c", "<i>lead", "<script>", "mistakes", "Progress", "Settings", "seed",
                  "onkel 0", "numpy", "numba"):  # fmt: skip
         assert part in text
-    assert all(link.startswith(("#", "xlink:")) for link in found.links)  # nothing from elsewhere
+    assert all(link.startswith(("#", "xlink:")) for link in found.links)  # nothing external
 
 
 def test_a_report_of_permutations(tmp_path):
@@ -116,7 +116,7 @@ def test_a_figure_of_several(tmp_path):
 
 
 def test_every_algorithm_can_be_told_apart():
-    """The colour, line and marker of a name are its own, whatever else is in the figure."""
+    """A name always has the same colour, line and marker, whatever else is in the figure."""
     styles = line_styles(ALGORITHMS)
     assert len({tuple(style.values()) for style in styles.values()}) == len(ALGORITHMS)
     for names in (["pa", "okl"], ["mine", "krls", "pa"], ["pa"]):
@@ -146,7 +146,7 @@ def test_a_report_that_fails_leaves_the_old_one(tmp_path):
     write_html(classify(), path)
     before = path.read_bytes()
     broken = classify()
-    broken.settings = {"name": "\ud800"}  # cannot be written
+    broken.settings = {"name": "\ud800"}  # cannot be encoded
     with pytest.raises(UnicodeEncodeError):
         write_html(broken, path)
     assert path.read_bytes() == before
@@ -154,7 +154,7 @@ def test_a_report_that_fails_leaves_the_old_one(tmp_path):
 
 
 def test_evaluation_is_imported_in_one_direction():
-    """Figures need no results, and no part of evaluation knows the command line."""
+    """Figures import no results, and evaluation never imports the command line."""
     for path in Path(figure_module.__file__).parent.glob("*.py"):
         source = path.read_text(encoding="utf-8")
         assert "onkel.cli" not in source

@@ -73,7 +73,7 @@ def test_goals_are_on_data_sets_that_there_are():
 
 
 def test_the_same_call_for_all_data_sets(toys, monkeypatch):
-    """Nothing but the task and the run's number reaches the learner, whatever the data set is."""
+    """The learner gets only the task and the run's number, whatever the data set."""
     made, models = [], []
     make = algorithms.make
 
@@ -101,7 +101,7 @@ def test_the_same_call_for_all_data_sets(toys, monkeypatch):
 
 
 def test_the_protocol_knows_no_data_set():
-    """No name of one in its source, no parameter in a case, no place for one in a goal."""
+    """Its source names no data set, its cases set no parameter, its goals can hold none."""
     source = inspect.getsource(default)
     assert not [name for name in DATASETS if f'"{name}"' in source]
     assert set(Goal.__dataclass_fields__) == {"dataset", "metric", "target", "published"}

@@ -1,4 +1,4 @@
-"""The papers' tables and figures: what is declared, the runner, the cache, the search, verdicts."""
+"""The papers' tables and figures: declarations, runner, cache, search, verdicts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def named(experiment, name):
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
-    """The german set's place taken by 60 rows that a circle divides."""
+    """60 rows in two classes divided by a circle, in place of the german set."""
     monkeypatch.setenv("ONKEL_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     entry = datasets.info("german")
@@ -85,7 +85,7 @@ def test_all_that_the_papers_show_is_there():
 
 
 def test_entries_are_whole():
-    """Known data, learners, measures and metrics; parameters that their learner has."""
+    """They name known data, learners, measures and metrics, and parameters of their learner."""
     made = set()
     for name, case in CASES:
         told = f"{name} {case.name}"
@@ -147,7 +147,7 @@ def test_verdict(toy, value, published, limit, comparable, verdict):
 
 
 def test_a_spread_of_ours_that_hides_all_is_no_agreement(toy):
-    """Where nothing but a value is printed, one order that diverges makes no cell met."""
+    """If only a value is published, one diverging run must not make the cell met."""
     case = replace(toy, published=Cell(0.269), metric="rmse")
     told = {"seconds": (1.0,) * 3, "n_rows": 60}
     assert Result(case=case, values=(0.27, 0.27, 4.7), **told).verdict == "not met"

@@ -9,7 +9,7 @@ from onkel.algorithms import make
 
 
 def all_runs(name, X, y, orders, **params):
-    """Mistakes of each run, in the original's form: every mistake stored until the set is full."""
+    """Mistakes of each run, in the original's form: store every mistake until the set is full."""
     params = {"gamma": 1.0 / 128.0, "eta": 0.0, "dtype": "float64"} | params
     runs = [
         make(name, **params).predict_then_learn(X[rows], y[rows], classes=np.unique(y)) != y[rows]
@@ -36,12 +36,12 @@ def test_squared_error_on_housing(oracle):
 @pytest.mark.parametrize("name", ["projectron", "projectron++"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_dna_needs_a_good_inverse(oracle, name, dtype):
-    """Theirs drowns in rounding in some runs, up to 60 % mistakes; ours is the median of theirs."""
+    """Rounding ruins some of their runs, up to 60 % mistakes; our mean is their median."""
     X, y, orders, theirs = oracle("dna", name)
     ours = all_runs(name, X, y, orders, budget=200, dtype=dtype)
     error = np.sqrt((ours.var(ddof=1) + theirs.var(ddof=1)) / len(theirs))
     assert ours.mean() <= theirs.mean() + 2 * error
     assert ours.mean() == pytest.approx(np.median(theirs), rel=0.05)
     assert ours.max() <= 1.2 * np.median(theirs)
-    # where rounding leaves theirs alone it is ours, mistake by mistake
+    # runs of theirs without rounding trouble equal ours, mistake by mistake
     assert dtype == "float32" or np.sum(ours == theirs) >= 7

@@ -1,4 +1,4 @@
-"""``onkel reproduce streams`` on small made streams."""
+"""``onkel reproduce streams`` on small generated streams."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_all_learners_on_all_streams(folder, monkeypatch):
     assert set(runs) == set(LEARNERS)
     assert len(runs["default"]["values"]) == len(runs["arf"]["values"]) == 2
     assert len(runs["last"]["values"]) == 1
-    # what is measured is the learner's own pass, without the first row
+    # the measure is the learner's own pass, without the first row
     table = pq.read_table(folder / "walk.parquet")
     y = table["y"].to_numpy()
     X = np.column_stack([table["a"], table["b"]]).astype(np.float32)
@@ -69,7 +69,7 @@ def test_fewer_rows_and_learners(folder):
     assert result.exit_code == 0
     assert "40" in result.stdout
     assert "turns" not in result.stdout
-    # the published number is of the whole stream: of 40 rows there is the last value alone
+    # published numbers are for the whole stream; for 40 rows only the last value remains
     assert "of 1," in " ".join(result.stdout.split())
 
 

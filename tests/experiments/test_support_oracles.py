@@ -1,4 +1,4 @@
-"""The support-set learners run by run against the original programs (LSOKL), on their orders."""
+"""Support-set learners run by run against the original programs (LSOKL), in their orders."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ SETTINGS = {
     ("housing", "bogd"): {"budget": 20, "learning_rate": 0.1, "alpha": 0.03, **OLDEST},
 }
 RANDOM = [("dna", "rbp"), ("housing", "rbp")]
-# the original takes the root φ > 1 where its quadratic opens downwards (and, in its binary form,
-# begins with the first row in the set whatever its label); ours by default is the other one
+# the original takes the root φ > 1 if its quadratic opens downwards (and its binary form starts
+# with the first row in the set, whatever its label); ours by default takes the other root
 OTHER_ROOT = [("german", "forgetron"), ("dna", "forgetron")]
 EXACT = [key for key in SETTINGS if key not in (*RANDOM, *OTHER_ROOT)]
 
@@ -76,10 +76,10 @@ def test_forgetron_with_their_root_on_dna(oracle):
 
 
 def forgetron_from_the_first_row(X, y, variant):
-    """Mistakes where the first row is stored whatever its label, without counting as a mistake.
+    """Mistakes if the first row is always stored, without counting as a mistake.
 
     A score of 0 predicts +1, so a first row of +1 is no mistake, and the learner would not store
-    it. With all labels turned round it is one, and f becomes -f.
+    it. With all labels flipped it is a mistake, and f becomes -f.
     """
     turned = y[0] > 0
     model = make("forgetron", budget=100, variant=variant, gamma=GAMMA, dtype="float64")
@@ -91,7 +91,7 @@ def forgetron_from_the_first_row(X, y, variant):
 
 
 def test_forgetron_from_the_first_row_on_german(oracle):
-    """The binary original begins with the first row in its set; so ours, it is the same."""
+    """The binary original starts with the first row in its set; if ours does, they are equal."""
     X, y, orders, theirs = oracle("german", "forgetron")
     ours = [forgetron_from_the_first_row(X[rows], y[rows], "lsokl") for rows in orders]
     np.testing.assert_array_equal(ours, theirs)

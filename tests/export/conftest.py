@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def graph_of(tmp_path):
-    """``graph_of(model)``: what ``export_onnx`` wrote, as a function of its inputs by name."""
+    """``graph_of(model)``: the graph from ``export_onnx``, as a function of its inputs by name."""
 
     def write(model):
         path = tmp_path / "model.onnx"
@@ -29,7 +29,7 @@ def graph_of(tmp_path):
 
 
 def _margins(decision):
-    """How far each row is from another label."""
+    """Distance of each row's scores from another label."""
     if decision.ndim == 1:
         return np.abs(decision)
     best = np.sort(decision, axis=1)
@@ -40,7 +40,7 @@ def _margins(decision):
 def alike():
     """``alike(found, expected, share)``: outputs agree to that share of the largest score.
 
-    Labels are the same but where the scores are as close as that to a tie.
+    Labels are the same unless the scores are that close to a tie.
     """
 
     def compare(found, expected, share):
@@ -63,7 +63,7 @@ def alike():
 
 @pytest.fixture
 def agrees(alike):
-    """``agrees(learner, run, X)``: the graph gives for rows X what the learner gives."""
+    """``agrees(learner, run, X)``: graph and learner agree on rows X."""
 
     def compare(learner, run, X):
         X = X.astype(learner.dtype)
@@ -72,7 +72,7 @@ def agrees(alike):
             expected["decision"] = learner.decision_function(X)
             if learner.probability_link is not None:
                 expected["probabilities"] = learner.predict_proba(X)
-        # scores are sums of what the dtype holds: rounding is in units of the largest
+        # rounding errors of scores are relative to the largest
         alike(run(X=X), expected, 1e-9 if learner.dtype == "float64" else 2e-5)
 
     return compare

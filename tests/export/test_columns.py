@@ -46,7 +46,7 @@ def table(n=N, seed=0):
 
 
 def given(model, frame):
-    """A frame as the inputs of the model's graph."""
+    """The inputs of the model's graph from a frame."""
     inputs = {}
     for column in model.encoder.columns:
         values = frame[column.name] if column.name in frame else pd.Series([None] * len(frame))
@@ -63,7 +63,7 @@ def given(model, frame):
 
 @pytest.fixture
 def same(alike):
-    """``same(model, run, frame)``: the graph gives for a table's rows what the model gives."""
+    """``same(model, run, frame)``: graph and model agree on a table's rows."""
 
     def compare(model, run, frame, share=2e-6):
         found, rows = run(**given(model, frame)), frame.drop(columns="y")
@@ -93,7 +93,7 @@ def test_a_table_with_text_times_and_gaps(name, task, graph_of, same):
     kinds = {"x": "number", "place": "text", "when": "time", "flag": "flag"}
     assert kinds.items() <= model.encoder.kinds.items()
     new = table(seed=1)
-    # a place and a gap that were never there
+    # an unseen place, and a gap in a column that had none
     new.loc[0, "place"], new.loc[1, "amount"] = "Paris", np.nan
     run = graph_of(model)
     same(model, run, new)
@@ -113,7 +113,7 @@ def test_another_runtime_gives_the_same(tmp_path):
 @pytest.mark.parametrize("statistics", [True, False])
 def test_every_way_to_encode_and_to_scale(statistics, missing, scaling, graph_of, same):
     frame = table(300)
-    # as they are, amounts are in the thousands, and float32 rounds large angles
+    # unscaled amounts are in the thousands, and float32 rounds large angles
     dtype = "float64" if scaling == "none" else "float32"
     stream = open_stream(frame, target="y", statistics=statistics, missing=missing, dtype=dtype)
     model = StreamModel(
@@ -136,7 +136,7 @@ def test_columns_and_values_that_came_late(name, graph_of, same):
     model.partial_fit(late, target="y")
     run = graph_of(model)
     same(model, run, table(seed=1))
-    # rows that lack the columns that came late
+    # rows without the late columns
     lacking = given(model, table(seed=1))
     lacking |= {"amount": np.full((N, 1), np.nan), "place": np.full((N, 1), "", dtype=object)}
     lacking["when"] = np.full((N, 1), np.nan)

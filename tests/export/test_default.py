@@ -15,7 +15,7 @@ pytestmark = pytest.mark.compiled
 
 
 def rows(n=3000, seed=0):
-    """A wave, a jump in one column, and one of heavy tails."""
+    """A target with a wave and a jump, and a column with heavy tails."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-3, 3, (n, 4))
     X[:, 3] = np.exp(3.0 * rng.standard_normal(n))
@@ -28,7 +28,7 @@ def test_landmarks_and_cells_of_a_regression(memory, graph_of, agrees):
     X, y = rows()
     learner = OnlineKernelRegressor(n_components=60, speed="fast", memory=memory).fit(X, y)
     model = learner.model_.current
-    # the test is of landmarks in units with drawn in tails, and of cells that count
+    # make sure that tails are drawn in and that cells matter
     assert model.map.get_state()["tails"][1].any()
     assert np.abs(model.stages[0].scores(X)).max() > 0.01
     agrees(learner, graph_of(learner), rows(1000, seed=1)[0])
@@ -36,14 +36,14 @@ def test_landmarks_and_cells_of_a_regression(memory, graph_of, agrees):
 
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_landmarks_and_cells_of_a_classification(n_classes, graph_of, agrees, monkeypatch):
-    # several lookups
+    # force several lookups
     monkeypatch.setattr(cells, "_AT_ONCE", 15)
     X, y = rows()
     cuts = np.quantile(y, np.arange(1, n_classes) / n_classes)
     learner = OnlineKernelClassifier(n_components=40, speed="fast").fit(X, np.digitize(y, cuts))
     run = graph_of(learner)
     agrees(learner, run, rows(1000, seed=1)[0])
-    # scores beyond the range that probabilities are calibrated in
+    # scores beyond the calibrated range of probabilities
     agrees(learner, run, 50.0 * rows(100, seed=1)[0])
 
 

@@ -38,7 +38,7 @@ TARGETS = {
     "multiclass": np.digitize(WAVE, [-0.2, 0.7]) * 10,
     "regression": WAVE,
 }
-#: what makes a learner small, where it has such a parameter
+#: parameters that make a learner small, if it has them
 SMALL = {
     "budget": 15, "n_components": 20, "n_candidates": 40, "n_align": 100, "n_mixtures": 3,
     "n_transfer": 3, "gamma": 0.5, "random_state": 0,

@@ -1,4 +1,4 @@
-"""The page docs/onnx.md runs as it stands."""
+"""The page docs/onnx.md runs unchanged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "onnx.md"
 
-# What the page does not show: the graph of the part of one's own.
+# What the page does not show: the graph of a user's own part.
 CHECK = """
 found = onnxruntime.InferenceSession("own.onnx").run(["decision"], {"X": X})[0]
 assert np.allclose(found, own.decision_function(X))

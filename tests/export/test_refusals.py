@@ -1,4 +1,4 @@
-"""What cannot be a graph is refused: what it is, why, and what would be right."""
+"""Models that cannot be graphs are refused, with the reason and a remedy."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Y = X[:, 0] > 0.0
 
 
 class Own(Gaussian):
-    """A kernel of one's own."""
+    """A user's own kernel."""
 
 
 class OwnMap(IdentityFeatures):
-    """A map of one's own."""
+    """A user's own map."""
 
 
 def test_a_part_of_ones_own_is_named_and_can_be_registered(tmp_path, graph_of, agrees):
@@ -80,7 +80,7 @@ def test_a_graph_larger_than_a_file_can_be(tmp_path, monkeypatch):
 
 
 def texts(n_values):
-    """A table of so many different texts, three rows each."""
+    """A table of n different texts, three rows each."""
     k = np.arange(3 * n_values) // 3
     return pd.DataFrame({"who": [f"name {i}" for i in k], "x": 1.0 * k % 7, "y": 2.0 * k})
 
@@ -109,7 +109,7 @@ def test_text_whose_values_share_a_hash(tmp_path):
 
 
 def test_a_model_whose_columns_are_fixed(graph_of):
-    # it would hash new values, and has learned none of them
+    # it would hash new values, but has learned none
     fixed = StreamModel(make("okl", "regression", n_components=10, speed="fast"))
     fixed.partial_fit(texts(30), target="y").fix_map()
     assert fixed.encoder.layout.categories[0].hashes

@@ -1,4 +1,4 @@
-"""Times in a graph: the features of `time_features` to the last digit that a model sees."""
+"""Times in a graph: the features of `time_features`, to the last digit that matters."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def run(build, x, width):
 
 def test_moments_are_rounded_alike():
     origin = 1_514_765_700.0
-    # every quarter of an hour for two years, midnights and noons among them, and any moment
+    # every quarter of an hour for two years, including midnights and noons, and random moments
     grid = origin + 900.0 * np.arange(70_000)
     anywhere = np.random.default_rng(0).uniform(-3e9, 4e9, 20_000)
     seconds = np.concatenate([grid, anywhere, [np.nan]])
     found = run(lambda x: _time_features(x, origin), seconds, 7)
     expected = time_features(seconds, origin)
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12)
-    # circles near 0 are what the cells of the default tell apart by their last digits
+    # near 0 the last digits of circles decide the cells of the default
     differ = found.astype(np.float32) != expected.astype(np.float32)
     assert not (differ & ~np.isnan(expected))[:, 1:5].any()
     assert differ[:-1].mean() < 1e-5

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SECONDS = float(os.environ.get("ONKEL_FUZZ_SECONDS", "6"))
-#: seconds that compiling may add on a fresh machine; a script watches its own seeds for hanging
+#: seconds that compiling may add on a fresh machine; scripts detect hanging seeds themselves
 COMPILING = 3000
 
 

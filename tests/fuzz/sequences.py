@@ -33,7 +33,7 @@ TOLERANCE = 1e-6
 
 
 def rows(task, rng):
-    """Rows of which the third class comes late."""
+    """Rows whose third class comes late."""
     X = rng.normal(size=(N_ROWS, 3))
     if task == "regression":
         return X, np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1]
@@ -56,7 +56,7 @@ def scores(model, X):
 
 
 def learn(model, X, y, rng, weight=None):
-    """One block, by either call; True where it was refused."""
+    """Learn one block by either call; True if it was refused."""
     call = model.partial_fit if rng.integers(2) else model.predict_then_learn
     try:
         call(X, y, sample_weight=weight)
@@ -66,7 +66,7 @@ def learn(model, X, y, rng, weight=None):
 
 
 def refuse(model, X, y, rng):
-    """A block with a bad row: those before it are learned. Their number."""
+    """Learn a block with a bad row; return the number of rows learned before it."""
     X, bad = X.copy(), int(rng.integers(len(X)))
     X[bad, rng.integers(X.shape[1])] = BAD[rng.integers(len(BAD))]
     error = learn(model, X, y, rng)
@@ -95,7 +95,7 @@ def mistake(model, X, y, rng):
 
 
 def moved(model, rng, folder):
-    """The learner, by way of a copy, a pickle, a state or a file."""
+    """The learner after a round trip by copy, pickle, state or file."""
     kind = rng.integers(5)
     if kind == 0:
         return copy.deepcopy(model)
@@ -112,7 +112,7 @@ def moved(model, rng, folder):
 
 
 def play(name, task, seed, folder):
-    """One sequence; an error where the learner is not what it should be."""
+    """Play one sequence; raise an error if the learner is not as it should be."""
     rng = np.random.default_rng([seed, 11])
     X, y = rows(task, rng)
     model, done, accepted = small(name, task), 0, []

@@ -33,14 +33,14 @@ SMALL = {
 NUMBERS = (0, 1, -1, -5, 2, 17, 2**31, 2**40, 2**63 - 1, 0.5, 1e-300, 1e30, 1e300, -1e300,
            np.inf, -np.inf, np.nan)  # fmt: skip
 OTHERS = (None, True, False, "", "x", [], [1], {}, {"a": 1})
-#: rows as wide as these are tried
+#: models with more columns than this are not tried on rows
 MOST_COLUMNS = 1000
-#: seconds after which a seed counts as one that hangs
+#: seconds after which a seed counts as hanging
 HANGS = 300
 
 
 def rows(task, n=160):
-    """A stream of which the third class comes late."""
+    """A stream whose third class comes late."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(n, 3)).astype(np.float32)
     y = {
@@ -59,7 +59,7 @@ def small(name, task):
 
 
 def stream_documents(folder):
-    """Files of a stream's model: encoder and scalers, too."""
+    """Files of a stream model, with encoder and scalers."""
     X, y = rows("regression")
     out = []
     for n, scaling in ((12, "standard"), (100, "minmax"), (100, "auto")):
@@ -84,7 +84,7 @@ def try_stream_model(path):
     except ModelFileError:
         return True
     for part in (slice(0, 1), slice(1, 60), slice(60, 61)):
-        # statistics of other rows may make these rows too large for the learner, which says so
+        # with changed statistics these rows may be too large, which the learner reports
         with contextlib.suppress(DataError):
             assert np.isfinite(model.predict(X[:8])).all(), "predicts what is not finite"
         with contextlib.suppress(DataError):
@@ -93,7 +93,7 @@ def try_stream_model(path):
 
 
 def documents(name, task, folder):
-    """Files of the learner: within its first rows, and after them."""
+    """Files of the learner: during its first rows, and after them."""
     X, y = rows(task)
     out = []
     for n in (12, 100, 160):
@@ -173,27 +173,27 @@ def try_model(path, task):
         return True
     if not hasattr(model, "model_") or model.n_features_in_ > MOST_COLUMNS:
         return False
-    # a learner without stored columns may have any number of them
+    # a learner that stores no columns may claim any number of them
     X = np.pad(X, ((0, 0), (0, max(model.n_features_in_ - X.shape[1], 0))))
     for part in (slice(0, 1), slice(1, 3), slice(3, 60)):
         scores(model, X[:8])
         try:
             model.partial_fit(X[part], y[part])
         except DataError:
-            continue  # a row that parameters of this size cannot learn is refused
+            continue  # parameters of this size may make a row impossible to learn; it is refused
     scores(model, X[:8])
     return False
 
 
 def scores(model, X):
-    """Finite scores, or an error."""
+    """The scores; an error if they are not finite."""
     P = model.model_.scores(model._check_scoring(X))
     assert np.isfinite(P).all(), f"predicts {P[~np.isfinite(P)][0]}"
     model.predict(X)
 
 
 def fuzz(name, task, first, count, folder):
-    """Try so many seeds on one learner; numbers of files refused, and of failures."""
+    """Try ``count`` seeds on one learner; return the numbers of refused files and of failures."""
     stream = name == "stream"
     learned = stream_documents(folder) if stream else documents(name, task, folder)
     path, refused, failed = Path(folder) / "mutated.onkel", 0, 0

@@ -74,7 +74,7 @@ def encode(columns, form, rng):
 
 
 def mutate(data, form, rng):
-    """Some of its bytes, cells, encoding or line ends changed."""
+    """The bytes with some bytes, cells, encoding or line ends changed."""
     for _ in range(rng.integers(1, 4)):
         at = int(rng.integers(len(data) + 1))
         what = rng.integers(8 if form in FORMATS[:4] else 4)
@@ -128,7 +128,7 @@ def read(path, block_rows, options):
 
 
 def check(case, folder):
-    """Raise AssertionError, or any other error, where a case is not handled well."""
+    """Raise AssertionError, or any other error, if a case is handled badly."""
     rng = np.random.default_rng(case)
     form = FORMATS[case % len(FORMATS)]
     path = Path(folder) / f"case.{form}"
@@ -148,13 +148,13 @@ def check(case, folder):
             assert error.row == told, f"{told} rows, then: {error}"
     again = read(path, 1000, options)
     assert (again[0], again[1], str(again[2])) == (X, y, str(error)), "blocks matter"
-    # which lines a dropped row stands in is not known here
+    # the lines of dropped rows are unknown here
     if stream is not None and missing == "error" and not stream.n_unlabelled:
         compare(data, form, X, stream)
 
 
 def compare(data, form, X, stream):
-    """The numbers handed out are those that Python reads in the same rows."""
+    """Check the numbers handed out against those that Python reads in the same rows."""
     columns = [c.name for c in stream.encoder.columns if not c.late][:1]
     if form == "jsonl":
         lines = [s for s in data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if s.strip()]
@@ -172,7 +172,7 @@ def compare(data, form, X, stream):
 
 
 def main(first, seconds):
-    """Run cases for so long; the number of each stands in a file before it runs."""
+    """Run cases for ``seconds``; print the number of each to stderr before it runs."""
     ends, case, failed = time.monotonic() + seconds, first, 0
     with tempfile.TemporaryDirectory() as folder:
         while time.monotonic() < ends and failed < 5:
@@ -188,7 +188,7 @@ def main(first, seconds):
 
 
 def test_damaged_files():
-    """In a process of its own, so that a crash is seen and told with its case."""
+    """Runs in its own process, so that a crash is reported with its case."""
     seconds = float(os.environ.get("ONKEL_FUZZ_SECONDS", "6"))
     first = os.environ.get("ONKEL_FUZZ_SEED", "0")
     command = [sys.executable, __file__, first, str(seconds)]

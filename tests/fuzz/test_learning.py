@@ -42,7 +42,7 @@ def learned_again(path, model):
 
 
 def check(case, folder):
-    """Raise where a case ends in a traceback, or in a model of other rows."""
+    """Raise an error if a case ends in a traceback or in a model of other rows."""
     rng = np.random.default_rng([case, 11])
     form = FORMATS[case % len(FORMATS)]
     path, saved = Path(folder) / f"case.{form}", Path(folder) / "case.onkel"
@@ -63,12 +63,12 @@ def check(case, folder):
         state, expected = model.estimator.get_state(), again.estimator.get_state()
         W, V = (one["fitted"]["model"].get("W") for one in (state, expected))
         if W is not None:
-            # blocks of other sizes round float32 features otherwise
+            # float32 features round differently in blocks of other sizes
             np.testing.assert_allclose(W, V, rtol=1e-4, atol=1e-6)
 
 
 def main(first, count):
-    """Try so many cases; the number that failed."""
+    """Try a number of cases; return how many failed."""
     failed = 0
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")

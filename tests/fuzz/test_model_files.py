@@ -48,5 +48,5 @@ def test_bytes_are_refused_or_change_nothing(tmp_path):
             loaded = load(path)
         except ModelFileError:
             continue
-        # what may pass unseen is the padding of the header
+        # only a change in the header's padding may go unnoticed
         assert np.array_equal(loaded.decision_function(X), expected)

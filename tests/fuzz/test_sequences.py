@@ -1,4 +1,4 @@
-"""Sequences of calls, and kills: a learner is what the rows it accepted make of it."""
+"""Sequences of calls and kills: a learner depends only on the rows it accepted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_any_order_of_calls_gives_the_learner_of_the_accepted_rows(fuzz):
 
 
 def _killed(command, seconds):
-    """Run the command, and kill it after so many seconds."""
+    """Run the command and kill it after some seconds."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, **quiet)
     try:
@@ -57,7 +57,7 @@ def test_a_run_killed_at_any_time_resumes_to_the_model_of_a_whole_one(tmp_path):
         point = tmp_path / f"point-{kill}.onkel"
         run = [*learn, "--checkpoint", str(point), "--checkpoint-every", str(EVERY)]
         run += ["--save", str(resumed)]
-        # killed anywhere, twice: in starting, reading, learning or writing
+        # killed twice, at any point: starting, reading, learning or writing
         for _ in range(2):
             _killed([*run, *(["--resume"] if point.exists() else [])], took * rng.random())
         done = subprocess.run(

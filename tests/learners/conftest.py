@@ -1,4 +1,4 @@
-"""The learners that the tests of this folder run over: all of the table, and open compositions."""
+"""The learners tested in this folder: all of the table, and open compositions."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ STORED = {
     "pegasos-smallest": {"rule": rules.Pegasos(0.05), "budget": budgets.SmallestRemoval(9)},
 }
 
-#: what makes a learner small enough for 90 rows, where it has such a parameter
+#: parameters that make a learner small enough for 90 rows, if it has them
 SMALL = {
     "budget": 9, "n_components": 12, "rank": 5, "n_candidates": 40, "n_align": 70, "n_mixtures": 3,
     "n_per_row": 3, "n_transfer": 3, "radius": 1.5, "gamma": 0.5, "random_state": 3,
 }  # fmt: skip
-#: and what the tests of one learner need besides
+#: further parameters of single learners
 OWN = {
     "nolana": {"n_components": 9, "rank": None, "threshold": 1.0},
     "nogd": {"n_components": 9},
@@ -96,7 +96,7 @@ OWN = {
     "bsgd-m": WARM | {"alpha": 0.05},
     "dualsgd": WARM,
 }
-#: learners of the table in a second form, with a width that is fitted
+#: learners of the table in a second form, with a fitted width
 SECOND = {
     "fogd-median": {"alpha": 0.01, "schedule": "inverse_sqrt"},
     "nogd-median": {},
@@ -132,7 +132,7 @@ def make(name, task, dtype="float64"):
     return estimator.set_params(**{k: v for k, v in params.items() if k in known}, dtype=dtype)
 
 
-#: what a learner does not learn
+#: tasks that a learner does not support
 MISSING = {
     (row.name, "regression"): f"{row.title} is a classifier only"
     for row in ALGORITHMS.values()
@@ -141,9 +141,9 @@ MISSING = {
 
 
 def shared_path(cls):
-    """The code by which a learner reads its rows: equal where two learners run the same.
+    """A key for the code with which a learner reads its rows: equal if two learners run the same.
 
-    That is what it resolves each method of the base classes to, except those that make its parts.
+    It holds the resolved methods of the base classes, except those that make the learner's parts.
     """
     kind = OnlineClassifier if issubclass(cls, OnlineClassifier) else OnlineRegressor
     names = sorted(
@@ -203,7 +203,7 @@ NEW_LANDMARKS = "landmarks and widths depend on the columns that there are when 
 ORTHOGONAL = "frequencies are orthogonal among the first columns; later ones are drawn alone"
 PROTOTYPE = "the row becomes a prototype, whatever its weight"
 
-#: what a learner is excused from, by test, and why; an excuse that no longer holds fails
+#: reasons that excuse a learner from a test; an excuse that no longer holds fails
 EXCUSED = {
     "test_a_third_class_leaves_the_decision_between_the_two": {
         **dict.fromkeys(("okl", "krls"), LEAST_SQUARES),

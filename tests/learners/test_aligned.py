@@ -38,7 +38,7 @@ def targets(task, y):
 
 
 def candidates(feature_map, X):
-    """φ of the candidates that a map of this seed draws."""
+    """φ of the candidates drawn by a map with this seed."""
     fresh = clone(feature_map).set_params(n_align=None, random_state=0)
     fresh.start(D, "float64")
     fresh.fit_first(X)
@@ -66,7 +66,7 @@ def test_batch(task, centered):
         feature_map.transform(X), phi[:, used] * np.sqrt(q), rtol=1e-6, atol=1e-9
     )
     assert feature_map.frequencies_.shape == (D, len(q))
-    # what is not used is not kept
+    # unused candidates are dropped
     assert feature_map.candidates_.frequencies.shape[1] == len(q) < N
 
 
@@ -87,7 +87,7 @@ def test_the_kernel_of_all_candidates_is_the_best_of_the_ball():
 
 
 def test_draws_follow_the_weights():
-    """Drawn features have the kernel Σ q φφ' on average over seeds."""
+    """Averaged over seeds, drawn features have the kernel Σ q φφ'."""
     q = aligned_weights(np.random.default_rng(0).chisquare(1, N), 2.0)
     total, draws = np.zeros(N), 3000
     for seed in range(draws):
@@ -99,7 +99,7 @@ def test_draws_follow_the_weights():
 
 
 def online(phi, Y, y, step):
-    """Plain features first; q anew after rows 32, 64, 128 and ALIGN, weights carried over.
+    """Plain features first; q is solved after rows 32, 64, 128, ALIGN; weights are carried over.
 
     ``step(w, z, t)`` returns the scores of row t and the weights after it.
     """
@@ -148,7 +148,7 @@ def test_online(task):
 
 
 def test_least_squares_over_features_that_stay_is_ridge_regression():
-    """With all candidates used, a solution only scales them: the sums are scaled with them."""
+    """If all candidates are used, a solution only scales them, and the sums with them."""
     X, y = rows("regression", 400)
     feature_map = maps.AlignedFourier(12, 12, gamma=0.4, rho=0.05, n_align=200, random_state=0)
     model = ExplicitKernelRegressor(

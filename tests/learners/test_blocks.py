@@ -1,4 +1,4 @@
-"""A stream is a sequence of rows: how it is cut, stopped or stored means nothing."""
+"""A stream is a sequence of rows: cutting, stopping or storing it changes nothing."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_state_goes_on_bit_for_bit(learner, X, y, stop):
         np.testing.assert_array_equal(before, twin.predict_then_learn(X[rows], y[rows]))
     assert_same_state(twin.get_state(), model.get_state())
     np.testing.assert_array_equal(scores(twin, X), scores(model, X))
-    # the state was a snapshot: what came after has not moved it
+    # the state was a snapshot: later rows have not changed it
     assert_same_state(clone(learner).partial_fit(X[:stop], y[:stop]).get_state(), state)
     late = type(model).from_state(state).partial_fit(X[stop:], y[stop:])
     np.testing.assert_allclose(scores(late, X), scores(model, X), rtol=1e-7, atol=1e-9)
@@ -136,7 +136,7 @@ def test_a_support_set_that_fills_up_in_the_warm_up_is_gathered_again(X, targets
 @pytest.mark.parametrize("size", [1, 7, 64])
 @pytest.mark.parametrize("name", ["bpa-nn", "bsgd-m", "bsgd-p", "projectron", "forgetron"])
 def test_ties_of_repeated_rows_are_broken_by_a_rule(name, size):
-    """Whole numbers in float32: many stored rows are equally good, or the same."""
+    """Whole numbers in float32: many stored rows are tied or identical."""
     rng = np.random.default_rng(0)
     X = rng.integers(-2, 3, (600, 3)).astype(np.float32)
     y = (X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=600) > 0.0).astype(int)

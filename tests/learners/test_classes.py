@@ -26,7 +26,7 @@ def late_classes(kind, targets):
     return np.array(KINDS[kind])[np.array([2, 0, 1])[codes]]
 
 
-# labels are coded before the model is asked, by the same code for all learners of a group
+# all learners of a group code labels with the same code, before the model runs
 @pytest.mark.parametrize(
     ("classifier", "kind"),
     [(name, kind) for kind in KINDS for name in (NAMES if kind == "strings" else CLASSIFIERS)],
@@ -52,7 +52,7 @@ def test_a_class_first_seen_in_mid_stream_is_added(classifier, X, targets, kind)
 def test_a_third_class_leaves_the_decision_between_the_two(named_classifier, X, targets):
     model = clone(named_classifier).partial_fit(X, targets["binary"])
     f, labels = model.decision_function(X), model.predict(X)
-    # the row that brings the class in is given next to no weight
+    # the row with the new class gets almost no weight
     model.partial_fit(X[:1], ["a"], sample_weight=[1e-300])
     P = model.decision_function(X)
     assert model.classes_.tolist() == ["a", "b", "c"]

@@ -14,7 +14,7 @@ from onkel.rules import LeastSquares
 
 
 def wide(X, n=2):
-    """The rows with n columns more, first 0, then something."""
+    """The rows with n more columns, first 0, then nonzero."""
     late = np.random.default_rng(5).standard_normal((len(X), n))
     late[:CAME] = 0.0
     return np.hstack([X, late])

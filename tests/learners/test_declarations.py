@@ -73,7 +73,7 @@ def test_a_declaration_inherits_parameters_and_sections():
 
 
 def test_bases_that_disagree_on_a_default_are_refused():
-    """A dataclass would take the first base's, which is not the one that Python's order names."""
+    """A dataclass would take the first base's default, against Python's method order."""
 
     @declared
     class Base:

@@ -1,4 +1,4 @@
-"""A learner that leaves the range of floating point says so and stays as it was."""
+"""A learner that would leave the floating-point range says so and stays unchanged."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def test_divergence_is_refused_with_the_row_and_undone(estimator, y):
         model.predict_then_learn(X, y)
     row = caught.value.row
     assert 0 < row < len(y)
-    # what was learned is exactly the rows before, and finite
+    # exactly the rows before were learned, and the state is finite
     other = clone(estimator).partial_fit(X[:row], y[:row])
     assert model.n_rows_ == other.n_rows_ == row
     assert same(model.get_state(), other.get_state())
     assert np.isfinite(model.coef_).all()
-    # the next row is the one
+    # the next row is the one that diverges
     with pytest.raises(DivergenceError, match=r"row 0: .*diverge"):
         other.partial_fit(X[row : row + 40], y[row : row + 40])
 
@@ -105,7 +105,7 @@ def test_numbers_without_a_finite_square_are_refused(sparse):
         model.partial_fit(rows, LABELS)
     assert (caught.value.row, caught.value.column, model.n_rows_) == (7, 3, 7)
     PAClassifier(dtype="float64").partial_fit(rows, LABELS)
-    # a long block of large numbers is none of them
+    # a long block of large numbers is not too large
     PAClassifier().partial_fit(X * 1e17, LABELS)
 
 

@@ -1,4 +1,4 @@
-"""Rows that cannot be learned: named, refused, and the model is that of the rows before."""
+"""Bad rows are named and refused, and the model is that of the rows before."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.learners.conftest import EITHER
 from onkel.errors import DataError
 from onkel.learners import FOGDClassifier, FOGDRegressor, PAClassifier
 
-# A bad row is found before the model is asked: the code is the same for all learners of a group.
-# What a model itself refuses: test_refused_rows.py, for all.
+# Bad rows are found before the model runs, by the same code for all learners of a group. Rows that
+# a model itself refuses are tested in test_refused_rows.py, for all learners.
 of_reading = pytest.mark.parametrize(("name", "task"), EITHER)
 few_examples = settings(
     max_examples=15,
@@ -82,7 +82,7 @@ def test_a_bad_target(learner, task, X, y, start, row, pick):
     for each in (model, expected):
         if start:
             each.partial_fit(X[:start], y[:start])
-    # where a model begins, a first label 7 is a class, and the next is of another type
+    # for a new model a first label 7 is a class, so the next label has another type
     number_first = row == 0 and labels[0] == 7
     refused(lambda: model.fit(block, labels), 1 if number_first else row, "y")
     row = 1 if number_first and not start else row

@@ -21,7 +21,7 @@ from onkel.streams import Block
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1500, 6)).astype(np.float32)
-# columns in the order of their weight; the last two say nothing
+# columns in order of their weight; the last two are useless
 WEIGHTS = np.array([1.0, 0.7, 0.45, 0.2, 0.0, 0.0])
 SIGNAL = np.sin(X) @ WEIGHTS
 SMALL = {"n_components": 80, "budget": 60, "n_candidates": 100, "random_state": 0}
@@ -54,7 +54,7 @@ def test_it_is_that_of_the_gradient_where_f_is_linear():
     model = make("pa", "regression").fit(X, y)
     scale = np.square(model.coef_[0, :6]) * X[-100:].var(axis=0)
     np.testing.assert_allclose(model.feature_importances(X[-100:]), scale / scale.sum(), rtol=1e-2)
-    # and units do not matter
+    # units do not matter
     stretched = X * np.array([1, 100, 1, 1, 1, 1], dtype=np.float32)
     found = StreamModel(make("krls", "regression")).partial_fit(stretched, y).feature_importances_
     same = StreamModel(make("krls", "regression")).partial_fit(X, y).feature_importances_
@@ -65,7 +65,7 @@ def test_a_model_keeps_its_last_rows_whatever_the_blocks(tmp_path):
     y = SIGNAL > 0
     found = []
     for size in (1, 50, 1500):
-        # scores of stored rows are the same bits whatever the block; BLAS rounds features by it
+        # stored rows give the same bits in any blocks; BLAS would round features by block size
         model = StreamModel(make("rbp", random_state=0, gamma=0.1))
         for i in range(0, 1500, size):
             model.learn(Block(X[i : i + size], y[i : i + size], i))
@@ -123,12 +123,12 @@ def test_info_shows_it_by_column(tmp_path):
     share = {column["name"]: column["importance"] for column in told["columns"]}
     assert sum(share.values()) == pytest.approx(1.0)
     assert share["idle"] < 0.05 < min(share["strong"], share["place"])
-    # in Python by the same order
+    # Python gives them in the same order
     np.testing.assert_allclose(onkel.load(saved).feature_importances_, list(share.values()))
 
 
 def test_a_text_counts_by_its_values(tmp_path):
-    """Between the slots of a text there are no rows, and f may be anything there."""
+    """No rows lie between the values of a text, and f may be anything there."""
     place = RNG.choice(["north", "south", "east"], 1500)
     y = 2 * X[:, 0] + 0.5 * (place == "north")
     model = StreamModel(make("krls", "regression"))

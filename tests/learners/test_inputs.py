@@ -30,8 +30,8 @@ FORMS = {
     "csr of float32": lambda X: csr_matrix(X.astype(np.float32)),
 }
 
-# Checking makes all forms one: an array in the order of C, or CSR, of the learner's dtype. What a
-# model is handed differs in two: arrays that are read-only (other types to the compiler), and CSR.
+# Checking turns all forms into a C-ordered array, or CSR, of the learner's dtype. Only two forms
+# differ for the model: read-only arrays (another type to the compiler), and CSR.
 HANDED_ON = ("read-only", "csr")
 FORM_CASES = [
     (name, task, form)
@@ -59,7 +59,7 @@ def test_every_form_of_the_same_rows(learner, X, y, form):
     expected, model = clone(learner), clone(learner)
     before = expected.predict_then_learn(X, y)
     rows = FORMS[form](X)
-    # the same rounding is not asked of the dense and the sparse product
+    # dense and sparse products may round differently
     exact = before.dtype.kind != "f"
     got = model.predict_then_learn(rows, y)
     if exact:
@@ -82,7 +82,7 @@ def test_no_loop_is_compiled_anew_for_rows_that_cannot_be_written(X, targets):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_model_is_of_the_dtype_asked_for(learner, name, X, y, dtype):
     model = clone(learner).set_params(dtype=dtype).fit(X.astype(np.float32), y)
-    # what an inverse makes is kept in float64
+    # coefficients from an inverse are kept in float64
     exact = model._make_rule().kind.exact or name in ("bpa-p", "bsgd-p")
     assert model.coef_.dtype == ("float64" if exact else dtype)
     if hasattr(model, "map_"):

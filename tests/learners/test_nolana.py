@@ -95,7 +95,7 @@ def learned(model, weight=None):
 
 
 def check(model, oracle, weight=None):
-    """The model's landmarks stand once the first B rows are replayed: compare from there on."""
+    """The model's landmarks are set once the first B rows are replayed: compare from there on."""
     expected, S = oracle
     scores = learned(model, weight)
     assert np.abs(expected[B:]).max() > 0.1
@@ -168,7 +168,7 @@ def test_least_squares_is_ridge_regression_on_the_features_as_carried():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("params", [{"weighted": False}, {"expire": 20}])
 def test_landmarks_move_the_same_however_the_rows_are_cut(dtype, params):
-    """Whole numbers: rows at the same distance of two landmarks, and at just the threshold."""
+    """With whole numbers, rows lie midway between two landmarks, or exactly at the threshold."""
     rows = np.random.default_rng(0).integers(-3, 4, (600, 4)).astype(dtype)
     rows[:, 0] += 1000.0
     y = rows[:, 1] * rows[:, 2] > 0

@@ -150,7 +150,7 @@ def doubly_sgd(X, y, K, loss, frequencies, per_row, eta, decay, alpha):
 
 
 def nogd(X, y, K, loss, gamma, n_components, rank, eta):
-    """Kernel OGD until B are stored and one more is due; from then on OGD over the k features."""
+    """Kernel OGD until B rows are stored and another is due; then OGD over the k features."""
     S, A, w, M = np.empty((0, D)), np.empty((K, 0)), None, None
     P = np.empty((len(X), K))
     for t, x in enumerate(X):
@@ -170,9 +170,9 @@ def nogd(X, y, K, loss, gamma, n_components, rank, eta):
 
 
 def rrf(X, y, K, loss, noise, log_width, eta, eta_gamma, damping):
-    """Weights and log-widths by the same loss, both gradients at the weights before the update.
+    """Weights and log-widths by the same loss, with both gradients at the old weights.
 
-    Damped, the widths' step shrinks and is never more than repairs the row.
+    With damping, the widths' step shrinks and never goes further than to repair the row.
     """
     m = noise.shape[1]
     w, g, P = np.zeros((K, 2 * m)), log_width.copy(), np.empty((len(X), K))
@@ -321,7 +321,7 @@ def test_nogd(task, loss):
 @pytest.mark.parametrize(("task", "loss"), CASES)
 @pytest.mark.parametrize("damping", [0, 50])
 def test_rrf(task, loss, damping):
-    # steps at which rounding isn't amplified: the widths' motion turns chaotic with larger ones
+    # steps small enough not to amplify rounding: with larger ones the widths move chaotically
     params = {"n_components": 15, "gamma": 0.3, "learning_rate": 0.2, "learning_rate_gamma": 0.02}
     params |= {"damping": damping, "random_state": 0}
     model = engine(RRFClassifier, RRFRegressor, task, loss, **params)
@@ -348,7 +348,7 @@ def test_rrf_of_components(task, loss, damping, law, G):
     mixed = law == "mixture"
     start = {"noise": fresh.noise_, "g": fresh.log_width_, "mixed": mixed}
     start["m"] = fresh.mean_ if mixed else np.zeros((D, G))
-    # where no share is learned, every frequency has the same
+    # without learned shares, all frequencies have the same share
     start["logit"] = fresh.logit_ if mixed else np.zeros(G)
     # four components of 15 frequencies: 3, 4, 4 and 4
     component = np.repeat(range(G), [3, 4, 4, 4]) if mixed else np.arange(15)

@@ -1,4 +1,4 @@
-"""After a refused row every learner goes on as if the row had not come."""
+"""After a refused row every learner continues as if the row had not come."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OUTLIERS = [
     *(("weight", size) for size in (1e12, 1e200)),
     *(("y", size) for size in (1e12, 1e18)),
 ]
-# the search of the default's landmarks takes a second a model
+# the default's search for landmarks takes a second per model
 FEW = {"okl": [("X", 1e18), ("weight", 1e200), ("weight", 1e12), ("y", 1e18)]}
 
 
@@ -41,13 +41,13 @@ def learner(name, task):
 
 
 def begun(name, task):
-    """A learner of the first START rows, all good, that many copies go on from."""
+    """A learner of the first START rows, all good; tests continue with copies of it."""
     X, y, _ = stream(task)
     return learner(name, task).partial_fit(X[:START], y[:START])
 
 
 def learn(model, X, y, weight, size, leave_out=None):
-    """Learn in blocks that end before and after the row BAD; the rows refused."""
+    """Learn in blocks that end before and after the row BAD; return the refused rows."""
     cuts = [START, *range(START + size, N, size), N]
     refused = []
     for a, b in pairwise(cuts):
@@ -64,7 +64,7 @@ def learn(model, X, y, weight, size, leave_out=None):
 
 
 def differing(a, b, name="state"):
-    """The names of what differs in two states."""
+    """The names of the entries that differ in two states."""
     if isinstance(a, dict) and isinstance(b, dict):
         keys = [*a, *(key for key in b if key not in a)]
         return [each for key in keys for each in differing(a.get(key), b.get(key), f"{name}.{key}")]

@@ -50,7 +50,7 @@ SMALL_STEP_REGRESSORS = (
 def small(cls, **params):
     allowed = cls._get_param_names()
     if "n_candidates" in allowed:
-        # twenty of 2 000 that agree best are much alike
+        # the twenty best-aligned of 2 000 candidates are too similar
         params = {"n_components": 100} | params
     params = {name: value for name, value in (SMALL | params).items() if name in allowed}
     return cls(**params)
@@ -87,7 +87,7 @@ OF_READING = {
     "check_classifiers_regression_target",
     "check_complex_data",
     "check_dtype_object",
-    "check_estimator_sparse_matrix",  # the arrays, for all, have the same formats
+    "check_estimator_sparse_matrix",  # the array check has the same formats and runs for all
     "check_estimators_dtypes",
     "check_estimators_empty_data_messages",
     "check_estimators_nan_inf",
@@ -100,7 +100,7 @@ OF_READING = {
     "check_n_features_in_after_fitting",
     "check_pipeline_consistency",
     "check_positive_only_tag_during_fit",
-    "check_readonly_memmap_input",  # float64, which is copied; float32 is not, and runs for all
+    "check_readonly_memmap_input",  # float64 is copied; float32 is not, and runs for all
     "check_regressor_data_not_an_array",
     "check_requires_y_none",
     "check_sample_weights_list",
@@ -125,7 +125,7 @@ def of_reading(check):
 
 
 def cases():
-    """Every check of every estimator and map, but those of reading once a group of learners."""
+    """All checks of every estimator and map; those of reading only once per group of learners."""
     paths = set()
     for cls in (*ESTIMATORS, *maps.MAPS.values()):
         learner = cls in ESTIMATORS

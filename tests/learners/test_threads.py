@@ -1,4 +1,4 @@
-"""One thread predicts while another learns: it sees the model before a block or after it."""
+"""One thread predicts while another learns: it sees the model before or after a block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups: a past for each key, whatever the blocks, bounded, saved and gone on with."""
+"""Groups: a past for each key, in any blocks, bounded, saved and continued."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEYS = [f"site {k}" for k in range(GROUPS)]
 
 
 def _series(seed=0, n=N):
-    """A walk in each group, of which the timeless prediction knows nothing."""
+    """A random walk in each group, unknown to the timeless prediction."""
     rng = np.random.default_rng(seed)
     groups = rng.integers(0, GROUPS, n)
     level, y = 4.0 * rng.normal(size=GROUPS), np.empty(n)
@@ -225,7 +225,7 @@ def test_rows_ahead_are_counted_in_their_group():
     for t, (key, ahead) in enumerate(zip(asked, [0, 0, 1, 0], strict=True)):
         alone = model.predict_next(X[t : t + 1], ahead=ahead, groups=[key])
         np.testing.assert_allclose(alone, told[t : t + 1], rtol=1e-9)
-    # nothing is known of a new group: the timeless prediction, to what the second model adds
+    # a new group gets the timeless prediction, up to what the second model adds
     np.testing.assert_allclose(told[3], model.predict(X[3:4])[0], atol=0.05)
 
 

@@ -1,4 +1,4 @@
-"""The last class again, where it has been right more often than what probabilities name."""
+"""Repeat the last class if that has been right more often than the probabilities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ N, K = 400, 3
 
 
 def _naive(P, codes, weight):
-    """The class named for each row, by the definition."""
+    """The predicted class of each row, by the definition."""
     rows = right = lead = 0
     last, named = -1, []
     for p, code, counts in zip(P, codes, weight > 0.0, strict=True):
@@ -38,7 +38,7 @@ def _came_last(codes, weight):
 
 
 def _rows(stays, good, seed=0):
-    """Classes that stay with one probability, and probabilities that name the right one."""
+    """Classes persist with probability ``stays``; P names the right one with ``good``."""
     rng = np.random.default_rng(seed)
     codes = np.zeros(N, int)
     for t in range(1, N):
@@ -61,7 +61,7 @@ def test_against_its_definition(stays, good, size):
         np.testing.assert_array_equal(asked, told[-1][:1])
     told = np.concatenate(told)
     np.testing.assert_array_equal(told.argmax(axis=1), _naive(P, codes, weight))
-    # probabilities change places; they stay the same numbers
+    # probabilities are only permuted
     np.testing.assert_array_equal(np.sort(told, axis=1), np.sort(P, axis=1))
 
 
@@ -85,7 +85,7 @@ def test_a_crafted_state_is_refused(state):
 def test_classes_that_seldom_change_are_no_worse_than_the_last_again(classes):
     rng = np.random.default_rng(3)
     y = np.repeat(np.arange(12) % 2, rng.integers(40, 160, 12))
-    # columns that tell a little, and name a wrong class near the borders
+    # weakly informative columns, which mislead near the borders
     X = np.column_stack([y + rng.normal(size=len(y)), rng.normal(size=len(y))])
     model = OnlineKernelClassifier(n_components=20, speed="fast")
     told = model.predict_then_learn(X, y, classes)

@@ -1,4 +1,4 @@
-"""The default learner with its memory: what predict may not depend on, and what is kept."""
+"""The default learner with its memory: predict must not depend on it; it is saved."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_predict_does_not_depend_on_memory(kind):
     X, y = _rows(kind)
     with_memory, without = _model(kind).fit(X, y), _model(kind, memory=False).fit(X, y)
     np.testing.assert_array_equal(_scores(with_memory, X), _scores(without, X))
-    # nor on the rows beside it, nor on what was asked before
+    # nor does it depend on other rows, or on earlier calls
     alone = np.concatenate([_scores(with_memory, X[t : t + 1]) for t in range(20)])
     with_memory.predict_next(X[:20])
     np.testing.assert_allclose(alone, _scores(with_memory, X[:20]), rtol=1e-9, atol=1e-12)
@@ -95,7 +95,7 @@ def test_far_ahead_is_the_timeless_prediction(kind):
     timeless = _scores(model, X)
     ahead = model.predict_next(X, ahead=100_000, **more)
     np.testing.assert_allclose(ahead, timeless, atol=1e-6)
-    # of many rows each counts as farther ahead than the one before
+    # each row of a block counts as one step farther ahead
     joint = model.predict_next(X, **more)
     one_by_one = [model.predict_next(X[t : t + 1], ahead=t, **more)[0] for t in range(5)]
     np.testing.assert_allclose(one_by_one, joint[:5], rtol=1e-9)
@@ -117,7 +117,7 @@ def test_probabilities_of_the_next_rows(kind):
     np.testing.assert_allclose(told.sum(axis=1), 1.0)
     timeless = model.predict_proba(X[101:])
     assert np.sum((told - right) ** 2) < 0.6 * np.sum((timeless - right) ** 2)
-    # what is told as likely comes about as often
+    # predicted probabilities match observed shares
     sure = told.max(axis=1)
     assert abs(sure.mean() - np.mean(told.argmax(axis=1) == y[101:])) < 0.05
     far = model.predict_proba_next(X, ahead=100_000)

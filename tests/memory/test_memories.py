@@ -1,4 +1,4 @@
-"""Memories of targets: against plain NumPy, whatever the blocks, saved and gone on with."""
+"""Memories of targets: against plain NumPy, in any blocks, saved and continued."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ N = 700
 
 
 def _values(seed=0, n=N):
-    """A walk that the timeless predictions know a part of, and rows that don't count."""
+    """A walk that the timeless predictions partly know, and rows of weight 0."""
     rng = np.random.default_rng(seed)
     f = np.sin(np.arange(n) / 9.0) * 3.0 + 20.0
     y = f + np.cumsum(rng.normal(size=n)) * 0.3 + 2.0 * (np.arange(n) % 24 < 5)
@@ -137,7 +137,7 @@ def test_a_walk_is_followed_and_noise_is_not():
 @pytest.mark.parametrize("rate", [0.3, 1.0, 2.0])
 def test_a_jump_as_never_before_is_not_prolonged(rate):
     rng, n = np.random.default_rng(0), 120
-    # an oscillation that regressions follow closely, then a drop of many times its size
+    # an oscillation that regressions follow closely, then a much larger drop
     y = 100.0 + np.sin(np.arange(n) * rate) + 0.01 * rng.normal(size=n)
     y[60:63], y[63:] = [97.0, 52.0, 48.0], 24.0
     f = np.concatenate([[100.0], y[:-1]]) + rng.normal(size=n)
@@ -286,8 +286,8 @@ def test_a_newton_step_of_two_classes_is_that_of_several():
 
 @pytest.mark.parametrize("classes", [False, True])
 def test_what_is_forgotten_does_not_come_back_as_rounding(classes):
-    # what is not symmetric in P would grow by 1/.999 with every row; compilers may round (i, j)
-    # and (j, i) differently
+    # asymmetry in P would grow by 1/.999 with every row, and compilers may round (i, j) and (j, i)
+    # differently
     rng = np.random.default_rng(0)
     n = 60_000
     if classes:

@@ -90,7 +90,7 @@ def test_rounds_learn_every_row_once(folder, client, learned, rounds):
     again = learn(folder, client, models=2, rounds=rounds)
     assert again.n_rows == again.model.n_rows == PARTS * ROWS
     assert [report.name for report in again.reports] == [report.name for report in learned.reports]
-    # least squares merges exactly, however often; rows have the means of their own partitions
+    # least squares merges exactly, but each partition has its own target means
     scores = [model.predict({"x": 5.0, "kind": "k3"}) for model in (again.model, learned.model)]
     np.testing.assert_allclose(*scores, atol=0.05)
 

@@ -33,7 +33,7 @@ def rows(n=1500, seed=0):
 
 
 def merged(sample, X, y, parts):
-    """Copies of a learner that learned parts of the rows, merged in a tree."""
+    """Copies of a learner that learned one part each, merged in a tree."""
     models = []
     for part in np.array_split(np.arange(len(y)), parts):
         models.append(copy.deepcopy(sample).partial_fit(X[part], y[part]))
@@ -54,7 +54,7 @@ def test_least_squares_is_one_pass(kind, parts):
     many = merged(sample, X[300:], y[300:], parts)
     assert many.n_rows_ == one.n_rows_ == 1500
     np.testing.assert_allclose(many.coef_, one.coef_, rtol=1e-7, atol=1e-9)
-    # and it goes on as the model of one pass does
+    # it continues like the model of one pass
     for model in (one, many):
         model.partial_fit(X[:200], y[:200])
     np.testing.assert_allclose(many.coef_, one.coef_, rtol=1e-7, atol=1e-9)
@@ -144,7 +144,7 @@ def test_the_share_of_merged_cells_grows_as_their_noise_averages_out():
     noise = sum(cells.sums[SIZE] - cells.sums[AGREED] for cells in parts)
     for cells in parts[1:]:
         parts[0].take_in(cells, origin)
-    # a mean of four equal parts has a fourth of their noise
+    # the mean of four equal parts has a fourth of their noise
     np.testing.assert_allclose(parts[0].sums[SIZE], agreed + noise / 4, rtol=1e-12)
     assert share(parts[0].sums) > max(shares)
     assert np.mean((parts[0].scores(X[7000:])[:, 0] - y[7000:]) ** 2) < min(errors)

@@ -51,7 +51,7 @@ def test_counts_scales_and_sums_are_those_of_one_pass(sample, parts):
     for name, counts in means[1].counts.items():
         np.testing.assert_array_equal(means[0].counts[name], counts)
         np.testing.assert_allclose(means[0].sums[name], means[1].sums[name], atol=1e-9)
-    # rows were learned with the means of their own part: near one pass, not it
+    # rows were learned with the target means of their own part: close to one pass, not equal
     new = table(seed=1)
     errors = [np.sqrt(np.mean((model.predict(new) - new["y"]) ** 2)) for model in (whole, one)]
     assert errors[0] < 1.05 * errors[1] < 0.35 * new["y"].std()
@@ -68,7 +68,7 @@ def test_a_fixed_model_takes_no_new_column_or_category(sample, tmp_path):
     model, other = learned(sample, rows), learned(again, rows)
     assert model.estimator.n_features_in_ == d
     assert model.merge(other, since=again).n_rows == 500
-    # but its mean of the target is learned, by its hash
+    # but its target mean is learned under its hash
     means = model._inputs._widening.means
     assert max(counts.max() for counts in means.counts.values()) >= 50
 

@@ -1,4 +1,4 @@
-"""What the stream tests share."""
+"""Fixtures for the stream tests."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_shuffle_is_a_permutation(n, size, seed):
     out, y, _ = read(open_stream((X, np.arange(n)), **options))
     assert sorted(out[:, 0]) == list(range(n))
     np.testing.assert_array_equal(out[:, 0], y)
-    # A row is handed on at the earliest when `size` more have been read.
+    # No row moves forward by more than `size`.
     assert (np.arange(n) >= out[:, 0] - size).all()
     again, _, _ = read(open_stream((X, np.arange(n)), block_rows=3, **options))
     np.testing.assert_array_equal(out, again)
@@ -133,7 +133,7 @@ def test_shuffle_keeps_the_rows_before_an_error():
 
 
 def test_hash_is_stable():
-    # Written down once: a change here breaks saved models.
+    # Fixed values: a change breaks saved models.
     assert slots(["a", "b", "red", "Zürich", ""], "city", 32).tolist() == [28, 4, 15, 26, 1]
     assert slots(["a", "b"], "other", 1000).tolist() != slots(["a", "b"], "city", 1000).tolist()
     counts = np.bincount(slots([str(k) for k in range(32000)], "c", 32), minlength=32)

@@ -1,4 +1,4 @@
-"""Text as categories: exact, in order of appearance, hashed beyond the room; gaps and targets."""
+"""Text as categories: exact in order of appearance, then hashed; gaps and targets."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def learned(table, sizes, **options):
 
 
 def wide(n=600):
-    """Text of few and of many values, one that comes late, and numbers with gaps."""
+    """Text columns with few and many values and a late one, and numbers with gaps."""
     rng = np.random.default_rng(1)
     few = np.array(["p", "q", "r"])[np.minimum(rng.integers(0, 3, n), np.arange(n) // 100)]
     many = rng.integers(0, 40, n)
@@ -207,6 +207,6 @@ def test_the_default_goes_on_as_it_is_when_values_come_late():
 
 
 def _challenged(model):
-    """Whether a challenger has begun, or waits until it can be paid."""
+    """Whether a challenger has begun, or waits until there is work to spare for it."""
     rivals = model.estimator.model_.rivals
     return rivals.challenger is not None or rivals.column_waits

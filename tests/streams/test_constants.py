@@ -17,7 +17,7 @@ N, CHANGE = 900, 600
 
 
 def rows(n=N, change=CHANGE, seed=0):
-    """A number and a gap that say something; columns of one value, some until a row ``change``."""
+    """An informative number and gap; constant columns, some only until row ``change``."""
     rng = np.random.default_rng(seed)
     x, late = rng.normal(size=n), np.arange(n) >= change
     level = np.where(late & (rng.random(n) < 0.5), 12.0, 7.0)
@@ -29,7 +29,7 @@ def rows(n=N, change=CHANGE, seed=0):
         "x": x, "level": level, "shop": shop, "on": on,
         "y": np.sin(2.0 * x) + 0.3 * (level - 7.0) + 2.0 * (shop == "shop") - on,
     })  # fmt: skip
-    # the first piece tells what a column is
+    # columns are inferred from the first piece
     return pa.concat_tables([table.slice(0, 300), table.slice(300)])
 
 
@@ -38,7 +38,7 @@ def tidy(table, **options):
 
 
 def learned(table, estimator=None, **options):
-    """The predictions of each row before it was learned, and the model."""
+    """Predictions of each row before it was learned, and the model."""
     stream = tidy(table, **options)
     model = StreamModel(
         estimator or OnlineKernelRegressor(speed="fast"), encoder=stream.encoder,
@@ -87,7 +87,7 @@ def test_predictions_are_those_without_them(statistics):
 @pytest.mark.parametrize("statistics", [True, False])
 def test_they_come_back_with_another_value_whatever_the_blocks(statistics):
     table = rows()
-    # the default has statistics; of others the fit, not the search, is what is asked for here
+    # the default has statistics; without them, test a plain fit, not the default's search
     make = OnlineKernelRegressor if statistics else KernelRLSRegressor
     options = {"speed": "fast"} if statistics else {"n_components": 100, "gamma": 0.5}
     found, model = learned(table, make(**options), block_rows=300, statistics=statistics)

@@ -1,4 +1,4 @@
-"""CSV: types, fields, numbers, and what is wrong with which row."""
+"""CSV: types, fields, numbers, and errors that name the row."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_wrong_number_of_fields(tmp_path, collect, row, at):
     f = write(tmp_path / "a.csv", "a,y\n\n" + "\n".join(rows))
     try:
         X, _, error, _ = collect(open_stream(f, target="y", block_rows=50))
-    except DataError as e:  # the very first row: known at once
+    except DataError as e:  # an error in the first row is raised on opening
         error, X = e, np.empty((0, 1))
     assert (error.source, error.row) == (f, at)
     assert f"line {at + 3}: {row.count(',') + 1} fields where 2" in str(error)
@@ -108,7 +108,7 @@ def test_missing_target(tmp_path, collect, gap):
             X, y, error, _ = collect(stream)
             assert (X[:, 0].tolist(), y.astype(str).tolist(), error) == ([1, 3], [label] * 2, None)
             assert stream.n_unlabelled == 1
-        # to be predicted, the row stays
+        # when predicting, the row stays
         X, y, _, _ = collect(open_stream(f, encoder=stream.encoder))
         assert len(X) == 3
         assert y[1] is None or np.isnan(y[1])
@@ -205,7 +205,7 @@ def test_saved_encoder(tmp_path, collect):
 @given(st.binary(max_size=80), st.integers(0, 60))
 @settings(max_examples=200, deadline=None)
 def test_garbage_gives_data_errors_only(tmp_path_factory, garbage, at):
-    """Whatever bytes stand in a file: the rows before are yielded; only DataError is raised."""
+    """Any bytes in a file: the rows before are yielded, and only DataError is raised."""
     good = [f"{k}.5,{k % 3}" for k in range(60)]
     text = b"\n".join(r.encode() for r in good[:at])
     f = tmp_path_factory.mktemp("g") / "a.csv"
@@ -248,7 +248,7 @@ def test_a_header_with_a_line_end_inside_quotes(tmp_path, collect):
     assert (X.tolist(), y.tolist()) == ([[1, 2]] * 19, [0] * 19)
     assert error.row == 19
     assert "line 22" in str(error)
-    # a stray quote is a part of the name
+    # a stray quote is part of the name
     path.write_text('a",y\n1,0\n3,1\n')
     assert len(collect(open_stream(str(path), target="y"))[0]) == 2
 

@@ -37,7 +37,7 @@ def test_a_bad_json_row_has_file_line_and_remedy(tmp_path, collect, bad, column,
     assert (error.source, error.row, error.column, len(X)) == (str(path), 40, column, 40)
     with pytest.raises(DataError, match=words):
         raise error
-    # and in the first row: at once
+    # in the first row, too
     path.write_bytes(bad + b"\n")
     with pytest.raises(DataError) as caught:
         list(open_stream(path, target="y"))
@@ -45,7 +45,7 @@ def test_a_bad_json_row_has_file_line_and_remedy(tmp_path, collect, bad, column,
 
 
 def test_whole_numbers_beyond_two_to_the_53(tmp_path, collect):
-    """With a bad row in the same chunk, which sent all rows through another reader."""
+    """A bad row in the same chunk once sent all rows through another reader."""
     path = tmp_path / "a.jsonl"
     rows = ['{"a": 9007199254740993, "y": 1}', f'{{"a": {10**19}, "y": 1}}', '{"a": "x", "y": 1}']
     path.write_text("\n".join(rows))
@@ -57,7 +57,7 @@ def test_whole_numbers_beyond_two_to_the_53(tmp_path, collect):
 def test_an_object_then_a_number_in_one_column(tmp_path, collect):
     path = tmp_path / "a.jsonl"
     path.write_text('{"a": 1, "b": {"c": 1}, "y": 0}\n{"a": 2, "b": 3, "y": 1}\n')
-    # what the object holds is a column of its own, missing in the second row
+    # the nested value is its own column, missing in the second row
     _, _, error, _ = collect(open_stream(path, target="y"))
     assert (error.source, error.row, error.column) == (str(path), 1, "b.c")
     X, _, error, _ = collect(open_stream(path, target="y", exclude=["b.c"]))
@@ -73,7 +73,7 @@ def test_a_number_then_an_object_in_one_column(tmp_path, collect):
 
 @pytest.mark.parametrize("block_rows", [1, 3, 100])
 def test_a_json_key_widens_wherever_it_comes_first(tmp_path, monkeypatch, block_rows):
-    """Inside the first chunk as behind it: the columns are those of the first row."""
+    """The columns are those of the first row, for keys inside and after the first chunk."""
     path = tmp_path / "a.jsonl"
     rows = [{"a": k, "y": k % 2} | ({"late": k} if k % 7 == 3 else {}) for k in range(60)]
     path.write_text("\n".join(map(json.dumps, rows)))
@@ -116,7 +116,7 @@ def test_hexadecimal_is_no_number(tmp_path, collect, monkeypatch):
     monkeypatch.setattr(lines, "CHUNK_BYTES", 64)
     _, y, error, _ = collect(open_stream(path, target="y"))
     assert (error.row, error.column, y.dtype) == (50, "y", np.int64)
-    # as labels they are text; and a text column with 0x in it leaves the target what it is
+    # as labels they are text; 0x in a text column does not affect the target
     path.write_text("a,t,y\n" + "1,0x1F,0xA\n2,0x2F,0xB\n" * 5)
     stream = open_stream(path, target="y")
     assert set(collect(stream)[1]) == {"0xA", "0xB"}
@@ -127,7 +127,7 @@ def test_hexadecimal_is_no_number(tmp_path, collect, monkeypatch):
 
 @pytest.mark.parametrize("columns", [12_000, 28_000])
 def test_a_header_of_any_length(tmp_path, columns):
-    """Longer than half a chunk, so that no row is in the first; and longer than a chunk."""
+    """Longer than half a chunk, so that the first has no row; and longer than a chunk."""
     names = [f"{'name' * 15}{j:08d}" for j in range(columns)]
     path = tmp_path / "a.csv"
     row = ",".join(["1"] * columns)
@@ -163,7 +163,7 @@ def test_an_index_of_a_billion_is_refused_with_the_option_that_allows_it(tmp_pat
         open_stream(path)
     assert caught.value.source == str(path)
     assert open_stream(path, features=10**9 + 1).n_features == 10**9 + 1
-    # a model of a known width refuses the row alone
+    # a model of a known width refuses only that row
     X, _, error, _ = collect(open_stream(path, encoder=Encoder(n_vector=2, zero_based=False)))
     assert (len(X), error.row) == (50, 50)
 
@@ -227,7 +227,7 @@ print("done")
 
 
 def test_damaged_arrow_files_do_not_crash(tmp_path):
-    """Each byte of the offsets and category numbers, and bytes of the description."""
+    """Damage each byte of offsets and category numbers, and bytes of the metadata."""
     text = pa.array([f"word {k}" for k in range(8)])
     table = pa.table(
         {
@@ -255,7 +255,7 @@ def test_damaged_arrow_files_do_not_crash(tmp_path):
 
 
 def test_a_category_that_is_none_is_named(tmp_path):
-    """In memory, too: a number beyond the list of categories."""
+    """An index beyond the list of categories, in memory, too."""
     codes = pa.array([0, 1, 5], pa.int32())
     bad = pa.DictionaryArray.from_arrays(codes, pa.array(["u", "v"]), safe=False)
     with pytest.raises(DataError, match="cannot be read"):

@@ -1,4 +1,4 @@
-"""The fingerprint of what was read: a resumed run sees that its source was changed."""
+"""The fingerprint of what was read: a resumed run notices that its source has changed."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_same_rows_go_on(tmp_path, suffix, options):
     whole = open_stream(path, target="y", fingerprint=True, **options)
     list(whole)
     assert stream.fingerprint() == whole.fingerprint()
-    # rows that came since then are no change
+    # appended rows are not a change
     write(pd.concat([frame(), frame(20)], ignore_index=True), path)
     if not options.get("shuffle"):
         assert sum(b.n_rows for b in resume(path, encoder, mark, **options)[1]) == 920 - AT

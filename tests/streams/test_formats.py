@@ -1,4 +1,4 @@
-"""Parquet, Arrow, JSON Lines, tables in memory: the same rows, and what is wrong with them."""
+"""Parquet, Arrow, JSON Lines, in-memory tables: the same rows, the same errors."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ def test_times_in_json_are_times_whatever_their_fraction(end, tmp_path, collect)
     X, _, error, _ = collect(open_stream(str(path), target="y"))
     assert error is None
     assert np.allclose(86400.0 * np.sinh(X[:, 0]), np.arange(9.0))
-    # a bad row does not turn them into text, nor them into what is wrong with it
+    # a bad row does not turn times into text, and only that row is blamed
     path.write_text("\n".join([*lines, '{"t": 3, "y": 0}']))
     X, _, error, _ = collect(open_stream(str(path), target="y"))
     assert (error.row, error.column) == (9, "t")

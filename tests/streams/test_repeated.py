@@ -1,4 +1,4 @@
-"""Numbers that are mostly one value: codes of the others, and the target's mean in their place."""
+"""Numbers that are mostly one value: codes for the others, replaced by target means."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AMOUNTS = np.array([2174.0, 3103.0, 4386.0, 5013.0, 5178.0, 6849.0, 7298.0, 7688
 
 
 def taxes(n=4000, seed=0):
-    """Most rows have no gain; what a gain says depends on the amount alone."""
+    """Most rows have no gain; the target depends on the exact amount of a gain."""
     rng = np.random.default_rng(seed)
     which = rng.integers(0, len(AMOUNTS), n)
     gain = np.where(rng.random(n) < 0.9, 0.0, AMOUNTS[which])
@@ -33,7 +33,7 @@ def test_which_columns_are_mostly_one_number():
     few[:4] = [1.0, 2.0, 3.0, 4.0]
     assert is_mostly_one(few)
     few[3] = 3.0
-    assert not is_mostly_one(few)  # four different ones
+    assert not is_mostly_one(few)  # only four different numbers
     assert not is_mostly_one(np.arange(100) % 5)
     columns = open_stream(taxes(), target="y", statistics=True).encoder.columns
     assert [column.repeats for column in columns] == [False, True]

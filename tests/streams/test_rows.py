@@ -159,6 +159,6 @@ def test_times_in_dicts_are_seconds(collect):
     expected = [[0.0] * 5, [90.0, 90.0, 86400.0, 90.0, 86400.5]]
     trends = [0, 7, 14, 21, 29]
     np.testing.assert_allclose(86400.0 * np.sinh(X[:, trends]), expected, rtol=1e-5)
-    assert X[:, 28].tolist() == [0.0, 90.0]  # a span is a number of seconds
+    assert X[:, 28].tolist() == [0.0, 90.0]  # a duration is a number of seconds
     assert (error.row, error.column) == (2, "day")
     assert "a time is expected" in str(error)

@@ -59,7 +59,7 @@ def test_float32_stays(mode):
 
 
 def _oracle_with_tails(X):
-    """As :func:`oracle`, of columns whose tails are drawn in from where they are found heavy."""
+    """As :func:`oracle`, with tails drawn in from the row at which they are found heavy."""
     plain, drawn = oracle(X, "standard"), np.zeros(X.shape)
     for t in range(len(X)):
         away = np.mean([abs(X[i] - X[: i + 1].mean(0)) for i in range(t + 1)], axis=0)
@@ -82,7 +82,7 @@ def test_heavy_tails_are_drawn_in_by_the_rows_so_far(size):
     late = np.where(np.arange(300) < 100, 1.0 + 1e-3 * normal, amounts)
     X = np.column_stack([normal, 1e3 * amounts, (rare < 0.02) * 1.0, late])
     expected, heavy = _oracle_with_tails(X)
-    assert heavy.tolist() == [False, True, False, True]  # two values stay as they are
+    assert heavy.tolist() == [False, True, False, True]  # a column of two values stays unchanged
     scaler, out = OnlineScaler("auto"), []
     for a in range(0, 300, size):
         out.append(scaler.learn_transform(X[a : a + size]))

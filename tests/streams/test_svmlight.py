@@ -104,7 +104,7 @@ def test_garbage(tmp_path_factory, garbage):
 
 
 def test_a_file_system_that_hands_out_one_open_file(matrix, collect):
-    """fsspec's memory:// does: the scan for the largest index must not move the reader."""
+    """fsspec's memory:// does so; the scan for the largest index must not move the reader."""
     fsspec = pytest.importorskip("fsspec")
     X, y = matrix
     X = sparse.vstack([X] * 60, format="csr")

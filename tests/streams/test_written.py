@@ -146,7 +146,7 @@ def test_a_saved_model_reads_them_as_it_learned(tmp_path, form):
         alone = [model.predict({"x": x})[0] for x, _ in rows[:5]]
         np.testing.assert_allclose(alone, whole[:5], rtol=1e-6)
     else:
-        # a file in which day and month could not be told apart
+        # a file with ambiguous day and month
         again = csv(tmp_path / "b.csv", rows[:3])
         np.testing.assert_allclose(model.predict(again), whole[:3], rtol=1e-6)
     with pytest.raises(DataError, match="a time is expected"):
@@ -154,7 +154,7 @@ def test_a_saved_model_reads_them_as_it_learned(tmp_path, form):
 
 
 def test_an_odd_value_among_times_is_refused_with_its_row(tmp_path):
-    """Not: it makes categories of them all, where it stands early enough to be seen."""
+    """The column must not become categories."""
     days = [f"2024-{1 + k // 28:02}-{1 + k % 28:02}" for k in range(200)]
     days[150] = "TBD"
     f = csv(tmp_path / "a.csv", [(day, k % 2) for k, day in enumerate(days)])

@@ -1,1 +1,1 @@
-"""From the columns of a table to numbers: categories, scaling, missing values."""
+"""Turn the columns of a table into numbers: categories, scaling, missing values."""

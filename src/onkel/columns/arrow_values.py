@@ -15,7 +15,7 @@ from onkel.columns.kinds.gaps import GAPS
 from onkel.errors import DataError
 
 _UNIT = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-# What stands for "no value" in a text target (pyarrow's own list for numbers, in short).
+# Texts that mean a missing text target (a short form of pyarrow's list for numbers).
 _NULLS = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan")
 
 
@@ -31,7 +31,7 @@ def _is_text(t: Any) -> bool:
 
 
 def kind_of(t: Any) -> str | None:
-    """``"number"``, ``"flag"``, ``"time"`` or ``"text"``; None for what cannot be a feature."""
+    """``"number"``, ``"flag"``, ``"time"`` or ``"text"``; None if it cannot be a feature."""
     number = pt.is_integer(t) or pt.is_floating(t) or pt.is_decimal(t) or pt.is_duration(t)
     if number or pt.is_null(t):
         return "number"
@@ -53,8 +53,8 @@ def one_batch(table: Any) -> Any:
 def as_numpy(array: Any) -> np.ndarray:
     """Numbers or booleans as NumPy; NaN where null.
 
-    By DLPack where it can be: pyarrow's own conversion imports pandas first, where that is
-    installed, which is a sixth of the time a short command takes.
+    Uses DLPack where possible: pyarrow's own conversion first imports pandas if it is installed,
+    which takes a sixth of the time of a short command.
     """
     if pt.is_boolean(array.type):
         return as_numpy(array.cast(pa.uint8())).view(bool)
@@ -89,7 +89,7 @@ def numbers(array: Any, name: str, na_values: Collection[str] = ()) -> np.ndarra
 
 
 def _parsed(array: Any, name: str, na_values: Collection[str]) -> Any:
-    """Text where numbers are expected: every value must be one."""
+    """Text parsed as numbers; every value must be a number or missing."""
     text = pc.utf8_trim_whitespace(array.cast(pa.string()))
     text = pc.if_else(pc.is_in(text, pa.array([*GAPS, *na_values])), None, text)
     try:
@@ -159,9 +159,9 @@ def _texts(values: Any, name: str) -> list[Any]:
 def target_values(
     array: Any, name: str, what: str = "the target", na_values: Collection[str] = ()
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """The target as str, int64, float64 or bool; and where it is missing, if anywhere.
+    """The target as str, int64, float64 or bool, and a mask of missing ones (None if none are).
 
-    An infinite one is an error naming the row.
+    An infinite target is an error that names the row.
     """
     t = array.type
     kind = kind_of(t)
@@ -190,7 +190,7 @@ def target_values(
 
 
 def moments(array: Any, name: str) -> np.ndarray:
-    """When rows came, in seconds: times, dates, or numbers of seconds."""
+    """Seconds of each row, from times, dates, or numbers of seconds."""
     if kind_of(array.type) == "text":
         text = shorten(array[0].as_py())
         raise DataError(
@@ -199,12 +199,12 @@ def moments(array: Any, name: str) -> np.ndarray:
             column=name,
             value=array[0].as_py(),
         )
-    # whole seconds stay whole: an hour is an hour
+    # rounding keeps whole seconds whole
     return np.round(needed_values(array, name, "the time").astype(np.float64, copy=False), 6)
 
 
 def needed_values(array: Any, name: str, what: str) -> np.ndarray:
-    """As `target_values`; a missing one is an error naming the row, too."""
+    """As `target_values`, but a missing value is an error that names the row, too."""
     values, gone = target_values(array, name, what)
     if gone is not None:
         _refuse(values, gone, name, array, what)

@@ -1,4 +1,4 @@
-"""Which columns of a table become features, and how: the encoder of a new stream."""
+"""Choose which columns of a table become features, and how: the encoder of a new stream."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from onkel.errors import DataError
 
 
 def as_names(names: Iterable[str]) -> list[str]:
-    """Names of columns; a string is one."""
+    """A list of column names; a string is one name."""
     return [names] if isinstance(names, str) else list(names)
 
 
@@ -27,8 +27,8 @@ def as_names(names: Iterable[str]) -> list[str]:
 class Choice:
     """The columns a user asks for; the parameters are those of ``onkel.streams.open_stream``.
 
-    ``asked``: columns to use in any case. ``keep``: columns to hand on as they are. ``group``,
-    ``time``: the columns of the series a row belongs to, and of when it came.
+    ``asked``: columns to use in any case. ``keep``: columns to hand on unchanged. ``group``,
+    ``time``: columns with the series and the time of each row.
     """
 
     target: str | None
@@ -51,13 +51,13 @@ class Choice:
     time: str | None = None
 
     def __post_init__(self) -> None:
-        #: why columns were left out, by their names
+        #: reason for each column that was left out, by name
         self.useless: dict[str, str] = {}
-        #: kind of each column that is known beforehand
+        #: kinds of the columns known beforehand
         self.kinds = dict.fromkeys(self.categorical, "text")
-        #: the target as asked for, or as the saved encoder has it
+        #: the target asked for, or that of the saved encoder
         self.known_target = self.target
-        # Values of columns that nobody wants are not looked at.
+        # Columns that are not wanted are not read.
         self._unread = set(self.exclude)
         self._only = set(self.features) if isinstance(self.features, list) else None
         if self.labels and self.target is not None:
@@ -75,16 +75,16 @@ class Choice:
 
     @property
     def gaps(self) -> bool:
-        """Whether a later file, or one to predict, may lack a column."""
+        """Whether a later file, or a file to predict, may lack a column."""
         return self.missing in LACKING
 
     @property
     def learns(self) -> bool:
-        """Whether the rows are there to learn from: what is new in them widens the encoder."""
+        """Whether to learn from the rows: new values and columns then extend the encoder."""
         return self.extend or self.resumes or self.encoder is None
 
     def reads(self, name: str) -> bool:
-        """Whether anybody wants a column; the values of others are not looked at."""
+        """Whether a column is wanted; the others are not read."""
         if name in (self.known_target, self.group, self.time, *self.keep):
             return True
         return name not in self._unread and (self._only is None or name in self._only)
@@ -95,7 +95,7 @@ class Choice:
         """Encoder and target for tables that begin with the batch ``first``.
 
         ``names`` are all columns known so far; those in ``announced`` are features unless others
-        are asked for. ``grows``: others may come, so that names in ``exclude`` may be theirs.
+        are asked for. ``grows``: later files may have more columns, which ``exclude`` may name.
         """
         present = set(names)
         target = self.target
@@ -108,7 +108,7 @@ class Choice:
             raise DataError(f"has several columns of the same name: {twice}", source=source)
         encoder = self.encoder
         if encoder is None:
-            # More columns may come; those left out may be among them.
+            # Excluded columns may be among those that come later.
             asked = [] if grows else self.exclude
             for name in [*(self._only or ()), *asked, *self.categorical, *self.asked]:
                 if name not in present:
@@ -158,7 +158,7 @@ class Choice:
         return encoder
 
     def _target_form(self, first: Any, target: str | None, source: str) -> str:
-        """How a target of text is to be read: as labels, or as numbers with marks in them."""
+        """How to read a text target: as labels, or as numbers with marks in them."""
         at = -1 if target is None else first.schema.get_field_index(target)
         if self.labels:
             return "text"
@@ -173,9 +173,9 @@ class Choice:
         return column.form if column.kind == "number" else ""
 
     def _useful(self, first: Any, columns: list[Column]) -> list[Column]:
-        """Without those that tell nothing about other rows, unless they were asked for.
+        """Leave out columns that tell nothing about other rows, unless they were asked for.
 
-        Those that are constant stay, and wait for another value.
+        Constant columns stay and wait for another value.
         """
         useful = []
         for column in columns:

@@ -1,4 +1,4 @@
-"""One column of a table, and the features it is made of."""
+"""One column of a table, and the parts of it that become features."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 
 KINDS = ("number", "flag", "time", "text")
 
-# How the values of a column are written, where that is not told by their type: numbers as text,
-# with a decimal point or comma; times as text, in the order of year, month and day; text of so
-# many values that none gets a feature of its own.
+# How the values of a text column are written, where the type does not show it: numbers with a
+# decimal point or comma; times, by the order of year, month and day; text with so many values that
+# none gets a feature of its own.
 FORMS = ("", "point", "comma", "ymd", "dmy", "mdy", "many")
 
-# Parts of a column that are features. A number has its value. A text column has its code, where
-# the target's mean of a category takes its place, and then part c for the value with code c.
+# Parts of a column that are features. A number has its value. A text column has its code, which
+# the target mean of the category replaces, and then part c for the value with code c.
 VALUE = CODE = 0
 # 1 where the value is missing
 GAP = -1
-# Of a number that is mostly one value: its code, where the target's mean takes its place.
+# Of a number that is mostly one value: its code, which the target mean replaces.
 EXACT = 1
 TIME_PARTS = ("", "#hour_sin", "#hour_cos", "#weekday_sin", "#weekday_cos", "#year_sin",
               "#year_cos")  # fmt: skip
@@ -30,11 +30,11 @@ TIME_PARTS = ("", "#hour_sin", "#hour_cos", "#weekday_sin", "#weekday_cos", "#ye
 class Column:
     """One input column: its name, its kind, and how its values are read.
 
-    ``origin``: what is subtracted from a number or from the seconds of a time. ``late``: it came in
-    mid-stream, after all that were there; it may be missing in a table. ``form``: one of ``FORMS``.
-    ``repeats``: a number that is mostly one value; each of the others may say something by itself.
-    ``constant``: what stood in all of the first rows, "" for nothing at all. Such a column is
-    ``late`` and has no feature before another value comes; None is any other column.
+    ``origin``: subtracted from a number or from the seconds of a time. ``late``: it appeared in
+    mid-stream, behind the other columns, and a table may lack it. ``form``: one of ``FORMS``.
+    ``repeats``: a number that is mostly one value; each other value may be informative by itself.
+    ``constant``: the one value of all first rows, "" if all are missing. Such a column is ``late``
+    and has no feature before another value comes. None for any other column.
     """
 
     name: str
@@ -47,14 +47,14 @@ class Column:
 
     @property
     def stored(self) -> str:
-        """The kind that its values have in the table."""
+        """The kind of its values in the table."""
         return "text" if self.form else self.kind
 
 
 class Given(NamedTuple):
-    """The values of one column: numbers, seconds, or which of ``known`` stands in each row.
+    """The values of one column: numbers, seconds, or indices into ``known``.
 
-    -1 and NaN are missing. ``absent``: rows that lack the column, which are 0.
+    -1 and NaN mean missing. ``absent``: mask of rows that lack the column; their features are 0.
     """
 
     values: np.ndarray

@@ -1,4 +1,4 @@
-"""What the columns of a table became, as data for people and programs."""
+"""Describe what the columns of a table became, for people and programs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _WRITTEN = {
 
 
 def describe_columns(encoder: Encoder) -> list[dict[str, Any]]:
-    """Each input column: its name, its kind, how it is written, and what it became.
+    """Name, kind, notation and features of each input column.
 
     Returns
     -------
     list of dict
-        ``name``; ``kind``; ``written``, empty where its type tells; ``categories``, None but for
+        ``name``; ``kind``; ``written``, empty if the type shows it; ``categories``, None unless
         text; ``gaps``, the rows so far in which it was missing; ``features``, their number;
-        ``became``, in words; ``late``, whether it came in mid-stream.
+        ``became``, in words; ``late``, whether it appeared in mid-stream.
     """
     layout = encoder.layout
     return [

@@ -1,4 +1,4 @@
-"""From the columns of a table to features."""
+"""Encode the columns of a table as features."""
 
 from __future__ import annotations
 
@@ -39,36 +39,37 @@ _MEANS = {
 
 
 class Encoder:
-    """Columns of a table as float features; saved with the model. New ones are put at the end.
+    """Encode columns of a table as float features; saved with the model. New features go last.
 
-    A number or boolean is one feature; a number far from 0 is counted from its first value
-    (``Column.origin``), so that float32 keeps it. A timestamp, date or time is seven: a trend since
-    the first value of the stream, and sine and cosine of the hour, the weekday and the day of the
-    year (:func:`onkel.columns.kinds.times.time_features`). Text is a feature for each value, 1
-    where it stands, in the order in which the values come first, up to ``max_categories``; all
-    others share ``n_hash`` features by a stable hash. NaN marks what is missing.
+    A number or boolean is one feature; from numbers far from 0 the first value is subtracted
+    (``Column.origin``), so that float32 can tell them apart. A timestamp, date or time becomes
+    seven: a trend since the first value of the stream, and sine and cosine of the hour, the weekday
+    and the day of the year (:func:`onkel.columns.kinds.times.time_features`). Text is one-hot: each
+    value has a feature, in order of first appearance, up to ``max_categories``; all others share
+    ``n_hash`` features by a stable hash. NaN marks a missing value.
 
-    An encoder without columns (``n_vector`` given) stands for unnamed vectors: arrays, svmlight.
+    An encoder without columns (``n_vector`` given) is for unnamed vectors: arrays, svmlight.
 
     Parameters
     ----------
     columns : sequence of Column
         In the order of the features.
     n_hash : int, default=32
-        Features that the values of a text column beyond ``max_categories`` share, > 0.
+        Features shared by the values of a text column beyond ``max_categories``, > 0.
     max_categories : int, default=64
         Values of a text column that have a feature of their own.
     statistics : bool, default=False
-        Whether a text column also has a feature that holds the code of its value. A model puts the
-        mean of the target in its place (`onkel.pipeline.StreamModel`); then values beyond
-        ``max_categories`` have no other feature. The same goes for a number that is mostly one
-        value (``Column.repeats``), beside the number itself.
+        Whether a text column also has a feature with the code of its value. A model replaces the
+        code with the mean of the target (`onkel.pipeline.StreamModel`); then values beyond
+        ``max_categories`` have no other feature. A number that is mostly one value
+        (``Column.repeats``) also gets such a feature, besides the number itself.
     na_values : list of str
-        What stands for no value in text, beside the usual.
+        Texts that mean a missing value, besides the usual ones.
     target : str, optional
         Name of the target column.
     target_form : {"", "point", "comma", "text"}, default=""
-        That the target is a number written as text, or text whatever it looks like.
+        "point", "comma": the target is a number written as text. "text": it is text, whatever it
+        looks like.
     n_vector : int, optional
         Length of unnamed vectors; then ``columns`` is empty.
     zero_based : bool, optional
@@ -122,7 +123,7 @@ class Encoder:
         self.zero_based = zero_based
         self.means: np.ndarray | None = None
         self.counts: np.ndarray | None = None
-        #: whether rows to learn from change nothing here any more
+        #: whether the encoder no longer learns
         self.fixed = False
         self.layout = Layout(columns, self.n_hash, self.max_categories, self.statistics)
 
@@ -138,7 +139,7 @@ class Encoder:
 
     @property
     def stored(self) -> dict[str, str]:
-        """Kind of the values of each input column as they stand in a table."""
+        """Kind of the values of each input column in the table."""
         return {c.name: c.stored for c in self.columns}
 
     @property
@@ -155,7 +156,7 @@ class Encoder:
 
     @property
     def n_late(self) -> int:
-        """Number of features, the last ones, that came in mid-stream."""
+        """Number of features that came in mid-stream; they are the last ones."""
         return len(self.layout) - self.layout.n_first
 
     @property
@@ -169,22 +170,22 @@ class Encoder:
 
     @property
     def hashed(self) -> list[str]:
-        """Text columns some of whose values share features, or a statistic."""
+        """Text columns with values that share features or a statistic."""
         text = self.layout.categories.items()
         return [self.columns[k].name for k, own in text if own.hashes]
 
     def begin(self, found: Sequence[Given | None], n: int) -> None:
-        """Take the values of the first rows: their features don't come in mid-stream.
+        """Create features for the values of the first rows, so that they do not count as late.
 
-        Where there are statistics, a text column has a feature before its first value, and the
-        features of values come when they come.
+        Does nothing with statistics: a text column then has a feature before its first value, and
+        each value gets its own when it comes.
         """
         if not self.statistics and self.n_vector is None:
             self.features(found, n, missing="zero")
             for k, own in self.layout.categories.items():
                 if self.columns[k].constant is not None:
                     continue
-                # without any value so far there would be no feature
+                # a column without values still needs a feature
                 own.hashes |= not own.codes
                 for part in self.layout.hashed_parts(k):
                     self.layout.add(k, part)
@@ -192,15 +193,15 @@ class Encoder:
             self.layout.gaps = [0] * len(self.columns)
 
     def extend(self, columns: Iterable[Column]) -> None:
-        """Columns that come in mid-stream: their features follow those there are."""
+        """Add columns that appear in mid-stream; their features go last."""
         if self.fixed:
             return
         self.layout.append(replace(column, late=True, repeats=False) for column in columns)
 
     def fix(self) -> None:
-        """Keep columns, categories and means as they are; new values share what is there for all.
+        """Freeze columns, categories and means; new values use the shared features, if any.
 
-        Where there are statistics, a new category shares a code, by its hash.
+        With statistics, a new category shares a code, chosen by its hash.
         """
         self.fixed = True
         if self.statistics:
@@ -208,7 +209,7 @@ class Encoder:
                 own.hashes = True
 
     def widened_means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Running means and counts, with zeros for features that have none yet; in place."""
+        """Running means and counts, padded in place with zeros for new features."""
         if self.means is None or self.counts is None:
             self.means, self.counts = np.zeros(0), np.zeros(0)
         more = (0, self.n_features - len(self.means))
@@ -217,7 +218,7 @@ class Encoder:
         return self.means, self.counts
 
     def column_of(self, feature: int) -> str | int:
-        """Name of the input column (number, for vectors) that a feature comes from."""
+        """Name (for vectors: number) of the input column that a feature comes from."""
         if self.n_vector is not None:
             # svmlight files may count from 1
             return feature + (self.zero_based is False)
@@ -231,19 +232,18 @@ class Encoder:
         missing: str = "error",
         learn: bool = True,
     ) -> np.ndarray:
-        """Features of a batch whose columns come in any order.
+        """Features of a batch; its columns may be in any order.
 
         Parameters
         ----------
         batch : pyarrow.RecordBatch
         dtype : {"float32", "float64"}, default="float32"
         missing : {"error", "auto", "zero", "mean", "skip"}, default="error"
-            What becomes of missing values, as `onkel.streams.open_stream` has it. With "auto" they
-            have a feature of their own: for text it is a category, for numbers and times it stands
-            beside the NaN, 1 where the value is missing. With "zero" and "mean" text that is
-            missing is 0 in all features.
+            What to do with missing values, as in `onkel.streams.open_stream`. With "auto", missing
+            text is a category of its own; a missing number or time is NaN, with 1 in an extra
+            feature. With "zero" and "mean", missing text is 0 in all its features.
         learn : bool, default=True
-            Whether values that are new get features. Without it they are 0 in all of them.
+            Whether new values get features; otherwise they are 0 in all of them.
 
         Returns
         -------
@@ -253,7 +253,7 @@ class Encoder:
         Raises
         ------
         DataError
-            A column is not there, or cannot be read as its kind.
+            A column is missing, or cannot be read as its kind.
         """
         if self.n_vector is not None:
             raise DataError(
@@ -264,7 +264,7 @@ class Encoder:
         return self.features(found, batch.num_rows, dtype, missing=missing, learn=learn)
 
     def read(self, batch: Any, missing: str = "error") -> list[Given | None]:
-        """The values of each column of a batch, None for a column that is not there."""
+        """The values of each column of a batch; None for a column that the batch lacks."""
         from onkel.columns.reading import given
 
         names = batch.schema.names
@@ -288,14 +288,14 @@ class Encoder:
         missing: str = "error",
         learn: bool = True,
     ) -> np.ndarray:
-        """Features (n, n_features) of the values of each column; None: a column is not there."""
+        """Features (n, n_features) from the values of each column; None: the column is absent."""
         from onkel.columns.filling import fill
 
         fixed = self.fixed
         return fill(self.layout, found, n, dtype, missing=missing, learn=learn, fixed=fixed)
 
     def get_state(self) -> dict[str, Any]:
-        """All of it, as JSON can hold it."""
+        """The whole state, as JSON-able data."""
         return {
             "layout": self.layout.get_state(),
             **{name: vars(self)[name] for name in _FIELDS},
@@ -314,7 +314,7 @@ class Encoder:
             encoder.layout = Layout.from_state(layout, *options)
         require((state["means"] is None) == (state["counts"] is None), "means: go with counts")
         if state["means"] is not None:
-            # features that came later have none yet
+            # later features have no means yet
             most = encoder.n_features
             require(sizes["filled"] <= most, f"means: has more entries than the {most} features")
             encoder.means = np.array(state["means"], dtype=np.float64)

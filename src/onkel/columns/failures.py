@@ -1,4 +1,4 @@
-"""Small helpers for errors that say where."""
+"""Helpers for errors that name file, row, column and value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from onkel.errors import DataError
 
-# Letters of a word that may stand for no value.
+# Most letters of a word that may mean a missing value.
 _WORD = 20
 
 
@@ -26,7 +26,7 @@ def moved(error: DataError, *, source: str | None = None, rows: int = 0) -> Data
 def missing_column(
     name: str, columns: Iterable[str], source: str | None, *, gone: bool = False
 ) -> DataError:
-    """A column that was asked for and is not there, with what is; ``gone``: it was, before."""
+    """The error for an absent column; it lists those present. ``gone``: it was there before."""
     names = [str(c) for c in columns]
     near = get_close_matches(str(name), names, 1, 0.6)
     hint = f"; did you mean {near[0]!r}?" if near else "."
@@ -41,15 +41,15 @@ def missing_column(
 
 
 def shorten(value: Any, width: int = 60) -> str:
-    """A value for a message: quoted, and cut when long."""
+    """A value for a message: quoted, and cut if long."""
     text = repr(value)
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def misfit(value: Any, wanted: str) -> str:
-    """That a value stands where a number, a time or the like is expected.
+    """The message for a value where a number, a time or the like is expected.
 
-    A word may be what somebody writes where there is no value.
+    For a short word it adds a hint, as the word may mean a missing value.
     """
     told = f"{shorten(value)} stands where {wanted} is expected"
     word = value.strip() if isinstance(value, str) else ""

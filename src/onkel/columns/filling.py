@@ -1,4 +1,4 @@
-"""Values of columns into a matrix of features; new values and gaps get features first."""
+"""Fill a feature matrix from column values; new values and gaps first get features."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def fill(
     learn: bool,
     fixed: bool = False,
 ) -> np.ndarray:
-    """Features (n, n_features) as `Encoder.encode` makes them; None: a column is not there.
+    """Features (n, n_features) as in `Encoder.encode`; ``found`` is None for absent columns.
 
-    With ``fixed`` the gaps of rows to learn are counted, and nothing else is learned.
+    With ``fixed`` and ``learn``, gaps are counted and nothing else is learned.
     """
     full = [_all_missing(layout, k, n) if one is None else one for k, one in enumerate(found)]
     if learn:
@@ -33,7 +33,7 @@ def fill(
     if learn and not fixed:
         _make_room(layout, full, missing == "auto")
     X = np.zeros((n, len(layout)), dtype=dtype)
-    # A float64 too large for float32 becomes inf here, and is refused as such later.
+    # A float64 too large for float32 becomes inf here and is refused later.
     with np.errstate(over="ignore"):
         for k, one in enumerate(full):
             if one is not None:
@@ -58,7 +58,7 @@ def _add_gaps(layout: Layout, found: Sequence[Given | None]) -> None:
 
 
 def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) -> None:
-    """Features for what is new, in the order of rows and then of columns: blocks don't matter."""
+    """Add features for new values, by row and then column, so that blocks do not matter."""
     new: list[tuple[int, int, int]] = []
     for k, repeated in layout.repeated.items():
         one = found[k]
@@ -84,7 +84,7 @@ def _first_other(layout: Layout, k: int, one: Given) -> list[int]:
     """The first row with another value than the constant one, if there is such a row."""
     text = layout.columns[k].kind == "text"
     if text and not layout.statistics:
-        return []  # its values have features, and it has none
+        return []  # without statistics only its values have features
     origin = layout.columns[k].origin
     other = one.values >= 0 if text else np.isfinite(one.values) & (one.values != origin)
     if one.absent is not None:
@@ -122,7 +122,7 @@ def _new_values(layout: Layout, k: int, one: Given, indicate: bool) -> Iterator[
 
 def _put_text(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str) -> None:
     own, column = layout.categories[k], layout.columns[k]
-    # what is missing comes last, where -1 finds it
+    # the missing value comes last, so that index -1 finds it
     codes = own.of([*one.known, NOTHING])
     if missing != "auto" or column.late:
         codes[-1] = 0

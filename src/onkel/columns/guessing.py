@@ -1,4 +1,4 @@
-"""What a column is, by its type and its first values."""
+"""Guess the kind and form of a column from its type and its first values."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from onkel.columns.kinds.written import DATES, number_form, time_form
 from onkel.columns.reading import given, text_of
 from onkel.errors import DataError
 
-# A text column with more values than this in its first 100 rows has many: none gets a feature.
+# No value gets a feature if a text column has more values than this in its first 100 rows.
 _MANY = 50
-# Numbers are counted from the first where all are so many times farther from 0 than from each
-# other, and beyond what float32 counts to one by one.
+# The first number is subtracted if the largest is more than _FAR times their range, and more
+# than _EXACT.
 _FAR, _EXACT = 1000.0, 2.0**20
-# A table with more columns that are mostly one number is one of counts or of pixels.
+# If more columns than this are mostly one number, the table holds counts or pixels.
 _MOST_REPEAT = 8
 
 
 class Written(NamedTuple):
-    """How text is written, as `onkel.streams.open_stream` has it."""
+    """How text is written: parameters of `onkel.streams.open_stream`."""
 
     decimal: str = "."
     dates: str | None = None
     na_values: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """ValueError for what nobody writes."""
+        """Raise ValueError for an unknown decimal mark or order of dates."""
         if self.decimal not in (".", ","):
             raise ValueError(f"decimal={self.decimal!r} must be '.' or ','")
         if self.dates not in (None, *DATES):
@@ -47,8 +47,8 @@ def column_of(
     source: str,
     how: Written,
 ) -> Column:
-    """A column by the values of the batch ``first``."""
-    # A source may leave out what cannot be a feature.
+    """A column, judged by its values in the batch ``first``."""
+    # A source may leave out columns that cannot be features.
     at = first.schema.get_field_index(name)
     t = "object or list" if at < 0 else first.schema.field(at).type
     kind = None if at < 0 else kind_of(t)
@@ -67,17 +67,17 @@ def column_of(
         )
     except ValueError as error:
         if isinstance(error, DataError):
-            return column  # the bad row is told when it is read
+            return column  # the bad row is reported when it is read
         raise DataError(str(error), source=source, column=name) from None
 
 
 def written_column(array: Any, name: str, how: Written) -> Column:
-    """A column of text by what is written there: times, numbers, or categories.
+    """A text column as times, numbers or categories, judged by its values.
 
     Raises
     ------
     ValueError
-        Saying what cannot be told, and the option that tells it.
+        The values are ambiguous; the message names the option that settles it.
     """
     text = text_of(array, name, how.na_values)
     known = [text.known[k] for k in np.unique(text.values[text.values >= 0]).tolist()]
@@ -91,7 +91,7 @@ def written_column(array: Any, name: str, how: Written) -> Column:
 
 
 def by_values(column: Column, first: Given) -> Column:
-    """A column with what its first values tell."""
+    """The column with form, origin and repeats set from its first values."""
     kind = column.kind
     if kind == "text":
         distinct = len(np.unique(first.values[first.values >= 0]))
@@ -105,13 +105,13 @@ def by_values(column: Column, first: Given) -> Column:
 
 
 def without_counts(columns: Sequence[Column]) -> list[Column]:
-    """The columns; none is said to repeat where many do."""
+    """The columns, with ``repeats`` unset if it holds for many of them."""
     if sum(column.repeats for column in columns) <= _MOST_REPEAT:
         return list(columns)
     return [replace(column, repeats=False) for column in columns]
 
 
 def _is_far(values: np.ndarray) -> bool:
-    """Whether numbers are so far from 0 that float32 would lose what tells them apart."""
+    """Whether numbers are so far from 0 that float32 would blur their differences."""
     largest, spread = float(np.abs(values).max()), float(np.ptp(values))
     return largest > _FAR * spread and largest > _EXACT

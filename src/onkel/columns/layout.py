@@ -1,4 +1,4 @@
-"""Which features the columns of a table have; new features are put at the end."""
+"""The features of each column of a table; new features go last."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ _OF_A_COLUMN = ("names", "kinds", "origins", "late", "forms", "repeats", "consta
 
 
 class Layout:
-    """Columns, their categories, and features: each a pair (number of its column, part of it).
+    """Columns, their categories, and their features as pairs (column number, part).
 
     Parameters
     ----------
     columns : iterable of Column
     n_hash, max_categories, statistics
-        As `onkel.streams.Encoder` has them.
+        As in `onkel.streams.Encoder`.
 
     Attributes
     ----------
     features : list of (int, int)
     categories : dict of int to Categories
-        Of the text columns.
+        Categories of the text columns.
     repeated : dict of int to Repeated
-        Of the columns of numbers that are mostly one value, where there are statistics.
+        Codes of the number columns that are mostly one value, if there are statistics.
     gaps : list of int
         Rows so far in which each column was missing.
     n_first : int
-        Features that were there at first; those behind them came in mid-stream.
+        Number of initial features; those behind them came in mid-stream.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Layout:
         return len(self.features)
 
     def append(self, columns: Iterable[Column]) -> None:
-        """More columns, with the features they have before any value."""
+        """Add columns, with the features they have before any value."""
         columns, n_before = tuple(columns), len(self.columns)
         for column in columns:
             if column.kind not in KINDS:
@@ -98,13 +98,13 @@ class Layout:
         return [VALUE, EXACT] if k in self.repeated else [VALUE]
 
     def hashed_parts(self, k: int) -> Iterable[int]:
-        """Parts of the values that share, once there are such values."""
+        """Parts shared by hashed values, once there are such values."""
         own = self.categories[k]
         shared = own.hashes and not self.statistics
         return range(own.room + 1, own.room + 1 + own.n_hash) if shared else []
 
     def add(self, column: int, part: int) -> None:
-        """A feature for a part, unless it has one."""
+        """Add a feature for a part, unless it has one."""
         if self._at.setdefault((column, part), len(self.features)) == len(self.features):
             self.features.append((column, part))
             self._owners.add(column)
@@ -114,11 +114,11 @@ class Layout:
         return self._at.get((column, part), -1)
 
     def waits(self, column: int) -> bool:
-        """Whether no row so far had anything but the column's constant."""
+        """Whether all rows so far had the column's constant."""
         return self.columns[column].constant is not None and column not in self._owners
 
     def is_first(self, feature: int) -> bool:
-        """Whether a feature came with its column, which came in mid-stream."""
+        """Whether this is the first feature of a column that came in mid-stream."""
         k, part = self.features[feature]
         return self.columns[k].late and part == VALUE
 
@@ -127,7 +127,7 @@ class Layout:
         return np.flatnonzero([owner == column for owner, _ in self.features])
 
     def name(self, feature: int) -> str:
-        """What a feature is called."""
+        """Name of a feature."""
         k, part = self.features[feature]
         column = self.columns[k]
         if part == GAP:
@@ -145,12 +145,12 @@ class Layout:
         return f"{column.name} is missing" if value == NOTHING else f"{column.name}={value}"
 
     def add_gaps(self, gaps: list[int], before: list[int] | None) -> None:
-        """Count the gaps that another layout of the same columns has met since ``before``."""
+        """Add the gaps that another layout of the same columns has counted since ``before``."""
         more = zip(self.gaps, gaps, before or [0] * len(gaps), strict=True)
         self.gaps = [own + theirs - known for own, theirs, known in more]
 
     def get_state(self) -> dict[str, Any]:
-        """All of it, as JSON can hold it."""
+        """The whole state, as JSON-able data."""
         own = [self.categories.get(k) for k in range(len(self.columns))]
         return {
             "names": [c.name for c in self.columns],
@@ -225,7 +225,7 @@ class Layout:
         return range(1, own.room + 1 + own.n_hash)
 
     def _check_features(self, base: list[tuple[int, int]]) -> None:
-        """The first parts of each column must be there, and the parts of a time in a row."""
+        """Require the first parts of each column, and the parts of a time in consecutive order."""
         require(self._at.keys() >= set(base), "parts: lacks features of its columns")
         require(self.n_first <= len(self), "n_first: is more than all features")
         for k, column in enumerate(self.columns):

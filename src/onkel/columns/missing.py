@@ -1,4 +1,4 @@
-"""Missing and infinite values: refused, filled or dropped, row by row."""
+"""Refuse, fill or drop missing and infinite values, row by row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def checked(
 ) -> Iterator[Any]:
     """Pieces (``onkel.streams.blocks.Piece``) up to the first row that is refused.
 
-    Infinite values are always an error, gaps where the policy is ``"error"``.
+    Infinite values are always an error, gaps only if the policy is ``"error"``.
     """
     row = first_row
     for piece in pieces:
@@ -33,10 +33,10 @@ def clean(
 ) -> Iterator[Any]:
     """Checked pieces without NaN.
 
-    ``"mean"`` and ``"auto"`` fill with the running mean of the column over the rows before (kept in
-    the encoder, so a saved model fills a new file with what it learned; without ``learn`` it stays
-    as it is). ``"skip"`` drops the row. Rows without a target are dropped, too, where they are to
-    be learned; else their target is NaN or None.
+    ``"mean"`` and ``"auto"`` fill with the running mean of the column over the rows before. The
+    encoder keeps the means, so that a saved model fills a new file with them; without ``learn``
+    they stay fixed. ``"skip"`` drops the row. With ``learn``, rows without a target are dropped,
+    too; without, their target is NaN or None.
     """
     for piece in pieces:
         repaired = _repaired(_labelled(piece, learn), policy, encoder, learn)
@@ -62,14 +62,14 @@ def _values(X: Any) -> np.ndarray:
 def _check(
     piece: Any, policy: str, encoder: Encoder, row: int, learn: bool
 ) -> tuple[int, DataError | None]:
-    """Number of rows before the first bad one, and what is wrong with that."""
+    """Number of rows before the first bad one, and its error."""
     X, y, where = piece.X, piece.y, piece.where
     good, failure = X.shape[0], None
     finite = np.isfinite(_values(X))
     if not finite.all():
         bad = ~finite if policy == "error" else np.isinf(_values(X))
         if learn and piece.unlabelled is not None:
-            # a row that will be dropped may hold what it likes
+            # a row that will be dropped may hold anything
             bad &= ~_of_rows(piece.unlabelled, X)
         if bad.any():
             k = int(np.argmax(bad))
@@ -93,14 +93,14 @@ def _check(
 
 
 def _told(y: np.ndarray | None) -> np.ndarray:
-    """Which targets are there and finite, of numbers and of objects; (0,) of others."""
+    """Mask of targets that are present and finite; empty unless y is float or object."""
     if y is None or y.dtype.kind not in "fO":
         return np.ones(0, dtype=bool)
     return np.isfinite(y) if y.dtype.kind == "f" else np.array([value is not None for value in y])
 
 
 def _of_one_type(piece: Any) -> Any:
-    """Targets of objects, among which no gaps are left, as numbers or text."""
+    """Object targets without gaps, as numbers or text."""
     if piece.y is None or piece.y.dtype.kind != "O":
         return piece
     return piece._replace(y=np.array(piece.y.tolist()))

@@ -1,4 +1,4 @@
-"""The values of an Arrow column, read as what the column is."""
+"""Read the values of an Arrow column as its kind."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from onkel.errors import DataError
 
 
 def given(array: Any, column: Column, na_values: Collection[str] = ()) -> Given:
-    """What stands in a column of a table.
+    """The values in a column of a table.
 
     Raises
     ------
     DataError
-        It cannot be read as the column's kind.
+        A value cannot be read as the column's kind.
     """
     if column.kind == "text":
-        # the constant says nothing, as a gap does
+        # the constant counts as a gap: it says nothing
         constant = (column.constant,) if column.constant else ()
         return text_of(array, column.name, (*na_values, *constant))
-    # a frame may hold as text what a file's reader took for times, year first
+    # a frame may hold text where the reader of a file found times, year first
     form = column.form or ("ymd" if column.kind == "time" else "")
     if form and arrow_values.kind_of(array.type) == "text":
         return _parsed(array, column, form, na_values)
@@ -37,7 +37,7 @@ def given(array: Any, column: Column, na_values: Collection[str] = ()) -> Given:
 
 
 def text_of(array: Any, name: str, na_values: Collection[str] = ()) -> Given:
-    """Text without blanks around it; what stands for nothing is missing."""
+    """Text without blanks around it; the usual gaps and ``na_values`` are missing."""
     index, known = arrow_values.categories(array, name)
     values = [value.strip() for value in known]
     gone = np.array([value in GAPS or value in na_values for value in values] + [True])

@@ -1,4 +1,4 @@
-"""The streams' hot loops, compiled: running statistics row by row, and CSV numbers."""
+"""Compiled hot loops of the columns: running statistics, row by row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def fill_means(X, means, counts):
-    """NaN -> running mean of the column's values so far (0 before the first); in place."""
+    """Replace NaN with the running mean of the column so far (0 before the first); in place."""
     for t in range(X.shape[0]):
         for j in range(X.shape[1]):
             x = X[t, j]
@@ -21,10 +21,10 @@ def fill_means(X, means, counts):
 
 @njit(cache=True, nogil=True)
 def means_of_codes(codes, Y, before, counts, sums, smoothing, out, learn):
-    """How far the mean target of each row's code is from that of all rows, by the rows before.
+    """Smoothed mean target of each row's code minus that of all rows, from the rows before.
 
-    ``before`` (n, J) are the means of all rows before each; a code has its own weight and that of
-    ``smoothing`` such rows. 0 for code 0, and for a code without rows.
+    ``before`` (n, J) holds the means of all rows before each row; ``smoothing`` such rows are added
+    to those of a code. The result is 0 for code 0, and for a code without rows.
     """
     for t in range(len(codes)):
         c = codes[t]
@@ -41,7 +41,7 @@ def means_of_codes(codes, Y, before, counts, sums, smoothing, out, learn):
 
 @njit(cache=True, nogil=True)
 def running_means(Y, total, n, before):
-    """The mean of all rows before each row of Y (n, J), 0 before the first; adds Y to ``total``."""
+    """Mean of all rows before each row of Y (n, J), 0 before the first; adds Y to ``total``."""
     for t in range(len(Y)):
         for j in range(Y.shape[1]):
             before[t, j] = total[j] / n if n > 0.0 else 0.0
@@ -104,7 +104,7 @@ def minmax_late(X, out, low, high, count):
 def minmax_rows(X, out, low, high, t):
     """Widen [low, high] by x_t, then (x_t - low) / (high - low); 0 where they are equal.
 
-    ``t``, the rows so far, makes no difference here.
+    ``t``, the number of rows so far, is unused.
     """
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
@@ -118,9 +118,9 @@ def minmax_rows(X, out, low, high, t):
 
 @njit(cache=True, nogil=True)
 def standard_sparse(indptr, indices, data, out, count, mean, m2, t):
-    """x_t / std of rows 1..t, zeros counted; mean and m2 are of the stored values alone.
+    """x_t / std of rows 1..t, zeros counted; mean and m2 are those of the stored values alone.
 
-    With n stored values of mean m among t, the t - n zeros add m² n (t - n) / t to m2.
+    With n stored values of mean m among t rows, the t - n zeros add m² n (t - n) / t to m2.
     """
     for i in range(len(indptr) - 1):
         t += 1
@@ -149,7 +149,7 @@ def minmax_sparse(indptr, indices, data, out, top):
 
 @njit(cache=True, nogil=True)
 def fill_means_sparse(indptr, indices, data, means, counts):
-    """As ``fill_means``, with the zeros that are not stored counted as values; in place."""
+    """As ``fill_means``, counting zeros that are not stored as values; in place."""
     n = len(indptr) - 1
     sums = means * counts
     for i in range(n):

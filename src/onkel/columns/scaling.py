@@ -1,4 +1,4 @@
-"""Online scaling of features: each row by the statistics of the rows up to itself."""
+"""Online scaling of features: each row by the statistics of the rows up to and including it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onkel.state import Array, Field, Flag, Text, Whole, check, require
 
 MODES = ("auto", "standard", "minmax", "none")
 _STATE = ("center_", "spread_", "count_")
-# Rows of ``tails_`` (:mod:`onkel.columns.tails`), and which of them are sums of nothing negative.
+# Rows of ``tails_`` (:mod:`onkel.columns.tails`), and those that are sums of nonnegative terms.
 _N_TAILS, _SUMS = 6, [0, 1, 3, 4, 5]
 
 
@@ -29,17 +29,17 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         standard:  z_t = (x_t - mean_t) / std_t
         minmax:    z_t = (x_t - min_t) / (max_t - min_t)
 
-    "auto" is "standard" with heavy tails drawn in, so that a few rows far out don't press all
-    others together: a column of high kurtosis is standardised after
+    "auto" is "standard" with heavy tails drawn in, so that a few outliers do not squeeze all other
+    rows together: a column of high kurtosis is standardised after
 
         u_t = asinh((x_t - mean_t) / mean |x - mean|)
 
-    Which columns those are is seen at their rows 64, 128, ..., 4096 and stands from then on.
+    Columns are checked for this at their rows 64, 128, ..., 4096; once drawn in, they stay so.
 
     A column that has not varied yet gives 0 (so the first row is all 0). Statistics are float64
     (Welford's update); the output has the input's dtype.
 
-    CSR input is scaled without centring, to stay sparse, and keeps its tails: x_t / std_t (zeros
+    CSR input is not centred, so that it stays sparse, and keeps its tails: x_t / std_t (zeros
     counted), or x_t / max |x| so far for ``"minmax"``. Give one scaler either dense or CSR rows,
     not both.
 
@@ -55,7 +55,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_rows_ : int
         Rows in the statistics.
     center_ : ndarray of shape (d,)
-        Running mean ("standard"; for CSR of the stored values) or minimum ("minmax").
+        Running mean ("standard", "auto"; for CSR of the stored values) or minimum ("minmax").
     spread_ : ndarray of shape (d,)
         Sum of squared deviations ("standard", "auto") or maximum ("minmax"; for CSR of absolute
         values).
@@ -64,7 +64,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Raises
     ------
     DataError
-        A value is NaN or infinite (row in the block, column, value); nothing has been learned.
+        A value is NaN, infinite or too large (row in the block, column, value). Nothing is learned.
 
     Examples
     --------
@@ -90,12 +90,12 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def start(self, d: int, sparse: bool = False) -> None:
-        """Make room for rows of d columns before the first of them comes."""
+        """Make room for d columns before the first row comes."""
         self.n_features_in_ = d
         self._make_room(d, sparse)
 
     def learn_transform(self, X: Any) -> Any:
-        """Learn from each row of X, of shape (n, d), and scale it with what is known by then."""
+        """Learn from each row of X, of shape (n, d), then scale it with the statistics so far."""
         X = self._checked(X, learn=True)
         n = X.shape[0]
         if self.mode == "none":
@@ -130,11 +130,11 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return out
 
     def add_columns(self, n: int) -> None:
-        """Take rows of n columns more, the last ones: they came in mid-stream.
+        """Add n columns at the end, which came in mid-stream.
 
-        A 0 in them is a row that lacks the column, and stays 0, so that the row is what it was.
-        Their statistics begin at the first value that is not 0, and count zeros from there on; in
-        CSR rows, where nothing is centred, they are as those of all columns.
+        A 0 there stays 0: the row lacks the column, so its scaled row does not change. The
+        statistics of a new column begin at its first value that is not 0, and count zeros from
+        there on. CSR rows are not centred; their new columns are treated like all others.
         """
         check_is_fitted(self, "n_rows_")
         for name, values in self._nothing_seen(n).items():
@@ -144,14 +144,14 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self.n_late_ += n
 
     def _nothing_seen(self, n: int) -> dict[str, np.ndarray]:
-        """The statistics of n columns without rows."""
+        """Initial statistics of n columns."""
         edge = np.inf if self.mode == "minmax" and not self.sparse_ else 0.0
         values = (edge, -edge, 0.0)
         nothing = {name: np.full(n, value) for name, value in zip(_STATE, values, strict=True)}
         return nothing | ({"tails_": np.zeros((_N_TAILS, n))} if self.mode == "auto" else {})
 
     def transform(self, X: Any) -> Any:
-        """Scale X, of shape (n, d), with the statistics as they stand."""
+        """Scale X, of shape (n, d), with the current statistics."""
         check_is_fitted(self, "n_rows_")
         X = self._checked(X, learn=False)
         if self.mode == "none":
@@ -170,7 +170,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return out
 
     def affine(self) -> tuple[np.ndarray, np.ndarray]:
-        """What to subtract and to multiply by, now."""
+        """Current center to subtract and factor to multiply by."""
         t = max(self.n_rows_, 1)
         if self.mode == "minmax":
             width = self.spread_ if self.sparse_ else self.spread_ - self.center_
@@ -184,14 +184,14 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return center, np.divide(1.0, width, out=np.zeros_like(width), where=known)
 
     def rows_of_columns(self) -> np.ndarray:
-        """Rows in the statistics of each column, 1 at the least."""
+        """Rows in the statistics of each column, at least 1."""
         rows = np.full(self.n_features_in_, max(self.n_rows_, 1.0))
         if self.n_late_:
             rows[-self.n_late_ :] = np.maximum(self.count_[-self.n_late_ :], 1.0)
         return rows
 
     def _checked(self, X: Any, *, learn: bool) -> Any:
-        """X as float array or CSR, all finite; at the first rows, make room for statistics."""
+        """X as a finite float array or CSR matrix; the first rows make room for statistics."""
         if self.mode not in MODES:
             raise ValueError(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}")
         known = vars(self).get("n_features_in_")
@@ -220,7 +220,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             setattr(self, name, values)
 
     def get_state(self) -> dict[str, Any]:
-        """All of it, as arrays and scalars."""
+        """The whole state, as arrays and scalars."""
         state: dict[str, Any] = {"mode": self.mode}
         if self.__sklearn_is_fitted__():
             names = ("n_rows_", "sparse_", "n_features_in_", "n_late_")
@@ -251,7 +251,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def _loops(mode: str) -> tuple[Any, Any]:
-    """What takes in and scales rows of the first columns, and of those that came in mid-stream."""
+    """Loops that learn and scale: for the first columns, and for those that came in mid-stream."""
     from onkel.columns import running, tails
 
     if mode == "auto":
@@ -262,11 +262,11 @@ def _loops(mode: str) -> tuple[Any, Any]:
 
 
 def _check_statistics(state: dict[str, Any]) -> None:
-    """ModelFileError where the statistics are none that a scaler could have learned."""
+    """Raise ModelFileError for statistics that no scaler could have learned."""
     whole = {"n_rows_": Whole(), "n_features_in_": Whole(low=1), "n_late_": Whole()}
     sizes = check(state, whole | {"sparse_": Flag()})
     d = state["n_features_in_"]
-    # before the first row minimum and maximum are infinite
+    # minimum and maximum are infinite before the first row
     edges = state["mode"] == "minmax" and not state["sparse_"]
     most = np.inf if edges else 1e301
     array = Array(shape=(d,), low=-most, high=most, finite=not edges)
@@ -282,7 +282,7 @@ def _check_statistics(state: dict[str, Any]) -> None:
 
 def _refuse_bad(X: Any) -> None:
     values = X.data if issparse(X) else X
-    # squares are summed in float64, where those of float32 are never too large
+    # squares are summed in float64, where squares of float32 never overflow
     finite = np.isfinite(values) if values.dtype == np.float32 else np.abs(values) < LARGEST
     if finite.all():
         return

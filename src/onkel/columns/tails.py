@@ -1,14 +1,14 @@
-"""Columns with heavy tails, drawn in while they are standardised: the loops.
+"""Loops that draw in the heavy tails of columns while standardising them.
 
-In a column of counts or amounts a few rows are far out and set the deviation; measured by it, all
+In a column of counts or amounts a few outliers set the standard deviation, and by its measure all
 other rows lie close together. Such a column becomes
 
     u = asinh((x - m)/a),   m = mean of x,   a = mean |x - m|,   then (u - mean of u)/std of u,
 
-all over the rows so far. The curve is linear near m and logarithmic far out. It is for columns
-whose standardised values have a mean fourth power above 10 (3 for a normal column), if it takes
-half of that away. This is asked at rows 64, 128, ..., 4096 of the column; once drawn in, a column
-stays so.
+all over the rows so far. The curve is linear near m and logarithmic far out. It is used for columns
+whose standardised values have a mean fourth power above 10 (3 for a normal column), if it more than
+halves that. This is checked at rows 64, 128, ..., 4096 of the column; once drawn in, a column stays
+so.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _draw_in(x, m, away, t):
 
 @njit(cache=True, nogil=True)
 def _learn_drawn(x, j, t, mean, tails):
-    """Row t of column j, drawn in and standardised; m is known by then."""
+    """Row t of column j, drawn in and standardised; ``mean`` already includes it."""
     tails[AWAY, j] += abs(x - mean[j])
     u = _draw_in(x, mean[j], tails[AWAY, j], t)
     d = u - tails[MEAN, j]
@@ -43,7 +43,7 @@ def _learn_drawn(x, j, t, mean, tails):
 
 @njit(cache=True, nogil=True)
 def _judged(z, x, j, t, mean, tails):
-    """What row t of column j becomes; z is it, standardised. At row numbers due, heavy or not."""
+    """Scaled value of row t of column j, z before; rows 64, 128, ... decide if j is heavy."""
     if t > _LAST and tails[HEAVY, j] == 0.0:
         return z
     own = _learn_drawn(x, j, t, mean, tails)
@@ -59,7 +59,7 @@ def _judged(z, x, j, t, mean, tails):
 
 @njit(cache=True, nogil=True)
 def tails_rows(X, out, mean, m2, tails, t):
-    """Take in rows X (n, d) after t others, and write what they become."""
+    """Learn rows X (n, d) after t earlier ones, and write their scaled values to ``out``."""
     columns = np.arange(X.shape[1])
     for i in range(X.shape[0]):
         standard_rows(X[i : i + 1], out[i : i + 1], mean, m2, t)
@@ -90,7 +90,7 @@ def tails_late(X, out, mean, m2, tails, count):
 
 @njit(cache=True, nogil=True)
 def tails_now(X, out, mean, tails, rows):
-    """Write into ``out`` the columns of X (n, d) that are drawn in, by ``rows`` (d,) so far."""
+    """Write the drawn-in columns of X (n, d) to ``out``; ``rows`` (d,) were learned so far."""
     for j in range(X.shape[1]):
         if tails[HEAVY, j] > 0.0:
             scale = np.sqrt(rows[j] / tails[SQUARES, j]) if tails[SQUARES, j] > 0.0 else 0.0

@@ -1,11 +1,11 @@
-"""Ordered target statistics: what the target was, so far, where a category stood.
+"""Ordered target statistics: the mean target of a category over the rows before.
 
-For a row with category c, from the rows before it alone,
+For a row with category c, from earlier rows only,
 
-    s = n_c / (n_c + a) · (mean of y where c stood - mean of y),   a = 10 rows,
+    s = n_c / (n_c + a) · (mean of y over rows with c - mean of y),   a = 10 rows,
 
-which is 0 for a category that is new. For classes y is 1 for the class and 0 for the others, and
-there is one s for each class but the first. A stream gives in its order what CatBoost makes by
+which is 0 for a new category. For classes y is 1 for the class and 0 for the others, and there is
+one s for each class but the first. The order of the stream takes the place of CatBoost's
 permutations.
 
 Source: Prokhorenkova et al. 2018 (ordered target statistics); Micci-Barreca 2001 (the smoothing).
@@ -21,7 +21,7 @@ from onkel.merging import joined, require_same
 from onkel.state import Array, Flag, Listed, Number, Text, check, inside, require
 
 _SMOOTHING = 10.0
-# Classes beyond so many have no statistic.
+# Classes beyond this number have no statistic.
 _MOST_CLASSES = 16
 _FEWEST_CODES = 64
 
@@ -37,7 +37,7 @@ class TargetMeans:
 
     def __init__(self, classes: bool) -> None:
         self.of_classes = classes
-        #: names of the classes so far, in the order of their first appearance
+        #: names of the classes so far, in order of first appearance
         self.classes: list[str] = []
         self.n_rows = 0.0
         self.total = np.zeros(0 if classes else 1)
@@ -55,7 +55,7 @@ class TargetMeans:
         Parameters
         ----------
         codes : dict of int to ndarray of shape (n,)
-            By the column's number; codes are whole, 0 for no category.
+            Integer codes by column number; 0 means no category.
         y : ndarray of shape (n,)
             Numbers, or labels.
         """
@@ -99,14 +99,14 @@ class TargetMeans:
             self.counts[name], self.sums[name] = self._padded(name, n, self.n_means)
 
     def _padded(self, name: int, n: int, n_means: int) -> tuple[np.ndarray, np.ndarray]:
-        """Counts (n,) and sums (n, n_means) of a column's codes; those that are new count 0."""
+        """Counts (n,) and sums (n, n_means) of a column's codes, with zeros for new codes."""
         held = self.counts.get(name, np.zeros(0))
         sums = self.sums.get(name, np.zeros((0, n_means)))
         more = [(0, n - len(sums)), (0, n_means - sums.shape[1])]
         return np.pad(held, (0, n - len(held))), np.pad(sums, more)
 
     def _as_targets(self, y: np.ndarray) -> np.ndarray:
-        """The numbers (n, 1), or for each class but the first 1 where it stands."""
+        """The numbers (n, 1), or one indicator column for each class but the first."""
         if not self.of_classes:
             return np.asarray(y, dtype=np.float64)[:, None]
         values, first, index = np.unique(y, return_index=True, return_inverse=True)
@@ -119,7 +119,7 @@ class TargetMeans:
         return (place[index][:, None] == np.arange(1, self.n_means + 1)).astype(np.float64)
 
     def take_in(self, other: TargetMeans, origin: TargetMeans | None) -> None:
-        """Add what another counted since both were ``origin`` (None: since the first row)."""
+        """Add what another has counted since both were ``origin`` (None: since the first row)."""
         require_same("the order of the classes", self.classes, other.classes)
         of_all = (self, other, TargetMeans(self.of_classes) if origin is None else origin)
         J = self.n_means
@@ -131,7 +131,7 @@ class TargetMeans:
             self.counts[name], self.sums[name] = map(joined, zip(*padded, strict=True))
 
     def get_state(self) -> dict[str, Any]:
-        """A copy of all of it."""
+        """A copy of the whole state."""
         return {
             "of_classes": self.of_classes,
             "classes": list(self.classes),
@@ -143,7 +143,7 @@ class TargetMeans:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> TargetMeans:
-        """What ``get_state`` gave."""
+        """The statistics whose ``get_state`` gave ``state``."""
         fields = {"of_classes": Flag(), "n_rows": Number(low=0.0), "total": Array(shape=("J",))}
         sizes = check(state, fields | {"classes": Listed(Text(), "classes")})
         means = cls(state["of_classes"])

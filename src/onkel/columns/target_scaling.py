@@ -1,4 +1,4 @@
-"""Online scaling of a regression target, reported in its own units."""
+"""Online scaling of a regression target; predictions are returned in its own units."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MODES = ("standard", "minmax", "none")
 
 
 class OnlineTargetScaler:
-    """Scale y by running statistics; say what it was scaled with before each row.
+    """Scale y by running statistics; also return the center and scale before each row.
 
-    y_t is scaled by the statistics of y_1..y_t when it is learned from. A prediction p_t made
-    before that is in units of y_1..y_{t-1}: in its own units it is
+    For learning, y_t is scaled by the statistics of y_1..y_t. An earlier prediction p_t is in the
+    units of y_1..y_{t-1}; in the target's own units it is
     ``p_t * scale_before[t] + center_before[t]``.
 
     Parameters
@@ -32,7 +32,7 @@ class OnlineTargetScaler:
     ----------
     n_rows : int
     center, scale : float
-        As they stand now.
+        Current values.
 
     Examples
     --------
@@ -55,19 +55,19 @@ class OnlineTargetScaler:
 
     @property
     def center(self) -> float:
-        """What is subtracted now."""
+        """Current value to subtract."""
         return float(self._a) if self.n_rows and self.mode != "none" else 0.0
 
     @property
     def scale(self) -> float:
-        """What is divided by now."""
+        """Current value to divide by."""
         if not self.n_rows or self.mode == "none":
             return 1.0
         wide = self._b - self._a if self.mode == "minmax" else np.sqrt(self._b / self.n_rows)
         return float(wide) if wide > 0 else 1.0
 
     def learn_transform(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Learn from each value of y, of shape (n,), and scale it with what is known by then.
+        """Learn from each value of y, of shape (n,), then scale it with the statistics so far.
 
         Returns
         -------
@@ -76,7 +76,7 @@ class OnlineTargetScaler:
         Raises
         ------
         DataError
-            A value is not finite (row in the block, value); nothing has been learned.
+            A value is not finite or too large (row in the block, value). Nothing is learned.
         """
         y = _finite(y)
         n = len(y)
@@ -92,11 +92,11 @@ class OnlineTargetScaler:
         return (y - center[1:]) / scale[1:], center[:-1], scale[:-1]
 
     def scaled_as_is(self, y: Any) -> tuple[np.ndarray, float, float]:
-        """As :meth:`learn_transform`, by the statistics as they stand, which stay."""
+        """As :meth:`learn_transform`, with the current statistics, which do not change."""
         return self.transform(_finite(y)), self.center, self.scale
 
     def transform(self, y: Any) -> np.ndarray:
-        """Scale y with the statistics as they stand."""
+        """Scale y with the current statistics."""
         return (np.asarray(y, dtype=np.float64) - self.center) / self.scale
 
     def inverse_transform(self, p: Any) -> np.ndarray:
@@ -104,7 +104,7 @@ class OnlineTargetScaler:
         return np.asarray(p, dtype=np.float64) * self.scale + self.center
 
     def get_state(self) -> dict[str, Any]:
-        """All of it, as scalars."""
+        """The whole state, as scalars."""
         finite = bool(self.n_rows)
         a, b = (float(self._a), float(self._b)) if finite else (0.0, 0.0)
         return {"mode": self.mode, "n_rows": self.n_rows, "a": a, "b": b}

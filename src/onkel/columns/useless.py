@@ -9,15 +9,15 @@ import numpy as np
 
 from onkel.columns.column import Column, Given
 
-# A share of rows with a text of their own that makes it a name.
+# A text column is useless if more than this share of its values are distinct.
 _UNIQUE = 0.95
 _ID = re.compile(r"(^|[\W_])(id|uuid|guid)$|[a-z](Id|ID)$", re.IGNORECASE)
 
 
 def if_constant(column: Column, given: Given) -> Column:
-    """A column that waits for another value, if all of the first rows have the same; or itself.
+    """The column; if all first rows have the same value, made to wait for another one.
 
-    A gap is a value: a column that has one value where it has any is not constant.
+    A gap counts as a value: a column with one value and gaps is not constant.
     """
     text = column.kind == "text"
     there = given.values >= 0 if text else np.isfinite(given.values)
@@ -33,13 +33,13 @@ def if_constant(column: Column, given: Given) -> Column:
 
 
 def why_useless(column: Column, given: Given) -> str | None:
-    """Why a column is of no use to a learner, by its first rows; None if it may be.
+    """Why a column is useless to a learner, judged by its first rows; None if it may be useful.
 
     Parameters
     ----------
     column : Column
     given : Given
-        The values of a hundred rows or more.
+        The values of 100 rows or more.
     """
     text = column.kind == "text"
     there = given.values >= 0 if text else np.isfinite(given.values)

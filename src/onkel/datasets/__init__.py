@@ -1,10 +1,10 @@
-"""The data sets of the papers, by name: what they are, where they lie, how the papers cut and scale
-them.
+"""The data sets of the papers, by name: their facts, their files, and the papers' splits and
+scalings.
 
 A set is one Parquet file: columns f0, f1, ..., the target ``y``, and ``split`` ("train", "test" or
 "all"). Files are looked for in the folder of the environment variable ``ONKEL_DATA``, then in the
 user's cache folder; :func:`fetch` downloads into the first of them. :func:`drift_stream` needs no
-file: it makes a stream that changes.
+file: it generates a stream with drift.
 """
 
 from __future__ import annotations

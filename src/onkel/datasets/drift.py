@@ -25,32 +25,32 @@ def drift_stream(
     n_features: int = 5,
     noise: float = 0.05,
 ) -> Iterator[Block]:
-    """Two classes with a nonlinear border that is another one after every ``period`` rows.
+    """Two classes with a nonlinear border that changes every ``period`` rows.
 
-    Concept k is ``y = x_a·x_b + sin(2·x_c) > 0`` with standard normal x, where the features
-    (a, b, c) are drawn anew for each k: neither the pair nor the feature in the sine is that of the
-    concept before. What has been learned of one concept is then right on about half of the rows.
-    The rows x are distributed alike all the time, so only the labels tell that something changed.
+    Concept k is ``y = x_a·x_b + sin(2·x_c) > 0`` with standard normal x. The features (a, b, c) are
+    drawn anew for each k: both the pair and the feature in the sine differ from those of the
+    concept before. A model of one concept is right on about half of the rows of the next. The
+    distribution of x never changes, so only the labels show a change.
 
-    Use it to see how fast a learner forgets, and what forgetting costs where nothing changes
+    Use it to see how fast a learner forgets, and what forgetting costs if nothing changes
     (``kind="none"``).
 
     Parameters
     ----------
     kind : {"none", "abrupt", "gradual", "recurring"}, default="abrupt"
-        "none": concept 0 for ever. "abrupt": concept k from row k·period on. "gradual": the same,
-        but over the first half of every period from the second on the share of rows of the new
-        concept grows linearly from 0 to 1. "recurring": abruptly between concepts 0 and 1.
+        "none": concept 0 throughout. "abrupt": concept k from row k·period on. "gradual": the same,
+        but from the second period on, the share of rows of the new concept grows linearly from 0
+        to 1 over the first half of the period. "recurring": concepts 0 and 1 alternate abruptly.
     n_rows : int, default=100000
-        Rows in all; never more than a block of them is in memory.
+        Total number of rows; at most one block of them is in memory.
     seed : int, default=0
-        Same seed, same rows. Streams of different kinds but the same seed have the same x.
+        Seed of the rows. Streams of different kinds with the same seed have the same x.
     period : int, default=20000
         Rows of a concept, at least 1.
     n_features : int, default=5
         At least 4; three of them matter at a time.
     noise : float, default=0.05
-        Share of labels turned around, in [0, 0.5): the lowest error there is.
+        Share of labels flipped, in [0, 0.5): the lowest possible error.
 
     Yields
     ------
@@ -76,7 +76,7 @@ def drift_stream(
     _check(kind, n_rows, period, n_features, noise)
     rng = np.random.default_rng(seed)
     for start in range(0, n_rows, _BLOCK_ROWS):
-        # whole blocks are drawn, so that a shorter stream is the beginning of a longer one
+        # draw whole blocks, so that a shorter stream is the beginning of a longer one
         X = rng.standard_normal((_BLOCK_ROWS, n_features), dtype=np.float32)
         mixed, turned = rng.random((2, _BLOCK_ROWS))
         rows = np.arange(start, start + _BLOCK_ROWS)
@@ -108,7 +108,7 @@ def _label(X: np.ndarray, features: tuple[int, int, int]) -> np.ndarray:
 
 
 def _concept_of(rows: np.ndarray, kind: str, period: int, mixed: np.ndarray) -> np.ndarray:
-    """The number of each row's concept; ``mixed`` are uniform in [0, 1)."""
+    """The number of each row's concept; ``mixed`` is uniform in [0, 1)."""
     if kind == "none":
         return np.zeros_like(rows)
     k, since = np.divmod(rows, period)

@@ -1,4 +1,4 @@
-"""Rows of a data set as arrays, cut and scaled as in the papers."""
+"""Load the rows of a data set as arrays, split and scaled as in the papers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SUBSETS = ("all", "train", "test")
 
 @dataclass(frozen=True)
 class Dataset:
-    """Rows and what is known of them.
+    """Rows of a data set, and facts about them.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Dataset:
         Integer classes (-1 and 1 for two) or float64 targets.
     name, task, subset, scaling : str
     complete : bool
-        False where the file holds only a part of the set's rows.
+        False if the file holds only a part of the set's rows.
     path : Path
     """
 
@@ -55,22 +55,23 @@ def load(
     order: str = "file",
     dtype: Any = "float64",
 ) -> Dataset:
-    """A data set of the papers.
+    """Load a data set of the papers.
 
     Parameters
     ----------
     name : str
         A name of :data:`onkel.datasets.DATASETS`.
     subset : {"all", "train", "test"}, optional
-        The rows; left out, those the papers stream.
+        The rows; by default those the papers stream.
     scaling : {"none", "minmax", "unit", "symmetric"}, optional
-        "minmax": all columns to [0, 1], the target of a regression included. "unit": the features
-        alone to [0, 1]. "symmetric": the features to [-1, 1]. Left out, what the papers did.
+        "minmax": all columns to [0, 1], including the target of a regression. "unit": only the
+        features to [0, 1]. "symmetric": the features to [-1, 1]. By default as in the papers.
     order : {"file", "time"}, default="file"
-        "time" sorts the rows by when they were, where a set says when (``airlines_*``: month, day,
-        departure time).
+        "time" sorts the rows by time, if the set has one (``airlines_*``: month, day, departure
+        time).
     dtype : {"float64", "float32"}, default="float64"
-        Of X. Take float64 for unscaled columns of thousands: distances cancel in float32.
+        Type of X. Use float64 for unscaled columns with values in the thousands: distances cancel
+        in float32.
 
     Raises
     ------
@@ -79,7 +80,7 @@ def load(
     FileNotFoundError
         The set isn't on this machine; the message says how to get it.
     DataError
-        The file is not one of a data set.
+        The file is not a data set's file.
     """
     entry = info(name)
     subset = _choice("subset", subset or entry.subset, _SUBSETS)
@@ -119,7 +120,7 @@ def _choice(name: str, value: str, allowed: tuple[str, ...]) -> str:
 def _read(
     file: Path, subset: str, entry: Entry, by_time: bool
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """X (n, d) in float64, y (n,), and the rows of the whole file."""
+    """X (n, d) in float64, y (n,), and the number of rows in the whole file."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
@@ -145,12 +146,12 @@ def _read(
 
 
 def _time_order(table: Any, entry: Entry) -> np.ndarray:
-    """Row numbers by time; rows of the same time keep their order."""
+    """Row numbers sorted by time; rows of the same time keep their order."""
     return np.lexsort([table[column].to_numpy() for column in reversed(entry.time)])
 
 
 def _feature_columns(names: list[str], entry: Entry, file: Path) -> list[str]:
-    """f0, f1, ..., or, where a file names its columns otherwise, all but y and split."""
+    """f0, f1, ..., or, if a file uses other names, all columns but y and split."""
     wanted = [f"f{j}" for j in range(entry.n_features)]
     if "f0" not in names:
         wanted = [column for column in names if column not in ("y", "split")]
@@ -165,7 +166,7 @@ def _feature_columns(names: list[str], entry: Entry, file: Path) -> list[str]:
 
 
 def _scaled(X: np.ndarray, scaling: str) -> np.ndarray:
-    """X (n, d) with every column brought to the range; constant columns to its lower end."""
+    """X (n, d) with every column scaled to the range; constant columns go to its lower end."""
     if scaling == "none":
         return X
     low, high = X.min(axis=0), X.max(axis=0)

@@ -1,4 +1,4 @@
-"""Getting a data set from OpenML and keeping it as one Parquet file."""
+"""Download a data set from OpenML and keep it as one Parquet file."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ from onkel.numerics.dense import as_dense
 
 
 def fetch(name: str, *, force: bool = False) -> Path:
-    """Download a data set, once, and return its file.
+    """Download a data set, unless it is here already, and return its file.
 
-    Uses scikit-learn's ``fetch_openml``. The file is written to the first of
-    :func:`onkel.datasets.folders` (the folder of ``ONKEL_DATA``, else the user's cache), whole or
-    not at all.
+    Uses scikit-learn's ``fetch_openml``. The file is written atomically to the first of
+    :func:`onkel.datasets.folders` (the folder of ``ONKEL_DATA``, else the user's cache).
 
     Parameters
     ----------
     name : str
         A name of :data:`onkel.datasets.DATASETS`.
     force : bool, default=False
-        Download even where the set is on this machine.
+        Download even if the set is on this machine.
 
     Raises
     ------
@@ -39,7 +38,7 @@ def fetch(name: str, *, force: bool = False) -> Path:
     OSError
         No network, or the folder can't be written to.
     DataError
-        What OpenML gave has other columns or fewer rows than the set.
+        OpenML's data differ from the set in the number of rows, features or classes.
     """
     entry = info(name)
     found = entry.file
@@ -54,7 +53,7 @@ def fetch(name: str, *, force: bool = False) -> Path:
 
 
 def _download(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
-    """X (n, d) float64 and y (n,) as OpenML has them."""
+    """X (n, d) float64 and y (n,) as on OpenML."""
     from sklearn.datasets import fetch_openml
 
     assert entry.openml is not None
@@ -81,7 +80,7 @@ def _download(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _codes(y: np.ndarray, entry: Entry) -> np.ndarray:
-    """Labels as integers: -1 and 1 of two classes, numbers as they are, else 1, 2, ... by name."""
+    """Labels as integers: -1 and 1 for two classes; else the numbers, or 1, 2, ... by name."""
     if entry.task == "regression":
         return y.astype(np.float32)
     try:
@@ -99,7 +98,7 @@ def _codes(y: np.ndarray, entry: Entry) -> np.ndarray:
 
 
 def _write(X: np.ndarray, y: np.ndarray, entry: Entry, file: Path) -> None:
-    """Write the table beside its place, then move it there."""
+    """Write the table to a temporary file in the same folder, then rename it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""The table of data sets: names used by the papers, size, task, subset, scaling, OpenML."""
+"""The table of data sets: the papers' names, size, task, subset, scaling, OpenML."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from onkel.datasets.folders import folders
 
 @dataclass(frozen=True)
 class OpenML:
-    """Where a set lies on OpenML: a data id, or a name and version.
+    """A set's place on OpenML: a data id, or a name and version.
 
-    ``target`` names the target column where it isn't the default one; ``drop`` are columns that
-    are no features; ``n_train``: the first so many rows are the papers' training rows.
+    ``target`` names the target column if it isn't the default; ``drop`` names columns that aren't
+    features; the first ``n_train`` rows are the papers' training rows.
     """
 
     data_id: int | None = None
@@ -26,7 +26,7 @@ class OpenML:
     n_train: int | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """What ``fetch_openml`` is called with to say which set."""
+        """Arguments for ``fetch_openml`` that select the set."""
         if self.data_id is not None:
             return {"data_id": self.data_id}
         return {"name": self.name, "version": self.version}
@@ -39,27 +39,27 @@ class Entry:
     Attributes
     ----------
     name : str
-        As in ``onkel.datasets.load(name)``.
+        Name for ``onkel.datasets.load(name)``.
     task : {"binary", "multiclass", "regression"}
     n_rows, n_features : int
-        Of the whole set.
+        Size of the whole set.
     n_classes : int
         0 for regression.
     subset : {"all", "train", "test"}
         The split the papers stream.
     scaling : {"none", "minmax", "unit", "symmetric"}
-        What the papers did before streaming: nothing; every column, the target of a regression
-        included, to [0, 1]; the features alone to [0, 1]; the features to [-1, 1]. The ranges are
-        those of the whole subset, so it is not an online scaling.
+        What the papers did before streaming: nothing; every column to [0, 1], including the target
+        of a regression; only the features to [0, 1]; the features to [-1, 1]. The ranges are those
+        of the whole subset, so this is not online scaling.
     openml : OpenML or None
     source : str
-        Where it comes from, for a person who has to get it by hand.
+        Origin of the set, for a user who has to get it by hand.
     files : tuple of str
-        File names it may lie under; later ones hold a part of the rows.
+        Other file names of the set; some of these files hold only a part of the rows.
     above : float or None
-        Two classes made of a number: whether the target is above this.
+        Makes two classes of a numeric target: whether it is above this.
     time : tuple of str
-        Columns that tell when a row was; with ``order="time"`` rows are sorted by them.
+        Columns with the time of a row; ``order="time"`` sorts the rows by them.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Entry:
 
     @property
     def file(self) -> Path | None:
-        """The set's file; None where it isn't on this machine."""
+        """The set's file; None if it isn't on this machine."""
         files = (folder / name for folder in folders() for name in self.candidates)
         return next((file for file in files if file.is_file()), None)
 
@@ -94,7 +94,7 @@ class Entry:
         return self.file is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: what :class:`Entry` says, and the path where the set is here."""
+        """The entry for JSON, with the path of the set's file if it is on this machine."""
         told = ("name", "task", "n_rows", "n_features", "n_classes", "subset", "scaling", "source")
         file = self.file
         return {name: value for name, value in asdict(self).items() if name in told} | {
@@ -164,7 +164,7 @@ _ENTRIES = (
     Entry("airlines_delay", _R, 5929413, 8, 0, "all", "unit", None, _ASA, time=_WHEN),
     Entry("airlines_late", _B, 5929413, 8, 2, "all", "unit", None, _ASA,
           files=("airlines_delay.parquet",), above=15.0, time=_WHEN),
-    # rows that the default learner is held to, see onkel.experiments.own.goals
+    # rows for the goals of the default learner, see onkel.experiments.own.goals
     Entry("mnist_test", _M, 70000, 784, 10, "test", "none", None, "the set mnist: its test images",
           files=("mnist.parquet",), divide=255.0),
     Entry("covtype_sub93k", _M, 92962, 54, 7, "all", "minmax", None,
@@ -184,12 +184,12 @@ def info(name: str) -> Entry:
     Parameters
     ----------
     name : str
-        A name of :data:`DATASETS`, or another the papers use ("codrna").
+        A name of :data:`DATASETS`, or an alias that the papers use ("codrna").
 
     Raises
     ------
     ValueError
-        Unknown name; the message lists what there is.
+        Unknown name; the message lists the known ones.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Data sets on this machine, and what to do about those that are not."""
+"""Find data sets on this machine, and explain how to get the others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def path(name: str) -> Path:
     ValueError
         Unknown name.
     FileNotFoundError
-        The set isn't here; the message says where it was looked for and how to get it.
+        The set isn't on this machine; the message says where it was looked for and how to get it.
     """
     entry = info(name)
     if entry.file is None:
@@ -42,7 +42,7 @@ def path(name: str) -> Path:
 
 
 def missing(entry: Entry) -> str:
-    """What to say where a data set isn't there."""
+    """The message for a data set that isn't on this machine."""
     looked = " and ".join(str(folder) for folder in folders())
     if entry.openml is not None:
         how = f"get it with 'onkel datasets fetch {entry.name}', or"

@@ -17,12 +17,12 @@ _STALE = 3600.0
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write, moved to its place when the block ends well and removed when it does not.
+    """A temporary file to write; renamed to ``path`` if the block succeeds, else removed.
 
-    It is written beside its place, so the move stays within one file system, and flushed to disk
-    before it, so that a crash leaves the old file or the new one, never half of either. A link
-    stays: the file it names is replaced. A file that is replaced keeps its permissions. What killed
-    writes of the same file have left more than an hour ago is removed.
+    It is in the same folder, so the rename stays within one file system, and is flushed to disk
+    first, so that a crash leaves the old file or the new one, never half of either. A link stays:
+    the file it points to is replaced. A replaced file keeps its permissions. Temporary files that
+    killed writes of the same file left more than an hour ago are removed.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     Yields
     ------
     binary file
-        For writing.
+        Open for writing.
 
     Raises
     ------
     OSError
-        Something is there that is no regular file: a device, a pipe, a folder.
+        ``path`` exists and is not a regular file but a device, a pipe or a folder.
     """
     path = Path(os.path.realpath(path))
     mode = _mode(path)
@@ -57,7 +57,7 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _mode(path: Path) -> int | None:
-    """The permissions of the file that is there; None where there is none."""
+    """The permissions of an existing file; None if there is none."""
     try:
         found = path.stat().st_mode
     except FileNotFoundError:
@@ -69,7 +69,7 @@ def _mode(path: Path) -> int | None:
 
 
 def _remove_stale(path: Path) -> None:
-    """Remove what killed writes of this very file have left."""
+    """Remove temporary files that killed writes of this file have left."""
     start, end = f".{path.name}.", ".tmp"
     for other in path.parent.glob("*" + end):
         token = other.name[len(start) : -len(end)]
@@ -84,7 +84,7 @@ def _remove_stale(path: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name itself last through a power cut, where the system can."""
+    """Make the rename survive a power cut, on POSIX systems."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -2,8 +2,8 @@
 
 The file is a valid safetensors file. Its tensors are the arrays of the model's state, named by
 their path in it (``estimator/state/coef``); its metadata hold one JSON document under ``onkel``:
-the class, the scalars of the state, the versions and a SHA-256 over all of it. Nothing in a file
-is ever executed, and a class is taken only from onkel's own public modules.
+the class, the scalars of the state, the versions and a SHA-256 over all of it. Nothing in a file is
+ever executed; classes come only from onkel's own public modules or from `register`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _METADATA_KEY = "onkel"
 def save(model: Any, path: str | os.PathLike[str], *, info: dict[str, Any] | None = None) -> None:
     """Write a model to one file, atomically.
 
-    The file is written beside its place, flushed to disk and then moved there, so a reader (or a
-    crash) sees the old file or the new one, never half of either. The same model gives the same
+    A temporary file is written, flushed to disk and then renamed, so that readers, even after a
+    crash, see the old file or the new one, never half of either. The same model gives the same
     bytes.
 
     Parameters
@@ -42,14 +42,14 @@ def save(model: Any, path: str | os.PathLike[str], *, info: dict[str, Any] | Non
     path : path-like
         Usually ending in ``.onkel``. An existing file is replaced.
     info : dict, optional
-        JSON-able notes kept beside the model, not part of it; see `load_with_info`.
+        JSON-able notes stored with the model but not part of it; see `load_with_info`.
 
     Raises
     ------
     ModelFileError
-        If the folder does not exist or cannot be written.
+        The folder does not exist or cannot be written to.
     TypeError
-        If the object's class could not be read back.
+        The object's class could not be read back.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def save(model: Any, path: str | os.PathLike[str], *, info: dict[str, Any] | Non
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save` or ``onkel learn --save`` wrote.
 
-    A loaded model predicts, and continues learning, bit for bit as the saved one would.
+    A loaded model predicts and continues learning exactly (bit for bit) as the saved one would.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is missing (then it is a `FileNotFoundError` too), truncated, altered, not
-        onkel's, or of a newer format, or if its state is none that `save` could have written.
+        The file is missing (then the error is a `FileNotFoundError`, too), truncated, altered, not
+        onkel's, or of another format, or has a state that `save` could not have written.
 
     Examples
     --------
@@ -120,9 +120,9 @@ def load_with_info(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     Returns
     -------
     model : object
-        As `load` gives it.
+        As from `load`.
     info : dict
-        What `save` was given, empty if nothing.
+        The ``info`` given to `save`; empty if none.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def load_with_info(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except Exception as error:
-        # a state that was edited may fail anywhere
+        # an edited state may fail anywhere
         raise ModelFileError(
             f"{path}: the state of this {document.get('class')} does not fit onkel {__version__} "
             f"(written by {document.get('version')}): {error!r}"
@@ -171,7 +171,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    # the last two: a type of numbers that NumPy lacks
+    # the last two come from number types that NumPy lacks
     except (SafetensorError, OSError, ValueError, AttributeError, TypeError) as error:
         raise ModelFileError(f"{path}: not a model file of onkel, or truncated ({error})") from None
     try:
@@ -192,7 +192,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file atomically; ModelFileError, which says why, where it cannot be written."""
+    """Write a file atomically; if that fails, raise a ModelFileError that says why."""
     if not path.parent.is_dir():
         raise ModelFileError(f"cannot save {path}: the folder {path.parent} does not exist")
     try:

@@ -1,4 +1,4 @@
-"""A nested state of a learner as JSON plus named arrays, and back, without loss."""
+"""Split a learner's nested state into JSON and named arrays, and join them, without loss."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TAG = "__onkel__"
 
 
 def flatten(state: dict[str, Any]) -> tuple[Any, dict[str, np.ndarray]]:
-    """Split a nested state into a JSON-able tree and its arrays by slash-joined path.
+    """Split a nested state into a JSON-able tree and its arrays, named by slash-joined paths.
 
     Parameters
     ----------
@@ -22,21 +22,21 @@ def flatten(state: dict[str, Any]) -> tuple[Any, dict[str, np.ndarray]]:
     Returns
     -------
     tree : dict
-        The state, every array replaced by a reference.
+        The state, with every array replaced by a reference.
     arrays : dict of str to ndarray
         C-contiguous numeric arrays.
 
     Raises
     ------
     TypeError
-        If a leaf is of another kind; the message names its path.
+        A leaf is of another kind; the message names its path.
     """
     arrays: dict[str, np.ndarray] = {}
     return _pack(state, "", arrays), arrays
 
 
 def unflatten(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """Put together again what `flatten` split.
+    """Rebuild the state that `flatten` split.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def unflatten(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
     Returns
     -------
     dict
-        The nested state; its arrays are writable copies in their first memory order.
+        The nested state; its arrays are writable copies in their original memory order.
     """
     if isinstance(tree, list):
         return [unflatten(item, arrays) for item in tree]

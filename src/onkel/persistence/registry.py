@@ -25,12 +25,12 @@ _EXTRA: dict[str, type] = {}
 
 
 def register(cls: type) -> type:
-    """Allow a class of one's own (with ``get_state`` and ``from_state``) in model files.
+    """Allow your own class (with ``get_state`` and ``from_state``) in model files.
 
     Parameters
     ----------
     cls : type
-        Known in files by its name; may be used as a decorator.
+        Files know it by its name. `register` can be used as a decorator.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def register(cls: type) -> type:
 
 
 def class_name(obj: Any) -> str:
-    """Name under which an object's class is written, or TypeError if it could not be read back."""
+    """Name of an object's class in files; TypeError if it could not be read back."""
     name = type(obj).__name__
     try:
         known = resolve(name) is type(obj)
@@ -57,7 +57,7 @@ def class_name(obj: Any) -> str:
 
 
 def resolve(name: str) -> type:
-    """The class of that name among onkel's own (or registered) classes."""
+    """The class of that name, registered or onkel's own."""
     if name in _EXTRA:
         return _EXTRA[name]
     for module_name in _MODULES:
@@ -74,12 +74,12 @@ def resolve(name: str) -> type:
 
 
 def part_of(model: Any) -> dict[str, Any]:
-    """A model as a part of another's state: its class and its own state."""
+    """A model as a part of another's state: its class and its state."""
     return {"class": class_name(model), "state": model.get_state()}
 
 
 def model_of_part(state: dict[str, Any], name: str) -> Any:
-    """The model whose :func:`part_of` is ``state[name]``; ModelFileError if it is none."""
+    """The model whose :func:`part_of` is ``state[name]``; ModelFileError if there is none."""
     with inside(state, name) as part:
         check(part, {"class": Text()})
         kind: Any = resolve(part["class"])

@@ -17,7 +17,7 @@ from onkel.streams.sources.source import Source, piece_rows
 
 
 class ArraySource(Source):
-    """Rows of an array of shape (n, d), dense or CSR; blocks are views where the dtype allows.
+    """Rows of an array of shape (n, d), dense or CSR; blocks are views if the dtype allows it.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def _as_numbers(X: Any) -> Any:
 
 
 def as_target(y: Any, n: int | None = None) -> np.ndarray:
-    """A target given as an array: one value for each of n rows, where their number is known.
+    """A target given as an array, checked to have ``n`` values if ``n`` is given.
 
-    Object arrays become text or numbers; of one with gaps each value does, and a gap None.
+    Object arrays become text or numbers; with gaps they stay object arrays, a gap being None.
     """
     y = as_values(y)
     if y.ndim == 2 and y.shape[1] == 1:

@@ -30,7 +30,7 @@ class _Files(TableSource):
         self._count()
         super().__init__()
         if not self.once:
-            # Peeked: read again from the start, and then only the columns needed.
+            # Read again from the start, and then only the columns needed.
             self._batches = None
 
     def _count(self) -> None:
@@ -56,12 +56,12 @@ class _Files(TableSource):
         raise NotImplementedError
 
     def _present(self, names: list[str]) -> list[str] | None:
-        """Columns to read of a file; those it lacks are missed when encoding."""
+        """Columns to read from a file; the encoder reports those that the file lacks."""
         return None if self.wanted is None else [n for n in names if self._takes(n)]
 
 
 def _guarded(step: Callable[[], T], file: FileRef, rows: int | None) -> T:
-    """What ``step`` gives. Readers of damaged files raise nearly every kind of error."""
+    """Result of ``step``. Readers of damaged files raise nearly every kind of error."""
     try:
         return step()
     except DataError:
@@ -85,7 +85,7 @@ class ParquetSource(_Files):
                 "Parquet cannot be read from a pipe; give the file, or pipe Arrow or CSV",
                 source=file.name,
             )
-        # Buffered reading: without it, a whole column of a row group is held at once.
+        # Without buffered reading, a whole column of a row group is held at once.
         with file.open() as raw:
             yield pq.ParquetFile(
                 raw, buffer_size=1 << 17, pre_buffer=False, page_checksum_verification=True
@@ -103,7 +103,7 @@ class ParquetSource(_Files):
             names = parquet.schema_arrow.names
             columns = self._present(names)
             width = len(names if columns is None else columns)
-            # Batches are small: handing columns to threads costs more than it saves.
+            # Batches are small: threads cost more than they save.
             yield from parquet.iter_batches(
                 batch_size=piece_rows(width), columns=columns, use_threads=False
             )
@@ -116,7 +116,7 @@ class ArrowSource(_Files):
         raw: Any = file.open()
         try:
             if file.once:
-                # A buffered pipe shows its first bytes without giving them away.
+                # A buffered pipe can show its first bytes without consuming them.
                 head = raw.peek(6)[:6] if isinstance(raw, BufferedReader) else b""
             else:
                 head = raw.read(6)

@@ -1,4 +1,4 @@
-"""Blocks of rows, and cutting pieces of any size into blocks of exactly the same size."""
+"""Blocks of rows; pieces of any size are cut into blocks of equal size."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Block(NamedTuple):
     Attributes
     ----------
     X : ndarray of shape (n, d), C-contiguous, or CSR matrix of shape (n, d)
-        Features. May be a view of the source's own memory: read it, do not write to it.
+        Features. May be a view of the source's own memory: do not write to it.
     y : ndarray of shape (n,) or None
-        Targets as they stand in the source: str, int, float or bool.
+        Targets as in the source: str, int, float or bool.
     start : int
-        Index in the stream of the first row.
+        Index of the first row in the stream.
     late : int
-        How many of the columns, the last ones, came in mid-stream; rows without them have 0 there.
+        How many of the last columns appeared in mid-stream; rows without them have 0 there.
     groups : ndarray of shape (n,) or None
-        The series that each row belongs to, texts or numbers, where a stream has several.
+        The series that each row belongs to, as text or numbers, if a group column was named.
     times : ndarray of shape (n,) or None
-        When each row came, in seconds, where that was asked for.
+        Time of each row in seconds, if a time column was named.
     """
 
     X: Any
@@ -44,10 +44,10 @@ class Block(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Rows as a source hands them over: any number of them, NaN where a value is missing.
+    """Any number of rows from a source, NaN where a value is missing.
 
-    The last ``late`` columns came in mid-stream: later pieces may have more. ``unlabelled``: rows
-    without a target, if there are any.
+    The last ``late`` columns appeared in mid-stream; later pieces may have more. ``unlabelled`` is
+    a mask of the rows without a target, or None if there are none.
     """
 
     X: Any
@@ -81,14 +81,14 @@ _BY_ROW = ("y", "groups", "times")
 
 
 def rows_of(part: Rows, rows: Any) -> Rows:
-    """Some rows of a block or piece: a slice, a mask, or numbers; ``start`` stays."""
+    """Some rows of a block or piece, by slice, mask or indices; ``start`` stays."""
     held, names = part._asdict(), ("X", *_BY_ROW, "unlabelled")
     chosen = {name: held[name][rows] for name in names if held.get(name) is not None}
     return part._replace(**chosen)
 
 
 def concat(parts: list[Rows]) -> Rows:
-    """Stack rows, with zeros where they lack columns; a single part is handed on without a copy."""
+    """Stack rows, with 0 in columns that they lack; a single part is returned without a copy."""
     if len(parts) == 1:
         return parts[0]
     X: Any
@@ -107,7 +107,7 @@ def concat(parts: list[Rows]) -> Rows:
 
 
 def skip(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
-    """Leave out the first ``rows`` rows."""
+    """The pieces without the first ``rows`` rows."""
     for piece in pieces:
         n = piece.n_rows
         if rows < n:
@@ -126,9 +126,9 @@ def reblock(
     start: int,
     waits: Callable[[], bool] = lambda: False,
 ) -> Iterator[Block]:
-    """Cut ``pieces`` into blocks of ``block_rows``; before an error, give what stands.
+    """Cut ``pieces`` into blocks of ``block_rows``; the rows before an error still come out.
 
-    ``waits``: whether the source has nothing more yet; what there is becomes a block then.
+    ``waits`` tells whether the source has nothing more yet; the rows so far then become a block.
     """
     held: list[Piece] = []
     count = 0

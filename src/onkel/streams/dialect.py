@@ -1,4 +1,4 @@
-"""How a text file of tables is written, where its name and its first lines do not tell."""
+"""The dialect of a CSV file, where its name and its first lines do not show it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ _THOUSANDS = (",", " ", "'"), (".", " ", "'")
 
 
 class Dialect(NamedTuple):
-    """What a user says of a CSV file.
+    """What the user says about a CSV file.
 
     Attributes
     ----------
     sep : str or None
-        What stands between fields; None: a comma, or a semicolon, tab or bar by the header.
+        Separator of the fields; None: a comma, semicolon, tab or bar, whichever the header has.
     encoding : str or None
-        Of the text; None: UTF-8.
+        Text encoding; None: UTF-8.
     header : bool
         Whether the first line may name the columns.
     na_values : tuple of str
-        What stands for no value, beside the usual.
+        Texts that mean a missing value, besides the usual ones.
     as_written : bool
-        Whether numbers are read as text first: they may have a decimal comma, or thousands.
+        Whether numbers are read as text first, since they may have a decimal comma or marks
+        between thousands.
     """
 
     sep: str | None = None
@@ -43,7 +44,7 @@ class Dialect(NamedTuple):
         written: Written,
         thousands: str | None,
     ) -> Dialect:
-        """The dialect of what `open_stream` is told; ValueError for what no file can have."""
+        """The dialect for arguments of `open_stream`; ValueError for impossible ones."""
         comma = written.decimal == ","
         if thousands is not None and thousands not in _THOUSANDS[comma]:
             raise ValueError(
@@ -54,7 +55,7 @@ class Dialect(NamedTuple):
         return dialect
 
     def check(self) -> None:
-        """ValueError for what no file can have."""
+        """Raise ValueError for a separator or an encoding that no file can have."""
         if self.sep is not None and len(self.sep.encode()) != 1:
             raise ValueError(f"sep={self.sep!r} must be one character, such as ';'")
         if self.encoding is not None:

@@ -19,18 +19,18 @@ _SPANS = (datetime.timedelta, np.timedelta64)
 
 
 class DictRows:
-    """Rows with the columns given, and with those that their keys add.
+    """Rows with the given columns, and with those that new keys add.
 
     Parameters
     ----------
     columns : iterable of Column
     source : str
-        For errors.
+        Name for error messages.
 
     Attributes
     ----------
     columns : dict of str to Column
-        New ones at the end: a key becomes a column with its first value.
+        New ones at the end: a key becomes a column when its first value comes.
     n_rows : int
     """
 
@@ -42,7 +42,7 @@ class DictRows:
         self._values: dict[str, list[Any]] = {name: [] for name in self.columns}
 
     def add(self, x: Any, row: int) -> None:
-        """Take a row; ``row`` is its number, for errors. A bad one leaves no trace."""
+        """Add a row; ``row`` is its number, for errors. A bad row changes nothing."""
         if not isinstance(x, dict):
             raise DataError(
                 f"a dict is expected, got {shorten(x)}", source=self.source, row=row, value=x
@@ -63,7 +63,7 @@ class DictRows:
         self.n_rows += 1
 
     def _read(self, column: Column, value: Any, row: int) -> Any:
-        """Text or None of a text column; else a number, NaN where it is missing."""
+        """Text or None for a text column; else a number, NaN if it is missing."""
         gone = is_missing(value)
         if column.kind == "text":
             return (None if gone else text_of(value, column.name, row)) or None
@@ -99,7 +99,7 @@ class DictRows:
 
 
 def _column(name: str, value: Any) -> Column:
-    """A column by its first value."""
+    """A column of the kind that its first value has."""
     if isinstance(value, _TIMES):
         origin = _seconds_of(value)
         return Column(name, "time", origin if origin == origin else 0.0)
@@ -107,7 +107,7 @@ def _column(name: str, value: Any) -> Column:
 
 
 def _seconds_of(value: Any) -> float:
-    """A date, time of day, duration or moment as seconds; without a zone it is taken for UTC."""
+    """Seconds of a date, time of day, duration or moment; without a zone it is taken as UTC."""
     if isinstance(value, np.datetime64 | np.timedelta64):
         count = value.astype(f"{value.dtype.str[1]}8[ns]").view(np.int64)
         return math.nan if np.isnat(value) else float(count) * 1e-9

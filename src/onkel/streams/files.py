@@ -1,4 +1,4 @@
-"""Finding the files that a path, folder, glob, list or URL stands for."""
+"""Find the files that a path, folder, glob, list or URL stands for."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FileRef:
 
     @property
     def compression(self) -> str | None:
-        """Name of the compression that the file's last suffix tells."""
+        """Name of the compression, by the file's last suffix."""
         return COMPRESSION.get(os.path.splitext(self.name)[1].lower())
 
     def open(self) -> BinaryIO:
@@ -48,13 +48,13 @@ class FileRef:
 
 
 def joint_name(files: list[FileRef]) -> str:
-    """A name for all of them."""
+    """One name for all the files."""
     more = f" and {len(files) - 1} more" if len(files) > 1 else ""
     return files[0].name + more
 
 
 def joint_size(files: list[FileRef]) -> int | None:
-    """Bytes of all of them, where known."""
+    """Bytes of all the files, if all sizes are known."""
     sizes = [file.size for file in files if file.size is not None]
     return sum(sizes) if len(sizes) == len(files) else None
 
@@ -133,7 +133,7 @@ def _format_of(name: str) -> str | None:
 
 
 def find_format(refs: Iterable[FileRef], asked: str | None) -> str:
-    """The format: as asked for, or as the names of the files tell."""
+    """The format asked for, or the one that the file names show."""
     if asked is not None:
         if asked not in FORMATS:
             raise DataError(f"unknown format {asked!r}; the formats are {', '.join(FORMATS)}")

@@ -1,4 +1,4 @@
-"""A fingerprint of the rows handed out, so that a resumed run can tell whether they changed."""
+"""A fingerprint of the rows read, so that a resumed run can tell whether they changed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 
 class Fingerprint:
-    """Hash of rows; the same however they are cut into blocks.
+    """Hash of rows that does not depend on how they are cut into blocks.
 
-    It covers the columns' names in their order, every feature and every target. A column that
-    comes in mid-stream counts where it is not 0, so rows before it keep their fingerprint.
+    It covers the column names in order, every feature and every target. A column that appears in
+    mid-stream only counts where it is not 0, so the rows before it keep their fingerprint.
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
@@ -28,7 +28,7 @@ class Fingerprint:
         return other
 
     def update(self, X: Any, y: np.ndarray | None, late: int) -> None:
-        """Take in the rows of X, of shape (n, d), whose last ``late`` columns came late."""
+        """Add the rows of X, of shape (n, d), whose last ``late`` columns came in mid-stream."""
         first, others, targets = self._parts
         if isinstance(X, np.ndarray):
             known = X.shape[1] - late
@@ -54,7 +54,7 @@ class Fingerprint:
 
 
 def _target_bytes(y: np.ndarray) -> bytes:
-    """Whole numbers and floats alike, because a column of whole numbers may widen."""
+    """Integers count as floats, because a column of integers may widen to floats."""
     if y.dtype.kind == "U":
         return "".join(f"{value}\x1f" for value in y).encode("utf-8", "surrogatepass")
     return y.astype(np.float64).tobytes()

@@ -1,4 +1,4 @@
-"""Text files in chunks that end where a record ends."""
+"""Read text files in chunks of whole records."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from onkel.errors import DataError
 from onkel.streams.files import FileRef
 from onkel.streams.pipes import PipeReader, pipe_reader
 
-# Large enough to keep a parser busy, small enough for its rows to stay in the cache.
+# Large enough to keep a parser busy, small enough for the rows to stay in the cache.
 CHUNK_BYTES = 1 << 20
 _LONGEST = 1 << 26
 
 
 class Chunk(NamedTuple):
-    """Whole records; ``line`` is the number (from 1) of the first one's line in the file."""
+    """Whole records; ``line`` is the line (from 1) in the file where the first one begins."""
 
     data: bytes
     line: int
@@ -26,10 +26,10 @@ class Chunk(NamedTuple):
 
 
 def _cut(data: bytes, quotes: bool) -> int:
-    """Where the last whole record ends (0: nowhere).
+    """Where the last whole record ends; 0 if there is none.
 
-    Inside quotes a line end is text: an odd number of quotes before it says so. A stray quote
-    breaks that count, so if no line end fits, lines are records.
+    A line end inside quotes is text: it has an odd number of quotes before it. A stray quote
+    breaks that count; if no line end fits, each line is a record.
     """
     plain = at = data.rfind(b"\n") + 1
     if not quotes or b'"' not in data:
@@ -46,9 +46,10 @@ def _cut(data: bytes, quotes: bool) -> int:
 def line_chunks(
     ref: FileRef, *, quotes: bool, first_lines: float = 0, encoding: str | None = None
 ) -> Iterator[Chunk]:
-    """Chunks of about ``CHUNK_BYTES`` of a text file, uncompressed on the way, in UTF-8.
+    """Chunks of about ``CHUNK_BYTES`` of a text file, decompressed and in UTF-8.
 
-    A pipe that pauses gives what has come, the first time at least ``first_lines`` lines.
+    When a pipe pauses, the bytes so far become a chunk; the first has at least ``first_lines``
+    lines.
     """
     raw = ref.open()
     try:
@@ -56,7 +57,7 @@ def line_chunks(
         if ref.compression:
             import pyarrow as pa
 
-            if ref.compression == "xz":  # which Arrow does not know
+            if ref.compression == "xz":  # Arrow cannot read it
                 stream = pa.PythonFile(lzma.LZMAFile(raw), "r")  # noqa: SIM115
             else:
                 stream = pa.input_stream(pa.PythonFile(raw, "r"), compression=ref.compression)
@@ -106,7 +107,7 @@ def _chunks(stream: Any, raw: Any, ref: FileRef, quotes: bool, size: int) -> Ite
 
 
 def line_of(chunk: Chunk, record: int) -> str:
-    """``"line 7: "`` for a message, where lines are records; otherwise nothing."""
+    """``"line 7: "`` for a message if each line is a record; else an empty text."""
     if b'"' in chunk.data:
         return ""
     for number, line in enumerate(chunk.data.split(b"\n"), chunk.line):

@@ -1,4 +1,4 @@
-"""Rows of arrays with what stands beside them: their groups and times."""
+"""Rows of arrays together with their groups and times."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from onkel.streams.blocks import Block
 
 
 def beside(blocks: Iterable[Any], groups: Any = None, times: Any = None) -> Iterator[Block]:
-    """Blocks, or pairs (X, y), with groups (n,) and times (n,) of their rows.
+    """Add groups (n,) and times (n,) to the rows of blocks or of pairs (X, y).
 
     Raises
     ------
     DataError
-        There are fewer than rows, or a time is missing.
+        There are fewer groups or times than rows, or a time is missing.
     """
     columns = {"groups": groups, "times": None if times is None else _seconds(times)}
     given = {name: np.asarray(v) for name, v in columns.items() if v is not None}
@@ -36,7 +36,7 @@ def beside(blocks: Iterable[Any], groups: Any = None, times: Any = None) -> Iter
 
 
 def _seconds(times: Any) -> np.ndarray:
-    """Times as seconds since 1970; numbers are seconds."""
+    """Times as seconds since 1970; numbers are taken as seconds."""
     values = np.asarray(times)
     if values.dtype.kind in "OM":
         values = np.array(values, dtype="datetime64[ns]")

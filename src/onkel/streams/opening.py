@@ -1,4 +1,4 @@
-"""Opening a stream: any source of rows, in blocks."""
+"""Open any source of rows as a stream of blocks."""
 
 from __future__ import annotations
 
@@ -38,78 +38,80 @@ def open_stream(
         A pandas or polars frame, an Arrow table or record-batch reader, anything with
         ``__arrow_c_stream__``. An iterable of pairs ``(x, y)`` with x a dict or a vector.
     target : str, optional
-        Target column of a table. Left out, an ``encoder`` tells it, if that column is there.
+        Target column of a table. By default that of the ``encoder``, if the table has it.
     format : {"csv", "tsv", "parquet", "arrow", "jsonl", "svmlight"}, optional
-        Left out, the name of the file tells it (``.gz``, ``.bz2``, ``.xz``, ``.zst`` for text
-        files too).
+        By default the file's ending decides (text files may also end in ``.gz``, ``.bz2``,
+        ``.xz``, ``.zst``).
     features : list of str, optional
         Columns to use; all but the target by default. For svmlight: the number of features.
     exclude : list of str
-        Columns to leave out, also those that only a later file has.
+        Columns to leave out, also if only a later file has them.
     categorical : list of str
-        Columns to read as categories though they look like numbers.
+        Columns to read as categories although they look like numbers.
     n_hash : int, default=32
-        Features that the values of a text column beyond ``max_categories`` share.
+        Features shared by the values of a text column beyond ``max_categories``.
     max_categories : int, default=64
         Values of a text column that have a feature of their own.
     statistics : bool, default=False
         Whether text columns also give the codes of their values, for a `StreamModel`.
     missing : {"error", "auto", "zero", "mean", "skip"}, default="error"
-        What to do with missing values in features: refuse, 0, running mean of the column, or drop
-        the row (which then does not count). With "auto" a missing number becomes the running mean,
-        and 1 in a feature beside it; missing text is a category. A column that a later file lacks
-        is missing with "zero", "mean" and "skip", and refused by the others. Infinite values are
-        always refused; rows of a table without a target are left out, and do not count.
+        What to do with missing values in features: refuse them, use 0, use the running mean of
+        the column, or drop the row (which then does not count). With "auto" a missing number
+        becomes the running mean, with 1 in an extra feature; missing text is a category. If a
+        later file lacks a column, its values are missing with "zero", "mean" and "skip"; the other
+        policies refuse the file. Infinite values are always refused. Rows of a table without a
+        target are left out and do not count.
     block_rows : int, default=4096
-        Rows of every block but the last.
+        Rows per block, except the last.
     shuffle : int, default=0
-        Size in rows of a shuffle buffer; 0 keeps the order.
+        Size of the shuffle buffer in rows; 0 keeps the order.
     random_state : int, optional
         Seed of the shuffle.
     encoder : Encoder, optional
-        That of a saved model: the same columns in any order become the same features.
+        Encoder of a saved model: the same columns in any order become the same features.
     extend : bool, default=False
-        Whether columns of a table that the ``encoder`` doesn't know become features behind those
-        it has, to learn from; else they are left out. Without an encoder, a column or key that
-        only comes in a later file or row always does, unless ``features`` names those to use.
+        Whether columns of a table that the ``encoder`` does not know become new features behind
+        the old ones; otherwise they are left out. Without an encoder, a column or key that appears
+        in a later file or row always becomes one, unless ``features`` names those to use.
     skip_rows : int, default=0
         Rows to leave out at the start, to resume.
     dtype : {"float32", "float64"}, default="float32"
     fingerprint : bool or str, default=False
-        Whether ``Stream.fingerprint`` can tell what was read. A text is what it told when the
-        first ``skip_rows`` rows had been read: other rows are refused.
+        Whether to compute ``Stream.fingerprint``. A text is the fingerprint of the first
+        ``skip_rows`` rows of an earlier run: other rows are refused.
     sep : str, optional
-        What stands between the fields of a CSV file; left out, its header tells.
+        Separator of the fields of a CSV file; by default the header decides.
     encoding : str, optional
-        Of a text file, such as "latin-1"; UTF-8 by default.
+        Encoding of a text file, such as "latin-1"; UTF-8 by default.
     header : bool, default=True
         Whether the first line of a CSV file may name the columns; else they are c0, c1, ...
     na_values : list of str
-        What stands for no value, beside the usual: nothing, "?", "NA", "-", "None", "NaN", ...
+        Texts that mean a missing value, besides the usual: nothing, "?", "NA", "-", "None",
+        "NaN", ...
     labels : bool, default=False
-        Whether the target is text, whatever it looks like: 1 and "one" are both labels then.
+        Whether the target is text, whatever it looks like: both 1 and "one" are then labels.
     thousands : str, optional
-        That numbers may have this mark between thousands, though the first rows have none. Marks in
-        the first rows are found without it.
+        Mark that numbers may have between thousands. Needed only if the first rows have none;
+        marks in the first rows are found without it.
     decimal : {".", ","}, default="."
         Decimal mark of numbers in text files.
     dates : {"dayfirst", "monthfirst"}, optional
-        How times such as 2/3/2024 begin, where the first rows do not tell.
+        Order in times such as 2/3/2024, if the first rows do not show it.
     tidy : bool, default=False
-        Whether columns of a new table that tell nothing about other rows are left out: those that
-        count the rows, are ids, or have a text of their own in nearly every row, by the first rows.
-        ``Stream.useless`` names them. A column that is constant in the first rows waits until
-        another value comes (``Column.constant``).
+        Whether to leave out columns of a new table that tell nothing about other rows: those that,
+        judged by the first rows, count the rows, are ids, or have a text of their own in nearly
+        every row. ``Stream.useless`` names them. A column that is constant in the first rows waits
+        until another value comes (``Column.constant``).
     keep_columns : list of str
         Columns that ``tidy`` keeps.
     keep : list of str
-        Columns of a table to hand on as they are, by `Stream.kept`.
+        Columns of a table to hand on unchanged through `Stream.kept`.
     group : str, optional
-        Column of the series that each row belongs to: `Block.groups`. It is a feature, too, unless
-        excluded.
+        Column with the series that each row belongs to, see `Block.groups`. It is also a feature
+        unless excluded.
     time : str, optional
-        Column of when each row came, times or seconds: `Block.times`. It is a feature, too, unless
-        excluded.
+        Column with the time of each row, as times or seconds, see `Block.times`. It is also a
+        feature unless excluded.
 
     Returns
     -------
@@ -118,8 +120,8 @@ def open_stream(
     Raises
     ------
     DataError
-        Naming file, row (from 0, over all files), column and value: here for what is wrong with
-        the source as a whole, or while iterating, after the good rows before the bad one.
+        It names file, row (from 0, over all files), column and value. Errors of the source as a
+        whole are raised here, those of a row while iterating, after the good rows before it.
 
     Examples
     --------

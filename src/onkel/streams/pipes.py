@@ -1,4 +1,4 @@
-"""Pipes that pause: what has come is handed over, though a whole chunk has not."""
+"""Pipes that pause: the bytes so far are handed over without waiting for a whole chunk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONG = 1.0
 class PipeReader:
     """Reads a file descriptor.
 
-    The first ``first_lines`` lines are handed over together: they tell what the columns are.
+    The first ``first_lines`` lines are handed over together: the columns are inferred from them.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class PipeReader:
         self._told = False
 
     def read(self, size: int) -> bytes:
-        """``size`` bytes, or fewer at the end or where nothing more has come for a moment."""
+        """``size`` bytes, or fewer at the end or when the pipe pauses."""
         parts, got = [], 0
         self.waits = False
         while got < size:
@@ -51,7 +51,7 @@ class PipeReader:
         return b"".join(parts)
 
     def _tell_of_waiting(self) -> None:
-        """Say once that the first lines are waited for."""
+        """Say once that the reader is waiting for the first lines."""
         if self._told or self._lines_left <= 0 or math.isinf(self._lines_left):
             return
         if not select.select([self._descriptor], [], [], _LONG)[0]:
@@ -63,7 +63,7 @@ class PipeReader:
 
 
 def pipe_reader(raw: Any, first_lines: float) -> Any:
-    """A reader of standard input that does not wait for whole chunks, where the system has one."""
+    """A reader of standard input that does not wait for whole chunks; on POSIX systems only."""
     if os.name != "posix":
         return raw
     try:

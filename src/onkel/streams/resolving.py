@@ -1,4 +1,4 @@
-"""From what a user gives to the source that reads it."""
+"""Choose the source that reads what the user gives."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _is_table(source: Any) -> bool:
 
 
 def _no_columns(choice: Choice, labelled: bool) -> None:
-    """Arrays and rows have no columns to name."""
+    """Refuse column names: arrays and rows have none."""
     asked = [] if choice.target is None or labelled else ["target"]
     if choice.features is not None and not isinstance(choice.features, int):
         asked.append("features")
@@ -100,7 +100,7 @@ def _files(files: list[FileRef], format: str | None, choice: Choice, dialect: Di
 
 
 def _as_written(choice: Choice) -> dict[str, str]:
-    """Kinds of the columns; what is handed on is text: a key of 17 digits, or 00501, stays itself.
+    """Kinds of the columns, with numbers to keep as text, so that 00501 or 17 digits stay exact.
 
     The encoder reads numbers in text, too.
     """

@@ -21,20 +21,20 @@ from onkel.streams.blocks import Piece
 from onkel.streams.dict_rows import DictRows
 from onkel.streams.sources.source import Source
 
-# Rows that tell the columns of dicts: a fixed number, so that blocks do not matter.
+# Rows from which the columns of dicts are inferred, whatever the block size.
 PEEK_ROWS = 256
 STEP = 1024
 
 
 class RowSource(Source):
-    """Rows from any iterable of ``(x, y)``; ``y`` None in all of them means no target.
+    """Rows from any iterable of ``(x, y)``; ``y`` is None in all of them if there is no target.
 
-    Dicts: the columns are the keys of the first 256 rows, and after them those that come later, as
-    they come; a key that is absent is 0, a value that is None or NaN is missing, a text value is a
-    category. Vectors: all of one length.
+    Dicts: the columns are the keys of the first 256 rows, then later keys in order of appearance.
+    An absent key is 0, a value None or NaN is missing, a text value is a category. Vectors must all
+    have the same length.
     """
 
-    #: what becomes of missing values
+    #: policy for missing values
     missing = "error"
 
     def __init__(self, rows: Iterable[Any]) -> None:
@@ -59,7 +59,7 @@ class RowSource(Source):
         )
 
     def encoder_for(self, choice: Choice) -> Encoder:
-        """The encoder given, or one for the first rows."""
+        """The encoder given, or a new one fitted to the first rows."""
         encoder = choice.encoder
         if encoder is not None:
             if self.named != (encoder.n_vector is None):
@@ -71,7 +71,7 @@ class RowSource(Source):
             return Encoder(n_vector=np.asarray(x).size)
         first = DictRows((), self.name)
         for row, item in enumerate(self._head):
-            with suppress(DataError):  # a bad row is told when it is read
+            with suppress(DataError):  # a bad row is reported when it is read
                 first.add(self._pair(item, row)[0], row)
         if not first.columns:
             raise DataError("the first rows have no values", source=self.name)
@@ -88,7 +88,7 @@ class RowSource(Source):
         return encoder
 
     def prepare(self, encoder: Encoder) -> None:
-        """Settle how rows are read."""
+        """Set the encoder of the rows."""
         self.encoder = encoder
 
     def _again(self) -> Iterator[Any]:
@@ -118,7 +118,7 @@ class RowSource(Source):
     def _take(
         self, items: list[Any], row: int, taken: DictRows | _Vectors
     ) -> tuple[list[Any], DataError | None]:
-        """The targets of the rows up to the first bad one, and what is wrong with that."""
+        """Targets of the rows before the first bad one, and the error of that row."""
         ys: list[Any] = []
         for k, item in enumerate(items, row):
             try:
@@ -152,14 +152,14 @@ class RowSource(Source):
 
 
 class _Vectors:
-    """Rows without names, all of one length."""
+    """Vectors, all of the same length."""
 
     def __init__(self, width: int, source: str) -> None:
         self.width, self.source = width, source
         self.rows: list[np.ndarray] = []
 
     def add(self, x: Any, row: int) -> None:
-        """Take a row."""
+        """Add a row."""
         try:
             vector = np.asarray(x, dtype=np.float64).ravel()
         except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Shuffling a stream through a buffer, in bounded memory and the same for every cut."""
+"""Shuffle a stream through a buffer: bounded memory, the same order whatever the block size."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from onkel.streams.blocks import Piece, concat, rows_of
 def shuffled(pieces: Iterable[Piece], size: int, seed: Any) -> Iterator[Piece]:
     """Rows in random order, none moved forward by more than about ``size`` rows.
 
-    The buffer holds ``size`` rows. Each new row takes the place of a random one, which is handed
-    on; at the end the buffer follows in random order. Random numbers are drawn per row, so the
-    order depends on the seed and the size only. Memory: three times ``size`` rows.
+    The buffer holds ``size`` rows. Each new row replaces a random one, which is handed on; at the
+    end the buffer follows in random order. Random numbers are drawn per row, so the order depends
+    only on the seed and the size. Memory: three times ``size`` rows.
     """
     rng = np.random.default_rng(seed)
     held: list[Piece] = []
@@ -26,7 +26,7 @@ def shuffled(pieces: Iterable[Piece], size: int, seed: Any) -> Iterator[Piece]:
         for piece in pieces:
             held.append(piece)
             count += piece.n_rows
-            # The buffer itself and at least as many new rows, so that copying stays cheap.
+            # Wait for as many new rows as the buffer holds, so that copying stays cheap.
             if count >= 2 * size:
                 rows = concat(held)
                 out, stay = _swap(count, size, rng)
@@ -44,7 +44,7 @@ def shuffled(pieces: Iterable[Piece], size: int, seed: Any) -> Iterator[Piece]:
 
 
 def _swap(count: int, size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows handed on and rows that stay when rows ``size..count-1`` come one by one."""
+    """Indices of rows handed on and of rows that stay, as ``size..count-1`` come one by one."""
     slots = (rng.random(count - size) * size).astype(np.int64).tolist()
     stay = list(range(size))
     out = []

@@ -1,4 +1,4 @@
-"""A stream: rows of any source, in blocks."""
+"""A stream: the rows of any source, in blocks."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Stream:
     Attributes
     ----------
     encoder : Encoder
-        How columns became features; save it with the model.
+        How columns become features; save it with the model.
     n_rows : int or None
-        Rows of the source, where known beforehand (skipped and dropped ones included).
+        Rows of the source if known beforehand, including skipped and dropped ones.
     source : str
-        What the rows come from, for messages and reports.
+        Name of the source, for messages and reports.
     n_unlabelled : int
-        Rows so far without a target: left out where rows are to be learned.
+        Rows without a target so far; they are left out of learning.
     block_rows : int
     target : str or None
         Name of the target column, if there is one.
@@ -60,13 +60,13 @@ class Stream:
         self.shuffle, self.random_state = shuffle, random_state
         self.skip_rows, self.dtype = skip_rows, np.dtype(dtype)
         self.source = source.name
-        #: the column of groups, if there is one
+        #: the group column, if there is one
         self.group = source.group
         self.n_rows = source.n_rows
         self.n_unlabelled = 0
         self._given = 0
         self._tracked, self._expected = bool(fingerprint), fingerprint
-        #: why columns were left out, by their names
+        #: reason for each column that was left out, by name
         self.useless = choice.useless
         self._before: Fingerprint | None = None
         self._last: Block | None = None
@@ -78,7 +78,7 @@ class Stream:
 
     @property
     def columns(self) -> list[str]:
-        """Columns of the first rows, as they stand there; empty where they have no names."""
+        """Columns of the first rows, in order; empty if they have no names."""
         return list(self._source.names)
 
     def __iter__(self) -> Iterator[Block]:
@@ -91,9 +91,9 @@ class Stream:
             yield block
 
     def kept(self, rows: int) -> dict[str, Any]:
-        """The columns to keep of the next ``rows`` rows that were not asked for yet, as Arrow's.
+        """Arrow arrays of the columns to keep, for the next ``rows`` rows not yet asked for.
 
-        They stand beside the blocks where no row is shuffled or dropped.
+        They match the blocks only if no row is shuffled or dropped.
         """
         import pyarrow as pa
 
@@ -109,12 +109,12 @@ class Stream:
         }
 
     def _pieces(self) -> Iterator[Piece]:
-        # Rows can be skipped unread only where nothing later depends on them.
+        # Rows can be skipped unread only if nothing later depends on them.
         early = not (self.shuffle or self._tracked or isinstance(self._source, TableSource))
         early = early and self.missing in ("error", "zero")
         raw = self.skip_rows if early else 0
         if self.skip_rows and not early:
-            # The skipped rows are read again: their gaps and means must not count twice.
+            # Skipped rows are read again: their gaps and means must not count twice.
             self.encoder.layout.gaps = [0] * len(self.encoder.columns)
             if self.missing in ("mean", "auto"):
                 self.encoder.means = self.encoder.counts = None
@@ -134,7 +134,7 @@ class Stream:
             yield piece
 
     def _resumed(self) -> Iterator[Piece]:
-        """The rows after the skipped ones, once those are known to be what they were."""
+        """The rows after the skipped ones, once the fingerprint of those is checked."""
         seen = Fingerprint(self._source.names)
         self._before, self._last = seen, None
         left = self.skip_rows
@@ -173,12 +173,12 @@ class Stream:
         """Fingerprint of the first ``rows`` rows of the stream, skipped ones included.
 
         Store it with a checkpoint. ``open_stream(..., skip_rows=rows, fingerprint=stored)`` then
-        refuses a source whose first rows are others, before it hands out any.
+        refuses a source whose first rows differ, before it hands out any.
 
         Parameters
         ----------
         rows : int, optional
-            From the first row of the last block to the row after it; left out, all rows so far.
+            Between the first row of the last block and its end; by default all rows so far.
         """
         if self._before is None:
             raise ValueError("open the stream with fingerprint=True, and iterate over it")

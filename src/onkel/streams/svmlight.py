@@ -17,17 +17,17 @@ from onkel.streams.files import FileRef, joint_name, joint_size
 from onkel.streams.lines import Chunk, line_chunks, line_of
 from onkel.streams.sources.source import Source
 
-#: features of a file whose number of features is not given
+#: most features of a file if their number is not given
 LARGEST = 1 << 21
 
 
 class SvmlightSource(Source):
     """CSR rows of svmlight files, parsed by scikit-learn's reader in byte ranges.
 
-    A learner needs the number of features before the first row. It is that of a saved model's
-    encoder, or as given. Otherwise files are scanned once for their largest index, and a pipe is
-    taken to have what its first chunk has: a larger index later is an error naming the row.
-    Indices start at 1 unless a 0 was seen.
+    A learner needs the number of features before the first row. A saved model's encoder or
+    ``n_features`` gives it. Otherwise files are scanned once for their largest index; for a pipe
+    the first chunk is scanned, and a larger index later is an error that names the row. Indices
+    start at 1 unless the scan finds a 0.
 
     Parameters
     ----------
@@ -54,15 +54,15 @@ class SvmlightSource(Source):
                     yield file, chunk
 
     def encoder_for(self, encoder: Encoder | None) -> Encoder:
-        """The encoder given, or one for the features found."""
+        """The encoder given, or a new one for the features found."""
         if encoder is not None:
             return encoder
         if self.once:
             assert self._head is not None
             low, high = self._range(*self._head)
         else:
-            # From the start again, with one file open at a time: some file systems hand out the
-            # same open file twice, and the scan would move the reader.
+            # Begin again, with one file open at a time: some file systems hand out the same open
+            # file twice, and the scan would move the reader.
             self._chunks.close()
             self._head = None
             ranges = [self._range(*found) for found in self._all_chunks()]
@@ -90,7 +90,7 @@ class SvmlightSource(Source):
         return low, high
 
     def prepare(self, encoder: Encoder) -> None:
-        """Settle width and first index."""
+        """Set width and first index."""
         self.width = encoder.n_features
         self.zero_based = bool(encoder.zero_based)
 
@@ -121,7 +121,7 @@ class SvmlightSource(Source):
             raise DataError("has no rows", source=self.name)
 
     def _parsed(self, chunk: Chunk, dtype: Any) -> tuple[Any, np.ndarray, DataError | None]:
-        """Rows up to the first bad one, and what is wrong with it."""
+        """Rows before the first bad one, and its error."""
         failure = None
         try:
             X, y = self._parse(chunk.data, dtype)
@@ -130,7 +130,7 @@ class SvmlightSource(Source):
             good = first_failure(len(lines), lambda k: self._works(lines[:k]))
             failure = self._reason(lines[good], line_of(chunk, good), good)
             X, y = self._parse(b"\n".join(lines[:good]), dtype)
-        # Whole labels are integers, until the first that is not whole.
+        # Labels are integers until the first one that is not whole.
         self.whole = self.whole and bool((y == np.floor(y)).all() and (np.abs(y) < 2**53).all())
         return X, y.astype(np.int64) if self.whole else y, failure
 
@@ -185,5 +185,5 @@ def _scan(data: bytes) -> tuple[int, int]:
                     start = line.index(b":", start + 1)
                 low = min(low, int(line[line.rfind(b" ", 0, start) + 1 : start]))
         except ValueError:
-            continue  # a bad line: refused by the parser, with its row
+            continue  # the parser reports the bad line with its row
     return low, high

@@ -1,4 +1,4 @@
-"""Streams of tables in memory and of record-batch readers."""
+"""Streams of in-memory tables and of record-batch readers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onkel.streams.sources.table_source import Batch, TableSource
 
 @runtime_checkable
 class ArrowRows(Protocol):
-    """A table or reader of any library that speaks Arrow's C interface."""
+    """A table or reader of any library with Arrow's C interface."""
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """A capsule with the rows."""
@@ -24,20 +24,20 @@ class ArrowRows(Protocol):
 
 @runtime_checkable
 class Query(Protocol):
-    """A query of polars."""
+    """A polars query."""
 
     def collect_batches(self) -> Iterator[Any]:
         """The result, in parts."""
 
 
 class FrameSource(TableSource):
-    """Rows of anything with ``__arrow_c_stream__``; a reader is read once, a table often.
+    """Rows of anything with ``__arrow_c_stream__``; a reader can be read once, a table often.
 
     Parameters
     ----------
     data : object
     labels : ndarray of shape (n,), optional
-        The target, where it is not a column of the table.
+        The target, if it is not a column of the table.
     """
 
     cut_at_will = True
@@ -46,7 +46,7 @@ class FrameSource(TableSource):
         self.data, self.labels = data, labels
         self.name = type(data).__name__
         self.n_rows = len(data) if isinstance(data, Sized) else None
-        # A query can be asked again; its result comes in parts.
+        # A query can be run again.
         self.once = self.n_rows is None and not isinstance(data, Query)
         if labels is not None and len(labels) != self.n_rows:
             raise DataError(f"X has {self.n_rows} rows and y has {len(labels)}", source=self.name)
@@ -63,7 +63,7 @@ class FrameSource(TableSource):
         except (pa.ArrowException, ValueError, TypeError, IndexError, OSError) as error:
             told = all(isinstance(part, str) for part in error.args)
             text = " ".join((" ".join(error.args) if told else str(error)).split())
-            where = rows or None  # before the first row it is no row that is wrong
+            where = rows or None  # an error before the first row is not about a row
             raise DataError(f"cannot be read: {text}", source=self.name, row=where) from None
 
     def _reader(self) -> Any:
@@ -91,7 +91,7 @@ class FrameSource(TableSource):
 
 
 def _of_pandas(frame: Any) -> pa.Table:
-    """A frame's table; objects that are partly text and partly numbers become text."""
+    """An Arrow table of a frame; object columns that mix text and numbers become text."""
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError):

@@ -1,4 +1,4 @@
-"""What streams of text files share: chunks in order, the next one parsed in a thread."""
+"""Base of streams of text files: chunks in order, the next one parsed in a thread."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from onkel.streams.files import FileRef, joint_name, joint_size
 from onkel.streams.lines import Chunk, line_chunks
 from onkel.streams.sources.table_source import Batch, TableSource
 
-# A chunk, the version of what is read, and its table where that was parsed beforehand.
+# A chunk, the version of its layout, and its table if it was parsed beforehand.
 Found = tuple[Chunk, int, pa.Table | None]
 
 
-# Lines that tell types and task of a pipe: so many are waited for.
+# Lines to wait for in a pipe: types and task are inferred from them.
 _FIRST = 100
 
 
@@ -29,20 +29,20 @@ class TextSource(TableSource):
     ----------
     files : list of FileRef
     kinds : dict
-        Kind of the columns that are known beforehand.
+        Kinds of the columns that are known beforehand.
     target : str or None
-        Name of the target, if it is known: whole numbers in it stay whole.
+        Name of the target, if known: whole numbers in it stay integers.
     reads : callable
-        Whether a column is to be read, by its name; others may hold anything.
+        Whether a column of this name is read; the others may hold anything.
     dialect : Dialect
-        What is known of how they are written.
+        What the user says about the files.
     asked : str or None
-        The target, if somebody names it: a header without it is told before what stands below it.
+        Target that the user names: a header that lacks it is reported before errors in the rows.
     """
 
-    #: whether a line end may stand inside quotes
+    #: whether quotes may contain a line end
     quotes = False
-    #: what to say of a file without rows that others may follow; nothing where they may
+    #: message for a file without rows; empty if such files are allowed
     lacks = ""
 
     def __init__(
@@ -69,13 +69,13 @@ class TextSource(TableSource):
         return chunk
 
     def _reader(self) -> Callable[[bytes], pa.Table]:
-        """A function that parses a good chunk, for columns and types as they are known now."""
+        """A function that parses a good chunk, with the columns and types known now."""
         raise NotImplementedError
 
     def _parsed(
         self, chunk: Chunk, file: FileRef, table: pa.Table | None
     ) -> tuple[pa.RecordBatch, DataError | None]:
-        """The rows up to the first bad one, and what is wrong with it."""
+        """The rows before the first bad one, and its error."""
         raise NotImplementedError
 
     def _read(self) -> Iterator[Batch]:
@@ -100,7 +100,7 @@ class TextSource(TableSource):
                 raise DataError(self.lacks, source=file.name)
 
     def _tables(self, file: FileRef) -> Iterator[Found]:
-        """Chunks of a file, and their tables where they could be parsed beforehand."""
+        """Chunks of a file, with their tables if they could be parsed beforehand."""
         first_lines = 0 if self.kinds else _FIRST
         encoding = self.dialect.encoding
         chunks = line_chunks(file, quotes=self.quotes, first_lines=first_lines, encoding=encoding)
@@ -109,7 +109,7 @@ class TextSource(TableSource):
             return
         yield self._begin(first, file), -1, None
         if file.once:
-            # A thread that waits for a pipe cannot be stopped.
+            # A thread blocked on a pipe cannot be stopped.
             yield from ((chunk, -1, None) for chunk in chunks)
             return
         with ThreadPoolExecutor(1) as pool:
@@ -123,7 +123,7 @@ class TextSource(TableSource):
 def _parse_next(
     chunks: Iterator[Chunk], read: Callable[[bytes], pa.Table]
 ) -> tuple[Chunk, pa.Table | None] | None:
-    """The next chunk and, unless something is wrong in it, its table."""
+    """The next chunk, and its table unless the chunk has an error."""
     chunk = next(chunks, None)
     if chunk is None:
         return None

@@ -1,1 +1,1 @@
-"""What stands in a column: categories, times, numbers as they are written, gaps."""
+"""Kinds of column values: categories, times, numbers written as text, gaps."""

@@ -1,4 +1,4 @@
-"""The values of a text column, by number: exactly as long as there is room, then hashed."""
+"""Codes for the values of a text column: exact while there is room, then hashed."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ NOTHING = ""
 
 
 class Categories:
-    """A code for each value: 1, 2, ... in the order of their first appearance, while there is room.
+    """A code for each value: 1, 2, ... in order of first appearance, while there is room.
 
-    Beyond it a value's code is ``room + 1`` and its hash. 0 is a value never learned from.
+    Beyond that, a value's code is ``room + 1`` plus its hash. Code 0 is a value never learned from.
 
     Parameters
     ----------
     name : str
-        Of the column: equal values of two columns get unrelated hashes.
+        Name of the column: equal values of two columns get unrelated hashes.
     room : int
-        Values that have a code of their own.
+        Number of values with a code of their own.
     n_hash : int
-        Codes that all other values share.
+        Number of codes shared by all other values.
     """
 
     def __init__(self, name: str, room: int, n_hash: int) -> None:
         self.name, self.room, self.n_hash = name, room, n_hash
         self.codes: dict[str, int] = {}
-        #: whether a value had no room
+        #: whether values are hashed, for lack of room
         self.hashes = room == 0
 
     @property
@@ -42,7 +42,7 @@ class Categories:
         return list(self.codes)
 
     def take(self, values: Iterable[str]) -> None:
-        """Give codes to values that may be new, in this order."""
+        """Give codes to new values, in this order."""
         for value in values:
             if value not in self.codes:
                 if len(self.codes) < self.room:
@@ -51,7 +51,7 @@ class Categories:
                     self.hashes = True
 
     def of(self, known: Sequence[str]) -> np.ndarray:
-        """The code of each value in ``known``, as things stand."""
+        """The current code of each value in ``known``."""
         found = np.array([self.codes.get(value, 0) for value in known], dtype=np.int64)
         if self.hashes:
             others = np.flatnonzero(found == 0)
@@ -60,9 +60,9 @@ class Categories:
         return found
 
     def new(self, known: Sequence[str], index: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """Values that have no code of their own, by first appearance, and their first rows.
+        """Values without a code of their own, by first appearance, and their first rows.
 
-        ``index`` (n,) says which of ``known`` stands in each row.
+        ``index`` (n,) gives the place in ``known`` of each row's value.
         """
         if self.full:
             return [], np.empty(0, dtype=np.int64)
@@ -77,5 +77,5 @@ class Categories:
 
     @property
     def full(self) -> bool:
-        """Whether no value can change anything any more."""
+        """Whether new values can no longer change anything."""
         return self.hashes and len(self.codes) >= self.room

@@ -1,4 +1,4 @@
-"""Single values of Python in the cells of a table: whether one is missing, and as text."""
+"""Single Python values in the cells of a table: whether one is missing, and its text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from onkel.errors import DataError
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, NaT, or pandas' NA, of which nothing is true or false."""
+    """Whether a value is None, NaN, NaT, or pandas' NA, which is neither true nor false."""
     if value is None:
         return True
     unlike = value != value

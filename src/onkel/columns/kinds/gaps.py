@@ -1,4 +1,4 @@
-"""What stands for "no value" in the cells of a table."""
+"""Texts that mean a missing value in the cells of a table."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ import numpy as np
 def slots(values: Sequence[str], column: str, n_hash: int) -> np.ndarray:
     """Slot of each value of a text column.
 
-    CRC-32 of the UTF-8 bytes, seeded by the column's name, then the finaliser of MurmurHash3 so
-    that close values (``"a1"``, ``"a2"``) land anywhere.
+    CRC-32 of the UTF-8 bytes, seeded by the column's name, then the finaliser of MurmurHash3, which
+    spreads similar values (``"a1"``, ``"a2"``).
 
     Parameters
     ----------

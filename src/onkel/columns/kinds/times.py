@@ -1,4 +1,4 @@
-"""A moment as features: a trend, and where it stands in the day, the week and the year."""
+"""A moment as features: a trend, and its phase in the day, the week and the year."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ QUARTER = YEAR / 4
 def time_features(seconds: np.ndarray, origin: float) -> np.ndarray:
     """The trend, and sine and cosine of the phases in the day, the week and the year.
 
-    The trend is asinh of the days since the origin: in proportion to them at first, and growing
-    slowly later, because kernels say nothing far from the rows they learned. For the same reason
-    the phase in the year is left out, as (0, 0), within a quarter of a year of the origin: a stream
-    has seen a short arc of that circle then.
+    The trend is asinh of the days since the origin: linear at first and slow later, because kernels
+    predict nothing far from the rows they learned. For the same reason the phase in the year is
+    (0, 0) within a quarter of a year of the origin: by then a stream has seen only a short arc of
+    that circle.
 
     Parameters
     ----------
     seconds : ndarray of shape (n,)
-        Since 1970; NaN where there is none.
+        Seconds since 1970; NaN if missing.
     origin : float
         The first moment, in seconds since 1970.
 

@@ -22,10 +22,10 @@ def _number(decimal: str, thousands: str) -> re.Pattern[str]:
     )
 
 
-# So many of the values tell what a column is; the odd one is refused with its row.
+# This share of the values decides what a column is; the odd value is refused with its row.
 _MOST = 0.9
 
-# By the form of a column: the decimal point, or the decimal comma.
+# Patterns by the form of a column: decimal point or decimal comma.
 _NUMBERS = {"point": _number(r"\.", ","), "comma": _number(",", r"\.")}
 _PLAIN = re.compile(r"\d+,\d+")
 _SIGNS = str.maketrans({"−": "-"})
@@ -42,12 +42,12 @@ _YEAR = re.compile(r"(\d{4})([/.\-])(\d{1,2})\2(\d{1,2})" + _CLOCK)
 
 
 def number_form(values: Sequence[str], decimal: str) -> str | None:
-    """The form of a column whose values are numbers, "point" or "comma"; None if they are not.
+    """The form of a column of numbers, "point" or "comma"; None if the values are not numbers.
 
     Raises
     ------
     ValueError
-        They are numbers with a decimal comma, and ``decimal`` is a point.
+        The numbers have a decimal comma, and ``decimal`` is a point.
     """
     form = "comma" if decimal == "," else "point"
     if sum(_NUMBERS[form].fullmatch(value) is not None for value in values) >= _MOST * len(values):
@@ -62,7 +62,7 @@ def number_form(values: Sequence[str], decimal: str) -> str | None:
 
 
 def numbers_of(values: Sequence[str], form: str) -> np.ndarray:
-    """The numbers that texts tell; NaN where one tells none."""
+    """Numbers parsed from texts; NaN where a text is not a number."""
     return np.array([_number_of(value, form) for value in values], dtype=np.float64)
 
 
@@ -77,12 +77,12 @@ def _number_of(value: str, form: str) -> float:
 
 
 def time_form(values: Sequence[str], dates: str | None) -> str | None:
-    """The form of a column whose values are times: "ymd", "dmy" or "mdy"; None if they are not.
+    """The form of a column of times, "ymd", "dmy" or "mdy"; None if the values are not times.
 
     Raises
     ------
     ValueError
-        Day and month cannot be told apart, and ``dates`` does not tell.
+        Day and month cannot be told apart, and ``dates`` does not settle it.
     """
     if sum(_YEAR.fullmatch(value) is not None for value in values) >= _MOST * len(values):
         return "ymd"
@@ -104,7 +104,7 @@ def time_form(values: Sequence[str], dates: str | None) -> str | None:
 
 
 def seconds_of(values: Sequence[str], form: str) -> np.ndarray:
-    """Seconds since 1970 of the times that texts tell, UTC where there is no zone; NaN if none."""
+    """Seconds since 1970 parsed from texts, in UTC without a zone; NaN where a text is no time."""
     return np.array([_seconds_of(value, form) for value in values], dtype=np.float64)
 
 
@@ -127,7 +127,7 @@ def _seconds_of(value: str, form: str) -> float:
 
 
 def _full(year: str) -> int:
-    """A year of two digits is one from 1970 to 2069."""
+    """The full year; two digits mean a year from 1970 to 2069."""
     short = int(year)
     return short if len(year) == 4 else short + (1900 if short >= 70 else 2000)
 

@@ -1,1 +1,1 @@
-"""CSV and TSV files: header and types, chunks to record batches, the source."""
+"""CSV and TSV files: header and types, parsing chunks into record batches, the source."""

@@ -1,4 +1,4 @@
-"""One chunk of CSV text to a record batch; the first bad row is found and named."""
+"""Parse a chunk of CSV text into a record batch; name the first bad row."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _WORDS = {
     pa.timestamp("ns"): _TIME,
 }
 NULLS = tuple(sorted(GAPS))
-# Arrow takes 0x1F for the whole number 31.
+# Arrow reads 0x1F as the integer 31.
 HEXADECIMAL = r"^\s*[+-]?0[xX]"
 
 
 class Layout(NamedTuple):
-    """A file's fields: all column names, delimiter, types by name, columns to read, gaps."""
+    """A file's columns, delimiter, types by name, columns to read, and texts of missing values."""
 
     names: list[str]
     delimiter: str
@@ -38,7 +38,7 @@ class Layout(NamedTuple):
 
 
 def read(data: bytes, layout: Layout, bad: list[Any] | None = None) -> pa.Table:
-    """Rows with the wrong number of fields go to ``bad``; without it they are an error."""
+    """Parse CSV rows; those with a wrong number of fields go to ``bad``, or raise if it is None."""
 
     def on_bad_row(row: Any) -> str:
         assert bad is not None
@@ -64,9 +64,9 @@ def read(data: bytes, layout: Layout, bad: list[Any] | None = None) -> pa.Table:
 def rows_of(
     chunk: Chunk, layout: Layout, table: pa.Table | None = None
 ) -> tuple[pa.RecordBatch, DataError | None]:
-    """The chunk's rows up to the first bad one, and what is wrong with that (row: in the chunk).
+    """The chunk's rows before the first bad one, and its error (its row counts in the chunk).
 
-    ``table``: what :func:`read` gave, where it has read the chunk. A target of whole numbers with a
+    ``table`` is the result of :func:`read`, if the chunk was already read. An integer target with a
     fraction further down widens to float64 in ``layout.types``.
     """
     types = [layout.types.get(name) for name in layout.wanted]
@@ -79,7 +79,7 @@ def rows_of(
 
 
 def _search(chunk: Chunk, layout: Layout) -> tuple[pa.RecordBatch, DataError | None]:
-    """Parse a chunk with a bad row: read all columns as bytes, then convert what can be."""
+    """Parse a chunk with a bad row: read all columns as bytes, then convert the good rows."""
     data = as_utf8(chunk.data)
     bad: list[Any] = []
     try:
@@ -115,7 +115,7 @@ def as_utf8(data: bytes) -> bytes:
 
 
 def _good_rows(raw: Any, name: str, layout: Layout, replaced: bool) -> int:
-    """How many values of a column fit its type; whole numbers widen where that fits more."""
+    """How many leading values of a column fit its type; integers widen if more values then fit."""
 
     types = layout.types
 
@@ -125,7 +125,7 @@ def _good_rows(raw: Any, name: str, layout: Layout, replaced: bool) -> int:
 
         return first_failure(len(raw) + 1, works)
 
-    # The bisection takes it for granted that something fails.
+    # The bisection assumes that something fails, hence the + 1.
     good = fitting(types[name])
     if good < len(raw) and types[name] == pa.int64():
         wide = fitting(pa.float64())
@@ -135,7 +135,7 @@ def _good_rows(raw: Any, name: str, layout: Layout, replaced: bool) -> int:
 
 
 def _converted(raw: Any, t: pa.DataType, nulls: tuple[str, ...], replaced: bool = False) -> Any:
-    """The bytes of a column as its type; None where a value does not fit."""
+    """The bytes of a column converted to its type; None if a value does not fit."""
     try:
         text = raw.cast(pa.string())
         if replaced and pc.any(pc.match_substring(text, "\ufffd")).as_py():

@@ -19,11 +19,11 @@ from onkel.streams.text import TextSource
 class CsvSource(TextSource):
     """Rows of CSV files with a header line.
 
-    Types come from the first chunk of the first file that has the column, and stay. A column
-    unknown to the files before becomes one behind those there are (where ``extends``; rows without
-    it have 0 there), or is ignored. A file whose first line is numbers only has no header: its
-    columns are ``c0``, ``c1``, ... The delimiter is the comma, or the semicolon, tab or bar where
-    the header has no comma.
+    A column's type comes from the first chunk of the first file that has it, and stays. With
+    ``extends``, a column that only a later file has goes behind the others (rows without it have 0
+    there); without, it is ignored. A file whose first line has only numbers has no header: its
+    columns are ``c0``, ``c1``, ... The delimiter is the comma, or the semicolon, tab or bar if the
+    header has no comma.
     """
 
     quotes = True
@@ -33,7 +33,7 @@ class CsvSource(TextSource):
         return (*NULLS, *self.dialect.na_values)
 
     def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
-        """Read a file's header; the rows after it."""
+        """Read a file's header and return the rows after it."""
         names, delimiter, end = header_of(chunk.data, self.dialect, file.name, self.reads)
         if self.asked is not None and self.asked not in names:
             raise missing_column(self.asked, names, file.name)
@@ -45,7 +45,7 @@ class CsvSource(TextSource):
         )
 
     def _settle(self, chunk: Chunk, file: FileRef) -> None:
-        """Types of columns that no file before had, by the first rows of this one."""
+        """Infer types of columns that no earlier file had from the first rows of this one."""
         names = [n for n in self._header.names if AGAIN not in n]
         taken = [n for n in names if self.reads(n)]
         if not self.types:
@@ -66,7 +66,7 @@ class CsvSource(TextSource):
                 raise moved(error, source=file.name) from None
 
     def _check_names(self, names: set[str], file: FileRef) -> None:
-        """A later file needs the target, and columns unless their values may be missing."""
+        """Refuse a later file that lacks the target, or a column that must not be missing."""
         for column in () if self.missing in LACKING else self.encoder.columns:
             if column.name not in names and not column.late:
                 raise missing_column(column.name, self._header.names, file.name, gone=True)

@@ -1,4 +1,4 @@
-"""Header of a CSV file, and types of its columns."""
+"""Header and column types of a CSV file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def header_of(
 ) -> tuple[list[str], str, int]:
     """Column names, delimiter, and where the rows begin.
 
-    A name may stand twice where it is not read: the second column then has a name with `AGAIN`.
+    A name may occur twice if it is not read; the second column's name then has `AGAIN` in it.
     """
     if data.startswith((BOM_UTF16_BE, BOM_UTF16_LE)):
         raise DataError(
@@ -87,7 +87,7 @@ def _text_of(line: bytes, where: str) -> str:
 
 
 def _first_record(data: bytes, start: int) -> int:
-    """Where the first record ends: a line end inside quotes is text, unless a quote is stray."""
+    """Where the first record ends; a line end inside quotes is text, unless a quote is stray."""
     first = end = data.find(b"\n", start) + 1
     quotes = data.count(b'"', start, end)
     while end and quotes % 2:
@@ -97,7 +97,7 @@ def _first_record(data: bytes, start: int) -> int:
 
 
 def _is_header(names: list[str]) -> bool:
-    """Not a header: numbers only, unless they count columns (whole and all different)."""
+    """False for numbers only, unless they number the columns (integers, all different)."""
     if not all(re.match(_NUMBER, n) for n in names):
         return True
     return all(n.isdigit() for n in names) and len(set(names)) == len(names) > 1
@@ -110,11 +110,11 @@ def infer_types(
     target: str | None,
     as_written: bool,
 ) -> dict[str, pa.DataType]:
-    """Types of the wanted columns from the first rows; all features that are numbers are float64.
+    """Types of the wanted columns from the first rows; all numeric features are float64.
 
-    A column of text in which nine of ten values are numbers is a column of numbers: the odd value
-    is refused with its row. Otherwise it would turn the column into categories. ``as_written``:
-    numbers are read as text, to be parsed later.
+    A text column in which nine of ten values are numbers is numeric: the odd value is refused with
+    its row, instead of turning the column into categories. With ``as_written``, numbers are read as
+    text, to be parsed later.
     """
     data = as_utf8(data)
     table = read(data, layout._replace(types={}), bad=[])
@@ -122,7 +122,7 @@ def infer_types(
     if b"0x" in data or b"0X" in data:
         as_text = [f.name for f in table.schema if pa.types.is_integer(f.type)]
     if as_text:
-        # Arrow reads hexadecimal numbers as whole ones; look at what stands there.
+        # Arrow reads hexadecimal numbers as integers; look at the text itself.
         text = layout._replace(types=dict.fromkeys(as_text, pa.string()), wanted=as_text)
         texts = read(data, text, bad=[])
         for name in as_text:
@@ -157,7 +157,7 @@ def _type_of(
 
 
 def _mostly(column: Any, nulls: tuple[str, ...], pattern: str) -> bool:
-    """Whether nine of ten values are numbers as this pattern has them."""
+    """Whether nine of ten values match the pattern."""
     text = pc.utf8_trim_whitespace(column)
     filled = text.filter(pc.invert(pc.is_in(text, pa.array(nulls))))
     if not len(filled):

@@ -1,1 +1,1 @@
-"""JSON Lines: one object a line; objects within objects are keys with a dot."""
+"""JSON Lines: one object per line; nested objects become keys with a dot."""

@@ -1,4 +1,4 @@
-"""Objects within JSON objects, as keys with a dot: {"a": {"b": 1}} is {"a.b": 1}."""
+"""Nested JSON objects as keys with a dot: {"a": {"b": 1}} is {"a.b": 1}."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _NESTED = re.compile(rb":\s*\{")
 
 
 def flattened(data: bytes) -> bytes:
-    """JSON lines, those with objects in objects written anew, each in its own line as before."""
+    """The same JSON lines, with nested objects rewritten as keys with a dot."""
     if not _NESTED.search(data):
         return data
     return b"\n".join(map(_flat, data.split(b"\n")))
 
 
 def _flat(line: bytes) -> bytes:
-    """A line without objects in its object; one that cannot be read stays as it is."""
+    """A line without nested objects; one that cannot be read stays unchanged."""
     if not _NESTED.search(line):
         return line
     try:

@@ -1,4 +1,4 @@
-"""Streams of JSON Lines: one object a line."""
+"""Streams of JSON Lines: one object per line."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ Line = tuple[int, bytes]
 class JsonlSource(TextSource):
     """Rows of JSON Lines files; the columns are the keys of the first row.
 
-    Keys of objects in objects are columns, too: {"a": {"b": 1}} has the column "a.b".
+    Keys of nested objects are columns, too: {"a": {"b": 1}} has the column "a.b".
 
-    A key that is absent or null is a missing value. A key that comes later becomes a column behind
-    those there are (where ``extends``; a row without it has 0 there), or is ignored. A column's
-    type is that of its values in the chunk in which it comes first.
+    An absent or null key is a missing value. With ``extends``, a later key becomes a new column
+    behind the others (a row without it has 0 there); without, it is ignored. A column's type is
+    that of its values in the first chunk that has it.
     """
 
     grows = True
@@ -49,7 +49,7 @@ class JsonlSource(TextSource):
         return chunk._replace(data=chunk.data.removeprefix(BOM_UTF8))
 
     def _looks(self) -> bool:
-        """Whether keys that are not known become columns."""
+        """Whether unknown keys become columns."""
         return self.extends and self.wanted is not None
 
     def _schema(self) -> Types:
@@ -76,13 +76,13 @@ class JsonlSource(TextSource):
             return self._search(_lines(chunk))
 
     def _infer(self, lines: list[Line]) -> None:
-        """Names and types by the good rows of the first chunk."""
+        """Infer names and types from the good rows of the first chunk."""
         good = _readable(lines, {}, others=True)
         if not good:
             raise _reason(*lines[0], 0, {})
         table = _table(_joined(lines[:good]), {}, others=True)
         first = _object(lines[0][1])
-        # A late key that only has nulls so far is known when its first value comes.
+        # A late key that only has nulls so far becomes known with its first value.
         fields = [f for f in table.schema if f.name in first or not pa.types.is_null(f.type)]
         self.names = [field.name for field in fields]
         self.announced = [name for name in self.names if name in first]
@@ -105,7 +105,7 @@ class JsonlSource(TextSource):
         return pa.float64() if kind_of(t) == "number" else _time_type(column) or t
 
     def _new_types(self, table: pa.Table) -> Types:
-        """Types of the keys that have their first value in this table."""
+        """Types of the keys whose first value is in this table."""
         for field in table.schema:
             if field.name not in self.known and field.name not in self.types:
                 t = self._type_of(field.name, table[field.name])
@@ -115,7 +115,7 @@ class JsonlSource(TextSource):
         return {n: self.types[n] for n in names if n in self.types and n not in self.known}
 
     def _search(self, lines: list[Line]) -> tuple[pa.RecordBatch, DataError | None]:
-        """The rows up to the first bad one, by bisection."""
+        """The rows before the first bad one, and its error, by bisection."""
         schema = self._schema()
         if self._looks():
             schema |= self._new_keys(lines)
@@ -130,13 +130,13 @@ class JsonlSource(TextSource):
         failure = _reason(*lines[good], good, schema) if good < len(lines) else None
         late = schema.keys() - self._schema().keys()
         if late:
-            # A key that only comes after the bad row has not come.
+            # Forget keys that only appear after the bad row.
             late -= {key for _, line in lines[:good] for key in _object(line)}
             schema = {name: t for name, t in schema.items() if name not in late}
         return one_batch(_table(_joined(lines[:good]), schema)), failure
 
     def _new_keys(self, lines: list[Line]) -> Types:
-        """Types of the keys that are not known, by their first values."""
+        """Types of the unknown keys, by their first values."""
         found: Types = {}
         for _, line in lines:
             for name, value in _object(line).items():
@@ -148,7 +148,7 @@ class JsonlSource(TextSource):
 
 
 def _table(data: bytes, types: Types, others: bool = False) -> pa.Table:
-    """All rows; ``others``: with the keys that have no type here."""
+    """All rows; with ``others``, also the keys that have no type here."""
     times = {name: t for name, t in types.items() if pa.types.is_temporal(t)}
     schema = pa.schema(types | dict.fromkeys(times, pa.string()))
     data = flattened(data)
@@ -174,14 +174,14 @@ def _table(data: bytes, types: Types, others: bool = False) -> pa.Table:
 
 
 def _moments(text: Any, t: pa.DataType) -> Any:
-    """The times that texts tell, in UTC where they name a zone."""
+    """Times parsed from text, in UTC if they name a zone."""
     zoned = pc.match_substring_regex(text, _ZONE)
     there = pc.if_else(zoned, text, None).cast(pa.timestamp(t.unit, "UTC")).cast(t)
     return pc.coalesce(pc.if_else(zoned, None, text).cast(t), there)
 
 
 def _time_type(column: Any) -> pa.DataType | None:
-    """The type of text that is nothing but times; Arrow finds those without fractions itself."""
+    """Type of a text column of times only; Arrow itself finds those without fractions."""
     known = column.drop_null()
     if not pa.types.is_string(column.type) or not len(known):
         return None
@@ -203,7 +203,7 @@ def _type_by(value: Any) -> pa.DataType:
 
 
 def _lines(chunk: Chunk) -> list[Line]:
-    """Number and text of the lines that are not blank."""
+    """Line number and text of the lines that are not blank."""
     lines = enumerate(flattened(chunk.data).split(b"\n"), chunk.line)
     return [(number, line) for number, line in lines if line.strip()]
 
@@ -213,7 +213,7 @@ def _joined(lines: list[Line]) -> bytes:
 
 
 def _readable(lines: list[Line], types: Types, others: bool = False) -> int:
-    """How many lines can be read before the first that cannot."""
+    """How many lines come before the first that cannot be read."""
 
     def works(n: int) -> bool:
         try:
@@ -226,7 +226,7 @@ def _readable(lines: list[Line], types: Types, others: bool = False) -> int:
 
 
 def _object(line: bytes) -> dict[str, Any]:
-    """A row as Python reads it; empty if it is no object."""
+    """A row as a dict; empty if it is not an object."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -235,7 +235,7 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _reason(number: int, line: bytes, row: int, types: Types) -> DataError:
-    """What is wrong with a row that Arrow refuses."""
+    """The error of a row that Arrow refuses."""
     at, shown = f"line {number}: ", line.decode("utf-8", "replace")
     try:
         found = json.loads(line.decode())
@@ -259,7 +259,7 @@ def _reason(number: int, line: bytes, row: int, types: Types) -> DataError:
 
 
 def _misfit(name: str, value: Any, t: pa.DataType | None) -> str:
-    """What is wrong with a value; nothing if it fits its type."""
+    """What is wrong with a value; empty if it fits its type."""
     text = name + value if isinstance(value, str) else name
     if any("\ud800" <= c <= "\udfff" for c in text):
         return "or its key holds half of a surrogate pair; write both halves, or neither"

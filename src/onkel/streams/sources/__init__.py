@@ -1,1 +1,1 @@
-"""What a stream reads from: every source (``source``), and those of tables (``table_source``)."""
+"""Base classes of sources: of any rows (``source``) and of tables (``table_source``)."""

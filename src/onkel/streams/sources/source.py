@@ -1,4 +1,4 @@
-"""What every source of rows is: its name, how far it is read, and the pieces that it gives."""
+"""Base class of every source of rows: name, progress, and pieces."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ def piece_rows(n_features: int) -> int:
 
 
 class Source:
-    """Rows to be read, once or (where ``once`` is False) again and again.
+    """Rows to read: only once if ``once``, else any number of times.
 
     Attributes
     ----------
     name : str
-        For messages and reports.
+        Name for messages and reports.
     n_rows : int or None
-        Number of rows, where it is known beforehand.
+        Number of rows, if known beforehand.
     once : bool
         Whether the rows can be read only once.
     names : sequence of str
-        The columns of the first rows, as they stand there.
+        The columns of the first rows, in order.
     """
 
     name = "the data"
@@ -36,9 +36,9 @@ class Source:
     done = 0
     total: int | None = None
     names: list[str]
-    # The column that says which series a row belongs to.
+    # The column with the series that a row belongs to.
     group: str | None = None
-    # Whether what was read last came from a pipe that has nothing more yet.
+    # Whether the last read came from a pipe that has nothing more yet.
     waits = False
 
     def __init__(self) -> None:
@@ -47,20 +47,20 @@ class Source:
         self._text: bool | None = None
 
     def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
-        """Encoded rows after the first ``skip`` ones; NaN where a value is missing."""
+        """Encoded rows after the first ``skip``; NaN where a value is missing."""
         raise NotImplementedError
 
     def progress(self) -> float | None:
-        """Fraction read, by bytes, where the size is known."""
+        """Fraction of the bytes read; None if the size is unknown."""
         return min(self.done / self.total, 1.0) if self.total else None
 
     def may_read_again(self) -> None:
-        """Refuse to read once more what can be read only once."""
+        """Raise an error if the source can be read only once."""
         if self.once:
             raise DataError("can be read only once, and has been read", source=self.name)
 
     def check_target(self, text: bool, value: Any, column: str | None) -> None:
-        """Refuse a target of text after numbers, and the reverse (row: in what is given)."""
+        """Refuse text targets after numbers, and the reverse; the error's row is 0."""
         self._text = text if self._text is None else self._text
         if text != self._text:
             now, before = ("text", "numbers") if text else ("numbers", "text")

@@ -1,4 +1,4 @@
-"""Sources whose rows come in Arrow record batches: how these become pieces."""
+"""Sources whose rows come in Arrow record batches, which become pieces."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Batch(NamedTuple):
 
 
 def _joined(tables: list[Any]) -> Any:
-    """The batches that have the columns of the first, as one."""
+    """One batch of all batches with the schema of the first."""
     if len(tables) == 1:
         return tables[0]
     import pyarrow as pa
@@ -42,30 +42,30 @@ def _raising(error: DataError) -> Iterator[Batch]:
 
 
 class TableSource(Source):
-    """Rows in Arrow record batches; :meth:`prepare` is called before the first piece."""
+    """Rows in Arrow record batches; call :meth:`prepare` before the first piece."""
 
     encoder: Encoder
     target: str | None = None
-    # Columns to read; None while all of them are wanted.
+    # Columns to read; None while all are wanted.
     wanted: dict[str, None] | None = None
     dtype: Any = "float32"
-    # Whether columns that come in mid-stream are taken up.
+    # Whether columns that appear in mid-stream become features.
     extends = False
-    # Whether columns may come that the first rows don't have.
+    # Whether columns may appear that the first rows lack.
     grows = False
-    # What becomes of missing values.
+    # Policy for missing values.
     missing = "error"
-    # Whether values that are new become features, as rows to learn from show them.
+    # Whether new values become features, as in rows to learn from.
     learns = True
-    # Columns that are features unless something else is asked for; the others come late.
+    # Columns that are features by default; the others come late.
     announced: list[str]
-    # Columns to hand on beside the features.
+    # Columns to hand on unchanged.
     keep: tuple[str, ...] = ()
-    # Whether the rows come in batches of any size.
+    # Whether the batches may be of any size.
     cut_at_will = False
-    # The column that says when a row came.
+    # The column with the time of each row.
     time: str | None = None
-    # Counts changes of what is read.
+    # Counts changes of the columns and types to read.
     version = 0
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class TableSource(Source):
         self._batches = chain(heads, self._batches)
 
     def _more_heads(self, batches: Iterator[Batch], head: Batch) -> Iterator[Batch]:
-        """Batches until there are rows enough to tell what the columns are."""
+        """Batches until there are enough rows to infer the columns."""
         rows = head.table.num_rows
         while rows < FIRST_ROWS:
             try:
@@ -100,7 +100,7 @@ class TableSource(Source):
         raise NotImplementedError
 
     def prepare(self, encoder: Encoder, target: str | None, left_out: Iterable[str]) -> None:
-        """Settle what is read from now on."""
+        """Set the columns to read from now on."""
         self.encoder, self.target, self.first = encoder, target, None
         self.wanted = dict.fromkeys(column.name for column in encoder.columns)
         if target is not None:
@@ -112,14 +112,14 @@ class TableSource(Source):
         self.version += 1
 
     def _takes(self, name: str) -> bool:
-        """Whether a column is read: it is wanted, or a new one where these are taken up."""
+        """Whether a column is read: it is wanted, or it is new and new ones become features."""
         return self.wanted is None or name in self.wanted or (self.extends and self._is_new(name))
 
     def _is_new(self, name: str) -> bool:
         return name not in self.known
 
     def _take_late(self, batch: Any, where: str) -> None:
-        """Columns of a batch that no rows before had become features."""
+        """Turn columns that first appear in this batch into features."""
         if not self.extends or self.wanted is None or self.known.issuperset(batch.schema.names):
             return
         from onkel.columns.arrow_values import kind_of
@@ -156,7 +156,7 @@ class TableSource(Source):
             rows += n
 
     def _encoded(self, part: Any, where: str, row: int) -> Iterator[Piece]:
-        """The rows of a batch; the good ones before a bad one, then its error."""
+        """The rows of a batch, or those before a bad row, then its error."""
         try:
             piece = self._piece(part, where)
             self._hand_on(part)
@@ -164,7 +164,7 @@ class TableSource(Source):
             return
         except DataError as error:
             failure = error
-        # Another column may fail in an earlier row: cut until what is before is good.
+        # Another column may fail in an earlier row: cut until all rows are good.
         while failure.row:
             try:
                 piece = self._piece(part.slice(0, failure.row), where)
@@ -181,12 +181,12 @@ class TableSource(Source):
             self.kept.append(part.select(list(self.keep)))
 
     def _piece(self, part: Any, where: str) -> Piece:
-        # The target first: a row that is refused must not show its values to the encoder.
+        # The target first: the encoder must not see the values of a refused row.
         y, unlabelled = (None, None) if self.target is None else self._targets(part)
         groups = times = None
         if self.group is not None:
             found = needed_values(_column(part, self.group), self.group, "the group")
-            # texts in one piece and numbers in the next stay what they are
+            # text in one piece and numbers in the next keep their types
             groups = found.astype(object)
         if self.time is not None:
             times = moments(_column(part, self.time), self.time)
