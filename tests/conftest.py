@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -18,6 +19,12 @@ def pytest_collection_modifyitems(items):
         for item in items:
             if item.get_closest_marker("compiled"):
                 item.add_marker(pytest.mark.skip(reason="minutes in plain Python"))
+
+
+def pytest_collection_finish():
+    """Leave modules and collected tests out of garbage collection: there are millions of objects."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
