@@ -39,10 +39,10 @@ class TuneOptions(Learning):
 
 @takes(TuneOptions)
 def tune(options: TuneOptions) -> None:
-    """Search the papers' grid on a random part of the rows; tell what it does on the others.
+    """Search the papers' grid on a random part of the rows, and score the best on the others.
 
-    The part is a tenth, from 1 000 to 10 000 rows and at most half of all; nothing that is told was
-    searched on.
+    The part is a tenth (or --share), from 1 000 to 10 000 rows and at most half of all. No row of
+    the search counts in the score.
 
     Example: onkel tune letter.parquet --target y --algorithm fogd
     """
@@ -90,7 +90,7 @@ def _rows(options: TuneOptions) -> tuple[Any, Any, Any]:
 
 
 def _grid(options: TuneOptions, task: str, fixed: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
-    """The papers' grid of what isn't set, and what ``--grid`` says."""
+    """The papers' grid for what isn't set, and the values of ``--grid``."""
     from onkel.algorithms import make
     from onkel.cli.values import parse_settings
     from onkel.experiments.grids import grid_of

@@ -67,10 +67,10 @@ class CompareOptions(Learning):
 
 @takes(CompareOptions)
 def compare(options: CompareOptions) -> None:
-    """Compare learners: the same rows, in the same orders, each tested before it learns.
+    """Compare learners on the same rows in the same orders, testing each row before learning it.
 
-    There is always a linear learner among them, to see what a kernel gains. A star marks the best
-    and what is not significantly worse. Ctrl-C keeps the runs that are finished.
+    A linear learner always takes part, to show what a kernel gains. A star marks the best learner
+    and those not significantly worse. Ctrl-C keeps finished runs.
 
     Example: onkel compare letter.parquet --target y -a okl,fogd:n_components=100 --runs 5
     """
@@ -152,7 +152,7 @@ class _Rows:
         )
 
     def jobs(self, n_learners: int) -> int:
-        """Processes; one where the source has to be read for each run."""
+        """Processes; one if each run has to read the source."""
         from onkel.evaluation.processes import jobs_for
 
         rows = (self.total or 0) * self.options.runs * n_learners
@@ -163,13 +163,13 @@ class _Rows:
         return self.held[1][:4096] if self.held else next(iter(self.options.open())).y
 
     def classes(self) -> Any:
-        """All classes where the rows are held, else those of the first block."""
+        """All classes if the rows are held, else those of the first block."""
         import numpy as np
 
         return np.unique(self.held[1] if self.held else self.first_targets())
 
     def in_order(self, seed: int) -> Iterable[Any]:
-        """Blocks in the order of a seed, or in that of the stream."""
+        """Blocks in the order of a seed, or in the stream's order."""
         from onkel.evaluation.comparison.orders import in_order, permuted
 
         shuffled = self.options.order == "shuffled"

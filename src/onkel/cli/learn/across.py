@@ -1,4 +1,4 @@
-"""``onkel learn --workers N`` and ``--scheduler ADDRESS``: partitions learned apart, on Dask."""
+"""``onkel learn --workers N`` and ``--scheduler ADDRESS``: partitions in parallel, on Dask."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onkel.errors import DataError
 if TYPE_CHECKING:
     from onkel.distributed import Learned, PartReport
 
-# What needs the rows in one order, with what the option is called.
+# Fields that need the rows in one order, and their options.
 _IN_ORDER = {
     "checkpoint": "--checkpoint", "resume": "--resume", "base": "--from", "group": "--group",
     "time": "--time", "shuffle": "--shuffle", "limit": "--limit", "report": "--report",
@@ -69,7 +69,7 @@ def _check(options: LearnOptions) -> None:
 
 
 def _task(options: LearnOptions) -> str:
-    """The task that the first rows of the source show."""
+    """The task, as the first rows of the source show it."""
     first = next(iter(options.open()), None)
     if first is None or first.y is None:
         what = "there are no rows" if first is None else "name the column to learn with --target"
@@ -106,7 +106,7 @@ def _client(options: LearnOptions) -> Iterator[Any]:
 
 @contextmanager
 def _told(options: LearnOptions) -> Iterator[Any]:
-    """What is called with the report of each partition: it tells how far the run is."""
+    """A function that takes the report of each partition and shows progress."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()

@@ -1,4 +1,4 @@
-"""``onkel reproduce`` without a name: what there is."""
+"""``onkel reproduce`` without a name: list the experiments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def show() -> None:
 
 
 def _data(entry: Any) -> str:
-    """What it runs on, and what of it is not on this machine."""
+    """Its data sets, and which of them are not on this machine."""
     from onkel import datasets
 
     if not entry.cases:
@@ -49,7 +49,7 @@ def _data(entry: Any) -> str:
 
 
 def _minutes(entry: Any) -> str:
-    """At least 1 for what can be run; nothing where nothing can."""
+    """At least 1 for what can be run; empty if nothing can."""
     from onkel.experiments.running.minutes import minutes_of
 
     minutes = minutes_of(entry)

@@ -36,9 +36,9 @@ def papers(
     search: _Search = False,
     as_markdown: options.Markdown = False,
 ) -> None:
-    """Run tables and figures of the papers beside what was printed. Runs are kept: go on any time.
+    """Run tables and figures of the papers, beside the printed values. Finished runs are kept.
 
-    Your own streams, in the order of time: onkel reproduce streams --help
+    For your own streams, in the order of time: onkel reproduce streams --help
 
     Example: onkel reproduce lsokl.table5 --data german,spambase --runs 20 --jobs 2 --report out/
     """
@@ -52,7 +52,7 @@ def papers(
 
 
 def _chosen(found: Sequence[Any], data: list[str], learners: list[str]) -> list[Any]:
-    """Those that this verb can run, on these data and of these learners.
+    """The experiments that this verb can run, limited to these data and learners.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What all of ``onkel reproduce`` does: run cases with a bar, show tables, write the report."""
+"""The work behind all of ``onkel reproduce``: run cases, show tables, write the report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run_and_show(
     as_markdown: bool,
     search: bool = False,
 ) -> None:
-    """Run experiments, and show what came of them.
+    """Run experiments and show their results.
 
     Raises
     ------
