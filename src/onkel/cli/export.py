@@ -14,7 +14,7 @@ _Values = Annotated[
     str | None,
     typer.Option(
         metavar="SOURCE",
-        help="Rows with the texts that may come, where a column has more than --max-categories.",
+        help="Rows with the texts to expect, if a column has more than --max-categories.",
     ),
 ]
 

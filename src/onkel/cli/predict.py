@@ -87,7 +87,7 @@ def _check(options: PredictOptions, model: Any) -> None:
     _check_intervals(options, model)
     if options.missing == "skip":
         raise ValueError(
-            "--missing skip: predictions would no longer stand beside their rows; "
+            "--missing skip: predictions would no longer line up with their rows; "
             "use zero, mean or error"
         )
     if (options.proba or options.scores) and model.task == "regression":
@@ -109,8 +109,8 @@ def _check_intervals(options: PredictOptions, model: Any) -> None:
         raise ValueError(f"--intervals {options.intervals}: must be between 0 and 1, say 0.9")
     if not isinstance(model.estimator, UncertainRegressor):
         raise ValueError(
-            f"--intervals: this model ({type(model.estimator).__name__}) has no error bars; the "
-            "regressors okl (the default) and krls have" + (
+            f"--intervals: this model ({type(model.estimator).__name__}) has no error bars; only "
+            "the regressors okl (the default) and krls have them" + (
                 ". For a classifier: --proba" if model.task == "classification" else ""
             )
         )  # fmt: skip

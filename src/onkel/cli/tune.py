@@ -16,7 +16,7 @@ from onkel.cli.options import MODEL
 
 Share = Annotated[
     float,
-    typer.Option(min=0.0, max=0.5, metavar="SHARE", help="Of the rows to search on, at random."),
+    typer.Option(min=0.0, max=0.5, metavar="SHARE", help="Share of the rows to search on."),
 ]
 Grids = Annotated[
     list[str] | None,
@@ -106,7 +106,7 @@ def _grid(options: TuneOptions, task: str, fixed: Mapping[str, Any], n_rows: int
     said = {*own, *fixed}
     grid = {k: v for k, v in grid_of(parameters, n_rows).items() if not said & {*k.split(",")}}
     if not (grid | own):
-        raise ValueError(f"{name} has no width, step or penalty to search; say what with --grid")
+        raise ValueError(f"{name} has no width, step or penalty to search; name values with --grid")
     return grid | own
 
 
@@ -128,5 +128,5 @@ def _show(
     stdout().print(f"{what} on the other {found.n_others:,} rows: {values[0]} "
                    f"(without the search: {values[1]})", markup=False)  # fmt: skip
     typer.echo(shlex.join(command))
-    note(f"{n_points} settings on {found.n_searched:,} rows drawn at random, seed apart from "
-         "those of the runs")  # fmt: skip
+    note(f"searched {n_points} settings on {found.n_searched:,} rows, drawn at random with a seed "
+         "that no run uses")  # fmt: skip

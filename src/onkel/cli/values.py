@@ -69,7 +69,7 @@ def parse_delay(text: str) -> int | timedelta:
     try:
         return timedelta(**{_UNITS[found[2]]: float(found[1])})
     except OverflowError:
-        raise ValueError(f"--delay {text}: is longer than any time there is") from None
+        raise ValueError(f"--delay {text}: is too long a time") from None
 
 
 def with_features(params: dict[str, Any], features: int | None) -> dict[str, Any]:

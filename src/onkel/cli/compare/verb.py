@@ -21,7 +21,7 @@ Learners = Annotated[
     list[str] | None,
     typer.Option(
         "--algorithms", "-a", metavar="NAMES", rich_help_panel=MODEL,
-        help="Names, separated by commas, each with settings if you like: "
+        help="Names, separated by commas, each with optional settings: "
         "okl,fogd,fogd:n_components=100. Repeatable.",
     ),
 ]  # fmt: skip
@@ -29,13 +29,15 @@ Rivals = Annotated[
     list[str] | None,
     typer.Option(
         "--rival", metavar="MODULE:CLASS", rich_help_panel=MODEL,
-        help="A learner of another library with partial_fit, or River's: "
+        help="A learner of another library that has partial_fit, or one of River's: "
         "sklearn.linear_model:SGDClassifier:alpha=0.001. Repeatable.",
     ),
 ]  # fmt: skip
 Order = Annotated[
     Literal["shuffled", "stream"],
-    typer.Option(help="Of the rows; in that of the stream only seeds differ.", rich_help_panel=RUN),
+    typer.Option(
+        help="Order of the rows; with 'stream', runs differ only in seeds.", rich_help_panel=RUN
+    ),
 ]
 TableForm = Annotated[
     Literal["text", "markdown", "csv", "latex"],
@@ -43,7 +45,7 @@ TableForm = Annotated[
 ]
 Figure = Annotated[
     Path | None,
-    typer.Option(help="Curves: PNG, SVG or PDF.", metavar="FILE", rich_help_panel=OUTPUT),
+    typer.Option(help="Learning curves: PNG, SVG or PDF.", metavar="FILE", rich_help_panel=OUTPUT),
 ]
 
 
@@ -144,7 +146,7 @@ class _Rows:
         if "-" in self.options.sources:
             raise ValueError("stdin can be read only once: raise --memory, or use a file")
         self.total = None
-        self.reading = "reading is part of 'in all'"
+        self.reading = "the time 'in all' includes reading"
         self.order = (
             f"a seeded shuffle buffer of {_SHUFFLE_BUFFER:,} rows"
             if self.options.order == "shuffled"

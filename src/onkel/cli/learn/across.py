@@ -61,11 +61,11 @@ def _check(options: LearnOptions) -> None:
         given.append("--delay")
     if given:
         raise ValueError(
-            f"{', '.join(given)}: is for rows in one order, and partitions have none; leave out "
-            "--workers and --scheduler, or this"
+            f"{', '.join(given)}: needs rows in one order, which partitions do not have; leave out "
+            "this, or --workers and --scheduler"
         )
     if options.workers is not None and options.scheduler is not None:
-        raise ValueError("--workers starts a cluster, --scheduler uses one that runs: give one")
+        raise ValueError("--workers starts a cluster, --scheduler uses a running one: give one")
 
 
 def _task(options: LearnOptions) -> str:
@@ -97,7 +97,7 @@ def _client(options: LearnOptions) -> Iterator[Any]:
     with found as client:
         try:
             workers = len(client.scheduler_info(n_workers=-1)["workers"])
-            note(f"{workers} workers; what they do: {client.dashboard_link}")
+            note(f"{workers} workers; dashboard: {client.dashboard_link}")
             yield client
         finally:
             if options.scheduler is None:
@@ -129,7 +129,7 @@ def _told(options: LearnOptions) -> Iterator[Any]:
 def _line(report: PartReport) -> str:
     if report.failure is not None:
         return f"{report.name}: left out"
-    scores = ", ".join(_scores(report.metrics)) or "no further row"
+    scores = ", ".join(_scores(report.metrics)) or "no rows beyond the sample"
     return f"{report.name}: {report.n_rows:,} rows, {scores}, {report.seconds:.1f} s"
 
 

@@ -319,7 +319,7 @@ class LearnJob:
 
         options = self.options
         what = f" · target {options.target}" if options.target else ""
-        cut = ["The run was cut short; this is what had been learned."] if status else []
+        cut = ["The run was cut short; this covers the rows learned until then."] if status else []
         write_html(
             result,
             path,

@@ -27,8 +27,8 @@ def show() -> None:
             table.add_row(entry.name, f"{escape(entry.title)}\n{_data(entry)}", _minutes(entry))
     stdout().print(table)
     note(
-        "min: about so many on one core for what is here. 'onkel reproduce --help' tells the "
-        "options, 'onkel datasets list' where data lie."
+        "min: minutes on one core, roughly, for the data that are here. For options: 'onkel "
+        "reproduce --help'; for data sets: 'onkel datasets list'."
     )
 
 
@@ -41,7 +41,7 @@ def _data(entry: Any) -> str:
     here = [name for name in entry.datasets if datasets.info(name).local]
     absent = [name for name in entry.datasets if name not in here]
     if not entry.datasets:
-        return "[dim]made on the spot[/dim]"
+        return "[dim]generated[/dim]"
     parts = [f"[dim]{' '.join(here)}[/dim]"] if here else []
     if absent:
         parts.append(f"[yellow]missing here: {' '.join(absent)}[/yellow]")

@@ -14,15 +14,16 @@ import typer
 from onkel.cli.console import note, stderr, stdout
 
 Report = Annotated[
-    Path | None, typer.Option(metavar="FOLDER", help="Write a page, Markdown and values there.")
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Folder to write: HTML page, Markdown and values."),
 ]
 CacheFolder = Annotated[
     Path | None,
-    typer.Option("--cache", metavar="FOLDER", help="Keeps runs; the user's cache if not given."),
+    typer.Option("--cache", metavar="FOLDER", help="Keeps runs; by default the user's cache."),
 ]
 
 _LONG = 20.0
-"""Seconds of work from which on a process a core saves more than it takes to begin."""
+"""Seconds of work above which one process per core saves more time than it takes to start."""
 
 
 def run_and_show(

@@ -47,7 +47,7 @@ def streams(
     ] = None,
     rows: options.Limit = None,
     runs: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Seeds where something is random.")
+        int, typer.Option(min=1, metavar="N", help="Number of seeds, if a learner is random.")
     ] = 5,
     jobs: options.Jobs = None,
     report: running.Report = None,
