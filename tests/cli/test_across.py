@@ -65,7 +65,7 @@ def test_a_cluster_that_runs(files):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--workers", 2, "--delay", 5, "--shuffle", 9], "--shuffle, --delay: is for rows in one"),
+        (["--workers", 2, "--delay", 5, "--shuffle", 9], "--shuffle, --delay: needs rows in one"),
         (["--workers", 2, "--scheduler", "tcp://127.0.0.1:1"], "give one"),
         (["--skip-bad-partitions"], "give --workers"),
     ],

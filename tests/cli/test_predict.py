@@ -110,7 +110,7 @@ def test_stdout_and_stdin(folder):
     [
         (["cls.onkel", "new.csv", "-o", "p.xlsx"], "must end in"),
         (["cls.onkel", "new.csv", "-o", "no/p.csv"], "does not exist"),
-        (["cls.onkel", "new.csv", "-o", "p.csv", "--missing", "skip"], "beside their rows"),
+        (["cls.onkel", "new.csv", "-o", "p.csv", "--missing", "skip"], "line up with their rows"),
         (["reg.onkel", "new.csv", "-o", "p.csv", "--proba"], "classifiers"),
         (["new.csv", "new.csv", "-o", "p.csv"], "not a model file"),
         (["none.onkel", "new.csv", "-o", "p.csv"], "no such file"),

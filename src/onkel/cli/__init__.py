@@ -1,6 +1,6 @@
-"""The command line: ``onkel learn``, ``predict``, ``compare``, ``algorithms``, ``datasets``.
+"""The command line: ``onkel learn``, ``predict``, ``compare`` and other verbs.
 
-One file a verb; each imports what it needs when it runs, so that ``onkel --help`` is quick.
+One file or folder per verb; each imports what it needs when it runs, so ``onkel --help`` is quick.
 """
 
 from __future__ import annotations

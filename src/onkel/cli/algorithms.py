@@ -1,4 +1,4 @@
-"""``onkel algorithms``: what there is."""
+"""``onkel algorithms``: list all algorithms, or describe one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The application: its verbs, and how its errors are told."""
+"""The application: its verbs, and how it reports errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from onkel.numerics.notices import heard_by
 
 
 class _Verbs(TyperGroup):
-    """Tells errors that a user can put right in one red line, with exit status 2."""
+    """Reports errors that a user can fix in one red line, with exit status 2."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb; ``ONKEL_TRACEBACK=1`` shows where an error comes from."""

@@ -1,4 +1,4 @@
-"""What a verb was asked for: options as the fields of a dataclass, and a command made of one."""
+"""A verb's options as the fields of a dataclass, and a command made from it."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Reading:
 
     @property
     def source_name(self) -> str:
-        """What a person calls it."""
+        """The source's name in messages."""
         return named(self.sources)
 
     def reading(self) -> dict[str, Any]:
-        """What `onkel.streams.open_stream` is told."""
+        """Arguments of `onkel.streams.open_stream`."""
         return {
             "target": self.target,
             "format": self.format,
@@ -85,12 +85,12 @@ class Learning(Reading):
     seed: options.Seed = 0
 
 
-# What another command is told in other words, or not at all.
+# Options that another command gets in another form, or not at all.
 _OTHERWISE = ("sources", "limit", "settings")
 
 
 def as_asked(asked: Learning) -> list[str]:
-    """The options that were given, of reading and of learning, as words of a command line."""
+    """The options of reading and learning that were given, as words of a command line."""
     words: list[str] = []
     for field in fields(Learning):
         value, name = getattr(asked, field.name), field.name.replace("_", "-")
@@ -125,7 +125,7 @@ Asked = TypeVar("Asked")
 
 
 def takes(asked: type[Asked]) -> Callable[[Callable[[Asked], None]], Callable[..., None]]:
-    """Make a command of a function of one dataclass, whose fields are the command's options."""
+    """Turn a function of one dataclass into a command; the fields are its options."""
     kinds = get_type_hints(asked, include_extras=True)
     parameters = [
         inspect.Parameter(

@@ -1,4 +1,4 @@
-"""Where the command line writes: results on stdout, all that is said about them on stderr."""
+"""Output of the command line: results on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def stdout() -> Console:
-    """Console for results; in a pipe, with room for a table."""
+    """Console for results; in a pipe it is wide enough for a table."""
     from rich.console import Console
 
     return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
@@ -29,7 +29,7 @@ def stderr() -> Console:
 
 
 def note(text: str) -> None:
-    """Say something on stderr that belongs to no result."""
+    """Say something on stderr that is not part of a result."""
     from rich.text import Text
 
     stderr().print(Text(text, style="dim"), soft_wrap=True)
@@ -45,7 +45,7 @@ def complain(text: str) -> None:
 
 
 def say_warnings() -> None:
-    """Show warnings as notes, without the line of source they come from."""
+    """Show warnings as notes, without the source line that raised them."""
 
     def show(message: Warning | str, *about: Any, **more: Any) -> None:
         note(f"warning: {message}")
@@ -67,7 +67,7 @@ def print_json(value: Any) -> None:
 
 
 class Notes:
-    """Remarks of long work as notes on stderr."""
+    """Remarks made during long work, as notes on stderr."""
 
     def say(self, text: str) -> bool:
         """Say it."""
@@ -75,11 +75,11 @@ class Notes:
         return True
 
     def busy(self, text: str | None) -> None:
-        """Progress lines show that, nothing else does."""
+        """Does nothing: only progress lines show this."""
 
 
 def watched(blocks: Any, title: str, total: int | None) -> Iterator[Any]:
-    """Blocks as they are, with a bar on stderr if that is a terminal."""
+    """Pass blocks through, with a progress bar on stderr if it is a terminal."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (

@@ -45,7 +45,7 @@ def show(
 
 @app.command()
 def fetch(name: _Name) -> None:
-    """Download a data set (from OpenML) and print where it lies."""
+    """Download a data set (from OpenML) and print its path."""
     from onkel import datasets
 
     typer.echo(datasets.fetch(name))
@@ -53,7 +53,7 @@ def fetch(name: _Name) -> None:
 
 @app.command()
 def path(name: _Name) -> None:
-    """Print where a data set lies, without downloading."""
+    """Print the path of a data set, without downloading."""
     from onkel import datasets
 
     typer.echo(datasets.path(name))

@@ -1,4 +1,4 @@
-"""``onkel demo``: two streams, four learners, a minute."""
+"""``onkel demo``: two streams, four or five learners, a minute."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from onkel.evaluation.comparison.contest import Contest
 
 _FAST = ("fogd", "nogd", "rrf", "pa")
-# The default is shown where its thousands of rows a second are enough.
+# The default learns thousands of rows a second: enough for the digits only.
 _ALL = ("okl", *_FAST)
 
 Files = list[tuple[Path, str]]
@@ -58,7 +58,7 @@ def _digits(out: Path, *, passes: int, seed: int) -> Files:
 
 
 def _generated(out: Path, *, rows: int, seed: int) -> Files:
-    """A generated stream with a border that no linear learner can follow."""
+    """A generated stream whose classes no linear learner can separate."""
     from onkel.cli.rows import generated_stream
 
     title = f"Generated stream, {rows:,} rows: 2 classes, 10 features, a nonlinear border"

@@ -14,7 +14,7 @@ _Values = Annotated[
     str | None,
     typer.Option(
         metavar="SOURCE",
-        help="Rows with the texts that may come, where a column has more than --max-categories.",
+        help="Rows with the texts to expect, if a column has more than --max-categories.",
     ),
 ]
 
@@ -54,7 +54,7 @@ def _load(path: str) -> Any:
 
 
 def _texts(model: Any, path: str, source: str) -> dict[str, list[str]]:
-    """The texts that stand in a source, by the model's columns of text."""
+    """The texts in a source, for each of the model's columns of text."""
     from onkel.columns.reading import text_of
     from onkel.pipeline import StreamModel
     from onkel.pipeline.rows import written_as
@@ -74,7 +74,7 @@ def _texts(model: Any, path: str, source: str) -> dict[str, list[str]]:
 
 
 def _inputs(model: Any) -> str:
-    """What the graph takes, in short."""
+    """The graph's inputs, in short."""
     from onkel.evaluation.text import listed
     from onkel.pipeline import StreamModel
 

@@ -62,7 +62,7 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Section that no signal cuts; `Interrupted` is raised at its end."""
+        """A section that signals do not interrupt; `Interrupted` is raised at its end."""
         self._holding = True
         try:
             yield
@@ -81,7 +81,7 @@ class Interrupts:
 
 
 def _leave(number: int) -> None:
-    """End the process as it stands; files are written atomically, so none is left half done."""
+    """End the process at once; files are written atomically, so none is left half done."""
     show_cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""
     sys.stderr.write(f"{show_cursor}error: {_WORDS[signal.Signals(number)]} twice: nothing saved\n")
     sys.stderr.flush()

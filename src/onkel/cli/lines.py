@@ -1,4 +1,4 @@
-"""Rows as an editor counts lines: from 1, with the header and line ends within quotes."""
+"""Line numbers as in an editor: from 1, counting the header and line ends within quotes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from onkel.errors import DataError
 
 
 def with_line(error: DataError, stream: Any) -> str:
-    """The error, with the line of its row where the source is one plain CSV file.
+    """The error, with the line of its row if the source is one plain CSV file.
 
-    A row that the stream left out is not counted in ``row``: then no line is told.
+    ``row`` does not count rows that the stream left out: then no line is given.
     """
     text = str(error)
     path = Path(str(error.source or ""))
@@ -24,13 +24,13 @@ def with_line(error: DataError, stream: Any) -> str:
 
 
 def _line_of(path: Path, row: int) -> int | None:
-    """The line on which row ``row`` (from 0) begins; None where it cannot be told."""
+    """The line on which row ``row`` (from 0) begins; None if it is unknown."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
             header = next((record for record in reader if record), [])
             if header and all(map(_is_number, header)):
-                return None  # no header: the row counts itself
+                return None  # no header: the row's number will do
             before, left = reader.line_num, row
             for record in reader:
                 if record and not left:

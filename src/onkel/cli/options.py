@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 MODEL, READING, RUN, OUTPUT = "Model", "Reading", "Run", "Output"
-_LONG = "File, folder, glob or URL, or several, read in turn; '-' for stdin (with --format)."
+_LONG = "Files, folders, globs or URLs, read one after another; '-' for stdin (with --format)."
 _ROWS, _COLUMN, _FILE, _N = ({"metavar": name} for name in ("ROWS", "COLUMN", "FILE", "N"))
 
 
@@ -34,35 +34,36 @@ Model = Annotated[
     str, typer.Argument(metavar="MODEL", help="File that 'onkel learn --save' wrote.")
 ]
 Target = Annotated[str | None, _option("--target", "-t", help="Column to learn.", **_COLUMN)]
-Format = Annotated[Formats | None, _option(help="By extension if not given.", panel=READING)]
+Format = Annotated[Formats | None, _option(help="By default by the file extension.", panel=READING)]
 Exclude = Annotated[
     list[str] | None,
     _option(help="Column to leave out: a,b. Repeatable.", panel=READING, **_COLUMN),
 ]
 Categorical = Annotated[
     list[str] | None,
-    _option(help="Column of categories, though it holds numbers or times: a,b. Repeatable.",
+    _option(help="Column to read as categories, though it holds numbers or times: a,b. Repeatable.",
             panel=READING, **_COLUMN),
 ]  # fmt: skip
 Missing = Annotated[Policies, _option(help="What to do with missing values.", panel=READING)]
 MissingAsLearned = Annotated[
-    Policies | None, _option(help="As the model was learned if not given.", panel=READING)
+    Policies | None,
+    _option(help="What to do with missing values; by default as in learning.", panel=READING),
 ]
 MaxCategories = Annotated[
     int,
-    _option(
-        min=0, help="Values of a text column with a feature of their own.", panel=READING, **_N
-    ),
+    _option(min=0, help="Values of a text column that get their own feature.", panel=READING, **_N),
 ]
 Hashed = Annotated[
     int,
-    _option(min=1, help="Features other values share, without --statistics.", panel=READING, **_N),
+    _option(
+        min=1, panel=READING, help="Features that other values share, with --no-statistics.", **_N
+    ),
 ]
 Statistics = Annotated[
     bool,
     _option(
         "--statistics/--no-statistics", panel=READING,
-        help="Also the mean target of each text value over the rows before.",
+        help="Add the mean target of each text value over the rows before.",
     ),
 ]  # fmt: skip
 Dtype = Annotated[
@@ -73,30 +74,31 @@ Decimal = Annotated[
 ]
 Thousands = Annotated[
     str | None,
-    _option(help="Mark between thousands, where the first rows have none.", metavar="MARK",
+    _option(help="Thousands mark of numbers, if the first rows have none.", metavar="MARK",
             panel=READING),
 ]  # fmt: skip
 Sep = Annotated[
     str | None,
-    _option(help="What stands between fields; by the header if not given.", metavar="MARK",
+    _option(help="Field separator; by default taken from the header.", metavar="MARK",
             panel=READING),
 ]  # fmt: skip
 Encoding = Annotated[
     str | None,
-    _option(help="Of a text file, such as latin-1; UTF-8 if not given.", metavar="NAME",
+    _option(help="Encoding of a text file, such as latin-1; by default UTF-8.", metavar="NAME",
             panel=READING),
 ]  # fmt: skip
 Header = Annotated[
-    bool, _option("--header/--no-header", help="Whether a line names the columns.", panel=READING)
+    bool,
+    _option("--header/--no-header", help="Whether the first line may name columns.", panel=READING),
 ]
 NaValues = Annotated[
     list[str] | None,
-    _option(help="What stands for no value, beside ?, NA, - and the like: a,b. Repeatable.",
+    _option(help="Mark of a missing value, besides ?, NA, - and the like: a,b. Repeatable.",
             metavar="TEXT", panel=READING),
 ]  # fmt: skip
 Dates = Annotated[
     Literal["dayfirst", "monthfirst"] | None,
-    _option(help="How times such as 2/3/2024 begin, where the rows do not tell.", panel=READING),
+    _option(help="How to read dates such as 2/3/2024, if the rows do not show it.", panel=READING),
 ]
 KeepColumns = Annotated[
     list[str] | None,
@@ -106,10 +108,10 @@ KeepColumns = Annotated[
     ),
 ]  # fmt: skip
 Limit = Annotated[
-    int | None, _option(min=1, help="Use the first so many rows only.", panel=READING, **_ROWS)
+    int | None, _option(min=1, help="Use only this many first rows.", panel=READING, **_ROWS)
 ]
 Shuffle = Annotated[
-    int, _option(min=0, help="Rows of the shuffle buffer; 0: none.", panel=READING, **_ROWS)
+    int, _option(min=0, help="Rows in the shuffle buffer; 0: no shuffle.", panel=READING, **_ROWS)
 ]
 Memory = Annotated[
     int,
@@ -122,12 +124,12 @@ Jobs = Annotated[
     int | None,
     _option(
         min=1, metavar="N", panel=RUN,
-        help="Processes, of one thread each: one a core if not given, where there is enough to do.",
+        help="Processes of one thread each; by default one per core if there is enough work.",
     ),
 ]  # fmt: skip
 Task = Annotated[
     Literal["auto", "classification", "regression"],
-    _option(help="'auto' decides on the first block.", panel=MODEL),
+    _option(help="'auto' decides by the first block.", panel=MODEL),
 ]
 Algorithm = Annotated[
     str | None,
@@ -154,14 +156,14 @@ SettingsOfSome = Annotated[
     list[str] | None,
     _option(
         "--set", metavar="NAME=VALUE", panel=MODEL,
-        help="Parameter of all that have it, or of one: fogd.gamma=0.1. Repeatable.",
+        help="Parameter of all learners that have it, or of one: fogd.gamma=0.1. Repeatable.",
     ),
 ]  # fmt: skip
 Scaling = Annotated[
     Literal["auto", "standard", "minmax", "none"],
     _option(
-        help="Of the features; auto: standard with heavy tails drawn in, or none where the learner "
-        "scales by itself.",
+        help="Scaling of the features; auto: standard with heavy tails drawn in, or none if the "
+        "learner scales by itself.",
         panel=MODEL,
     ),
 ]
@@ -170,7 +172,12 @@ FirstSeed = Annotated[
     int,
     _option(min=0, help="Seed of the first run; run r uses seed + r.", panel=MODEL, **_N),
 ]
-Runs = Annotated[int, _option(min=1, help="Orders of the rows.", panel=RUN, **_N)]
+Runs = Annotated[
+    int,
+    _option(
+        min=1, help="Runs of each learner, each in another order of the rows.", panel=RUN, **_N
+    ),
+]
 Checkpoint = Annotated[
     Path | None, _option(help="File the run can be resumed from.", panel=RUN, **_FILE)
 ]
@@ -181,33 +188,33 @@ Delay = Annotated[
     str,
     _option(
         panel=RUN, metavar="ROWS|TIME",
-        help="A row's label is learned only after so many more rows have been predicted, or, by "
-        "--time, so much later: 90s, 15min, 1h, 2d, 1w.",
+        help="Learn a row's label only after this many more rows have been predicted or, with "
+        "--time, this much later: 90s, 15min, 1h, 2d, 1w.",
     ),
 ]  # fmt: skip
 Group = Annotated[
     str | None,
     _option(
-        help="Column of the series each row belongs to; learners with a memory have one for each.",
+        help="Column that names each row's series; learners with a memory keep one per series.",
         panel=READING, **_COLUMN,
     ),
 ]  # fmt: skip
 Time = Annotated[
     str | None,
-    _option(help="Column of when each row came, for --delay: times or seconds.", panel=READING,
+    _option(help="Column with the time of each row, for --delay: times or seconds.", panel=READING,
             **_COLUMN),
 ]  # fmt: skip
 Workers = Annotated[
     int | None,
     _option(
-        min=1, help="Learn partitions of the source apart, in so many processes (onkel[dask]).",
+        min=1, help="Learn partitions of the source in parallel, in N processes (onkel[dask]).",
         panel=RUN, **_N,
     ),
 ]  # fmt: skip
 Scheduler = Annotated[
     str | None,
     _option(
-        help="The same on a Dask cluster that runs: tcp://HOST:PORT.", panel=RUN, metavar="ADDRESS"
+        help="The same on a running Dask cluster: tcp://HOST:PORT.", panel=RUN, metavar="ADDRESS"
     ),
 ]
 SkipBad = Annotated[
@@ -220,10 +227,10 @@ SkipBad = Annotated[
 Resume = Annotated[bool, _option("--resume", help="Continue from --checkpoint.", panel=RUN)]
 Base = Annotated[
     Path | None,
-    _option("--from", help="Saved model to go on from, with another source.", panel=RUN, **_FILE),
+    _option("--from", help="Saved model to continue with this source.", panel=RUN, **_FILE),
 ]
 Overwrite = Annotated[
-    bool, _option("--overwrite", help="Begin anew, though --checkpoint exists.", panel=RUN)
+    bool, _option("--overwrite", help="Begin anew even if --checkpoint exists.", panel=RUN)
 ]
 Save = Annotated[Path | None, _option("--save", "-o", help="Model file.", panel=OUTPUT, **_FILE)]
 Out = Annotated[
@@ -238,11 +245,14 @@ Json = Annotated[bool, _option("--json", help="One JSON object on stdout.", pane
 Verbose = Annotated[
     bool,
     _option(
-        "--verbose", "-v", help="Table of progress even where stderr is no terminal.", panel=OUTPUT
+        "--verbose", "-v", help="Progress table even if stderr is not a terminal.", panel=OUTPUT
     ),
 ]
 Proba = Annotated[
-    bool, _option("--proba", help="Class probabilities as well (logistic losses).", panel=OUTPUT)
+    bool,
+    _option(
+        "--proba", help="Also write class probabilities (okl, krls, logistic losses).", panel=OUTPUT
+    ),
 ]
 Keep = Annotated[
     str | None,
@@ -251,10 +261,10 @@ Keep = Annotated[
 ]  # fmt: skip
 Intervals = Annotated[
     float | None,
-    _option(help="Bounds as well that hold such a share of the targets, say 0.9 (regression by okl "
+    _option(help="Also write bounds around this share of the targets, say 0.9 (regression by okl "
             "and krls).", metavar="SHARE", panel=OUTPUT),
 ]  # fmt: skip
-Scores = Annotated[bool, _option("--scores", help="Scores as well.", panel=OUTPUT)]
+Scores = Annotated[bool, _option("--scores", help="Also write scores.", panel=OUTPUT)]
 Data = Annotated[
     list[str] | None,
     _option("--data", metavar="NAME", help="Data set. Repeatable; all if not given."),

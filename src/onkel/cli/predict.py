@@ -31,16 +31,16 @@ class PredictOptions:
     encoding: options.Encoding = None
 
     def written(self) -> dict[str, Any]:
-        """How the file is written, where that is said here."""
+        """Format options of the file, where they are given."""
         said = {"sep": self.sep, "encoding": self.encoding}
         return {name: value for name, value in said.items() if value is not None}
 
 
 @takes(PredictOptions)
 def predict(options: PredictOptions) -> None:
-    """Predict the rows of a source, in their order.
+    """Predict the rows of a source, in order.
 
-    Columns are found by name. Where the target is there, the score is told.
+    Columns are found by name. If the target is there, the score is shown.
 
     Example: onkel predict flights.onkel new.csv --out predictions.parquet
     """
@@ -87,7 +87,7 @@ def _check(options: PredictOptions, model: Any) -> None:
     _check_intervals(options, model)
     if options.missing == "skip":
         raise ValueError(
-            "--missing skip: predictions would no longer stand beside their rows; "
+            "--missing skip: predictions would no longer line up with their rows; "
             "use zero, mean or error"
         )
     if (options.proba or options.scores) and model.task == "regression":
@@ -109,8 +109,8 @@ def _check_intervals(options: PredictOptions, model: Any) -> None:
         raise ValueError(f"--intervals {options.intervals}: must be between 0 and 1, say 0.9")
     if not isinstance(model.estimator, UncertainRegressor):
         raise ValueError(
-            f"--intervals: this model ({type(model.estimator).__name__}) has no error bars; the "
-            "regressors okl (the default) and krls have" + (
+            f"--intervals: this model ({type(model.estimator).__name__}) has no error bars; only "
+            "the regressors okl (the default) and krls have them" + (
                 ". For a classifier: --proba" if model.task == "classification" else ""
             )
         )  # fmt: skip
@@ -121,7 +121,7 @@ def _names(given: str | None) -> list[str]:
 
 
 def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Predictions and what was asked for beside them, and the targets if any; block by block."""
+    """Block by block: predictions with the other columns asked for, and the targets if any."""
     from onkel.pipeline.rows import extra_columns, written_as
     from onkel.streams import open_stream
 
@@ -129,7 +129,7 @@ def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, An
     stream = open_stream(
         one_or_all(options.sources),
         format=options.format,
-        # every row has its prediction
+        # every row gets a prediction
         missing=options.missing or ("error" if as_learned == "skip" else as_learned),
         encoder=model.encoder,
         dtype=model.settings.get("dtype", "float32"),

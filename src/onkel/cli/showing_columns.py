@@ -6,9 +6,9 @@ from typing import Any
 
 from onkel.cli.console import stderr
 
-# Of more columns than these, plain numbers are counted and not listed.
+# With more columns than this, plain numbers are counted, not listed.
 _MOST = 40
-# What a column is of which nothing is told but its name.
+# Defaults for a column of which only the name is known.
 _PLAIN: dict[str, Any] = {
     "kind": "number", "written": "", "late": False, "categories": None, "gaps": 0, "became": "",
     "features": 1,

@@ -50,7 +50,7 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
 
 
 def _in_all(result: PrequentialResult) -> str:
-    """The time by the clock, from the first byte read."""
+    """Elapsed time, from the first byte read."""
     startup = result.startup_seconds
     shown = f"{duration(result.final.seconds + startup)}, reading included"
     return shown if startup < _BRIEF else f"{shown}, {duration(startup)} of it compiling"

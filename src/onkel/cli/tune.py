@@ -16,7 +16,7 @@ from onkel.cli.options import MODEL
 
 Share = Annotated[
     float,
-    typer.Option(min=0.0, max=0.5, metavar="SHARE", help="Of the rows to search on, at random."),
+    typer.Option(min=0.0, max=0.5, metavar="SHARE", help="Share of the rows to search on."),
 ]
 Grids = Annotated[
     list[str] | None,
@@ -39,10 +39,10 @@ class TuneOptions(Learning):
 
 @takes(TuneOptions)
 def tune(options: TuneOptions) -> None:
-    """Search the papers' grid on a random part of the rows; tell what it does on the others.
+    """Search the papers' grid on a random part of the rows, and score the best on the others.
 
-    The part is a tenth, from 1 000 to 10 000 rows and at most half of all; nothing that is told was
-    searched on.
+    The part is a tenth (or --share), from 1 000 to 10 000 rows and at most half of all. No row of
+    the search counts in the score.
 
     Example: onkel tune letter.parquet --target y --algorithm fogd
     """
@@ -90,7 +90,7 @@ def _rows(options: TuneOptions) -> tuple[Any, Any, Any]:
 
 
 def _grid(options: TuneOptions, task: str, fixed: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
-    """The papers' grid of what isn't set, and what ``--grid`` says."""
+    """The papers' grid for what isn't set, and the values of ``--grid``."""
     from onkel.algorithms import make
     from onkel.cli.values import parse_settings
     from onkel.experiments.grids import grid_of
@@ -106,7 +106,7 @@ def _grid(options: TuneOptions, task: str, fixed: Mapping[str, Any], n_rows: int
     said = {*own, *fixed}
     grid = {k: v for k, v in grid_of(parameters, n_rows).items() if not said & {*k.split(",")}}
     if not (grid | own):
-        raise ValueError(f"{name} has no width, step or penalty to search; say what with --grid")
+        raise ValueError(f"{name} has no width, step or penalty to search; name values with --grid")
     return grid | own
 
 
@@ -128,5 +128,5 @@ def _show(
     stdout().print(f"{what} on the other {found.n_others:,} rows: {values[0]} "
                    f"(without the search: {values[1]})", markup=False)  # fmt: skip
     typer.echo(shlex.join(command))
-    note(f"{n_points} settings on {found.n_searched:,} rows drawn at random, seed apart from "
-         "those of the runs")  # fmt: skip
+    note(f"searched {n_points} settings on {found.n_searched:,} rows, drawn at random with a seed "
+         "that no run uses")  # fmt: skip

@@ -1,4 +1,4 @@
-"""What users write on the command line, as values: settings, names, tasks."""
+"""Read what users write on the command line: settings, delays, tasks."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def parse_delay(text: str) -> int | timedelta:
     try:
         return timedelta(**{_UNITS[found[2]]: float(found[1])})
     except OverflowError:
-        raise ValueError(f"--delay {text}: is longer than any time there is") from None
+        raise ValueError(f"--delay {text}: is too long a time") from None
 
 
 def with_features(params: dict[str, Any], features: int | None) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def with_features(params: dict[str, Any], features: int | None) -> dict[str, Any
     Raises
     ------
     ValueError
-        If the settings say the same differently.
+        If the settings give another number.
     """
     if features is None:
         return params
@@ -96,7 +96,7 @@ def choose_task(y: np.ndarray, asked: str) -> tuple[str, str]:
     y : ndarray of shape (n,)
         Target of the first block.
     asked : {"auto", "classification", "regression"}
-        With "auto" the kind of values decides.
+        "auto": the kind of values decides.
 
     Returns
     -------

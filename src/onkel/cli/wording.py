@@ -16,7 +16,7 @@ _WORDS = (
 
 
 def plainly(message: str) -> str:
-    """The message without the words of the library that found the error."""
+    """The message in our words, not those of the library that found the error."""
     for theirs, ours in _WORDS:
         message = re.sub(theirs, ours, message)
     return message

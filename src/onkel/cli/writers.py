@@ -1,4 +1,4 @@
-"""Files to write: checked before hours of learning, written in bounded memory, moved when whole."""
+"""Output files: checked before hours of learning, written in bounded memory, moved when whole."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def open_writer(out: str) -> Iterator[Write]:
     Raises
     ------
     ValueError
-        If the ending is another, or the folder cannot be written.
+        If the file has another ending, or the folder cannot be written.
     """
     if out == "-":
         with _csv(sys.stdout.buffer) as write:
@@ -77,7 +77,7 @@ def _csv(file: Any) -> Iterator[Write]:
 
 @contextmanager
 def _arrow(make: Callable[[Any], Any]) -> Iterator[Write]:
-    """Arrow's writers want the schema first: it is that of the first batch."""
+    """Arrow's writers need the schema first: that of the first batch."""
     writer: Any = None
 
     def write(columns: Columns) -> None:
@@ -107,7 +107,7 @@ def _jsonl(file: Any) -> Iterator[Write]:
 
 
 def check_outputs(*paths: Path | None, inputs: Sequence[str] = ()) -> None:
-    """See that files can be written where they are wanted, and none of ``inputs`` is written over.
+    """Check that files can be written, and that none overwrites one of ``inputs``.
 
     Raises
     ------

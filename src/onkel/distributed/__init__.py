@@ -1,11 +1,11 @@
 """Learning and predicting over several cores and machines, on Dask: ``pip install onkel[dask]``.
 
 A map is fixed on a sample of the rows. Partitions of the source are learned where they lie, each
-with a copy of the sample's model, and the models are merged in a tree. docs/scaling.md teaches it.
+with a copy of the sample's model, and the models are merged in a tree. See docs/scaling.md.
 
 ``sources`` finds the partitions, ``plan`` says how they are read, ``tasks`` are the pure functions
-that workers run, ``learning`` and ``predicting`` make graphs of them, ``reports`` tell what came of
-each partition.
+that workers run, ``learning`` and ``predicting`` make graphs of them, ``reports`` hold the results
+of each partition.
 """
 
 from onkel.distributed.learning import learn

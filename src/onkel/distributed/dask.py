@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-#: By Dask's default, workers hand memory back to the system at once. Each large array is then new
+#: By default, Dask's workers return memory to the system at once. Each large array then needs new
 #: pages, and the search for landmarks takes three times as long.
 WORKER_ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
@@ -40,7 +40,7 @@ def client_or_default(client: Any) -> Any:
 
 
 def local_client(workers: int) -> Any:
-    """A client of a new local cluster of so many processes, each with one thread."""
+    """A client of a new local cluster with ``workers`` processes of one thread each."""
     distributed = dask().distributed
     spawned = {f"distributed.nanny.pre-spawn-environ.{k}": v for k, v in WORKER_ENVIRONMENT.items()}
     with dask().config.set(spawned):
@@ -48,7 +48,7 @@ def local_client(workers: int) -> Any:
             n_workers=workers,
             threads_per_worker=1,
             dashboard_address=":0",
-            # what goes wrong in a task comes back as its error, and is told once
+            # a task's failure comes back as its error; logs would only repeat it
             silence_logs=logging.CRITICAL,
         )
     return distributed.Client(cluster)

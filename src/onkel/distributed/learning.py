@@ -1,4 +1,4 @@
-"""Learning a source in partitions: a sample, a map, learners apart, a tree of merges."""
+"""Learn a source in partitions: a sample, a map, separate learners, a tree of merges."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from onkel.errors import DataError
 from onkel.learners.portable.saved import nbytes
 from onkel.pipeline import StreamModel
 
-# Partitions of a Dask collection whose first rows are asked for.
+# Most partitions of a Dask collection whose first rows are asked for the sample.
 _MOST_HEADS = 64
 
 Watch = Callable[[PartReport], None]
@@ -49,49 +49,49 @@ def learn(
     skip_bad_partitions: bool = False,
     watch: Watch | None = None,
 ) -> Learned:
-    """Learn a source in one pass, its partitions apart, on the workers of a Dask cluster.
+    """Learn a source in one pass, its partitions in parallel, on the workers of a Dask cluster.
 
-    1. Up to ``sample_rows`` first rows of partitions that lie far apart are learned in a random
-       order by one worker. They fix columns, categories, scales and the learner's map.
-    2. Copies of that model learn the partitions where they lie, but for the sample's rows: each of
-       them its share, one after the other.
+    1. One worker learns up to ``sample_rows`` rows in a random order: the first rows of partitions
+       that lie far apart. They fix columns, categories, scales and the learner's map.
+    2. Copies of that model learn the partitions where they lie, without the sample's rows. Each
+       copy learns its share of them, one after the other.
     3. The models are merged in a tree, ``fan_in`` at a time, so that no process holds more.
     4. With several ``rounds``, 2 and 3 are repeated: copies of the merged model learn the next
        share of the partitions.
 
-    What a merge makes exactly, and what nearly, says ``merge`` of the estimator. All tasks are
-    pure: where a worker dies, others do its work again, and no row is lost or counted twice.
+    For what a merge gives exactly and what nearly, see ``merge`` of the estimator. All tasks are
+    pure: if a worker dies, others redo its work, and no row is lost or counted twice.
 
     Use it where one machine is too slow, or the rows lie on many. Not for a stream whose order
-    matters: the default learner no longer begins anew when it changes, and remembers no labels.
+    matters: the default learner then neither begins anew at a change nor remembers labels.
 
     Parameters
     ----------
     estimator : estimator
-        A learner over a map that stays: ``okl``, ``krls``, ``fogd``, ... It is left as it is.
+        A learner over a fixed map: ``okl``, ``krls``, ``fogd``, ... It is not changed.
     source : path, glob, folder, list of files, Dask DataFrame, or a pair of Dask arrays (X, y)
         Files must be where the workers can read them.
     target : str, optional
-        The column to learn; of arrays, y is it.
+        The column to learn; for arrays it is y.
     client : dask.distributed.Client, optional
-        The one started last, if not given.
+        By default the one started last.
     sample_rows : int, default=131072
-        Rows ≥ 1 that the map is fixed on; the default learner's search sees so many.
+        Rows ≥ 1 that the map is fixed on; the default learner's search uses up to 131 072.
     scaling : {"auto", "standard", "minmax", "none"}, default="auto"
-        As of `onkel.StreamModel`, by the sample's statistics.
+        As for `onkel.StreamModel`, with the sample's statistics.
     reading : dict, optional
-        What `onkel.open_stream` is told beside.
+        More arguments of `onkel.open_stream`.
     settings : dict, optional
         JSON-able notes, kept with the model.
     seed : int, default=0
         Of the order in which the sample is learned.
     models : int, optional
-        Models ≥ 1 that learn at the same time: as many as the workers have threads, if not given.
-        Fewer learn more rows each, which is nearer to one pass where a merge is not exact; more
-        keep workers busy that are fast, or that come later.
+        Models ≥ 1 that learn at the same time; by default as many as the workers have threads.
+        Fewer learn more rows each, which is nearer to one pass where a merge is not exact. More
+        keep fast or late workers busy.
     rounds : int, default=4
-        How often ≥ 1 the models are merged and go on from there, at most: each of them has a
-        partition in a round. Where a merge is not exact more rounds are nearer to one pass. Between
+        How often ≥ 1 the models are merged and go on from there, at most: each needs a partition in
+        every round. More rounds are nearer to one pass where a merge is not exact, but between
         rounds workers wait for the slowest.
     fan_in : int, default=4
         Models ≥ 2 that one task merges.
@@ -103,16 +103,16 @@ def learn(
     Returns
     -------
     Learned
-        With ``model``, a `onkel.StreamModel`, ``metrics`` and ``reports``.
+        With ``model``, an `onkel.StreamModel`, ``metrics`` and ``reports``.
 
     Raises
     ------
     DataError
-        A partition cannot be read or learned: its name, and why. Or no partition is left.
+        A partition cannot be read or learned; the error names it and says why. Or none is left.
     MergeError
-        The learner cannot be merged: why.
+        The learner cannot be merged; the error says why.
     ValueError
-        There is no client.
+        A number is too small, or there is no client.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def learn(
         )
     client = client_or_default(client)
     reading = {**(reading or {}), **({} if target is None else {"target": target})}
-    # what it may have learned is no business of the workers
+    # workers do not need what the estimator may have learned
     estimator = clone(estimator)
     plan = Plan(estimator, scaling, reading, settings or {}, sample_rows, seed, skip_bad_partitions)
     parts = parts_of(source, reading.get("format"))
@@ -145,7 +145,7 @@ def learn(
         moved = rounds * (models + len(client.nthreads()))
         return _learned(parts, by_name, last.result(), moved, began)
     finally:
-        # tasks that nobody waits for any more are not begun
+        # tasks that nobody waits for any more do not start
         for future in futures:
             future.release()
 
@@ -153,7 +153,7 @@ def learn(
 def _graph(
     plan: Plan, parts: list[Part], models: int, rounds: int, fan_in: int
 ) -> tuple[Any, list[Any], Any]:
-    """Tasks, not yet run: of the sample, of each partition, and of the whole."""
+    """Tasks, not yet run: for the sample, for each partition, and for the whole."""
     delayed = dask().delayed
     plan_task = delayed(plan, traverse=False)
     asked = spread(parts, 16)
@@ -175,7 +175,7 @@ def _graph(
 
 
 def _merged(base: Any, level: list[Any], fan_in: int) -> Any:
-    """The task of one model of all that went on from the base."""
+    """The task that merges all models that started from the base."""
     while len(level) > 1:
         groups = [level[a : a + fan_in] for a in range(0, len(level), fan_in)]
         level = [dask().delayed(merge_parts)(base, *group) for group in groups]
@@ -183,7 +183,7 @@ def _merged(base: Any, level: list[Any], fan_in: int) -> Any:
 
 
 def _watched(futures: list[Any], watch: Watch | None) -> dict[str, PartReport]:
-    """The report of each partition, by its name, told as they come."""
+    """The report of each partition, by its name; ``watch`` gets them as they come."""
     found: dict[str, PartReport] = {}
     for future in dask().distributed.as_completed(futures):
         result = future.result()
@@ -201,7 +201,7 @@ def _learned(
     moved: int,
     began: float,
 ) -> Learned:
-    """What came of all; ``moved`` models went from process to process."""
+    """The result of all; ``moved`` models went from process to process."""
     reports = [found[part.name] for part in parts]
     if all(report.failure is not None for report in reports):
         raise DataError(f"no partition could be read; the first: {reports[0].failure}")

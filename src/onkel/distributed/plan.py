@@ -18,20 +18,20 @@ from onkel.streams.blocks import rows_of
 
 @dataclass(frozen=True)
 class Plan:
-    """What is learned, and how; all that a worker needs to know beside the rows.
+    """What is learned, and how: all that a worker needs besides the rows.
 
     Attributes
     ----------
     estimator : estimator
         Not fitted.
     scaling : str
-        As of `onkel.StreamModel`.
+        As for `onkel.StreamModel`.
     reading : dict
-        What `onkel.open_stream` is told, the target's column among it.
+        Arguments of `onkel.open_stream`, the target column included.
     settings : dict
         Kept with the model.
     sample_rows : int
-        Rows that the map is fixed on, at most.
+        Most rows that the map is fixed on.
     seed : int
         Of the order in which the sample is learned.
     skip_bad : bool
@@ -57,7 +57,7 @@ class Plan:
         return open_stream(_rows(data), **{"missing": "auto", "statistics": True, **self.reading})
 
     def next(self, data: Any, encoder: Encoder, left: list[str]) -> Stream:
-        """Another partition, read with the columns known so far; ``left`` out are these."""
+        """Another partition, read with the columns known so far but without those in ``left``."""
         how = {"missing": "auto", **self.reading, "encoder": copy.deepcopy(encoder)}
         if encoder.n_vector is None:
             exclude = [*self.reading.get("exclude", ()), *left]
@@ -75,7 +75,7 @@ class Plan:
             skip = max(skip - block.n_rows, 0)
 
     def sample(self, heads: list[tuple[str, Any]]) -> tuple[StreamModel, list[Block], list[int]]:
-        """A new model that knows its columns, the first rows of partitions, and their numbers."""
+        """A new model that knows its columns, the sample's blocks, and each partition's rows."""
         model, blocks, taken = self.new_model(), list[Block](), list[int]()
         share = -(-self.sample_rows // min(len(heads), SAMPLED))
         for name, data in heads:
@@ -101,7 +101,7 @@ class Plan:
         return self.next(data, model.encoder, model.settings["left_out"])
 
 
-#: partitions that the sample is taken from, where they have rows enough
+#: partitions that the sample is taken from, if they have enough rows
 SAMPLED = 16
 
 
@@ -116,7 +116,7 @@ CANNOT_BE_READ = _cannot_be_read()
 
 
 def unreadable(name: str, error: Exception) -> DataError:
-    """The error of a partition, which names it."""
+    """The error of a partition, with its name."""
     text = str(error)
     where = "" if text.startswith(name) else f"{name}: "
     return DataError(f"{where}{text}. To leave such partitions out: skip_bad_partitions=True "

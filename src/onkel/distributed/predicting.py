@@ -1,4 +1,4 @@
-"""Predicting a source in partitions, to a folder of Parquet files."""
+"""Predict a source in partitions, into a folder of Parquet files."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ def predict(
     format: str | None = None,
     skip_bad_partitions: bool = False,
 ) -> Predicted:
-    """Predict a source, a Parquet file for each of its partitions.
+    """Predict a source into one Parquet file per partition.
 
-    A file appears whole or not at all. Where a worker dies, others write its files anew.
+    A file appears whole or not at all. If a worker dies, others rewrite its files.
 
     Parameters
     ----------
     model : StreamModel
-        It has learned rows with named columns, or arrays.
+        A fitted model of named columns or of arrays.
     source : path, glob, folder, list of files, Dask DataFrame, or a pair of Dask arrays (X, y)
-        As `learn` takes it. Where the target is there, ``metrics`` tells the score.
+        As for `learn`. If it holds the target, ``metrics`` gives the score.
     folder : path
-        Of the files ``part-00000.parquet``, ..., which all workers can write. It must be empty or
-        not there yet.
+        For the files ``part-00000.parquet``, ...; all workers must be able to write there. It must
+        be empty or not exist yet.
     client : dask.distributed.Client, optional
-        The one started last, if not given.
+        By default the one started last.
     keep : list of str
         Columns of the source to write as well.
     proba : bool, default=False
-        Whether class probabilities are written, too: ``proba_LABEL``.
+        Whether to write class probabilities as well: ``proba_LABEL``.
     format : str, optional
-        Of the source's files, where their names do not tell.
+        Of the source's files, if their names do not show it.
     skip_bad_partitions : bool, default=False
         Leave out partitions that cannot be read, and report them.
 
@@ -61,9 +61,9 @@ def predict(
     Raises
     ------
     DataError
-        A partition cannot be read: its name, and why.
+        A partition cannot be read; the error names it and says why.
     ValueError
-        The folder is not empty; there is no client.
+        The folder is not empty, or there is no client.
     """
     client = client_or_default(client)
     folder = Path(folder).resolve()
@@ -90,7 +90,7 @@ def predict(
 def predict_part(
     state: dict[str, Any], name: str, data: Any, path: str, how: dict[str, Any]
 ) -> tuple[str | None, PartReport]:
-    """Predict a partition into a file: its path (None: left out), and what came of it."""
+    """Predict a partition into a file; returns its path (None: left out) and its report."""
     began = time.perf_counter()
     model = StreamModel.from_state(state)
     score = Score(model.task)
@@ -107,14 +107,14 @@ def predict_part(
 def _write(
     model: StreamModel, data: Any, path: str, score: Score, keep: tuple[str, ...], proba: bool
 ) -> int:
-    """Write the predictions of a partition; the number of rows."""
+    """Write the predictions of a partition; returns the number of rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     as_learned, rows = model.settings.get("missing", "auto"), 0
     stream = open_stream(
         data.opened() if isinstance(data, FilePart) else data,
-        # every row has its prediction
+        # every row gets a prediction
         missing="error" if as_learned == "skip" else as_learned,
         encoder=model.encoder,
         keep=keep,

@@ -1,4 +1,4 @@
-"""What came of each partition, and of all of them."""
+"""Results of each partition, and of all of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onkel.pipeline import StreamModel
 
 @dataclass(frozen=True)
 class PartReport:
-    """What came of a partition.
+    """The result of a partition.
 
     Attributes
     ----------
@@ -20,10 +20,10 @@ class PartReport:
     n_rows : int
         Rows learned, or predicted.
     sums : dict of str to float
-        By metric, what its rows add up to; of predictions made before each row was learned, with
-        the model of the sample and of the partition's own rows before it.
+        By metric, the sum over its rows. In learning, each row is predicted before it is learned,
+        by the copy of the model that learns it.
     seconds : float
-        Of reading and learning.
+        Of reading and learning, or predicting.
     failure : str or None
         Why the partition was left out.
     """
@@ -41,7 +41,7 @@ class PartReport:
 
 
 class _OfParts:
-    """What came of all partitions together."""
+    """The results of all partitions together."""
 
     reports: list[PartReport]
 
@@ -52,25 +52,25 @@ class _OfParts:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """The value of each metric over the rows with targets, each predicted before learning."""
+        """The value of each metric over the rows with targets; see :class:`PartReport`."""
         return _together(self.reports)
 
 
 @dataclass(frozen=True)
 class Learned(_OfParts):
-    """What `learn` gives.
+    """The result of `learn`.
 
     Attributes
     ----------
     model : StreamModel
-        Of all rows; its map is fixed.
+        The model of all rows; its map is fixed.
     reports : list of PartReport
         The sample first, then the partitions in their order.
     seconds : dict of str to float
-        By stage: "sample", "parts" and "merge" are summed over the workers, "in all" is the
-        clock's.
+        By stage: "sample", "parts" and "merge" are summed over the workers, "in all" is elapsed
+        time.
     moved_bytes : int
-        Of the models that are merged, and of the sample's model for each worker.
+        Of models sent: in each round those to merge, and their common start to each worker.
     """
 
     model: StreamModel
@@ -86,7 +86,7 @@ class Learned(_OfParts):
 
 @dataclass(frozen=True)
 class Predicted(_OfParts):
-    """What `predict` gives: the files it wrote, and what came of each partition."""
+    """The result of `predict`: the files it wrote, and a report of each partition."""
 
     files: list[str]
     reports: list[PartReport]

@@ -11,7 +11,7 @@ import numpy as np
 from onkel.errors import DataError
 from onkel.streams.files import FileRef, find_files, find_format
 
-# Only of so few files are the row groups looked at, to learn them apart.
+# With up to this many files, the row groups of a file are partitions.
 _FEW_FILES = 64
 
 
@@ -36,7 +36,7 @@ class FilePart:
 
 @dataclass(frozen=True)
 class Part:
-    """A partition by its name; ``data`` is a :class:`FilePart` or something of Dask's."""
+    """A partition and its name; ``data`` is a :class:`FilePart` or a Dask object."""
 
     name: str
     data: Any
@@ -47,16 +47,16 @@ def parts_of(source: Any, format: str | None = None) -> list[Part]:
 
     Parameters
     ----------
-    source : path, glob, list of these, Dask DataFrame, Dask array, or a pair of arrays (X, y)
-        A folder stands for the data files in it. A Parquet file with several row groups is as many
-        partitions, where there are few files; any other file is one.
+    source : path, glob, list of these, Dask DataFrame, or a pair of Dask arrays (X, y)
+        A folder stands for the data files in it. If there are few files, each row group of a
+        Parquet file is a partition; any other file is one.
     format : str, optional
-        Of the files, as `onkel.open_stream` has it.
+        Of the files, as for `onkel.open_stream`.
 
     Raises
     ------
     DataError
-        There is no such file, or nothing that has partitions.
+        There is no such file, or the source has no partitions.
     """
     if isinstance(source, tuple) and len(source) == 2 and all(map(_is_dask, source)):
         return _array_parts(*source)
@@ -83,7 +83,7 @@ def _is_dask(source: Any) -> bool:
 
 
 def _array_parts(X: Any, y: Any) -> list[Part]:
-    """Blocks of rows of X (n, d), and those of y (n,) cut like them."""
+    """Blocks of rows of X (n, d), with y (n,) cut the same way."""
     from dask import delayed
 
     X = X.rechunk({1: -1})
@@ -108,7 +108,7 @@ def _file_parts(files: list[FileRef], format: str | None) -> list[Part]:
 
 
 def _row_groups(file: FileRef) -> list[Part]:
-    """A part for each row group; a file that cannot be read is one, which will fail by its name."""
+    """A part for each row group; an unreadable file is one part, so that its error names it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -125,14 +125,14 @@ def _row_groups(file: FileRef) -> list[Part]:
 
 
 def head(data: Any, rows: int) -> Any:
-    """The first rows of a partition that is in memory; a file stays, and is read where needed."""
+    """The first rows of a partition in memory; a file comes back as it is, to be read later."""
     if isinstance(data, FilePart):
         return data
     return tuple(one[:rows] for one in data) if isinstance(data, tuple) else data.iloc[:rows]
 
 
 def spread(parts: list[Part], most: int) -> list[Part]:
-    """The parts in an order that begins with ``most`` of them, as far apart as can be."""
+    """Reorder the parts: first ``most`` of them, as far apart as possible, then the rest."""
     first = np.unique(np.linspace(0, len(parts) - 1, min(most, len(parts))).astype(int)).tolist()
     rest = sorted(set(range(len(parts))) - set(first))
     return [parts[k] for k in [*first, *rest]]

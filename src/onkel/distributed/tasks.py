@@ -1,6 +1,7 @@
-"""What workers run: pure functions of rows and models, so that any of them can be run again.
+"""What workers run: pure functions of rows and models, so that each can be run again.
 
-Spark, Ray or Pathway need no more than these three; docs/scaling.md shows how.
+Spark, Ray or Pathway need only ``learn_sample``, ``learn_part`` and ``merge_parts``;
+docs/scaling.md shows how.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class LearnedPart:
-    """The state of a model that has learned a partition, or several; None: there was nothing."""
+    """The state of a model that has learned one or more partitions; None if they had no rows."""
 
     state: State | None
     report: PartReport
@@ -57,7 +58,7 @@ def learn_sample(plan: Plan, names: list[str], heads: list[Any]) -> Sample:
     names : list of str
         Of the partitions.
     heads : list
-        Their data, or the first rows of it, in the order in which they are asked.
+        Their data, or its first rows, in the same order.
     """
     began = time.perf_counter()
     model, blocks, taken = plan.sample(list(zip(names, heads, strict=True)))
@@ -76,14 +77,14 @@ def learn_sample(plan: Plan, names: list[str], heads: list[Any]) -> Sample:
 def learn_part(
     plan: Plan, sample: Sample, name: str, data: Any, before: LearnedPart | None = None
 ) -> LearnedPart:
-    """Learn a partition with a copy of the sample's model, but for rows that the sample learned.
+    """Learn a partition with a copy of the sample's model, without rows that the sample learned.
 
-    ``before``: what has learned other partitions, to go on from instead.
+    ``before``: a model that has learned other partitions, to go on from instead.
 
     Raises
     ------
     DataError
-        The partition cannot be read or learned: its name, and why; unless ``plan.skip_bad``.
+        The partition cannot be read or learned, unless ``plan.skip_bad``; the error says why.
     """
     began = time.perf_counter()
     known = None if before is None else before.state
@@ -101,7 +102,7 @@ def learn_part(
 
 
 def merge_parts(sample: Sample, *parts: LearnedPart) -> LearnedPart:
-    """One model of several, all of which went on from the sample's."""
+    """Merge models that all started from the sample's into one."""
     began = time.perf_counter()
     states = [part.state for part in parts if part.state is not None]
     spent, report = sum(part.merging for part in parts), parts[0].report
@@ -115,18 +116,18 @@ def merge_parts(sample: Sample, *parts: LearnedPart) -> LearnedPart:
 
 
 def go_on(sample: Sample, merged: LearnedPart) -> Sample:
-    """What the next round begins with: the merged model, and the rows that the sample learned."""
+    """The start of the next round: the merged model, and the rows that the sample learned."""
     state = sample.state if merged.state is None else merged.state
     return replace(sample, state=state, merging=sample.merging + merged.merging)
 
 
 def report_of(part: LearnedPart) -> PartReport:
-    """What came of a partition, without its model."""
+    """The report of a partition, without its model."""
     return part.report
 
 
 def sample_without_model(sample: Sample) -> Sample:
-    """What came of the sample."""
+    """The sample, without its model."""
     return replace(sample, state={})
 
 

@@ -1,8 +1,8 @@
 """Models as ONNX graphs, for runtimes without Python.
 
-A graph predicts what ``predict`` predicts, in the model's own precision. A learner begins one
-(:mod:`onkel.learners.portable.exported`); its model, map and kernel say their parts: a table from
-class to builder each, in :mod:`~onkel.export.models`, :mod:`~onkel.export.maps.table` and
-:mod:`~onkel.export.kernels`. Before the learner come scaling and the encoding of columns
-(:mod:`~onkel.export.scaling`, :mod:`~onkel.export.columns`).
+A graph computes what ``predict`` does, in the model's own precision. The learner begins the graph
+(:mod:`onkel.learners.portable.exported`); its model, map and kernel add their parts. The builders
+of these are listed by class in :mod:`~onkel.export.models`, :mod:`~onkel.export.maps.table` and
+:mod:`~onkel.export.kernels`. The encoding of columns and scaling come before the learner
+(:mod:`~onkel.export.columns`, :mod:`~onkel.export.scaling`).
 """

@@ -1,4 +1,4 @@
-"""Tables from a class to what builds its part of a graph."""
+"""Tables from a class to the function that builds its part of a graph."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Builder = Callable[..., Any]
 
 
 class Builders:
-    """Builders by the class of what they export; ``what`` says what these classes are.
+    """Builders by the class they export; ``what`` names the kind of class, such as "kernel".
 
-    A subclass may compute something else, so a builder stands for its class alone.
+    A subclass may compute something else, so a builder serves its exact class only.
     """
 
     def __init__(self, what: str, builders: dict[type, Builder]) -> None:
         self.what, self._builders = what, builders
 
     def register(self, cls: type, builder: Builder) -> None:
-        """Export parts of a class of your own by ``builder``; see docs/onnx.md."""
+        """Use ``builder`` to export a class of your own; see docs/onnx.md."""
         self._builders[cls] = builder
 
     def of(self, part: Any) -> Builder:
@@ -29,7 +29,7 @@ class Builders:
         Raises
         ------
         ExportError
-            There is none for its class: what there is.
+            Its class has no builder; the error lists those that have.
         """
         if type(part) not in self._builders:
             known = ", ".join(cls.__name__ for cls in self._builders)

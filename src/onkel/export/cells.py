@@ -1,4 +1,4 @@
-"""The default's cells of one and of two columns."""
+"""The default learner's cells of one and of two columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onkel.default.cells import PairCells
 from onkel.export.functions import pick
 from onkel.export.graph import Value
 
-# Numbers of a row that are looked up at once: a graph computes all rows together.
+# Numbers looked up at once for each row: a graph computes all rows together.
 _AT_ONCE = 256
 
 
@@ -33,11 +33,11 @@ def correction(cells: PairCells, X: Value) -> Value | None:
 
 
 def _bins(bins: PairBins, X: Value) -> Value:
-    """The bins (n, m) of rows X (n, d): first among blocks of bins, then within one block."""
+    """The bins (n, m) of rows X (n, d): find the block of bins first, then the bin in it."""
     m, n_bins = len(bins.columns), bins.edges.shape[1] + 1
     values = X.columns(bins.columns).to(np.float64).shaped(-1, m, 1)
     size = 2 ** (n_bins.bit_length() // 2)
-    # ends that are infinite are above every value
+    # an infinite end is above every value
     ends = np.pad(bins.edges, ((0, 0), (0, 1)), constant_values=np.inf).reshape(m, -1, size)
     n_blocks = ends.shape[1]
     if n_blocks == 1:

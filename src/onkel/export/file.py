@@ -1,4 +1,4 @@
-"""A graph as a file: what it says of itself, its check, and its writing."""
+"""A graph as a file: add metadata, check it, write it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write(graph: Graph, path: str | os.PathLike[str], name: str, facts: dict[str
     path : path-like
         Usually ending in ``.onnx``.
     name : str
-        What the graph is called: the learner's class.
+        The graph's name: the learner's class.
     facts : dict
         JSON-able notes that the file holds as its metadata.
 

@@ -1,4 +1,4 @@
-"""Functions of values that take several nodes, or that ONNX lacks."""
+"""Functions of values that need several nodes, or that ONNX lacks."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def pick(table: np.ndarray, index: Value) -> Value:
 
 
 def looked_up(x: Value, rows: Mapping[Any, int]) -> Value:
-    """What stands for each text or number (n, 1) in ``rows``, (n,); 0 for others.
+    """Look up each text or number (n, 1) in ``rows``: (n,), 0 for others.
 
-    Numbers are the same if they are in float32.
+    Numbers are compared in float32.
     """
     text = x.dtype.kind not in "fiub"
     return x.graph.node(
@@ -48,7 +48,7 @@ def looked_up(x: Value, rows: Mapping[Any, int]) -> Value:
 
 
 def filled(like: Value, value: float, width: int, dtype: Any = None) -> Value:
-    """(n, width) of one number, for the n rows of ``like``; of its type, if none is given."""
+    """One number repeated to (n, width) for the n rows of ``like``; by default of its type."""
     graph = like.graph
     rows = graph.node("Gather", like.of("Shape", np.int64), graph.constant([0]), axis=0)
     shape = graph.node("Concat", rows, [width], axis=0)
@@ -58,7 +58,7 @@ def filled(like: Value, value: float, width: int, dtype: Any = None) -> Value:
 def asinh(x: Value) -> Value:
     """asinh in float64, which not every runtime has: log(1 + u) for u = |x| + x²/(1 + √(1 + x²)).
 
-    log(1 + u) is u log(w)/(w - 1) for w the rounded 1 + u, exact for small u, too (Kahan).
+    log(1 + u) is u log(w)/(w - 1) with w the rounded 1 + u: exact for small u, too (Kahan).
     """
     x = x.to(np.float64)
     size, square = x.of("Abs"), x * x
@@ -70,9 +70,9 @@ def asinh(x: Value) -> Value:
 
 
 def cosines_and_sines(turns: Value) -> tuple[Value, Value]:
-    """cos and sin of angles in turns; whole turns are taken away first, which is exact.
+    """cos and sin of angles in turns; whole turns are subtracted first, which is exact.
 
-    cos 2h is 1 - 2 sin²h: not every runtime has the cosine in float64.
+    cos 2h is computed as 1 - 2 sin²h: not every runtime has the cosine in float64.
     """
     around = turns - turns.of("Round")
     half = (around * math.pi).of("Sin")

@@ -1,4 +1,4 @@
-"""An ONNX graph, node by node: values with NumPy's operators, and the operations beside them."""
+"""An ONNX graph, built node by node: values with NumPy's operators, and other operations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INT = np.dtype(np.int64)
 
 
 class Value:
-    """A tensor of a graph: its name and its type of numbers. Constants take the type."""
+    """A tensor of a graph: its name and type. Constants combined with it take its type."""
 
     __array_ufunc__ = None
 
@@ -56,7 +56,7 @@ class Value:
         return self.graph.node("Neg", self)
 
     def of(self, op: str, dtype: Any = None) -> Value:
-        """A function of one argument, by its name in ONNX, such as "Exp"; its result's type."""
+        """A function of one argument by its ONNX name, such as "Exp"; ``dtype`` of its result."""
         return self.graph.node(op, self, dtype=dtype)
 
     def to(self, dtype: Any) -> Value:
@@ -73,7 +73,7 @@ class Value:
         return self.graph.node("Gather", self, index, axis=1)
 
     def span(self, start: int, stop: int) -> Value:
-        """Columns of an (n, d) tensor from ``start`` to before ``stop``."""
+        """Columns of an (n, d) tensor from ``start`` up to, but without, ``stop``."""
         ends = (self.graph.constant(np.array([end], dtype=_INT)) for end in (start, stop, 1))
         return self.graph.node("Slice", self, *ends)
 
@@ -102,13 +102,13 @@ class Graph:
     # ---- ends ----------------------------------------------------------------------------------
 
     def input(self, name: str, dtype: Any, width: int) -> Value:
-        """Rows (n, width) that are given, of numbers or of text."""
+        """An input of rows (n, width), numbers or text."""
         value = Value(self, self._new_name(name), np.dtype(dtype))
         self._inputs.append(self._described(value, ["rows", width]))
         return value
 
     def output(self, name: str, value: Value, width: int | None = None) -> None:
-        """Call a value of the shape (n,) or (n, width) an output."""
+        """Make a value of shape (n,) or (n, width) an output."""
         named = Value(self, self._new_name(name), value.dtype)
         self._add("Identity", [value.name], named.name, "", {})
         self._outputs.append(self._described(named, ["rows"] if width is None else ["rows", width]))
@@ -129,9 +129,9 @@ class Graph:
     def node(
         self, op: str, *inputs: Any, dtype: Any = None, domain: str = "", **attributes: Any
     ) -> Value:
-        """What an operator gives; an input that is no value yet is a constant of the first's type.
+        """The result of an operator; plain inputs become constants of the first value's type.
 
-        ``dtype``: the type of the result, if it is not that of the first input.
+        ``dtype``: the type of the result, by default that of the first value.
         """
         first = next(one for one in inputs if isinstance(one, Value))
         names = [
@@ -151,7 +151,7 @@ class Graph:
         self._nodes.append(make(op, inputs, [output], domain=domain, **attributes))
 
     def constant(self, values: Any, dtype: Any = None) -> Value:
-        """Numbers or texts that the file holds."""
+        """Numbers or texts stored in the file."""
         array = np.ascontiguousarray(values, dtype=dtype)
         array = array.reshape(np.shape(values))
         self._bytes += array.nbytes
@@ -178,5 +178,5 @@ class Graph:
 
 
 def _stored(dtype: np.dtype) -> np.dtype:
-    """The type that ONNX has for it: texts are objects."""
+    """The type that ONNX stores: texts are objects."""
     return np.dtype(object) if dtype.kind in "UO" else dtype

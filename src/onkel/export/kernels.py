@@ -24,13 +24,13 @@ from onkel.kernels import (
 
 
 def kernel_values(kernel: Kernel, X: Value, S: np.ndarray, gamma: float) -> Value:
-    """κ(X, S), (n, m), of rows X (n, d) and rows S (m, d) that the file holds, in X's precision."""
+    """κ(X, S), (n, m), of rows X (n, d) and stored rows S (m, d), in X's precision."""
     values: Value = KERNELS.of(kernel)(kernel, X, S.astype(X.dtype), gamma)
     return values
 
 
 def _squared_distances(X: Value, S: np.ndarray) -> Value:
-    # around their middle: far from the origin the squares would cancel
+    # centred on S: far from the origin the squares would cancel
     middle = S.mean(axis=0)
     X, S = X - middle, S - middle
     own = (X * X).sum(axis=1, keep=True)
@@ -39,7 +39,7 @@ def _squared_distances(X: Value, S: np.ndarray) -> Value:
 
 
 def _over_columns(X: Value, S: np.ndarray, term: Callable[[Value], Value], product: bool) -> Value:
-    """The sum, or the product, over the columns of a function of their differences (n, m)."""
+    """The sum or product, over the columns, of a function of the differences (n, m)."""
     total: Value | None = None
     for j in range(S.shape[1]):
         one = term(X.columns([j]) - S[:, j])

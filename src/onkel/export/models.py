@@ -1,4 +1,4 @@
-"""The scores f(x) of a model: over features, over stored rows, and the default's."""
+"""The scores f(x) of models: over features, over stored rows, and of the default learner."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def scores(model: Any, X: Value) -> Value:
 
 
 def _weighed(Z: Value, coef: np.ndarray) -> Value:
-    """Z coefᵀ, in the precision of the finer of both."""
+    """Z coefᵀ, in the higher precision of both."""
     dtype = np.result_type(Z.dtype, coef.dtype)
     return Z.to(dtype) @ coef.T
 
@@ -82,7 +82,7 @@ def _support(model: SupportModel, X: Value) -> Value:
 
 
 def _projection(model: ProjectionModel, X: Value) -> Value:
-    """As :func:`_support`; coefficients of rows that are much alike cancel, so in float64."""
+    """As :func:`_support`, but in float64: coefficients of very similar rows cancel."""
     m = model.size
     if not m:
         return _zero(model, X)

@@ -1,4 +1,4 @@
-"""From scores to what is predicted: values, labels and probabilities."""
+"""From scores to predictions: values, labels and probabilities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onkel.export.graph import Value
 
 
 class Outputs(NamedTuple):
-    """What a graph gives for each row; None: it does not."""
+    """A graph's outputs for each row; None where it lacks one."""
 
     #: (n,), labels or values
     prediction: Value
@@ -34,15 +34,15 @@ class Outputs(NamedTuple):
 
 
 def of_value(scores: Value) -> Outputs:
-    """A regression's values, of scores (n, 1)."""
+    """A regression's values from scores (n, 1)."""
     return Outputs(scores.shaped(-1))
 
 
 def of_classes(scores: Value, classes: np.ndarray, link: Calibration | str | None) -> Outputs:
-    """A classifier's, of scores (n, 1 or K).
+    """A classifier's outputs from scores (n, 1 or K).
 
-    ``link``: what makes probabilities of scores, "softmax" or what was learned with them; None:
-    nothing does.
+    ``link`` turns scores into probabilities: "softmax", or a learned calibration. None: there are
+    no probabilities.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def of_classes(scores: Value, classes: np.ndarray, link: Calibration | str | Non
 
 
 def _labels(scores: Value, classes: np.ndarray) -> Value:
-    """Of two classes the second from a score of 0 up; of more, the first of the highest."""
+    """Of two classes the second if its score is ≥ 0; of more, the first with the highest score."""
     if len(classes) == 2:
         codes = (scores.shaped(-1) >= 0.0).to(np.int64)
     else:
@@ -90,7 +90,7 @@ def _calibrated(scores: Value, K: int, calibration: Calibration) -> Value:
 
 
 def _of_two(positive: Value) -> Value:
-    """(n, 2) of the probability (n, 1) of the second class."""
+    """Both probabilities (n, 2) from that of the second class (n, 1)."""
     return concat(-positive + 1.0, positive)
 
 

@@ -1,4 +1,4 @@
-"""Running statistics of features as they stand, as a graph."""
+"""The current running statistics of features, as a graph."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def scaled(scaler: OnlineScaler, X: Value) -> Value:
         Z = _drawn_in(scaler, raw, Z)
     if scaler.n_late_:
         late = np.arange(scaler.n_features_in_) >= scaler.n_features_in_ - scaler.n_late_
-        # a 0 is a row that lacks the column
+        # a 0 means that the row lacks the column
         lacks = X.graph.node("And", X.graph.node("Equal", raw, 0.0, dtype=bool), late, dtype=bool)
         Z = where(lacks, 0.0, Z)
     return Z.to(X.dtype)
 
 
 def _drawn_in(scaler: OnlineScaler, X: Value, Z: Value) -> Value:
-    """Z with the columns of heavy tails put in their place."""
+    """Z with its heavy-tailed columns drawn in."""
     tails, rows = scaler.tails_, scaler.rows_of_columns()
     heavy = tails[HEAVY] > 0.0
     if not heavy.any():
@@ -38,7 +38,7 @@ def _drawn_in(scaler: OnlineScaler, X: Value, Z: Value) -> Value:
     one = np.ones(len(heavy))
     away = tails[AWAY] / rows
     spread = np.sqrt(tails[SQUARES] / rows)
-    # where nothing has varied, 0 stands
+    # 0 where nothing has varied
     inside = np.divide(one, away, out=0.0 * one, where=away > 0.0)
     outside = np.divide(one, spread, out=0.0 * one, where=spread > 0.0)
     u = asinh((X - scaler.center_) * inside)

@@ -33,7 +33,7 @@ _SCALINGS = ("auto", "standard", "minmax", "none")
 
 
 class BlockModel:
-    """Learner, scaler and target scaler as one; parameters as `StreamModel` has them."""
+    """Learner, scaler and target scaler as one model; for the parameters see `StreamModel`."""
 
     def __init__(
         self,
@@ -58,12 +58,12 @@ class BlockModel:
         self._inputs = Inputs(encoder, self.task)
         self._statistics = RunningStatistics(scaling, scale_target and self.task == "regression")
         self._recent = RecentRows()
-        #: whether columns, scales and the learner's map stay as they are
+        #: whether columns, scales and the learner's map are fixed
         self.map_fixed = False
 
     @property
     def encoder(self) -> Encoder | None:
-        """From columns to features."""
+        """Turns columns into features."""
         return self._inputs.encoder
 
     @encoder.setter
@@ -82,7 +82,7 @@ class BlockModel:
 
     @property
     def feature_names(self) -> list[str]:
-        """What the learner's columns are called, where the model has an encoder."""
+        """Names of the learner's columns; empty without an encoder."""
         return self._inputs.names
 
     @property
@@ -92,7 +92,7 @@ class BlockModel:
 
     @property
     def changes_(self) -> list[int]:
-        """Rows learned when the learner began anew, as the stream had changed."""
+        """Rows learned at each time the learner began anew because the stream had changed."""
         return self.estimator.changes_ if is_fitted(self.estimator) else []
 
     @property
@@ -101,7 +101,7 @@ class BlockModel:
         return int(self.estimator.nbytes_) if is_fitted(self.estimator) else 0
 
     def learn(self, block: Block, source: str | None = None) -> np.ndarray:
-        """Predict each row of a block with the rows before it, and learn it.
+        """Predict each row of a block from the rows before it, then learn it.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class BlockModel:
             With ``X`` (n, d), ``y`` (n,) in its own units or labels, ``start``; ``groups`` (n,)
             where rows belong to several series.
         source : str, optional
-            Where the rows come from, for errors; the source in ``settings`` if not given.
+            Name of the source for error messages; by default the one in ``settings``.
 
         Returns
         -------
@@ -119,13 +119,13 @@ class BlockModel:
         Raises
         ------
         DataError
-            If a row is bad. The rows before it are learned, nothing of it or after it is.
+            If a row is bad. The rows before it have been learned; it and later rows have not.
         """
         return self.tell_then_learn(block, source).predictions
 
     @locked
     def tell_then_learn(self, block: Block, source: str | None = None) -> Told:
-        """As `learn`; a classifier also tells the scores that decided."""
+        """As `learn`; a classifier also returns the scores behind its predictions."""
         if block.y is None:
             raise DataError("there is no target to learn: give y, or name its column (target=)")
         X, y = block.X, np.asarray(block.y)
@@ -160,7 +160,7 @@ class BlockModel:
 
     @locked
     def interval_features(self, X: Any, level: float = 0.9) -> np.ndarray:
-        """Bounds (n, 2) that hold the share ``level`` of targets; X as for `predict_features`."""
+        """Bounds (n, 2) around a share ``level`` of the targets; X as for `predict_features`."""
         predictions, std = error_bars(self.estimator, self._scaled(X))
         bounds = interval(predictions, std, level)
         if self.target_scaler is None:
@@ -169,16 +169,17 @@ class BlockModel:
 
     @locked
     def next_features(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
-        """Predict the features of rows that come next, in order, without learning them.
+        """Predict the rows that come next, in order, without learning them.
 
-        A learner with a memory also uses the labels learned so far; others predict as ever.
+        A learner with a memory also uses the labels learned so far; for others this is
+        `predict_features`.
 
         Parameters
         ----------
         X : ndarray or CSR matrix of shape (n, d)
             Unscaled features, as the encoder makes them.
         ahead : int, default=0
-            How many rows after the next one (of its group) the first of X comes.
+            Rows (of the group) between the last learned row and the first row of X.
         groups : array of shape (n,), optional
             The series that each row belongs to, if the model was learned by group.
 
@@ -195,18 +196,18 @@ class BlockModel:
 
     @locked
     def next_proba(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
-        """Class probabilities (n, n_classes) of rows as of `next_features`."""
+        """Class probabilities (n, n_classes); arguments as of `next_features`."""
         more = by_group(self.estimator, groups)
         return self.estimator.predict_proba_next(self._scaled(X), ahead, **more)
 
     @locked
     def decision_features(self, X: Any) -> np.ndarray:
-        """Scores (n,) or (n, n_classes) of a classifier, of features as the encoder makes them."""
+        """Scores (n,) or (n, n_classes) of a classifier; X as for `predict_features`."""
         return self.estimator.decision_function(self._scaled(X))
 
     @locked
     def proba_features(self, X: Any) -> np.ndarray:
-        """Class probabilities (n, n_classes), of features as the encoder makes them."""
+        """Class probabilities (n, n_classes); X as for `predict_features`."""
         return self.estimator.predict_proba(self._scaled(X))
 
     @property
@@ -215,8 +216,8 @@ class BlockModel:
         """How much each input column moves the predictions, over the rows learned last.
 
         In the order of the model's columns, summing to 1: the mean squared slope of f, in standard
-        deviations of the column (`onkel.learners.importance`). Up to 128 rows are kept for it, none
-        of more than 131 072 features: then, and before the first row, all are 0.
+        deviations of the column (`onkel.learners.importance`). Up to 128 rows are kept for it, but
+        none with more than 131 072 features. Without kept rows all are 0.
         """
         d = int(self.estimator.n_features_in_) if is_fitted(self.estimator) else 0
         groups, X = self._inputs.by_column(d), self._recent.X
@@ -241,7 +242,7 @@ class BlockModel:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The model of a state that `get_state` gave; it continues bit for bit."""
+        """Restore a model from `get_state`; it continues bit for bit."""
         check(state, {"scaling": Text()})
         estimator = model_of_part(state, "estimator")
         scaled = state.get("target_scaler") is not None
@@ -265,15 +266,15 @@ class BlockModel:
         return model
 
     def _fix_columns(self) -> None:
-        """Keep columns, categories and scales as they are."""
+        """Fix columns, categories and scales."""
         self.map_fixed = self._statistics.fixed = True
         self._inputs.fix()
 
     def as_tables(self) -> tuple[list[tuple[int, int]], dict[int, np.ndarray]]:
-        """As `Inputs.as_tables`, of the columns that the learner has learned from."""
+        """As `Inputs.as_tables`, for the columns that the learner has learned from."""
         places, means = self._inputs.as_tables()
         known = int(self.scaler.n_features_in_)
-        # late columns that nothing was learned from have no place, those that rows lack are 0
+        # late columns that nothing was learned from are cut; columns that rows lack are 0
         return [*places, *[(-1, 0)] * known][:known], means
 
     def _scaled(self, X: Any) -> Any:
@@ -308,7 +309,7 @@ class BlockModel:
         return told
 
     def _learn_parts(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
-        """Learn rows, in segments where columns begin within them."""
+        """Learn rows, in segments that begin where a new column does."""
         before = self._inputs.get_state()
         told: list[Told] = []
         for start, X_own, y_own, n_late in self._inputs.learn(X, y, late):
@@ -332,7 +333,7 @@ class BlockModel:
         """Learn rows with the same columns up to the first bad one."""
         if late:
             if is_fitted(self.scaler):
-                # columns that began in rows that were refused, and have no use yet
+                # columns that began in rejected rows and are unused so far
                 spare = max(self.scaler.n_features_in_ - X.shape[1], 0)
                 X, late = with_zero_columns(X, spare) if spare else X, late + spare
             self._take_late(X.shape[1], late)

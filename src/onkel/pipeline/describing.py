@@ -1,4 +1,4 @@
-"""What a model is, as data for people and programs."""
+"""Describe a model, as data for people and programs."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def describe(model: BlockModel) -> dict[str, Any]:
 
 
 def columns_of(model: BlockModel) -> list[dict[str, Any]]:
-    """Each input column and what it became, as `onkel.columns.describing` tells it."""
+    """Each input column and what it became; see `onkel.columns.describing`."""
     return [] if model.encoder is None else describe_columns(model.encoder)
 
 
 def columns_with_importance(model: BlockModel) -> list[dict[str, Any]]:
-    """As `columns_of`, with the share that each column has in moving the predictions.
+    """As `columns_of`, with the importance of each column.
 
-    Of columns without names, the 20 with the largest shares.
+    Of columns without names, only the 20 most important.
     """
     shares = model.feature_importances_
     columns = columns_of(model)

@@ -28,7 +28,7 @@ def export(
     path: str | os.PathLike[str],
     values: Mapping[str, Collection[str]] | None = None,
 ) -> None:
-    """Write a model that has learned rows; see `StreamModel.export_onnx`."""
+    """Write a fitted model; see `StreamModel.export_onnx`."""
     learner = _learner(model)
     _check_values(model, values or {})
     graph = Graph()
@@ -59,7 +59,7 @@ def _missing(model: BlockModel) -> str:
 
 
 def _check_values(model: BlockModel, values: Mapping[str, Collection[str]]) -> None:
-    """ValueError where values are given for what is no column of text."""
+    """Raise ValueError unless ``values`` gives lists of texts for columns of text."""
     kinds = {} if model.encoder is None else model.encoder.kinds
     for name, own in values.items():
         if kinds.get(name) != "text":
@@ -70,7 +70,7 @@ def _check_values(model: BlockModel, values: Mapping[str, Collection[str]]) -> N
 
 
 def _of_columns(model: BlockModel, graph: Graph, values: Mapping[str, Collection[str]]) -> Value:
-    """The learner's rows (n, d) before scaling, from an input for each column."""
+    """The learner's rows (n, d) before scaling, from one input per column."""
     encoder = model.encoder
     assert encoder is not None
     dtype = np.dtype(model.settings.get("dtype", "float32"))
@@ -79,7 +79,7 @@ def _of_columns(model: BlockModel, graph: Graph, values: Mapping[str, Collection
 
 
 def _of_vectors(model: BlockModel, graph: Graph) -> Value:
-    """The same from one input of rows without names."""
+    """The same from one input ``X`` for unnamed columns."""
     dtype = np.dtype(model.settings.get("dtype", "float64"))
     X = graph.input("X", dtype, model.scaler.n_features_in_)
     if model.encoder is None:

@@ -1,4 +1,4 @@
-"""From encoded rows to the learner's columns, and back to the columns that people know."""
+"""Map encoded rows to the learner's columns, and these back to the input columns."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from onkel.state import inside, require
 
 
 class Inputs:
-    """The columns of a learner: those of an encoder, or of an array where there is none.
+    """The learner's columns: those of the encoder, or of the array if there is no encoder.
 
-    Behind an encoder with statistics they are widened as categories come
-    (:mod:`onkel.pipeline.widening`); else they are the encoder's own.
+    If the encoder has statistics, columns are added as categories come
+    (:mod:`onkel.pipeline.widening`); otherwise they are the encoder's own.
     """
 
     def __init__(self, encoder: Encoder | None, task: str) -> None:
@@ -26,7 +26,7 @@ class Inputs:
 
     @property
     def names(self) -> list[str]:
-        """What the learner's columns are called, where there is an encoder."""
+        """Names of the learner's columns; empty without an encoder."""
         names = [] if self.encoder is None else self.encoder.feature_names
         widening = self._widening
         if widening is None:
@@ -44,7 +44,7 @@ class Inputs:
         return j if self._widening is None else self._widening.column(j)
 
     def by_column(self, d: int) -> list[np.ndarray]:
-        """The numbers of the learner's d columns that each input column became."""
+        """For each input column, the indices of the learner's d columns made from it."""
         if self.encoder is None or self.encoder.n_vector is not None:
             return [np.array([j]) for j in range(d)]
         columns: dict[Any, list[int]] = {column.name: [] for column in self.encoder.columns}
@@ -53,7 +53,7 @@ class Inputs:
         return [np.array(own, dtype=np.int64) for own in columns.values()]
 
     def are_news(self, columns: range) -> bool:
-        """Whether the learner's columns show an input column that was never there."""
+        """Whether any of these columns comes from a new input column, not from a new category."""
         if self.encoder is None:
             return True
         layout, widening = self.encoder.layout, self._widening
@@ -62,20 +62,20 @@ class Inputs:
         return len(own) < len(columns) or any(layout.is_first(j) for j in own)
 
     def now(self, X: Any) -> Any:
-        """The learner's rows for encoded rows X, by all that was learned."""
+        """The learner's rows for encoded rows X, by everything learned so far."""
         if self._widening is None or self.encoder is None:
             return X
         return self._widening.now(X, self.encoder.codes)
 
     def as_tables(self) -> tuple[list[tuple[int, int]], dict[int, np.ndarray]]:
-        """What :meth:`now` does, as tables.
+        """The mapping of :meth:`now`, as tables.
 
         Returns
         -------
         places : list of (int, int)
-            Of each of the learner's columns: feature of the encoder, and which of its statistics.
+            For each learner's column: the encoder's feature, and the index of its statistic.
         means : dict of int to ndarray of shape (codes, J)
-            The statistics of each code, by the feature that holds codes.
+            The statistics of each code, keyed by the feature that holds the codes.
         """
         if self._widening is None:
             n = 0 if self.encoder is None else self.encoder.n_features
@@ -83,10 +83,10 @@ class Inputs:
         return self._widening.places(), self._widening.means.by_code()
 
     def learn(self, X: Any, y: np.ndarray, late: int) -> list[Segment]:
-        """The learner's rows for encoded rows X (n, d), each before it is learned; learn them.
+        """The learner's rows for encoded rows X (n, d), each by the rows before it; learn them.
 
-        ``late`` of the encoder's columns came in mid-stream. There are several segments where
-        columns of the target's means begin within the rows.
+        ``late`` of the encoder's columns came in mid-stream. With target means, a new segment
+        starts at each row where a column begins.
         """
         if self.encoder is None or not self.encoder.statistics:
             return [Segment(0, X, y, late)]
@@ -95,7 +95,7 @@ class Inputs:
         return self._widening.learn(X, y, self.encoder.codes)
 
     def rewind(self, state: dict[str, Any] | None, X: Any, y: np.ndarray) -> None:
-        """Go back to where ``get_state`` was called, and learn these rows only."""
+        """Restore a state of ``get_state``, then learn only these rows."""
         if self._widening is not None:
             self._widening = None if state is None else self._widening_of(state)
             self.learn(X, y, 0)
@@ -103,20 +103,20 @@ class Inputs:
     # ---- columns of several parts of a stream --------------------------------------------------
 
     def fix(self) -> None:
-        """Keep columns and categories as they are; the means of the target go on."""
+        """Fix columns and categories; the target means continue to learn."""
         if self.encoder is not None:
             self.encoder.fix()
         if self._widening is not None:
             self._widening.fixed = True
 
     def require_alike(self, other: Inputs) -> None:
-        """MergeError, naming the difference, unless both make the same columns of a row."""
+        """Raise MergeError, naming the difference, unless both make the same columns of a row."""
         require_same("the columns", *map(_encoding, (self, other)))
         places = (own._widening and own._widening.late for own in (self, other))
         require_same("the places of the columns", *places)
 
     def take_in(self, other: Inputs, origin: Inputs | None) -> None:
-        """Add what another, which is alike, counted since both were ``origin`` (or None)."""
+        """Add the counts of ``other``, which is alike, since both were ``origin`` (if given)."""
         if self.encoder is not None and other.encoder is not None:
             gaps = None if origin is None or origin.encoder is None else origin.encoder.layout.gaps
             self.encoder.layout.add_gaps(other.encoder.layout.gaps, gaps)
@@ -131,7 +131,7 @@ class Inputs:
         return None if self._widening is None else self._widening.get_state()
 
     def set_state(self, state: dict[str, Any], known: int | None) -> None:
-        """Take what is "widening" in a model's state, whose rows have ``known`` columns so far."""
+        """Restore "widening" from a model's state; its rows have ``known`` columns so far."""
         with inside(state, "widening") as widening:
             if widening is not None:
                 require(known is not None, "is for a model that has seen rows")
@@ -150,7 +150,7 @@ class Inputs:
 
 
 def _encoding(inputs: Inputs) -> Any:
-    """What turns columns into features, without what was counted on the way."""
+    """The encoder's state without its counts of gaps; None without an encoder."""
     if inputs.encoder is None:
         return None
     state = inputs.encoder.get_state()

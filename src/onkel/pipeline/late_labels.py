@@ -1,4 +1,4 @@
-"""Labels that come late, by id: rows that were predicted and wait for theirs."""
+"""Labels that come late: predicted rows wait for theirs and are found by id."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from onkel.state import Whole, check, inside
 class LateLabels:
     """A model whose labels come later than its rows, each with the row's id.
 
-    `predict` answers a row at once and keeps it; `learn` learns it when its label comes, in
-    whatever order labels come. What is predicted is what is known of rows to come: a learner with
-    a memory uses the labels so far, the less the more rows (of the group) still wait.
+    `predict` predicts a row at once and keeps it. `learn` learns it when its label comes; labels
+    may come in any order. A learner with a memory also uses the labels so far, the less the more
+    rows (of the group) still wait.
 
-    `save` writes the model together with the rows that wait, and `onkel.load` goes on with both.
+    `save` writes the model and the waiting rows; `onkel.load` restores both.
 
-    Use it where rows and labels are two streams: orders and returns, forecasts and readings. Where
-    the labels of a table are late by so many rows or so much time, use
+    Use it where rows and labels are two streams: orders and returns, forecasts and readings. If
+    the labels of a table are late by a fixed number of rows or a fixed time, use
     ``prequential(..., delay=...)``.
 
     Parameters
@@ -38,7 +38,7 @@ class LateLabels:
     model : StreamModel or estimator
         Learned in place.
     most : int, default=100_000
-        Rows that wait at most, at least 1. Of more the oldest is forgotten, and counted.
+        Rows ≥ 1 that may wait. If more come, the oldest is forgotten and counted.
 
     Attributes
     ----------
@@ -87,22 +87,22 @@ class LateLabels:
         Parameters
         ----------
         id : str, int or anything hashable
-            What the label will name.
+            Names the row; its label comes with the same id.
         x : dict, or array of shape (d,)
-            The row, of which a copy is kept: a dict for a `StreamModel` of a table.
+            The row; a copy is kept. Give a dict to a `StreamModel` of a table.
         group : str or number, optional
             The series the row belongs to, for an estimator that learns by group. A `StreamModel`
-            takes it from its column.
+            reads it from its group column.
 
         Returns
         -------
         str, int or float
-            The label or value; before anything was learned 0 of values, and None of classes.
+            The label or value. Before the first learned row: 0 in regression, None otherwise.
 
         Raises
         ------
         DataError
-            A row with this id waits already, or the row is bad: it is not kept.
+            A row with this id already waits, or the row is bad. It is not kept.
         """
         if id in self._waiting:
             raise DataError(f"id {id!r}: a row with this id waits for its label already")
@@ -124,12 +124,12 @@ class LateLabels:
         Returns
         -------
         str, int or float
-            What was predicted of it: with ``y``, the honest score.
+            The prediction made for the row; compare it with ``y`` for an honest score.
 
         Raises
         ------
         DataError
-            No row with this id waits; or the label is bad, and the row waits on.
+            No row with this id waits. Or the label is bad; then the row keeps waiting.
         """
         row = self._waiting.get(id)
         if row is None:
@@ -154,8 +154,8 @@ class LateLabels:
         Raises
         ------
         TypeError
-            An id or a value of a row is neither text, a number, a time nor None: it is named, and
-            nothing is written.
+            An id or a value of a row is neither text, a number, a time nor None. The error names
+            it, and nothing is written.
         """
         persistence.save(self, path)
 
@@ -171,7 +171,7 @@ class LateLabels:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> LateLabels:
-        """What ``get_state`` gave."""
+        """The inverse of ``get_state``."""
         check(state, {"most": Whole(low=1), "n_forgotten": Whole()})
         late = cls(model_of_part(state, "model"), state["most"])
         late.n_forgotten = state["n_forgotten"]

@@ -1,4 +1,4 @@
-"""One row that waits for its label, as it is kept: a copy, whatever becomes of what was given."""
+"""A copy of one row, kept while it waits for its label."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _records(x: Any) -> list[dict[str, Any]]:
 
 
 def _vector(x: Any) -> np.ndarray | None:
-    """A copy (1, d) of a row; None of what is none."""
+    """A copy (1, d) of a row; None if ``x`` is not one row."""
     try:
         row = np.array(as_dense(x) if hasattr(x, "toarray") else as_values(x))
     except ValueError:  # values of several shapes

@@ -1,4 +1,4 @@
-"""Rows that wait for a label by id, as a state: names and values, or arrays."""
+"""The state of rows that wait for a label: names and values, or arrays."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def get_rows(waiting: Mapping[Any, Row]) -> dict[str, Any]:
     Raises
     ------
     TypeError
-        An id, or a value of a row, is neither text, a number, a time nor None; it is named. Or some
-        rows have names, and some have none.
+        An id or a value of a row is neither text, a number, a time nor None; the error names it.
+        Or only some rows have names.
     """
     named = [row.x for row in waiting.values() if isinstance(row.x, Mapping)]
     bare = [row.x for row in waiting.values() if not isinstance(row.x, Mapping)]
@@ -53,7 +53,7 @@ def rows_of(state: dict[str, Any]) -> dict[Any, Row]:
     Raises
     ------
     ModelFileError
-        ``state`` is none of these.
+        ``state`` is malformed.
     """
     names = ("ids", "groups", "predicted", "names", "values")
     lists: list[Any] = [state.get(name) for name in names]
@@ -76,7 +76,7 @@ def _bare(X: Any) -> list[np.ndarray]:
 
 
 def _cell(value: Any, where: str) -> Any:
-    """A value of a row as JSON can hold it: as the number or text that a table makes of it."""
+    """A row's value in a form JSON can hold: the number or text that a table would make of it."""
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, bytes):
@@ -86,7 +86,7 @@ def _cell(value: Any, where: str) -> Any:
 
 
 def _plain(value: Any, where: str) -> Any:
-    """A value as JSON can hold it."""
+    """A value in a form JSON can hold."""
     if is_missing(value):
         return None
     if isinstance(value, np.datetime64):
@@ -101,7 +101,7 @@ def _plain(value: Any, where: str) -> Any:
 
 
 def _time_name(value: date | time) -> str:
-    """What a time is called in a file."""
+    """The name of a time's type in a file."""
     return next(name for name, kind in _TIMES.items() if isinstance(value, kind))
 
 

@@ -1,4 +1,4 @@
-"""Errors told in the stream's rows and the columns' names."""
+"""Errors in terms of the stream's rows and the columns' names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def located(
     settings: dict[str, Any],
     encoder: Encoder | None,
 ) -> DataError:
-    """The error of a block that begins at row ``start``, told as the user knows the source."""
+    """The error of a block that begins at row ``start``, with the source's rows and columns."""
     column = error.column
     if column == TARGET:
         column = settings.get("target") or (encoder and encoder.target) or TARGET

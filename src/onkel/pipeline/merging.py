@@ -1,4 +1,4 @@
-"""Models of parts of a stream, with their columns, that become one model."""
+"""Merge models of parts of a stream, together with their columns."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from onkel.pipeline.statistics import is_fitted
 
 
 class MergeableModel(BlockModel):
-    """A model whose columns, scales and map can be fixed, and that takes in others like it."""
+    """A model whose columns, scales and map can be fixed, so that others merge into it."""
 
     @locked
     def fix_map(self) -> Self:
-        """Keep columns, categories, scales and the learner's map as they are from now on.
+        """Fix columns, categories, scales and the learner's map.
 
-        Then copies of the model can learn parts of a stream apart, and be merged. A new column is
-        left out; a new category shares a statistic with others, and has no feature of its own; gaps
-        are filled with the means so far. The means of the target by category go on. Scales and
-        learner: see ``fix_map`` of the learner. There is no way back.
+        Copies of the model can then learn parts of a stream separately and be merged. A new column
+        is left out. A new category shares a statistic with others and gets no feature of its own.
+        Gaps are filled with the means so far. The target means of categories continue to learn. For
+        the learner, see its ``fix_map``. This cannot be undone.
 
         Raises
         ------
         MergeError
-            The learner cannot be merged, or has learned too little for a map: why.
+            The learner cannot be merged, or has learned too little for a map; the error says why.
         """
         if not is_fitted(self.estimator):
             raise MergeError("the model has learned no rows: let it learn a sample first")
@@ -36,25 +36,25 @@ class MergeableModel(BlockModel):
 
     @locked
     def merge(self, other: Any, since: Any = None) -> Self:
-        """Take in what another model has learned, as if one had learned the rows of both.
+        """Add what another model has learned, as if one model had learned the rows of both.
 
-        Counts and sums of the target by category add, and so do the gaps of each column; the rest
-        is as ``merge`` of the learner has it. Scaled columns and targets must have been scaled
-        alike: fix the map first.
+        Counts and sums of the target by category are added, and so are the gaps of each column. For
+        the rest, see ``merge`` of the learner. Columns and targets must have been scaled alike: fix
+        the map first.
 
         Parameters
         ----------
         other : StreamModel
-            Of the same columns and parameters. It is left as it is.
+            With the same columns and parameters; it is not changed.
         since : StreamModel, optional
-            The model that both went on from: rows that it had learned are counted once. Left out,
-            no row was learned by both.
+            The model that both started from; its rows are counted once. By default both learned
+            different rows.
 
         Raises
         ------
         MergeError
-            They differ in columns, categories, scales, or in what the learner asks for (the first
-            difference is named). Nothing has been changed.
+            They differ in columns, categories, scales, or in what the learner requires. The error
+            names the first difference; nothing has been changed.
         """
         for one in (other,) if since is None else (other, since):
             self._require_alike(one)

@@ -27,7 +27,7 @@ class _Series(Protocol):
 
 
 def _listed(values: Any) -> Any:
-    """A column of any library as a list or array; an array without axes as its one value."""
+    """A column of any library as a list or array; a 0-d array as its one value."""
     if isinstance(values, np.ndarray):
         return values if values.ndim else values[()]
     if isinstance(values, pa.Array | pa.ChunkedArray):
@@ -36,7 +36,7 @@ def _listed(values: Any) -> Any:
 
 
 def table_of_dict(data: Mapping[Any, Any], encoder: Encoder | None) -> Any:
-    """One row, or columns of equal length."""
+    """A table of one row, or of columns of equal length."""
     listed = {str(name): _listed(values) for name, values in data.items()}
     columns = [isinstance(v, (list, tuple, range, np.ndarray)) for v in listed.values()]
     if not any(columns):
@@ -49,7 +49,7 @@ def table_of_dict(data: Mapping[Any, Any], encoder: Encoder | None) -> Any:
 
 
 def table_of_rows(rows: Iterable[Any], encoder: Encoder | None) -> Any:
-    """Rows as a table: a key that some rows lack is a gap there."""
+    """Rows as a table; a key that a row lacks is a gap."""
     columns: dict[str, list[Any]] = {}
     for n, row in enumerate(rows):
         if not isinstance(row, Mapping):
@@ -65,7 +65,7 @@ def table_of_rows(rows: Iterable[Any], encoder: Encoder | None) -> Any:
 
 
 def table_by_position(data: Any, encoder: Encoder) -> Any:
-    """An unnamed array: its columns are those of the model, in the model's order."""
+    """An unnamed array as a table with the model's columns, in the model's order."""
     if issparse(data):
         data = data.toarray()
     array = data if isinstance(data, np.ndarray) else np.array(data, dtype=object)
@@ -91,7 +91,7 @@ def _table(columns: dict[str, Any], encoder: Encoder | None) -> Any:
 
 
 def _array(name: str, values: Any, kind: str | None) -> Any:
-    """A column of Python values; those of a known column are read as its kind."""
+    """Python values as an Arrow column; a known column is read as its kind."""
     if isinstance(values, np.ndarray) and values.dtype != object:
         return pa.array(np.ascontiguousarray(values), from_pandas=True)
     found = list(values)
@@ -110,7 +110,7 @@ def _array(name: str, values: Any, kind: str | None) -> Any:
 
 
 def _moment(name: str, row: int, value: Any) -> Any:
-    """A time; as text it is read as ISO 8601, without a zone as it stands."""
+    """A time; text is read as ISO 8601 and converted to UTC if it has a zone."""
     if not isinstance(value, str):
         return value
     if value.strip() in GAPS:
@@ -126,7 +126,7 @@ def _moment(name: str, row: int, value: Any) -> Any:
 
 
 def _misfit(values: list[Any]) -> tuple[int, Any]:
-    """The first value that Arrow cannot put behind those before it."""
+    """The first value whose type does not fit the values before it, and its row."""
 
     def works(n: int) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""The last rows that were learned: what the importance of columns is worked out on."""
+"""The last rows that were learned; the importance of columns is computed on them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RecentRows:
         self.X = np.empty((0, 0), dtype=np.float32)
 
     def add(self, X: Any) -> None:
-        """Take in the next rows (n, d), dense or sparse."""
+        """Add the next rows (n, d), dense or sparse."""
         d = X.shape[1]
         size = min(_MOST_ROWS, _MOST_NUMBERS // max(d, 1))
         new = X[max(0, X.shape[0] - size) :] if size else X[:0]
@@ -35,7 +35,7 @@ class RecentRows:
         return {"X": self.X}
 
     def set_state(self, state: dict[str, Any], width: int | None) -> None:
-        """The inverse of :meth:`get_state`; rows have ``width`` columns by now, where known."""
+        """The inverse of :meth:`get_state`; rows now have ``width`` columns, if that is known."""
         check(state, {"X": Array(dtype=np.float32, shape=("n", "d"))})
         require(state["X"].size <= _MOST_NUMBERS, "X: holds more rows than are kept")
         d = state["X"].shape[1]

@@ -1,4 +1,4 @@
-"""Rows as users hold them, opened as the stream that a model's encoder can read."""
+"""Open rows in any form that users hold them as a stream for a model's encoder."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def is_array(data: Any) -> bool:
 def open_to_predict(
     data: Any, encoder: Encoder, settings: dict[str, Any], by_group: bool = False
 ) -> Stream:
-    """Rows to predict; the encoder stays as it is. ``by_group``: with the groups of the rows.
+    """Open rows to predict; the encoder is not changed. ``by_group``: also read their groups.
 
     Raises
     ------
     DataError
-        Columns are missing, or there are some that the model never had: they are named.
+        Columns are missing, or the model never had them; the error names them.
     """
     from onkel.streams import open_stream
 
@@ -41,7 +41,7 @@ def open_to_predict(
     source = _source(data, encoder)
     stream = open_stream(
         source,
-        # every row has its prediction
+        # every row gets a prediction
         missing="error" if missing == "skip" else missing,
         encoder=copy.deepcopy(encoder),
         dtype=_dtype(source, settings),
@@ -68,7 +68,7 @@ def open_to_learn(
     group: str | None = None,
     time: str | None = None,
 ) -> Stream:
-    """Rows to learn. New columns widen a copy of the encoder, ``Stream.encoder``."""
+    """Open rows to learn. New columns widen a copy of the encoder, ``Stream.encoder``."""
     from onkel.streams import open_stream
 
     if y is None and _is_pair(data):
@@ -100,7 +100,7 @@ def open_to_learn(
 
 
 def _open_beside(table: Any, y: Any, reading: dict[str, Any]) -> Stream:
-    """A table whose targets stand beside it; a column of their name is no feature."""
+    """Open a table with separate targets; a column with their name is not a feature."""
     from onkel.streams import open_stream
 
     rows, name = (table, as_values(y)), y.name if isinstance(y, _Named) else None
@@ -119,7 +119,7 @@ class _Named(Protocol):
 
     @property
     def name(self) -> Any:
-        """What the values are called."""
+        """The name of the values."""
 
 
 @runtime_checkable
@@ -141,7 +141,7 @@ def _is_pair(data: Any) -> bool:
 
 
 def extra_columns(stream: Stream, encoder: Encoder, settings: dict[str, Any]) -> list[str]:
-    """Columns of the stream that the model has never met."""
+    """Columns of the stream that the model never had."""
     if encoder.n_vector is not None:
         return []
     met = {*encoder.kinds, encoder.target, *_excluded(settings)}
@@ -149,7 +149,7 @@ def extra_columns(stream: Stream, encoder: Encoder, settings: dict[str, Any]) ->
 
 
 def left_out(stream: Stream) -> list[str]:
-    """Columns of a new stream that became no feature; later tables may have them, too."""
+    """Columns of a new stream that are not features; later tables may have them, too."""
     used = {*stream.encoder.kinds, stream.target}
     return [name for name in stream.columns if name not in used]
 
@@ -182,5 +182,5 @@ def _source(data: Any, encoder: Encoder | None) -> Any:
 
 
 def written_as(settings: dict[str, Any]) -> dict[str, Any]:
-    """How files are written that a model with these settings learned from."""
+    """Format options (``sep``, ``encoding``, ``header``) of the files a model learned from."""
     return {name: settings[name] for name in ("sep", "encoding", "header") if name in settings}

@@ -1,4 +1,4 @@
-"""Running statistics of features and target, between the stream's units and the learner's."""
+"""Running statistics that convert between the stream's units and the learner's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TARGET = "y"
 
 
 class Prepared(NamedTuple):
-    """Rows as the learner takes them, and what takes its predictions back to the target's units."""
+    """Rows in the learner's units, with what converts its predictions to the target's units."""
 
     X: Any
     y: np.ndarray
@@ -44,11 +44,11 @@ class RunningStatistics:
     def __init__(self, scaling: str, scale_target: bool) -> None:
         self.scaler = OnlineScaler(scaling)
         self.target_scaler = OnlineTargetScaler("standard") if scale_target else None
-        #: whether rows are scaled as those so far tell, and tell nothing more
+        #: whether the statistics are fixed: rows are scaled by them and no longer change them
         self.fixed = False
 
     def learn_transform(self, X: Any, y: np.ndarray) -> Prepared:
-        """Take in each row, and scale it with what is known by then."""
+        """Learn from each row, and scale it by the statistics known by then."""
         X = self.scaler.transform(X) if self.fixed else self.scaler.learn_transform(X)
         target = self.target_scaler
         if target is None:
@@ -62,9 +62,9 @@ class RunningStatistics:
             raise
 
     def transform(self, X: Any, n_late: int) -> Any:
-        """Rows scaled by the statistics as they stand.
+        """Scale rows by the current statistics.
 
-        Late columns that nothing was learned from are left out, those that rows lack are 0.
+        Late columns that nothing was learned from are cut; late columns that rows lack are 0.
         """
         if is_fitted(self.scaler):
             known = self.scaler.n_features_in_
@@ -92,7 +92,7 @@ class RunningStatistics:
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to where `get_state` was called."""
+        """Restore a state of `get_state`."""
         with inside(state, "scaler") as scaler:
             self.scaler = OnlineScaler.from_state(scaler)
         with inside(state, "target_scaler") as scaler:

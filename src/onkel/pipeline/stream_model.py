@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 class StreamModel(MergeableModel):
     """An online learner together with the preprocessing its stream needs.
 
-    For row t, in this order: the running statistics take in x_t, x_t is scaled with them, the
-    learner predicts, the prediction is put into the target's own units with the statistics of
-    y_1..y_{t-1}, and only then y_t is seen. So the predictions are strictly online and do not
-    depend on how the stream was cut into blocks. This is what ``onkel learn`` learns and saves.
+    For row t, in this order: the running statistics learn x_t and scale it; the learner predicts;
+    the prediction is converted to the target's own units by the statistics of y_1..y_{t-1}; only
+    then is y_t seen. So predictions are strictly online and do not depend on how the stream was cut
+    into blocks. ``onkel learn`` learns and saves such a model.
 
-    A column that comes in mid-stream (``Block.late``) widens the learner. A row without it has a 0
-    there, which is not scaled: it is predicted as by a model that never saw the column.
+    A column that comes in mid-stream (``Block.late``) widens the learner. A row without it has an
+    unscaled 0 there: it is predicted as by a model that never saw the column.
 
-    Its methods take rows as users hold them: a pandas or Polars frame, an Arrow table, a dict, a
-    list of dicts, a path, or an array. Columns are found by name, in any order. Columns that are
-    missing, or that the model never had, are named in the error; columns left out when it learned,
-    and its target, may be there. An array goes by position.
+    Its methods take rows in many forms: a pandas or Polars frame, an Arrow table, a dict, a list of
+    dicts, a path, or an array. Columns are found by name, in any order; those of an array by
+    position. An error names columns that are missing or that the model never had. The target, and
+    columns left out while learning, may be there.
 
-    Use it for raw streams whose columns have different scales. For data that are scaled already,
-    use the estimators themselves.
+    Use it for raw streams whose columns have different scales. For data that are already scaled,
+    use the estimators directly.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ class StreamModel(MergeableModel):
         How the features are scaled. "auto": "none" where the learner scales by itself (``okl``),
         else "standard" with heavy tails drawn in; see :class:`onkel.streams.OnlineScaler`.
     scale_target : bool or None, default=None
-        Standardise the target of a regression by its past. None: as "auto" for the features. No
-        effect in classification.
+        Standardise the target of a regression by its past. None: unless the learner scales by
+        itself. No effect in classification.
     encoder : Encoder, optional
-        From columns to features; ``stream.encoder``. Left out, the first rows give it.
+        Turns columns into features, as ``stream.encoder``. By default made from the first rows.
     settings : dict, optional
         JSON-able notes on how the stream was read, kept with the model.
 
     Attributes
     ----------
     task : {"classification", "regression"}
-        What the estimator is for.
+        The estimator's task.
     n_rows : int
         Rows learned so far.
     nbytes : int
@@ -125,23 +125,23 @@ class StreamModel(MergeableModel):
         Raises
         ------
         DataError
-            Columns are missing, or the model never had them: they are named.
+            Columns are missing, or the model never had them; the error names them.
         """
         return self._over(X, self.predict_features)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
-        """Bounds that hold the targets of rows in a share of cases.
+        """Prediction intervals: bounds around a share ``level`` of the targets.
 
-        By a learner that knows the variance of its predictions: `OnlineKernelRegressor` (the
-        default) and `KernelRLSRegressor`. As `predict`, they speak about each row by itself: memory
-        of the labels that came last has no part in them.
+        Only for a learner that knows the variance of its predictions: `OnlineKernelRegressor` (the
+        default) or `KernelRLSRegressor`. As in `predict`, each row stands by itself: the memory of
+        the last labels is not used.
 
         Parameters
         ----------
         X : frame, table, dict, list of dicts, path or array
             As `predict` takes it.
         level : float, default=0.9
-            In (0, 1): the share of targets between the bounds, where errors are normal.
+            In (0, 1): the share of targets between the bounds, if errors are normal.
 
         Returns
         -------
@@ -159,15 +159,15 @@ class StreamModel(MergeableModel):
     def predict_next(self, X: Any, ahead: int = 0) -> np.ndarray:
         """Predict the rows that come next, in order, without learning them.
 
-        A learner with a memory also uses the labels learned so far, the less the farther a row is
-        ahead; others predict as ever. A model learned by group takes the group's column from X.
+        A learner with a memory also uses the labels learned so far, the less the farther ahead a
+        row is; for others this is `predict`. A model learned by group reads its column from X.
 
         Parameters
         ----------
         X : frame, table, dict, list of dicts, path or array
             As `predict` takes it.
         ahead : int, default=0
-            How many rows after the next one (of its group) the first of X comes.
+            Rows (of the group) between the last learned row and the first row of X.
 
         Returns
         -------
@@ -196,7 +196,7 @@ class StreamModel(MergeableModel):
         return self._over(X, self.decision_features)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities, where the learner's loss has them (logistic, softmax).
+        """Class probabilities: by a logistic or softmax loss, or calibrated (``okl``, ``krls``).
 
         Parameters
         ----------
@@ -213,24 +213,24 @@ class StreamModel(MergeableModel):
     def partial_fit(
         self, X: Any, y: Any = None, *, target: str | None = None, group: str | None = None
     ) -> Self:
-        """Learn rows in their order.
+        """Learn rows in order.
 
         Parameters
         ----------
         X : frame, table, dict, list of dicts, path or array
-            As `predict` takes it. Columns that the model does not know widen it.
+            As `predict` takes it. New columns widen the model.
         y : array-like of shape (n,), optional
-            Targets, where they are no column of X.
+            Targets, if they are not a column of X.
         target : str, optional
-            The column with the targets; the one the model learned so far if not given.
+            The target column; by default the one learned so far.
         group : str, optional
-            The column of the series that each row belongs to, for a learner with a memory; the one
-            so far if not given.
+            The column that names each row's series, for a learner with a memory; by default the one
+            so far.
 
         Raises
         ------
         DataError
-            If a row is bad. The rows before it are learned, nothing of it or after it is.
+            If a row is bad. The rows before it have been learned; it and later rows have not.
         """
         self.predict_then_learn(X, y, target=target, group=group)
         return self
@@ -238,7 +238,7 @@ class StreamModel(MergeableModel):
     def predict_then_learn(
         self, X: Any, y: Any = None, *, target: str | None = None, group: str | None = None
     ) -> np.ndarray:
-        """Predict each row with the rows before it, and learn it; see `partial_fit`.
+        """Predict each row from the rows before it, then learn it; see `partial_fit`.
 
         Returns
         -------
@@ -257,7 +257,7 @@ class StreamModel(MergeableModel):
                 predictions.append(error.predictions)
             error.predictions = np.concatenate(predictions) if predictions else None
             raise
-        # of a table in which every row lacks a target there is none
+        # if every row lacks a target, there is no prediction
         return np.concatenate(predictions) if predictions else np.zeros(0)
 
     def open(
@@ -269,10 +269,10 @@ class StreamModel(MergeableModel):
         group: str | None = None,
         time: str | None = None,
     ) -> Stream:
-        """Rows as a stream to learn from, read as this model reads them; see `partial_fit`.
+        """Open rows as a stream to learn from, read as this model reads them; see `partial_fit`.
 
-        The model takes up new columns when `adopt` is called with the stream. ``time``: a column
-        to hand on as `Block.times`.
+        The model gets the stream's new columns by `adopt`. ``time``: a column to pass on as
+        `Block.times`.
         """
         group = group or self.settings.get("group")
         stream = open_to_learn(X, y, self.encoder, self.settings, target, group, time)
@@ -282,7 +282,7 @@ class StreamModel(MergeableModel):
         return stream
 
     def adopt(self, stream: Stream) -> None:
-        """Read from now on as a stream that `open` gave: with the columns it has by now."""
+        """From now on read rows as a stream of `open` does, with the columns it has by now."""
         if self.encoder is None:
             self.settings["left_out"] = left_out(stream)
             if stream.group is not None:
@@ -308,27 +308,26 @@ class StreamModel(MergeableModel):
     ) -> None:
         """Write the model as an ONNX graph, for runtimes without Python.
 
-        The graph has an input (n, 1) for each column, by its name: text as it stands, without
-        blanks around it; numbers as float64, NaN where one is missing; times as seconds since 1970
-        in UTC, float64. A model of unnamed columns takes ``X`` (n, d). It gives ``prediction``
-        (n,), as `predict` does, and of a classifier ``decision`` and ``probabilities``. It does not
-        learn, knows no memory, and refuses no value: a missing one that `predict` would refuse
-        gives NaN. See docs/onnx.md.
+        The graph has an input (n, 1) for each column, by its name: text without surrounding blanks;
+        numbers as float64, NaN where missing; times as float64 seconds since 1970 in UTC. A model
+        of unnamed columns takes ``X`` (n, d). The graph outputs ``prediction`` (n,), as `predict`,
+        and for a classifier ``decision`` and ``probabilities``. It does not learn, has no memory,
+        and refuses no value: a missing one that `predict` would refuse gives NaN. See docs/onnx.md.
 
         Parameters
         ----------
         path : path-like
             Usually ending in ``.onnx``. An existing file is replaced.
         values : dict of str to list of str, optional
-            For columns with more values than ``max_categories``: the texts that may come. The graph
-            knows these and the first ones; any other counts as one never learned from.
+            For columns with more values than ``max_categories``: the texts to expect. The graph
+            knows these and the first ones; any other is treated as never learned.
 
         Raises
         ------
         ImportError
             The package onnx is missing: ``pip install 'onkel[onnx]'``.
         ExportError
-            A part of the model cannot be written as a graph: which, and why.
+            A part of the model cannot be written as a graph; the error says which and why.
         ModelFileError
             The folder does not exist or cannot be written.
         """
@@ -337,14 +336,14 @@ class StreamModel(MergeableModel):
         export(self, path, values)
 
     def _over_next(self, X: Any, method: Callable[[Any, Any], np.ndarray]) -> np.ndarray:
-        """As `_over`, of all rows at once and with their groups."""
+        """As `_over`, but for all rows at once and with their groups."""
         if self.encoder is None:
             return self._over(X, lambda rows: method(rows, None))
         rows = concat(list(open_to_predict(X, self.encoder, self.settings, by_group=True)))
         return method(rows.X, rows.groups)
 
     def _over(self, X: Any, method: Callable[[Any], np.ndarray]) -> np.ndarray:
-        """What a method of features gives for rows as users hold them."""
+        """Apply a method that takes features to rows in any form."""
         if self.encoder is None:
             if not is_array(X):
                 raise DataError(_unnamed(self.estimator))

@@ -1,8 +1,8 @@
-"""From encoded rows to the learner's: means of the target in place of codes, late columns in order.
+"""Turn encoded rows into the learner's: target means replace codes, late columns get places.
 
 A column that comes in mid-stream was 0 so far. So it needs no place among the learner's columns
-before its first value that is not 0. Places are given in the order of these rows, whatever the
-blocks are.
+before its first nonzero value. Places are given in the order of the rows with these first values,
+and so do not depend on the blocks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from onkel.state import Array, check, inside, require
 
 
 class Segment(NamedTuple):
-    """Rows between which no column begins: where they start, and their number of late columns."""
+    """Consecutive rows with the same columns: where they start, and how many columns are late."""
 
     start: int
     X: Any
@@ -25,33 +25,33 @@ class Segment(NamedTuple):
 
 
 class Widening:
-    """The columns of a learner behind an encoder with statistics.
+    """The learner's columns if the encoder has statistics.
 
     Parameters
     ----------
     classes : bool
         Whether the target is a class.
     n_first : int
-        Columns of the encoder that were there at first, and keep their places.
+        Columns of the encoder that were there from the start; they keep their places.
 
     Attributes
     ----------
     late : list of (int, int)
-        The learner's columns behind the first ones: column of the encoder, and which of its
-        statistics (0 for the first, and for a column without).
+        The learner's columns after the first ones: the encoder's column, and the index of its
+        statistic (0 also for a column without statistics).
     """
 
     def __init__(self, classes: bool, n_first: int) -> None:
         self.means = TargetMeans(classes)
         self.n_first = n_first
         self.late: list[tuple[int, int]] = []
-        #: whether no column gets a place any more
+        #: whether new columns get no place
         self.fixed = False
 
     def learn(self, X: np.ndarray, y: np.ndarray, codes: list[int]) -> list[Segment]:
-        """The learner's rows for encoded rows X (n, d) before each is learned; learn them.
+        """The learner's rows for encoded rows X (n, d), each by the rows before it; learn them.
 
-        A new segment begins with each row that has a new column.
+        A new segment starts at each row where a column begins.
         """
         codes = [j for j in codes if j < X.shape[1]]
         means = self.means.learn({j: X[:, j] for j in codes}, y)
@@ -67,13 +67,13 @@ class Widening:
         ]
 
     def now(self, X: np.ndarray, codes: list[int]) -> np.ndarray:
-        """The learner's rows for encoded rows X, by all that was learned."""
+        """The learner's rows for encoded rows X, by everything learned so far."""
         codes = [j for j in codes if j < X.shape[1]]
         means = self.means.now({j: X[:, j] for j in codes}) if codes else {}
         return self._placed(X, means)
 
     def places(self) -> list[tuple[int, int]]:
-        """Of each of the learner's columns: column of the encoder, and which of its statistics."""
+        """For each learner's column: the encoder's column, and the index of its statistic."""
         return [*((j, 0) for j in range(self.n_first)), *self.late]
 
     def column(self, j: int) -> int:
@@ -81,7 +81,7 @@ class Widening:
         return j if j < self.n_first else self.late[j - self.n_first][0]
 
     def _find_places(self, X: np.ndarray, means: dict[int, np.ndarray]) -> list[int]:
-        """Give places to columns that begin in these rows; the rows."""
+        """Give places to columns that begin in these rows; return where they begin."""
         if self.fixed:
             return []
         held = set(self.late)
@@ -113,7 +113,7 @@ class Widening:
         return out
 
     def get_state(self) -> dict[str, Any]:
-        """A copy of all of it."""
+        """A copy of the state."""
         return {
             "means": self.means.get_state(),
             "n_first": self.n_first,
@@ -124,7 +124,7 @@ class Widening:
     def from_state(
         cls, state: dict[str, Any], n_first: int, n_features: int, task: str
     ) -> Widening:
-        """What ``get_state`` gave, for an encoder of so many features, ``n_first`` at first."""
+        """The inverse of ``get_state``, for an encoder that began with ``n_first`` features."""
         late = Array(dtype=np.int64, shape=("late", 2), low=0, high=n_features - 1)
         check(state, {"late": late})
         require(state.get("n_first") == n_first, f"n_first: must be {n_first}")

@@ -1,4 +1,4 @@
-"""Who takes part in ``onkel compare``."""
+"""Which learners take part in ``onkel compare``."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def taking_part(
     task: str,
     classes: Any,
 ) -> tuple[list[Entry], list[str]]:
-    """The learners, with a linear one if there is none; and a note on that.
+    """The learners, plus a linear one if there is none; and a note if one was added.
 
-    ``classes`` are all there are, which rivals may ask for.
+    ``classes``: all classes, for rivals that ask for them.
     """
     given = split_names(",".join(algorithms or [DEFAULT_LEARNERS]))
     names = [name for name in given if not is_rival(name)]
@@ -45,7 +45,7 @@ def params_by_learner(
     Raises
     ------
     ValueError
-        If nobody takes a parameter.
+        If no learner has a parameter, or a named learner is not compared.
     """
     algorithms = {name: name.split(":")[0] for name in names}
     own = {name: make_estimator(a, task, {}) for name, a in algorithms.items()}

@@ -21,7 +21,7 @@ Learners = Annotated[
     list[str] | None,
     typer.Option(
         "--algorithms", "-a", metavar="NAMES", rich_help_panel=MODEL,
-        help="Names, separated by commas, each with settings if you like: "
+        help="Names, separated by commas, each with optional settings: "
         "okl,fogd,fogd:n_components=100. Repeatable.",
     ),
 ]  # fmt: skip
@@ -29,13 +29,15 @@ Rivals = Annotated[
     list[str] | None,
     typer.Option(
         "--rival", metavar="MODULE:CLASS", rich_help_panel=MODEL,
-        help="A learner of another library with partial_fit, or River's: "
+        help="A learner of another library that has partial_fit, or one of River's: "
         "sklearn.linear_model:SGDClassifier:alpha=0.001. Repeatable.",
     ),
 ]  # fmt: skip
 Order = Annotated[
     Literal["shuffled", "stream"],
-    typer.Option(help="Of the rows; in that of the stream only seeds differ.", rich_help_panel=RUN),
+    typer.Option(
+        help="Order of the rows; with 'stream', runs differ only in seeds.", rich_help_panel=RUN
+    ),
 ]
 TableForm = Annotated[
     Literal["text", "markdown", "csv", "latex"],
@@ -43,7 +45,7 @@ TableForm = Annotated[
 ]
 Figure = Annotated[
     Path | None,
-    typer.Option(help="Curves: PNG, SVG or PDF.", metavar="FILE", rich_help_panel=OUTPUT),
+    typer.Option(help="Learning curves: PNG, SVG or PDF.", metavar="FILE", rich_help_panel=OUTPUT),
 ]
 
 
@@ -67,10 +69,10 @@ class CompareOptions(Learning):
 
 @takes(CompareOptions)
 def compare(options: CompareOptions) -> None:
-    """Compare learners: the same rows, in the same orders, each tested before it learns.
+    """Compare learners on the same rows in the same orders, testing each row before learning it.
 
-    There is always a linear learner among them, to see what a kernel gains. A star marks the best
-    and what is not significantly worse. Ctrl-C keeps the runs that are finished.
+    A linear learner always takes part, to show what a kernel gains. A star marks the best learner
+    and those not significantly worse. Ctrl-C keeps finished runs.
 
     Example: onkel compare letter.parquet --target y -a okl,fogd:n_components=100 --runs 5
     """
@@ -144,7 +146,7 @@ class _Rows:
         if "-" in self.options.sources:
             raise ValueError("stdin can be read only once: raise --memory, or use a file")
         self.total = None
-        self.reading = "reading is part of 'in all'"
+        self.reading = "the time 'in all' includes reading"
         self.order = (
             f"a seeded shuffle buffer of {_SHUFFLE_BUFFER:,} rows"
             if self.options.order == "shuffled"
@@ -152,7 +154,7 @@ class _Rows:
         )
 
     def jobs(self, n_learners: int) -> int:
-        """Processes; one where the source has to be read for each run."""
+        """Processes; one if each run has to read the source."""
         from onkel.evaluation.processes import jobs_for
 
         rows = (self.total or 0) * self.options.runs * n_learners
@@ -163,13 +165,13 @@ class _Rows:
         return self.held[1][:4096] if self.held else next(iter(self.options.open())).y
 
     def classes(self) -> Any:
-        """All classes where the rows are held, else those of the first block."""
+        """All classes if the rows are held, else those of the first block."""
         import numpy as np
 
         return np.unique(self.held[1] if self.held else self.first_targets())
 
     def in_order(self, seed: int) -> Iterable[Any]:
-        """Blocks in the order of a seed, or in that of the stream."""
+        """Blocks in the order of a seed, or in the stream's order."""
         from onkel.evaluation.comparison.orders import in_order, permuted
 
         shuffled = self.options.order == "shuffled"

@@ -1,1 +1,1 @@
-"""``onkel learn``: its verb and options, the run behind it, and what the run goes on from."""
+"""``onkel learn``: its verb and options, the run behind it, and what a run continues from."""

@@ -1,4 +1,4 @@
-"""``onkel learn --workers N`` and ``--scheduler ADDRESS``: partitions learned apart, on Dask."""
+"""``onkel learn --workers N`` and ``--scheduler ADDRESS``: partitions in parallel, on Dask."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onkel.errors import DataError
 if TYPE_CHECKING:
     from onkel.distributed import Learned, PartReport
 
-# What needs the rows in one order, with what the option is called.
+# Fields that need the rows in one order, and their options.
 _IN_ORDER = {
     "checkpoint": "--checkpoint", "resume": "--resume", "base": "--from", "group": "--group",
     "time": "--time", "shuffle": "--shuffle", "limit": "--limit", "report": "--report",
@@ -61,15 +61,15 @@ def _check(options: LearnOptions) -> None:
         given.append("--delay")
     if given:
         raise ValueError(
-            f"{', '.join(given)}: is for rows in one order, and partitions have none; leave out "
-            "--workers and --scheduler, or this"
+            f"{', '.join(given)}: needs rows in one order, which partitions do not have; leave out "
+            "this, or --workers and --scheduler"
         )
     if options.workers is not None and options.scheduler is not None:
-        raise ValueError("--workers starts a cluster, --scheduler uses one that runs: give one")
+        raise ValueError("--workers starts a cluster, --scheduler uses a running one: give one")
 
 
 def _task(options: LearnOptions) -> str:
-    """The task that the first rows of the source show."""
+    """The task, as the first rows of the source show it."""
     first = next(iter(options.open()), None)
     if first is None or first.y is None:
         what = "there are no rows" if first is None else "name the column to learn with --target"
@@ -97,7 +97,7 @@ def _client(options: LearnOptions) -> Iterator[Any]:
     with found as client:
         try:
             workers = len(client.scheduler_info(n_workers=-1)["workers"])
-            note(f"{workers} workers; what they do: {client.dashboard_link}")
+            note(f"{workers} workers; dashboard: {client.dashboard_link}")
             yield client
         finally:
             if options.scheduler is None:
@@ -106,7 +106,7 @@ def _client(options: LearnOptions) -> Iterator[Any]:
 
 @contextmanager
 def _told(options: LearnOptions) -> Iterator[Any]:
-    """What is called with the report of each partition: it tells how far the run is."""
+    """A function that takes the report of each partition and shows progress."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
@@ -129,7 +129,7 @@ def _told(options: LearnOptions) -> Iterator[Any]:
 def _line(report: PartReport) -> str:
     if report.failure is not None:
         return f"{report.name}: left out"
-    scores = ", ".join(_scores(report.metrics)) or "no further row"
+    scores = ", ".join(_scores(report.metrics)) or "no rows beyond the sample"
     return f"{report.name}: {report.n_rows:,} rows, {scores}, {report.seconds:.1f} s"
 
 

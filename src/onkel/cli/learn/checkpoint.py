@@ -12,14 +12,14 @@ from onkel.pipeline import StreamModel
 
 
 class Checkpoint:
-    """Written every so many rows and at the end; a disk that is full does not end the run.
+    """Written every so many rows and at the end; a full disk does not end the run.
 
     Parameters
     ----------
     path : Path or None
         None: nothing is written.
     every : int
-        Rows between two.
+        Rows between two checkpoints.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class Checkpoint:
         self._rows = 0
 
     def check(self, *, resume: bool, overwrite: bool) -> None:
-        """Refuse what would lose a checkpoint.
+        """Refuse options that would lose a checkpoint.
 
         Raises
         ------
         ValueError
-            If the file is there and nobody said what is to become of it.
+            If the file exists and neither option says what to do with it, or the options clash.
         """
         if resume and self.path is None:
             raise ValueError("--resume needs --checkpoint, the file to continue from")
@@ -53,19 +53,19 @@ class Checkpoint:
             )
 
     def load(self, wanted: dict[str, Any], task: str) -> tuple[StreamModel, dict[str, Any]] | None:
-        """The model and what was kept beside it; None if there is no file yet.
+        """The model and what was saved with it; None if there is no file yet.
 
         Parameters
         ----------
         wanted : dict
             Settings of this command.
         task : str
-            As asked; "auto" goes with either.
+            As asked for; "auto" fits either.
 
         Raises
         ------
         ValueError
-            If the file was begun with other settings: the result would be neither of two runs.
+            If the file was begun with other settings: the result would be a mix of two runs.
         """
         assert self.path is not None
         if not self.path.exists():
@@ -92,7 +92,7 @@ class Checkpoint:
             self.save_now(model, run, stream)
 
     def save_now(self, model: StreamModel, run: PrequentialRun, stream: Any) -> None:
-        """Write the file; what hinders it is said, and tried again at the next checkpoint."""
+        """Write the file; a failure is reported, and the next checkpoint tries again."""
         if self.path is None:
             return
         self._rows = model.n_rows

@@ -1,4 +1,4 @@
-"""Going on from a saved model with another source: ``onkel learn --from``."""
+"""Continue a saved model with another source: ``onkel learn --from``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onkel.pipeline import StreamModel
 
 
 def load_base(path: Path) -> tuple[StreamModel, dict[str, Any]]:
-    """The model to go on from, and what was kept beside it.
+    """The model to continue, and what was saved with it.
 
     Raises
     ------
@@ -32,9 +32,9 @@ def load_base(path: Path) -> tuple[StreamModel, dict[str, Any]]:
 
 
 def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
-    """The options with the model's own settings; what contradicts them is refused.
+    """The options, completed by the model's own settings; contradictions are refused.
 
-    A file is written as those before it were, unless the options tell otherwise.
+    Files are read in the format of those before, unless the options say otherwise.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
 
 
 def _refuse_columns(options: LearnOptions, model: StreamModel) -> None:
-    """Refuse options that would make something else of a column than the model has."""
+    """Refuse options that would treat a column differently than the model does."""
     assert model.encoder is not None
     kinds, base = model.encoder.kinds, f"the model of --from {options.base}"
     numbers = {name for name, kind in kinds.items() if kind != "text"}

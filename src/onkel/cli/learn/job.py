@@ -32,7 +32,7 @@ from onkel.persistence import save
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
 
-# What a model knows of its first source, and keeps when another follows.
+# What a model knows of its first source, and keeps for the next.
 _OF_MODEL = ("left_out", "useless")
 _NOT_WRITTEN, _BAD_INPUT, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143
 _STATUS = {
@@ -75,7 +75,7 @@ class LearnJob:
         self.written: dict[str, Path] = {}
 
     def run(self) -> int:
-        """Do it all; the exit status.
+        """Run it; returns the exit status.
 
         0; 1 if a file could not be written; 2 after a bad row; 130 after Ctrl-C, 143 after SIGTERM.
         """
@@ -108,7 +108,7 @@ class LearnJob:
                 return self._finish(model, run, stream, status)
 
     def _from_base(self) -> tuple[StreamModel | None, dict[str, Any]]:
-        """The model of ``--from``, told that another source follows; nothing without one."""
+        """The model of ``--from``, ready for another source; None without one."""
         if self.base is None:
             return None, {}
         model, info = self.base
@@ -135,7 +135,7 @@ class LearnJob:
         )
 
     def _begin(self, stream: Any, first: Any) -> StreamModel:
-        """A new model, for the task the first block shows."""
+        """A new model for the task that the first block shows."""
         if first is None:
             raise DataError("there are no rows to learn from", source=self.options.source_name)
         if first.y is None:
@@ -169,7 +169,7 @@ class LearnJob:
         return model
 
     def _new_run(self, model: StreamModel, began: float) -> PrequentialRun:
-        # parameters are told whole, and the delay by the run
+        # the estimator tells all parameters, the run the delay
         hidden = ("params", "delay", "time")
         settings = {k: v for k, v in model.settings.items() if k not in hidden}
         settings["parameters"] = model.estimator.get_params(deep=False)
@@ -193,7 +193,7 @@ class LearnJob:
         stream: Any,
         interrupts: Interrupts,
     ) -> int:
-        """Learn to the end, to a bad row or to a signal; exit status."""
+        """Learn to the end, to a bad row or to a signal; returns the exit status."""
         try:
             with ExitStack() as stack:
                 run.progress = stack.enter_context(self._progress(stream))
@@ -204,7 +204,7 @@ class LearnJob:
                         run.step(block)
                         self.checkpoint.save(model, run, stream)
                 if self.delay and model.n_rows > model.settings.get("rows_before", 0):
-                    # a run that goes on with more rows has not got the last labels yet
+                    # before the last labels are learned: a resumed run may get more rows first
                     self.checkpoint.save_now(model, run, stream)
                 run.finish()
         except Interrupted as signal:
@@ -237,7 +237,7 @@ class LearnJob:
         )
 
     def _finish(self, model: StreamModel, run: PrequentialRun, stream: Any, status: int) -> int:
-        """Write what was asked for, also when the run was cut short, and say what there is."""
+        """Write the files asked for, even after a run cut short, and show the result."""
         options = self.options
         if model.n_rows == model.settings.get("rows_before", 0):
             note("no row was learned: nothing is written")
@@ -288,7 +288,7 @@ class LearnJob:
     def _write(
         self, what: str, path: Path | None, write: Callable[[Path], None], status: int
     ) -> bool:
-        """Write a file; beside its place where a run that was cut short would replace it."""
+        """Write a file; a run cut short writes beside an existing file and does not replace it."""
         if path is None:
             return True
         if status and path.exists():
@@ -319,7 +319,7 @@ class LearnJob:
 
         options = self.options
         what = f" · target {options.target}" if options.target else ""
-        cut = ["The run was cut short; this is what had been learned."] if status else []
+        cut = ["The run was cut short; this covers the rows learned until then."] if status else []
         write_html(
             result,
             path,

@@ -33,7 +33,7 @@ class LearnOptions(Learning):
     verbose: options.Verbose = False
 
     def kept(self, algorithm: str, params: dict[str, Any]) -> dict[str, Any]:
-        """What decides on the model: kept with it, and compared when a run is resumed."""
+        """The settings that determine the model: kept with it, and compared on resuming."""
         return {
             "source": self.source,
             **self.reading(),
@@ -48,5 +48,5 @@ class LearnOptions(Learning):
         }
 
     def open(self, **more: Any) -> Any:
-        """The source as a stream, with the columns that stand beside the features."""
+        """The source as a stream, with its columns of groups and times."""
         return super().open(**more, group=self.group, time=self.time)

@@ -1,4 +1,4 @@
-"""What is said of a stream and its settings when a run has ended."""
+"""Remarks on a stream and its settings at the end of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onkel.pipeline import StreamModel
 
 
 def say_of_rows(stream: Any) -> None:
-    """Rows that were skipped, and columns that came in mid-stream."""
+    """Note rows that were skipped, and columns that came in mid-stream."""
     if stream.n_unlabelled:
         note(f"skipped, as the target is missing: {count(stream.n_unlabelled, 'row')}")
     layout = stream.encoder.layout
@@ -20,7 +20,7 @@ def say_of_rows(stream: Any) -> None:
 
 
 def say_of_weights(model: StreamModel, weights: Any) -> None:
-    """Weights of classes that are none may be a slip; they do nothing."""
+    """Warn of weights for classes that never came: they do nothing and may be a slip."""
     if isinstance(weights, dict) and model.task == "classification":
         classes = model.classes_.tolist()
         never = [repr(label) for label in weights if label not in classes]

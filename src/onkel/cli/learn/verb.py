@@ -12,8 +12,8 @@ from onkel.cli.learn.options import LearnOptions
 def learn(options: LearnOptions) -> None:
     """Learn a stream in one pass, testing on every row before learning it.
 
-    A run that is cut short by a bad row or a signal replaces no model and no report: where the file
-    exists, NAME.partial is written beside it.
+    A run cut short by a bad row or a signal replaces no model and no report: if the file exists,
+    NAME.partial is written beside it.
 
     Example: onkel learn flights.parquet --target delayed --save flights.onkel
     """

@@ -1,4 +1,4 @@
-"""``onkel reproduce`` without a name: what there is."""
+"""``onkel reproduce`` without a name: list the experiments."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def show() -> None:
             table.add_row(entry.name, f"{escape(entry.title)}\n{_data(entry)}", _minutes(entry))
     stdout().print(table)
     note(
-        "min: about so many on one core for what is here. 'onkel reproduce --help' tells the "
-        "options, 'onkel datasets list' where data lie."
+        "min: minutes on one core, roughly, for the data that are here. For options: 'onkel "
+        "reproduce --help'; for data sets: 'onkel datasets list'."
     )
 
 
 def _data(entry: Any) -> str:
-    """What it runs on, and what of it is not on this machine."""
+    """Its data sets, and which of them are not on this machine."""
     from onkel import datasets
 
     if not entry.cases:
@@ -41,7 +41,7 @@ def _data(entry: Any) -> str:
     here = [name for name in entry.datasets if datasets.info(name).local]
     absent = [name for name in entry.datasets if name not in here]
     if not entry.datasets:
-        return "[dim]made on the spot[/dim]"
+        return "[dim]generated[/dim]"
     parts = [f"[dim]{' '.join(here)}[/dim]"] if here else []
     if absent:
         parts.append(f"[yellow]missing here: {' '.join(absent)}[/yellow]")
@@ -49,7 +49,7 @@ def _data(entry: Any) -> str:
 
 
 def _minutes(entry: Any) -> str:
-    """At least 1 for what can be run; nothing where nothing can."""
+    """At least 1 for what can be run; empty if nothing can."""
     from onkel.experiments.running.minutes import minutes_of
 
     minutes = minutes_of(entry)

@@ -14,18 +14,19 @@ from onkel.cli.console import note
 from onkel.cli.reproduce import listing, running
 
 _Runs = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Orders; the paper's number if not given.")
+    int | None, typer.Option(min=1, metavar="N", help="Runs; by default as many as in the paper.")
 ]
 _Learners = Annotated[
     list[str] | None,
-    typer.Option("--learner", metavar="NAME", help="As a table has it. Repeatable; all if none."),
+    typer.Option("--learner", metavar="NAME", help="Name in a table. Repeatable; by default all."),
 ]
 _Search = Annotated[bool, typer.Option("--search", help="Search all settings that have a grid.")]
 
 
 def papers(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Experiments, or 'all'; none: list.")
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Experiments, or 'all'; without a name, list them."),
     ] = None,
     data: options.Data = None,
     learners: _Learners = None,
@@ -36,9 +37,9 @@ def papers(
     search: _Search = False,
     as_markdown: options.Markdown = False,
 ) -> None:
-    """Run tables and figures of the papers beside what was printed. Runs are kept: go on any time.
+    """Run tables and figures of the papers, beside the printed values. Finished runs are kept.
 
-    Your own streams, in the order of time: onkel reproduce streams --help
+    For your own streams, in the order of time: onkel reproduce streams --help
 
     Example: onkel reproduce lsokl.table5 --data german,spambase --runs 20 --jobs 2 --report out/
     """
@@ -52,7 +53,7 @@ def papers(
 
 
 def _chosen(found: Sequence[Any], data: list[str], learners: list[str]) -> list[Any]:
-    """Those that this verb can run, on these data and of these learners.
+    """The experiments that this verb can run, limited to these data and learners.
 
     Raises
     ------
@@ -66,12 +67,14 @@ def _chosen(found: Sequence[Any], data: list[str], learners: list[str]) -> list[
         part = entry.on(data, learners)
         if not entry.cases:
             note(
-                f"left out: {entry.name}, which wants files: 'onkel reproduce {entry.name} FOLDER'"
+                f"left out: {entry.name}, which needs files: 'onkel reproduce {entry.name} FOLDER'"
             )
         elif part.cases:
             chosen.append(part)
     if not chosen:
-        raise ValueError("none of these learners is on these data; leave --data or --learner out")
+        raise ValueError(
+            "no experiment has these learners on these data; leave --data or --learner out"
+        )
     return chosen
 
 

@@ -1,4 +1,4 @@
-"""What all of ``onkel reproduce`` does: run cases with a bar, show tables, write the report."""
+"""The work behind all of ``onkel reproduce``: run cases, show tables, write the report."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ import typer
 from onkel.cli.console import note, stderr, stdout
 
 Report = Annotated[
-    Path | None, typer.Option(metavar="FOLDER", help="Write a page, Markdown and values there.")
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Folder to write: HTML page, Markdown and values."),
 ]
 CacheFolder = Annotated[
     Path | None,
-    typer.Option("--cache", metavar="FOLDER", help="Keeps runs; the user's cache if not given."),
+    typer.Option("--cache", metavar="FOLDER", help="Keeps runs; by default the user's cache."),
 ]
 
 _LONG = 20.0
-"""Seconds of work from which on a process a core saves more than it takes to begin."""
+"""Seconds of work above which one process per core saves more time than it takes to start."""
 
 
 def run_and_show(
@@ -34,7 +35,7 @@ def run_and_show(
     as_markdown: bool,
     search: bool = False,
 ) -> None:
-    """Run experiments, and show what came of them.
+    """Run experiments and show their results.
 
     Raises
     ------

@@ -15,10 +15,10 @@ from onkel.cli.reproduce.papers import papers
 
 
 class _Names(TyperGroup):
-    """What is no verb is the name of an experiment."""
+    """A word that is not a verb is the name of an experiment."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Names of experiments go to ``papers``, and so do options, and nothing at all."""
+        """All but ``streams`` goes to ``papers``: names of experiments, options, or nothing."""
         if not args or args[0] != "streams":
             args = ["papers", *args]
         return super().parse_args(ctx, args)
@@ -47,14 +47,14 @@ def streams(
     ] = None,
     rows: options.Limit = None,
     runs: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Seeds where something is random.")
+        int, typer.Option(min=1, metavar="N", help="Number of seeds, if a learner is random.")
     ] = 5,
     jobs: options.Jobs = None,
     report: running.Report = None,
     cache: running.CacheFolder = None,
     as_markdown: options.Markdown = False,
 ) -> None:
-    """Streams in the order of time: the default, its rivals and River's forests on the same rows.
+    """Compare the default, its rivals and River's forests on streams in the order of time.
 
     Example: onkel reproduce streams streams/ --rows 2000 --runs 1
     """

@@ -1,4 +1,4 @@
-"""What a column gives: some features side by side, and which features they are."""
+"""The features that a column becomes, side by side, and their places."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from onkel.export.graph import Value
 
-#: which feature of the encoder, and which of its statistics
+#: the encoder's feature, and the index of its statistic
 Place = tuple[int, int]
 
 
@@ -21,7 +21,7 @@ class Block(NamedTuple):
 
 
 def statistics_of(codes: Sequence[int], means: np.ndarray) -> np.ndarray:
-    """Of ``means`` (all codes, J) those of some codes; 0 of a code that was never learned from."""
+    """The rows of ``means`` (all codes, J) for some codes; 0 for a code never learned from."""
     known = np.array([code < len(means) for code in codes])
     table = np.zeros((len(codes), means.shape[1]))
     table[known] = means[np.asarray(codes)[known]]

@@ -1,4 +1,4 @@
-"""Columns of numbers and of times: their features, and what stands where there is none."""
+"""Columns of numbers and of times: their features, and what fills gaps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _QUARTER_TURN, _REST = 0.5 * math.pi, 6.123233995736766e-17
 def number(
     encoder: Encoder, k: int, x: Value, missing: str, means: Mapping[int, np.ndarray]
 ) -> Iterator[Block]:
-    """A number from its origin; and where it has codes, their statistics ``means`` (codes, J)."""
+    """A number less its origin; if it has codes, also their statistics ``means`` (codes, J)."""
     yield from _with_gaps(encoder, k, x, x - encoder.columns[k].origin, missing)
     j = encoder.layout.get(k, EXACT)
     if j in means:
@@ -36,16 +36,16 @@ def time(encoder: Encoder, k: int, x: Value, missing: str) -> Iterator[Block]:
 
 
 def fill_of(encoder: Encoder, missing: str) -> np.ndarray:
-    """What stands for a missing number in each feature (n_features,); NaN: nothing does."""
+    """What fills a gap in each feature, (n_features,); NaN if nothing does."""
     fill = np.full(encoder.n_features, np.nan if missing in ("error", "skip") else 0.0)
     if missing in ("mean", "auto") and encoder.means is not None:
-        # features that came later have none yet
+        # features that came later have no mean yet
         fill[: len(encoder.means)] = encoder.means
     return fill
 
 
 def _with_gaps(encoder: Encoder, k: int, x: Value, values: Value, missing: str) -> Iterator[Block]:
-    """The features of x; where x is NaN, their means, and 1 in the feature that shows it."""
+    """The features of x; where x is NaN, their fill values, and 1 in the feature that marks it."""
     column, layout = encoder.columns[k], encoder.layout
     first = layout.get(k, VALUE)
     own = list(range(first, first + (len(TIME_PARTS) if column.kind == "time" else 1)))
@@ -69,10 +69,10 @@ def _time_features(seconds: Value, origin: float) -> Value:
 
 
 def _circle(turns: Value) -> Value:
-    """Sine and cosine (n, 2) of angles (n, 1), from 0 to 1 in turns.
+    """Sine and cosine (n, 2) of angles (n, 1) in turns, from 0 to 1.
 
-    Of NumPy's last digits where they are near 0, which midnight and noon are: the default's cells
-    may tell them apart there. So each is the sine of the way to its next 0, which is exact.
+    Near 0, as at midnight and noon, they must agree with NumPy to the last digit: the default's
+    cells may split there. So each is the sine of the distance to its next 0, which is exact.
     """
     angle = turns * (2.0 * math.pi)
     to_half = where((angle - math.pi).of("Abs") < 1.0, _way(angle, 2), angle)
@@ -81,10 +81,10 @@ def _circle(turns: Value) -> Value:
 
 
 def _way(angle: Value, quarters: int) -> Value:
-    """From an angle to so many quarters of a turn."""
+    """The distance from an angle to a number of quarter turns."""
     return -(angle - quarters * _QUARTER_TURN) + quarters * _REST
 
 
 def _rest(x: Value, period: float) -> Value:
-    """x modulo a period, from 0 up."""
+    """x modulo a period, at least 0."""
     return x - (x / period).of("Floor") * period

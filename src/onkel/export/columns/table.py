@@ -1,4 +1,4 @@
-"""All columns of a table: an input for each, by its name, and the features of all."""
+"""All columns of a table: a named input for each, and the features of all."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from onkel.export.graph import Graph, Value
 class Reading(NamedTuple):
     """How columns are read."""
 
-    #: what becomes of missing values
+    #: how missing values are treated
     missing: str
-    #: of the features
+    #: type of the features
     dtype: np.dtype
-    #: the statistics (codes, J) of each code, by the feature that holds codes
+    #: the statistics (codes, J) of each code, by the feature that holds the codes
     means: Mapping[int, np.ndarray]
-    #: texts that may come, by the column's name, where some share features by a hash
+    #: texts to expect, by column name, where some share features by a hash
     values: Mapping[str, Collection[str]]
 
 
 def features_of(encoder: Encoder, graph: Graph, reading: Reading, places: Sequence[Place]) -> Value:
-    """The features (n, d) at some places, as `Encoder.encode` makes them and gaps are filled.
+    """The features (n, d) at some places, as `Encoder.encode` makes them, with gaps filled.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def features_of(encoder: Encoder, graph: Graph, reading: Reading, places: Sequen
         It gets an input (n, 1) for each column: numbers, seconds since 1970, or text.
     reading : Reading
     places : sequence of (int, int)
-        Feature, and which of its statistics; one that there is not is 0.
+        Feature, and the index of its statistic; an unknown place gives 0.
     """
-    # inputs come first: they keep their names
+    # inputs come first, so they keep their names
     inputs = [_input(graph, column) for column in encoder.columns]
     blocks = [
         Block(block.values.to(reading.dtype), block.places)

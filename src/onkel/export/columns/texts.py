@@ -27,14 +27,14 @@ def text(
 ) -> Block:
     """The features of a text, of type ``dtype``.
 
-    ``means`` (codes, J): the statistics of each code, where they stand for it. ``values``: texts
-    that may come, where some share features by a hash.
+    ``means`` (codes, J): the statistics of each code, if there are any. ``values``: texts to
+    expect, where some share features by a hash.
     """
     own, column = encoder.layout.categories[k], encoder.columns[k]
     if values is None:
         _refuse_hashed(column, own, means)
     code_of = _codes(own, values or ())
-    # row 0 is for values never learned from, the last one for those that are missing and refused
+    # row 0 is for values never learned from, the last one for gaps that are refused
     codes = [0, *dict.fromkeys(code for code in code_of.values() if code)]
     table, places = _features(encoder, k, codes, means)
     row_of = {code: row for row, code in enumerate(codes)}
@@ -54,7 +54,7 @@ def _codes(own: Categories, values: Collection[str]) -> dict[str, int]:
 def _features(
     encoder: Encoder, k: int, codes: list[int], means: np.ndarray | None
 ) -> tuple[np.ndarray, list[Place]]:
-    """The features (codes + 1, p) of each code, NaN in the last row; and which they are."""
+    """The features (codes + 1, p) of each code, NaN in the last row; and their places."""
     layout = encoder.layout
     found = [(row, layout.get(k, code)) for row, code in enumerate(codes) if code]
     found = [(row, j) for row, j in found if j >= 0]
@@ -71,14 +71,14 @@ def _features(
 
 
 def _row_of_gap(column: Column, missing: str, rows: dict[str, int], refused: int) -> int:
-    """The table's row for what is missing."""
+    """The table's row for a missing value."""
     if not column.late and missing in ("error", "skip"):
         return refused
     return rows[NOTHING] if missing == "auto" and not column.late else 0
 
 
 def _refuse_hashed(column: Column, own: Categories, means: np.ndarray | None) -> None:
-    """ExportError where values that share a feature by a hash may count."""
+    """Raise ExportError if values that share a feature by a hash may matter."""
     if not own.hashes or (means is not None and not means[own.room + 1 :].any()):
         return
     what = f"has more than {own.room} values, and the others"

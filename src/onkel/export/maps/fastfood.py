@@ -12,7 +12,7 @@ from onkel.export.graph import Value
 from onkel.export.maps.fourier import waves
 from onkel.maps import FastfoodFeatures
 
-# Six levels of a transform are one matrix product.
+# One matrix product does six levels of a transform.
 _AT_ONCE = 64
 
 
@@ -45,9 +45,9 @@ def _product(
 
 
 def _transformed(U: Value, m: int) -> Value:
-    """H u of each m numbers, m a power of two: H is the Kronecker product of smaller ones.
+    """H u of each m numbers, m a power of two. H is the Kronecker product of smaller ones.
 
-    Each is a matrix product along the last axis, which then becomes the first one.
+    Each of these multiplies along the last axis, which then becomes the first one.
     """
     left = m
     while left > 1:

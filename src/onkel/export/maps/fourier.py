@@ -1,4 +1,4 @@
-"""Cosines and sines of x·ω: random features whose frequencies the file holds."""
+"""Cosines and sines of x·ω: random features with frequencies stored in the file."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def fourier(feature_map: FourierFeatures, X: Value) -> Value:
 
 
 def regenerated(feature_map: RegeneratedFeatures, X: Value) -> Value:
-    """The same; frequencies that are drawn anew in Python stand in the file."""
+    """The same; the file stores the frequencies, which Python draws anew."""
     frequencies = feature_map.all_frequencies() * _TURN
     return waves(X @ frequencies, 1.0 / math.sqrt(frequencies.shape[1]))
 
 
 def reparameterized(feature_map: ReparameterizedFeatures, X: Value) -> Value:
-    """The same at the frequencies as they are now; components of a mixture have shares."""
+    """The same at the current frequencies; components of a mixture have shares."""
     D = feature_map.n_components
     amplitude = np.full(D, 1.0 / math.sqrt(D))
     if feature_map.law == "mixture":

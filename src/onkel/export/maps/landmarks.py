@@ -1,4 +1,4 @@
-"""Features over landmarks: Nyström's, and kernel values at landmarks that were learned."""
+"""Features over landmarks: Nyström's, and kernel values at learned landmarks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _in_units(X: Value, state: dict[str, np.ndarray]) -> Value:
 
 
 def _rational(X: Value, S: np.ndarray, w: np.ndarray) -> Value:
-    """κ(X, S), (n, m), for widths w (d,), or (m, d) of each landmark's own."""
+    """κ(X, S), (n, m), for common widths w (d,), or each landmark's own (m, d)."""
     # in units of each column's largest width, so that squares do not overflow
     unit = w.max(axis=0) if w.ndim == 2 else w
     A, B = X * unit, S * unit

@@ -1,4 +1,4 @@
-"""Which graph a map's features are."""
+"""The builder of each map's features."""
 
 from __future__ import annotations
 
