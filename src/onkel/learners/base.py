@@ -64,7 +64,7 @@ class OnlineEstimator(Exported):
         doc="Of the features or stored rows, the kernel values and the weights.",
     )
 
-    # ---- what a named learner says ---------------------------------------------------------------
+    # ---- what a named learner defines ------------------------------------------------------------
 
     def _make_rule(self) -> Rule:
         raise NotImplementedError(f"{type(self).__name__} names no rule")

@@ -187,7 +187,7 @@ class CodedClasses(OnlineEstimator):
         self.n_rows_ += weight > 0.0
 
     def _learn_codes_row(self, X: np.ndarray, code: int, weight: float) -> None:
-        """As :meth:`_learn_row`, in the way of a block."""
+        """As :meth:`_learn_row`, by :meth:`_learn_codes`."""
         weights = np.array([weight])
         refused = too_heavy(weights)
         if refused is None:

@@ -234,8 +234,8 @@ class DualSGDClassifier(_DualSGD, GradientClassifier):
     loss. A full set first transfers its k lightest rows, ``w̃ ← w̃ + Σ α_i z(s_i)``, and drops
     them; rows without a loss are not stored.
 
-    Use it where a budget alone forgets too much: only the error of the features is lost. α must fit
-    the stream: the first steps are 1/α. O(B·d + D·d) a row.
+    Use it where a budget alone forgets too much: a transferred row adds only the approximation
+    error of the features. α must fit the stream: the first steps are 1/α. O(B·d + D·d) a row.
     """
 
 
