@@ -1,7 +1,7 @@
 """onkel: online kernel learning.
 
 Nonlinear models from a stream, in one pass, in bounded memory, at the speed of a linear model.
-Names are loaded when first used, so ``import onkel`` is quick: :mod:`onkel.public` lists them.
+Names load on first use, so ``import onkel`` is quick. :mod:`onkel.public` lists them.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ else:
         if name == "__all__":
             value = [name for name in vars(import_module("onkel.public")) if name[0] != "_"]
         elif name == "evaluate":
-            # the package of prequential evaluation, under the verb
+            # onkel.evaluate is the package of prequential evaluation
             value = import_module("onkel.evaluation")
         elif name.startswith("_") or find_spec(f"onkel.{name}") is not None:
-            # a submodule is there once it is imported
+            # a submodule becomes an attribute when it is imported
             raise AttributeError(f"module 'onkel' has no attribute {name!r}")
         elif name in __getattr__("__all__"):
             value = getattr(import_module("onkel.public"), name)

@@ -19,17 +19,17 @@ class DataError(ValueError):
     column : str or int, optional
         Name or number of the column.
     value : object, optional
-        What stands there.
+        The value found there.
 
     Attributes
     ----------
     predictions : ndarray or None
-        Predictions of the rows of the block before the bad one, each made before it was learned,
-        where the model that refused the row knows them.
+        Predictions for the rows of the block before the bad one, each made before the row was
+        learned; None if the model that refused the row does not know them.
     """
 
     predictions: Any = None
-    #: the scores of the same rows, in the order of ``classes``, where a model has both
+    #: scores of the same rows, in the order of ``classes``, if the model has both
     scores: Any = None
     classes: Any = None
 
@@ -58,11 +58,11 @@ class DataError(ValueError):
 
 
 class DivergenceError(DataError):
-    """A row after which a learner would hold infinite numbers; it is left as it was before it."""
+    """A row that would make a learner's numbers infinite; the learner stays as it was before it."""
 
 
 class MergeError(ValueError):
-    """Models that cannot become one: they differ in what must be the same, or hold no sums."""
+    """Models that cannot be merged: they differ where they must agree, or hold no sums."""
 
 
 class ModelFileError(ValueError):
@@ -70,7 +70,7 @@ class ModelFileError(ValueError):
 
 
 class MissingModelFileError(ModelFileError, FileNotFoundError):
-    """A model file that is not there."""
+    """A model file that does not exist."""
 
 
 class ExportError(ValueError):

@@ -17,8 +17,8 @@ absolute             \\|y - p\\|
 epsilon_insensitive  max(0, \\|y - p\\| - ε)
 ==================== =============================== ==========================================
 
-A score of exactly 0 predicts +1, and of equal scores the first class is predicted: both are
-decisions, so the perceptron moves only where they are wrong (the convention of the LSOKL programs).
+A score of exactly 0 predicts +1; among equal scores the first class is predicted. The perceptron
+moves only where this prediction is wrong (the convention of the LSOKL programs).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from onkel.numerics.jit import jit, jit_inline
 
 
 class Loss(IntEnum):
-    """The losses by number, as the compiled loops know them."""
+    """The numbers of the losses in the compiled loops."""
 
     HINGE = 0
     SQUARED_HINGE = 1
@@ -65,7 +65,7 @@ def parse_loss(loss: str, allowed: tuple[str, ...]) -> Loss:
 
 @jit_inline
 def sigmoid(x):
-    """1/(1 + exp(-x)), by exp of a non-positive number only."""
+    """1/(1 + exp(-x)); exp gets only non-positive numbers, so it cannot overflow."""
     e = math.exp(-abs(x))
     return (1.0 if x >= 0.0 else e) / (1.0 + e)
 
@@ -78,7 +78,7 @@ def _one_output(loss, p, y, epsilon, c):
     if loss <= Loss.PERCEPTRON:
         margin = y * p
         if loss == Loss.LOGISTIC:
-            # exp of a non-positive number only: no overflow for any margin
+            # exp of a non-positive number cannot overflow
             e = math.exp(-abs(margin))
             value = math.log1p(e) + max(0.0, -margin)
             move = y * (e if margin > 0.0 else 1.0) / (1.0 + e)
@@ -133,7 +133,7 @@ def _many_outputs(loss, P, t, k, c):
     value = 0.0
     move = 0.0
     if loss == Loss.PERCEPTRON:
-        # of equal scores the first class is the one predicted
+        # among equal scores the first class is predicted
         if margin < 0.0 or (margin == 0.0 and rival < k):
             value, move = -margin, 1.0
     elif margin < 1.0:
@@ -155,7 +155,7 @@ def evaluate(loss, P, t, y, epsilon, c):
 
 @jit_inline
 def evaluate_by_margin(loss, P, t, y, epsilon, margin, c):
-    """As :func:`evaluate`, with another margin than 1 for the losses that have one."""
+    """As :func:`evaluate`, with ``margin`` in place of 1 for the losses that have a margin."""
     k = 0 if P.shape[1] == 1 else int(y)
     p = P[t, k]
     if margin != 1.0:

@@ -1,8 +1,8 @@
-"""Models learned apart become one: what must be the same, and how what was learned adds up.
+"""Merging models learned apart: what must agree, and how their sums add up.
 
-A merge is three-way, as in version control. Models a and b each went on from a common origin o,
-and a becomes a + b - o: rows of the origin count once. Sums that forget fade with every row. There
-b's rows are taken to follow a's, and what a learned fades by them.
+A merge is three-way, as in version control. Models a and b continue from a common origin o, and a
+becomes a + b - o, so that rows of the origin count once. With forgetting, sums fade with every row:
+b's rows are taken to follow a's, so what a learned fades by the number of b's rows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from onkel.errors import MergeError
 
 
 def require_same(what: str, mine: Any, other: Any) -> None:
-    """MergeError that names the first difference of two nested states; ``what`` they are."""
+    """Raise a MergeError that names the first difference between two states called ``what``."""
     if isinstance(mine, Mapping) and isinstance(other, Mapping):
         for name in {**mine, **other}:
             require_same(f"{what}: {name}", mine.get(name), other.get(name))
@@ -29,7 +29,7 @@ def require_same(what: str, mine: Any, other: Any) -> None:
 
 
 def differ(what: str, mine: Any, other: Any) -> MergeError:
-    """The error of models that differ in ``what``."""
+    """The error for models that differ in ``what``."""
     return MergeError(
         f"the models cannot be merged, as they differ in {what}: {_short(mine)} in one and "
         f"{_short(other)} in the other. Fix the map on a sample (fix_map), and let every part "
@@ -38,7 +38,7 @@ def differ(what: str, mine: Any, other: Any) -> MergeError:
 
 
 def joined(sums: Iterable[Any], kept: float = 1.0) -> Any:
-    """Sums a + b - o, of a, b and o; ``kept``: the share that is left of a's after b's rows."""
+    """Sums a + b - o, given (a, b, o); ``kept``: the share of a - o left after b's rows."""
     mine, other, origin = sums
     return other + kept * (mine - origin)
 

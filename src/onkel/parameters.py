@@ -1,4 +1,4 @@
-"""Checks of parameters: each gives the value of ``owner.name``, or a ValueError that names it."""
+"""Checks of parameters: each returns the value of ``owner.name`` or raises a ValueError."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def one_of(owner: object, name: str, words: Iterable[str]) -> str:
 
 
 def member(owner: object, name: str, words: type[IntEnum]) -> IntEnum:
-    """The member of ``words`` that a word names."""
+    """The member of ``words`` that the value names."""
     allowed = {word.name.lower().replace("_", "-"): word for word in words}
     return allowed[one_of(owner, name, allowed)]
 

@@ -1,4 +1,4 @@
-"""What ``onkel`` offers: the names that are imported here."""
+"""The public names of ``onkel``: those imported here."""
 
 from onkel.algorithms import ALGORITHMS as ALGORITHMS
 from onkel.algorithms import make as make

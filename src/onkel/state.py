@@ -1,8 +1,8 @@
-"""What a state from a file must be: each model declares its fields, one function checks them.
+"""Checks of a loaded state: each model declares its fields, and one function checks them.
 
-A model file may come from elsewhere, and its arrays go to compiled loops that check nothing. So
+A model file may come from anywhere, and its arrays go to compiled loops that check nothing. So
 every ``set_state`` begins with :func:`check`, and refuses what its own ``get_state`` could not have
-given.
+returned.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Sizes = dict[str, int]
 
 
 def require(condition: Any, message: str) -> None:
-    """ModelFileError with the message where the condition does not hold."""
+    """Raise a ModelFileError with the message unless the condition holds."""
     if not condition:
         raise ModelFileError(message)
 
@@ -34,7 +34,7 @@ class Field:
     empty: bool = False
 
     def check(self, value: Any, sizes: Sizes) -> str | None:
-        """What is wrong with the value, and what would be right; None where nothing is."""
+        """What is wrong with the value and what would be right; None if the value is good."""
         raise NotImplementedError
 
 
@@ -42,7 +42,7 @@ class Field:
 class Array(Field):
     """An array: its dtype, its shape in numbers and named sizes, and the range of its values.
 
-    A size that is not known yet is taken from the first array that has it. ``finite=False``
+    A named size not yet known is taken from the first array that has it. ``finite=False``
     allows infinities, never NaN.
     """
 
@@ -88,7 +88,7 @@ class Whole(Field):
 
 @dataclass(frozen=True)
 class Number(Field):
-    """A number, finite."""
+    """A finite number."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -126,7 +126,7 @@ class Text(Field):
 
 @dataclass(frozen=True)
 class Listed(Field):
-    """A list of ``length`` values of one kind; a length not known yet is that of the first list."""
+    """A list of ``length`` values of one kind; the first list sets a length not yet known."""
 
     of: Field
     length: int | str = "length"
@@ -142,12 +142,12 @@ class Listed(Field):
 
 
 def check(state: Any, fields: Mapping[str, Field], **sizes: int) -> Sizes:
-    """Refuse a state that is not as declared; returns the named sizes, those found included.
+    """Refuse a state that differs from its declaration; returns all named sizes.
 
     Raises
     ------
     ModelFileError
-        With the field, what is wrong with it and what would be right.
+        Names the field, what is wrong with it and what would be right.
     """
     require(isinstance(state, dict), f"is {_kind(state)}, not a group of fields")
     found: Sizes = dict(sizes)
@@ -164,7 +164,7 @@ def check(state: Any, fields: Mapping[str, Field], **sizes: int) -> Sizes:
 
 @contextmanager
 def inside(state: dict[str, Any], name: str) -> Iterator[Any]:
-    """The part ``state[name]``; errors inside name it."""
+    """The part ``state[name]``; errors raised inside are prefixed with its name."""
     require(isinstance(state, dict), f"is {_kind(state)}, not a group of fields")
     require(name in state, f"{name}: is missing")
     try:

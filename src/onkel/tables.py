@@ -1,4 +1,4 @@
-"""Tables of components by name: making one from its name, and adding a class of one's own."""
+"""Tables of components by name: make one from its name, or add your own class."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ T = TypeVar("T")
 
 
 class Table(dict[str, type[T]]):
-    """Classes of one base by their ``name``; ``what`` is the parameter that takes them."""
+    """Subclasses of ``base`` by their ``name``; ``what`` is the parameter that takes them."""
 
     def __init__(self, what: str, base: type[T], classes: Iterable[Any]) -> None:
         super().__init__((cls.name, cls) for cls in classes)
         self.what, self.base = what, base
 
     def make(self, value: str | T) -> T:
-        """``value`` itself where it is an object, or the class of that name with its defaults."""
+        """``value`` itself if it is an object, else the named class with its defaults."""
         if isinstance(value, self.base):
             return value
         if not isinstance(value, str) or value not in self:
@@ -30,9 +30,9 @@ class Table(dict[str, type[T]]):
     def register(self, cls: type[T]) -> type[T]:
         """Add a class of your own under its ``name``; may be used as a decorator.
 
-        It can then be named wherever one of the table can, and is saved and loaded with a model;
-        register it before loading. One defined anew, as in a notebook, replaces itself. See
-        docs/extending.md.
+        Its name then works wherever one of the table does, and models that use it can be saved and
+        loaded; register it before loading. A class defined again, as in a notebook, replaces its
+        old definition. See docs/extending.md.
         """
         if not (isinstance(cls, type) and issubclass(cls, self.base)):
             raise TypeError(f"{cls!r} is not a subclass of {self.base.__name__}")
@@ -51,6 +51,6 @@ class Table(dict[str, type[T]]):
 
 
 def listed(names: Iterable[str]) -> str:
-    """The names in a sentence."""
+    """The quoted names in a sentence, with "or" before the last."""
     *first, last = [f'"{name}"' for name in names]
     return f"{', '.join(first)} or {last}"

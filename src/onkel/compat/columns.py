@@ -1,4 +1,4 @@
-"""Dict rows to array rows: which feature stands in which column."""
+"""Dict rows to array rows: which column each feature has."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class Columns:
     Parameters
     ----------
     features : None, int or list of names
-        None: as many as come. A number: room for so many, given to names as they come. A list:
-        these, in this order, and no others. What has not come yet is 0.
+        None: as many as come. A number: room for so many, assigned to names as they come. A list:
+        these, in this order, and no others. Features that have not come yet are 0.
     dtype : str
         Of the buffer, "float32" or "float64".
     names : list of names, default=()
-        Those that there are already, where more may come.
+        Names that exist already, if more may come.
     room : int, default=0
-        Columns that there are already.
+        Columns that exist already.
 
     Notes
     -----
-    New names that come together take their columns in sorted order, so that the order in which a
-    dict was filled means nothing. Where there is no bound, room is made an eighth ahead: widening a
-    model costs as much as all its columns.
+    New names that come together get their columns in sorted order, so that the order of a dict does
+    not matter. Without a bound, room grows by at least an eighth, because widening a model costs as
+    much as all its columns.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Columns:
         self.room = room
         self.grows = features is None
         given = list(names)
-        # columns that must have names are made when they come, not ahead
+        # columns that need names are added when they come, not ahead
         self.ahead = not given
         if isinstance(features, int | np.integer):
             if features < 1:
@@ -75,7 +75,7 @@ class Columns:
             self._name(self.names)
 
     def width(self, names: list[Hashable]) -> int:
-        """Columns of a row with these names."""
+        """Number of columns of a row with these names."""
         if len(names) <= self.room:
             return self.room
         return max(len(names), self.room + self.room // 8) if self.ahead else len(names)
@@ -86,7 +86,7 @@ class Columns:
         self._index = {name: j for j, name in enumerate(names)}
         self.row = np.zeros((1, self.room), self.dtype)
         self._memory = memoryview(self.row.data).cast("B")
-        # "=" and not native: only the standard format refuses what overflows float32
+        # "=", not native: only the standard format refuses what overflows float32
         format = f"={len(names)}{'f' if self.dtype == 'float32' else 'd'}"
         self._pack = struct.Struct(format).pack_into
         self._get: Callable[[Row], tuple[Any, ...]] = itemgetter(*names)
@@ -99,14 +99,14 @@ class Columns:
         Raises
         ------
         DataError
-            A value that isn't a finite number, or a feature that has no column and no room; where
-            there may be more, one never learned from is ignored in prediction.
+            A value that isn't a finite number, or a feature without a column or room for one.
+            If more may come, prediction ignores a feature never learned from.
         """
         try:
             values = self._get(x)
             if len(x) == len(values):
                 self._pack(self._memory, 0, *values)
-                # one sum finds any NaN or infinity; what it finds is looked at below
+                # one sum finds any NaN or infinity; the slow path then looks closer
                 if math.isfinite(sum(values)):
                     return self.row
         except (AttributeError, KeyError, TypeError, OverflowError, struct.error):
@@ -130,12 +130,12 @@ class Columns:
         return self.row
 
     def commit(self, names: list[Hashable]) -> None:
-        """Take the names of :meth:`columns_of`, once the row has proved good."""
+        """Accept the names of :meth:`columns_of`, once the row has proved good."""
         if len(names) > len(self.names):
             self._name(names)
 
     def columns_of(self, x: Iterable[Hashable], learning: bool) -> list[Hashable]:
-        """All names with a column once those of the row ``x`` have theirs."""
+        """All names with a column, including those that the row ``x`` adds."""
         new = [name for name in x if name not in self._index]
         if not new or (self.open and not learning):
             return self.names

@@ -1,4 +1,4 @@
-"""Values as series and frames like those that a caller gave: pandas or Polars."""
+"""Series and frames of the library that the caller uses: pandas or Polars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the River wrappers share: rows and frames in, by the names of their columns."""
+"""What the River wrappers share: reading rows and frames by the names of their columns."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from onkel.errors import DataError
 class OverEstimator:
     """What both wrappers share: columns, and frames in and out.
 
-    The calls hold a lock: they share the buffer that rows are read into, and a thread that
-    predicts sees the model before a row or after it.
+    Calls hold a lock, because they share one buffer for rows. A thread that predicts sees the model
+    before a row or after it.
     """
 
     _takes: Any
@@ -61,7 +61,7 @@ class OverEstimator:
         return bool(self.model.__sklearn_is_fitted__())
 
     def _split(self, x: Row) -> tuple[Row, dict[str, Any]]:
-        """The features of a row, and its group for the learner's calls."""
+        """The features of a row, and its group as an argument for the learner."""
         if self.group is None:
             return x, {}
         if self.group not in x:
@@ -70,13 +70,13 @@ class OverEstimator:
         return features, {"groups": [x[self.group]]}
 
     def _row(self, x: Row) -> np.ndarray:
-        """The row (1, d) to learn, with the model as wide."""
+        """The row (1, d) to learn; the model is widened to fit it."""
         row = self._columns.read(x, learning=True)
         self._widen(row.shape[1])
         return row
 
     def _widen(self, width: int) -> None:
-        """Columns that are new, in a model that has learned others."""
+        """Add new columns to a model that has learned others."""
         if not self._started or self.model.n_features_in_ >= width:
             return
         have = self.model.n_features_in_
@@ -135,6 +135,6 @@ def _names(estimator: Any) -> Any:
 
 
 def _named(error: DataError, names: list[Any]) -> DataError:
-    """The error with the feature's name for its column."""
+    """The error, with the feature's name in place of its column number."""
     column = str(names[error.column]) if isinstance(error.column, int) else error.column
     return DataError(error.message, row=error.row, column=column, value=error.value)

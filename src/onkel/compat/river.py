@@ -1,6 +1,6 @@
 """onkel's learners as River models: ``learn_one``, ``predict_one`` and their kin.
 
-River's mini-batch and one-row calls are the same algorithm here: rows in order, however they come.
+River's mini-batch and one-row calls run the same algorithm here: rows are learned in order.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ except ImportError as error:
 class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
     """Any onkel classifier as a River classifier.
 
-    Rows are dicts, classes come as they come (two, many, booleans, strings). Features keep their
-    columns by name, whatever the order in a dict; one that is missing in a row is 0, as in
-    River's linear models. A feature first seen in mid-stream widens the model (``add_columns``):
-    it is the one that always had it, always 0.
+    Rows are dicts. Classes need not be announced (two, many, booleans, strings). Features keep
+    their columns by name, whatever the order of a dict; a missing feature is 0, as in River's
+    linear models. A feature first seen in mid-stream widens the model (``add_columns``), as if it
+    had always been there as 0.
 
     Parameters
     ----------
     estimator : onkel classifier
-        Learned by copy: :attr:`model` is the one that learns. One that has learned already is gone
-        on with.
+        It is copied, and the copy, :attr:`model`, learns. If it has learned already, the copy
+        continues from there.
     features : None, int or list of names, default=None
         None: as many as come. A number N: N at most, with columns for all of them from the start. A
         list: these and no others. A feature not learned from yet changes no prediction.
     group : str, optional
-        The feature that names the series a row belongs to, a text or a number: for learners with a
-        memory (``OnlineKernelClassifier``), which have one for each. The model does not see it.
+        The feature, a text or a number, that names the series a row belongs to. For learners with a
+        memory (``OnlineKernelClassifier``), which keep one per series. The model does not see it.
 
     Attributes
     ----------
     model : onkel classifier
-        ``wrapper.model.save(path)`` writes it.
+        ``wrapper.model.save(path)`` saves it.
 
     Raises
     ------
     DataError
-        A feature beyond those of ``features``, a value that isn't a finite number: the message
-        names the feature, and the model is as before.
+        A feature beyond those of ``features``, or a value that isn't a finite number. The message
+        names the feature, and the model is unchanged.
 
     Examples
     --------
@@ -68,9 +68,9 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
     Notes
     -----
     With ``loss="logistic"``, and for least squares, ``predict_proba_one`` gives probabilities. For
-    other losses it gives the same link of the scores, as River's own hinge learners do: shares in
-    the right order, for what votes or ranks by them (bagging, one-vs-rest, ROC AUC), not fit for a
-    log loss.
+    other losses it applies the same link to the scores, as River's own hinge learners do. These
+    shares have the right order, for voting and ranking (bagging, one-vs-rest, ROC AUC), but are not
+    fit for a log loss.
     """
 
     _takes = OnlineClassifier
@@ -145,7 +145,7 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
 
     @locked
     def predict_proba_many(self, X: Any) -> Any:
-        """Probabilities of the rows of a frame, a column a class (see the notes)."""
+        """Probabilities of the rows of a frame, one column per class (see the notes)."""
         if not self._labels:
             return frame_like({}, X)
         P = self._scored(X, lambda A: self.model._probabilities(self.model._scores(A)))

@@ -1,24 +1,25 @@
-"""Recursive least squares, exact after every row, for blocks of rows at level-3 BLAS speed.
+"""Recursive least squares, exact after every row, in blocks of rows at level-3 BLAS speed.
 
 The recursion of one row, with P = R⁻¹ and R = ridge·K₀ + Σ z zᵀ,
 
     e = y - w·z,   k = P z/(1 + zᵀ P z),   w ← w + k e,   P ← P - k (P z)ᵀ,
 
-loses digits as P shrinks. Here the sums R and b = Σ z y are kept. They are factored, R = Cᵀ C,
-every :data:`ANCHOR_ROWS` rows (an anchor), and the rows since then stand beside the factor: with
+loses digits as P shrinks. Here the sums R and b = Σ z y are kept. Every :data:`ANCHOR_ROWS` rows
+(an anchor) R is factored, R = Cᵀ C. The rows since the anchor are kept beside the factor: with
 U = C⁻ᵀ Zᵀ, S = Uᵀ U + I = L Lᵀ and v = L⁻¹(Y - Z w₀), the innovations of the recursion are
-e = diag(L)·v, and w = w₀ + C⁻¹ U L⁻ᵀ v. L grows by a row for each row, so one row and a block are
-the same algorithm, and over any length of stream the model is batch ridge regression.
+e = diag(L)·v, and w = w₀ + C⁻¹ U L⁻ᵀ v. L grows by one row per row learned, so single rows and
+blocks run the same algorithm. After any number of rows the model equals batch ridge regression.
 
 With a forgetting factor λ < 1 rows fade and the penalty stays: after row t,
 
     R_t = ridge·K₀ + Σ_i λ^(t-i) z_i z_iᵀ.
 
-Between anchors the factor fades as a whole, and with it the penalty: by λ^s after s rows. A row
-that restores it would have full rank, so anchors restore it. They lie p rows apart, and the factor
-of an anchor has the penalty λ^(-(p-1)/2) ridge·K₀, so that over the p predictions until the next it
-is within 5 % of ridge·K₀ (25 % where there are many features), on both sides. R itself has the
-exact penalty at every anchor. For λ ≤ .9 every row is one, and every prediction is exact.
+Between anchors the whole factor fades, and the penalty with it: by λ^s after s rows. To restore it
+takes an update of full rank, so only anchors do. Anchors are p rows apart. The factor of an anchor
+has the penalty λ^(-(p-1)/2) ridge·K₀, so that over the p predictions until the next anchor it is
+within 5 % of ridge·K₀ on both sides (25 % with many features). R itself has the exact penalty at
+every anchor. For λ ≤ .9 (λ < .64 with many features) every row is an anchor, and every prediction
+is exact.
 """
 
 from __future__ import annotations
@@ -39,16 +40,16 @@ from onkel.numerics.blas import cholesky_lower, lower_gram
 from onkel.numerics.linalg import BlockFactor
 from onkel.numerics.threads import side_by_side
 
-#: rows between two factorisations of R: fewer cost more in the factor, more cost more in S
+#: rows between two factorisations of R: fewer cost more for the factor, more cost more for S
 ANCHOR_ROWS = 256
-#: share by which the penalty may be off between anchors that restore it; the second for more than
-#: so many features, of which an anchor costs milliseconds
+#: share by which the penalty may be off between anchors; the second applies to more than _MANY
+#: features, where an anchor costs milliseconds
 FADE, _FADE_OF_MANY, _MANY = 0.05, 0.25, 128
-# Stands for a weight of 0 where only the prediction is wanted: its own size cancels there.
+# Replaces a weight of 0 where only the prediction is wanted: its size cancels there.
 _WEIGHTLESS = 1e-30
-# Rows to learn at once, where anchors are nearer.
+# Rows to learn at once where anchors are closer together than that.
 _BLOCK_ROWS = 64
-# Rows times m² from which on two threads gain by half of the work each.
+# Rows times m² from which two threads, each with half of the work, are faster.
 _LARGE = 4e6
 
 
@@ -56,7 +57,7 @@ Innovations = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class Anchor(NamedTuple):
-    """A factor of R, and the weights w0 (m, K) there."""
+    """A factor of R, and the weights w0 (m, K) at that row."""
 
     factor: BlockFactor
     w0: np.ndarray
@@ -73,7 +74,7 @@ class RecursiveLeastSquares:
     ) -> None:
         self.forgetting = forgetting
         self.sums = Sums(m, n_outputs, ridge, forgetting, prior)
-        #: rows from anchor to anchor, and what is added to the penalty of a factor, as its share
+        #: rows from anchor to anchor, and the share by which a factor's penalty is larger
         self.period, self.lead = ANCHOR_ROWS, 0.0
         if forgetting < 1.0:
             fading, most = -math.log(forgetting), FADE if m <= _MANY else _FADE_OF_MANY
@@ -82,16 +83,16 @@ class RecursiveLeastSquares:
         self.factor_anew()
 
     def _anchor_at(self, rows: int) -> None:
-        """Let the sums fade by ``rows`` rows, which are in them already, and factor R."""
+        """Fade the sums by ``rows`` rows, which they already contain, and factor R."""
         self.sums.fade_rest(rows)
         self._begin(self._anchor(rows))
 
     def _anchor(self, rows: int) -> Anchor:
-        """The next anchor, when R and b have faded by ``rows`` rows."""
+        """Fade R and b by ``rows`` rows; returns the next anchor."""
         self.sums.fade_matrix(rows)
         R = self.sums.R
         factor = BlockFactor.of(R + self.lead * self.sums.prior if self.lead else R)
-        # contiguous, in whatever order b is stored: a saved model goes on bit for bit
+        # contiguous whatever the order of b, so that a loaded model continues bit for bit
         return Anchor(factor, np.ascontiguousarray(factor.solve(self.sums.b)))
 
     def _begin(self, anchor: Anchor) -> None:
@@ -99,7 +100,7 @@ class RecursiveLeastSquares:
         self.since = RowsSince(*self.sums.b.shape, self.period)
 
     def factor_anew(self) -> None:
-        """An anchor here."""
+        """Set an anchor here."""
         self._begin(self._anchor(0))
 
     # ---- learning ------------------------------------------------------------------------------
@@ -110,9 +111,9 @@ class RecursiveLeastSquares:
         return self.period - len(self.since)
 
     def block_rows(self, most: int) -> tuple[int, int]:
-        """Rows to learn at once, at most or a little above ``most``, and those to begin with.
+        """Rows to learn at once, at most ``most``, and rows of the first block.
 
-        Blocks end at anchors: one that an anchor cuts in two is solved in two parts.
+        Blocks end at anchors if possible: a block that an anchor cuts is solved in two parts.
         """
         rows = self.period * -(-_BLOCK_ROWS // self.period)
         rows = -(-rows // -(-rows // most))
@@ -136,13 +137,13 @@ class RecursiveLeastSquares:
         return predictions
 
     def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Learn rows of one period."""
+        """Learn rows that lie in one period."""
         if len(Z) == 1 and self.forgetting == 1.0 and weight[0] > _WEIGHTLESS:
             return self._learn_row(Z, Y, float(weight[0]))
         used = weight > 0.0
         scale = np.sqrt(np.maximum(weight, _WEIGHTLESS))
         if self.forgetting < 1.0:
-            # a row of weight 0 lets nothing fade
+            # a row of weight 0 fades nothing
             scale *= self.forgetting ** (-0.5 * (len(self.since) + np.cumsum(used)))
         Zs, residual = Z * scale[:, None], (Y - Z @ self.w0) * scale[:, None]
         (U, L21, L22, v), anchor = self._learned(Zs, residual, Y * scale[:, None], used)
@@ -164,7 +165,7 @@ class RecursiveLeastSquares:
     ) -> tuple[Innovations, Anchor | None]:
         """The innovations of rows, and the next anchor; rows are summed if all of them count.
 
-        Neither needs the other: of large matrices each has a thread, where two may be used.
+        The two are independent: for large matrices each gets a thread, if two may be used.
         """
         works: list[Callable[[], Any]] = [
             partial(self._innovations, Zs, residual), partial(self._summed, Zs, Ys)
@@ -176,17 +177,17 @@ class RecursiveLeastSquares:
         return found, anchor
 
     def is_shared(self, rows: int) -> bool:
-        """Whether two threads learn so many rows, where two may be used."""
+        """Whether two threads learn so many rows, if two may be used."""
         return rows * len(self.sums.R) ** 2 >= _LARGE
 
     def _summed(self, Zs: np.ndarray, Ys: np.ndarray) -> Anchor | None:
-        """Add rows, times the roots of their weights; the next anchor, where the period is over."""
+        """Add rows scaled by the roots of their weights; returns the next anchor if one is due."""
         self.sums.add(Zs, Ys)
         rows = len(self.since) + len(Zs)
         return self._anchor(rows) if rows >= self.period else None
 
     def _learn_row(self, Z: np.ndarray, Y: np.ndarray, weight: float) -> np.ndarray:
-        """As :meth:`_learn_rows`, for a row that counts, without forgetting; to the same bits."""
+        """As :meth:`_learn_rows`, to the same bits, for one row that counts, without forgetting."""
         scale = math.sqrt(weight)
         Zs, Ys, residual = Z, Y, Y - Z @ self.w0
         if scale != 1.0:
@@ -219,14 +220,14 @@ class RecursiveLeastSquares:
         return U, L21, S - L21 @ L21.T if L21.size else S
 
     def can_sum(self, weight: np.ndarray) -> bool:
-        """Whether rows of these weights are one period, of which sums are all that stays."""
+        """Whether rows of these weights fill one period, so that only their sums remain."""
         whole = not len(self.since) and len(weight) == self.period
         return whole and self.forgetting == 1.0 and bool((weight > 0.0).all())
 
     def _take(
         self, anchor: Anchor | None, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray
     ) -> None:
-        """Put rows that are summed beside the factor, or go on from the next anchor."""
+        """Keep summed rows beside the factor, or continue from the next anchor."""
         if anchor is None:
             self.since.append(U, L21, L22, v)
             return
@@ -251,9 +252,9 @@ class RecursiveLeastSquares:
         return weight, Y, weight[:, None] * (Y - F)
 
     def change_features(self, T: np.ndarray, known: Known | None = None) -> np.ndarray:
-        """Go on over other features: those of all rows so far were T z (m') instead of z (m).
+        """Change features, as if those of all rows so far were T z (m') instead of z (m).
 
-        Those of ``known`` rows were T z + e. Returns the weights (K, m').
+        Those of ``known`` rows become T z + e. Returns the weights (K, m').
         """
         self.sums.fade(len(self.since))
         self.sums.change_features(T, known)
@@ -285,15 +286,15 @@ class RecursiveLeastSquares:
         return (1.0 + np.maximum(spread, 0.0)) * noise[0] / max(noise[1], 1.0)
 
     def add_output(self, position: int) -> np.ndarray:
-        """Weights (K, m) with a class of no rows at ``position``."""
+        """Insert a class without rows at ``position``; returns the weights (K, m)."""
         self.sums.add_class(position)
         self._anchor_at(len(self.since))
         return np.array(self.w0.T, order="C")
 
     def add_features(self, where: list[int]) -> None:
-        """Insert features before those of ``where`` that were 0 in all rows so far.
+        """Insert features before those of ``where``; they were 0 in all rows so far.
 
-        They have the penalty ridge.
+        Their penalty is ridge.
         """
         self.sums.add_features(where)
         own = math.sqrt((1.0 + self.lead) * self.sums.ridge)

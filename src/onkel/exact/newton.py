@@ -22,7 +22,7 @@ _LEAST_CURVATURE = 1e-10
 
 @jit
 def _implicit(f, q, t):
-    """The f⁺ = f + q (t - σ(f⁺)), which lies between f and f + q (t - σ(f)).
+    """Solve f⁺ = f + q (t - σ(f⁺)) for f⁺, which lies between f and f + q (t - σ(f)).
 
     Newton steps, and bisection where a step leaves the bracket or shrinks too slowly.
     """
@@ -50,11 +50,11 @@ def _implicit(f, q, t):
 def _walk(G, F, T, weight, fade, L, v, s, Y):
     """Learn rows in order from G (n, n) = zᵀ P z' and scores F (n, K) at the anchor.
 
-    F becomes the scores before each row. L, v, the roots of the weights s and the targets Y are
-    written.
+    F becomes the scores before each row. L, v, s (the roots of the weights) and the targets Y are
+    outputs.
     """
     for i in range(F.shape[0]):
-        # row i of L, and the variance that the rows before leave
+        # row i of L, and the variance that the rows before it leave
         left = G[i, i]
         for j in range(i):
             c = s[j] * G[i, j]
@@ -109,15 +109,15 @@ class RecursiveNewton(RecursiveLeastSquares):
     def linearized(
         self, F: np.ndarray, Y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As of least squares, at the scores as they are."""
+        """As in least squares, linearised at the scores F."""
         slope = _indicators(Y) - expit(F)
         h = np.maximum((expit(F) * expit(-F)).max(axis=1), _LEAST_CURVATURE)
         return weight * h, F + slope / h[:, None], weight[:, None] * slope
 
     def add_output(self, position: int) -> np.ndarray:
-        """Weights (K, m) with a class that none of the rows so far belonged to.
+        """Insert a class that no row so far belonged to; returns the weights (K, m).
 
-        Two classes were one output f: told from the other, they have -f and f.
+        Two classes were one output f: each against the other, they become -f and f.
         """
         sums = self.sums
         if sums.b.shape[1] == 1:
@@ -128,5 +128,5 @@ class RecursiveNewton(RecursiveLeastSquares):
 
 
 def _indicators(Y: np.ndarray) -> np.ndarray:
-    """Targets as 1 and 0: with one output they come as ±1."""
+    """Targets as 1 and 0; with one output they come as ±1."""
     return 0.5 * (Y + 1.0) if Y.shape[1] == 1 else Y

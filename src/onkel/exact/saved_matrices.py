@@ -1,4 +1,4 @@
-"""What the saved matrices of exact least squares must be."""
+"""Checks of the saved matrices of exact least squares."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 from onkel.state import Array, check, require
 
-# The largest number that a state from a file may hold, and how far its matrices may lie apart.
+# The largest number in a loaded state, and the relative difference allowed between its matrices.
 _MOST, _ROUNDING = 1e150, 1e-5
 
 
 def check_matrices(state: dict[str, Any], m: int, K: int, period: int, lead: np.ndarray) -> None:
-    """ModelFileError where the matrices are none, or don't belong together.
+    """Raise a ModelFileError unless the matrices are valid and belong together.
 
-    There are m features, K outputs and ``period`` rows from anchor to anchor; ``lead`` (m, m) is
-    what a factor has beside R.
+    There are m features, K outputs and ``period`` rows from anchor to anchor. A factor is that of
+    R + ``lead`` (m, m).
     """
     shapes: dict[str, tuple[int | str, ...]] = {
         "R": (m, m), "C": (m, m), "b": (m, K), "w0": (m, K), "z_sum": (m,), "noise": (2,),
@@ -35,7 +35,7 @@ def check_matrices(state: dict[str, Any], m: int, K: int, period: int, lead: np.
 
 
 def _require_equal(name: str, found: np.ndarray, wanted: np.ndarray) -> None:
-    """ModelFileError where two matrices differ by more than rounding."""
+    """Raise a ModelFileError if two matrices differ by more than rounding."""
     largest = np.abs(wanted).max(initial=0.0)
     near = np.abs(found - wanted).max(initial=0.0) <= _ROUNDING * largest
     require(near, f"{name}: is not the factor of the matrix that is saved with it")

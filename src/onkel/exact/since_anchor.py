@@ -11,7 +11,7 @@ from scipy.linalg.lapack import dtrtrs
 class RowsSince:
     """Up to ``most`` rows beside the factor C: U = C⁻ᵀ Zᵀ (m, n), S = Uᵀ U + I = L Lᵀ, v (n, K).
 
-    There is room for all of them from the start, so that a new row copies no other.
+    Room for all is made at the start, so that a new row copies no other.
     """
 
     def __init__(self, m: int, n_outputs: int, most: int) -> None:
@@ -39,7 +39,7 @@ class RowsSince:
         return self._v[: self.count]
 
     def append(self, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray) -> None:
-        """Take n rows more: their U (m, n), the rows [L21, L22] of L, and their v."""
+        """Append n rows: their U (m, n), the rows [L21, L22] of L, and their v."""
         a, b = self.count, self.count + len(v)
         self._U[a:b] = U.T
         self._L[a:b, :a] = L21
@@ -48,7 +48,7 @@ class RowsSince:
         self.count = b
 
     def rows_of_L(self, U: np.ndarray) -> np.ndarray:
-        """The rows (n, count) of L below those here, of the columns of U (m, n)."""
+        """The rows L21 (n, count) that the columns of U (m, n) add to L."""
         if not self.count:
             return np.empty((U.shape[1], 0))
         return solve_lower(self.L, self._U[: self.count] @ U).T
@@ -58,7 +58,7 @@ class RowsSince:
         return np.asarray(self.U @ solve_lower(self.L, self.v, transposed=True))
 
     def add_features(self, where: list[int]) -> None:
-        """Make room in U for features that have been 0."""
+        """Insert features before those of ``where``; they were 0 in all rows so far."""
         self._U = np.insert(self._U, where, 0.0, axis=1)
 
     def get_state(self) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from scipy.linalg.blas import dsyrk
 from onkel.merging import joined
 from onkel.numerics.blas import add_gram
 
-#: with fewer rows SciPy's wrappers, during which no other thread runs, are quicker to call
+#: for fewer rows SciPy's wrappers, which block other threads, are quicker to call
 FEW_ROWS = 16
 _SUMS = ("R", "b", "z_sum", "noise")
-#: the :meth:`Sums.faded` of no rows
+#: what :meth:`Sums.faded` gives for no rows
 NOTHING = [0.0] * len(_SUMS)
 
 
@@ -47,7 +47,7 @@ class Sums:
         self.noise = np.zeros(2)
 
     def add(self, Zs: np.ndarray, Ys: np.ndarray) -> None:
-        """Add rows, times the roots of their weights, to R and b."""
+        """Add rows, scaled by the roots of their weights, to R and b."""
         if len(Zs) < FEW_ROWS:
             self.R = dsyrk(1.0, Zs.T, beta=1.0, c=self.R, overwrite_c=1)
         else:
@@ -55,12 +55,12 @@ class Sums:
         self.b += Zs.T @ Ys
 
     def fade(self, rows: int) -> None:
-        """Let all fade by ``rows`` rows."""
+        """Fade all sums by ``rows`` rows."""
         self.fade_matrix(rows)
         self.fade_rest(rows)
 
     def fade_matrix(self, rows: int) -> None:
-        """Let R and b fade by ``rows`` rows."""
+        """Fade R and b by ``rows`` rows."""
         if self.forgetting < 1.0 and rows:
             fade = self.forgetting**rows
             self.R *= fade
@@ -69,13 +69,13 @@ class Sums:
             self.R += (1.0 - fade) * self.prior
 
     def fade_rest(self, rows: int) -> None:
-        """Let Σ z and the noise fade by ``rows`` rows."""
+        """Fade Σ z and the noise by ``rows`` rows."""
         if self.forgetting < 1.0 and rows:
             self.z_sum *= self.forgetting**rows
             self.noise *= self.forgetting**rows
 
     def change_features(self, T: np.ndarray, known: Known | None) -> None:
-        """As if all rows so far had the features T z (m') and not z (m); ``known``, T z + e."""
+        """Give all rows so far the features T z (m'), not z (m), and ``known`` rows T z + e."""
         sums = np.triu(self.R - self.prior)
         sums += np.triu(sums, 1).T
         if known is not None:
@@ -90,19 +90,19 @@ class Sums:
             self.z_sum += known.weight @ known.e
 
     def faded(self, rows: int) -> list[Any]:
-        """All sums after fading by ``rows`` rows more, that of R without the penalty."""
+        """All sums faded by ``rows`` more rows, R without its penalty."""
         fade = self.forgetting**rows
         own = (getattr(self, name) for name in _SUMS[1:])
         return [(self.R - self.prior) * fade, *(sums * fade for sums in own)]
 
     def join(self, parts: Iterable[list[Any]], kept: float) -> None:
-        """Become the sums of parts that are :meth:`faded`; see :func:`onkel.merging.joined`."""
+        """Become the joined sums of :meth:`faded` parts; see :func:`onkel.merging.joined`."""
         for name, *sums in zip(_SUMS, *parts, strict=True):
             setattr(self, name, joined(sums, kept))
         self.R = np.asfortranarray(self.prior + self.R)
 
     def add_class(self, position: int) -> None:
-        """Put in a class of no rows at ``position``.
+        """Insert a class without rows at ``position``.
 
         Two classes were one output of targets ±1; their indicators are (1 ± y)/2.
         """
@@ -112,9 +112,9 @@ class Sums:
         self.b = np.insert(self.b, position, 0.0, axis=1)
 
     def add_features(self, where: list[int]) -> None:
-        """Insert features before those of ``where`` that were 0 in all rows so far.
+        """Insert features before those of ``where``; they were 0 in all rows so far.
 
-        They have the penalty ridge.
+        Their penalty is ridge.
         """
         self.prior = np.asfortranarray(wider(self.prior, where, self.ridge))
         self.R = np.asfortranarray(wider(self.R, where, self.ridge))
@@ -133,7 +133,7 @@ class Sums:
 
 
 def wider(A: np.ndarray, where: list[int], diagonal: float) -> np.ndarray:
-    """A (m, m) with rows and columns inserted before ``where``: 0 but for the ``diagonal``."""
+    """A (m, m) with rows and columns inserted before ``where``: 0 except on the ``diagonal``."""
     new = np.asarray(where) + np.arange(len(where))
     A = np.insert(np.insert(A, where, 0.0, axis=0), where, 0.0, axis=1)
     A[new, new] = diagonal

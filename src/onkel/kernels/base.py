@@ -1,4 +1,4 @@
-"""What every kernel κ(x, x') is: Gram blocks, their diagonal, and a spectrum where it has one.
+"""The base class of kernels κ(x, x'): Gram blocks, their diagonal, and a spectrum if any.
 
 Every kernel takes its width as ``gamma``, passed at each call, because the learners fit it on the
 first rows of a stream. The radial kernels are scale mixtures of Gaussians,
@@ -23,9 +23,9 @@ from onkel.numerics.pairwise import ordered_squared_distances
 class Kernel(BaseEstimator):
     """A kernel.
 
-    A radial one gives ``of_squared_distances`` and ``mixing``. Another one says ``radial = False``
-    and gives ``gram``, ``diagonal`` unless κ(x, x) = 1, and either ``frequencies`` or
-    ``shift_invariant = False``.
+    A radial kernel defines ``of_squared_distances`` and ``mixing``. Any other sets
+    ``radial = False`` and defines ``gram``, ``diagonal`` unless κ(x, x) = 1, and either
+    ``frequencies`` or ``shift_invariant = False``.
     """
 
     name: str
@@ -52,16 +52,16 @@ class Kernel(BaseEstimator):
         """κ(X, S), (n, m), for dense X (n, d) and S (m, d) of one dtype.
 
         A value depends on its two rows alone, to the last digit. ``earlier``: κ(X, [S; X]),
-        (n, m + n), where the second part is filled in for a row and those before it.
+        (n, m + n), with at least the lower triangle of the second part filled.
         """
         if self.radial:
             return self.of_squared_distances(ordered_squared_distances(X, S, out, earlier), gamma)
         return self.gram(X, np.concatenate([S, X]) if earlier else S, gamma)
 
     def of_products(self, P: np.ndarray, X: np.ndarray, S: np.ndarray, gamma: float) -> np.ndarray:
-        """κ(X, S) of a radial kernel from the inner products P = X Sᵀ (n, m), in their place.
+        """κ(X, S) of a radial kernel from the inner products P = X Sᵀ (n, m), in place.
 
-        Use when X·Sᵀ is already available; center X and S first, so that nothing cancels.
+        Use when X·Sᵀ is already available; center X and S first to avoid cancellation.
         """
         return self.of_squared_distances(squared_of_products(P, X, S), gamma)
 
@@ -90,8 +90,8 @@ class Kernel(BaseEstimator):
 
         ``orthogonal=True`` draws blocks of d orthogonal directions with the lengths that
         independent ones would have (Yu et al. 2016): the same kernel, smaller variance. The last
-        ``later`` rows, for columns that came later, are independent in any case. More columns take
-        more of the same stream of numbers: the rows of the first ones stay what they were.
+        ``later`` rows, for columns that came later, are independent in any case. More columns draw
+        further numbers of the same stream, so the rows of the first columns do not change.
         """
         if not self.radial:
             if orthogonal:
@@ -99,12 +99,12 @@ class Kernel(BaseEstimator):
                     f"orthogonal=True needs a radial kernel; {self.name!r} is not radial"
                 )
             return self.frequencies(rng, d + later, n, gamma)
-        # before the directions, whose number grows with the columns
+        # drawn before the directions, whose number grows with the columns
         width = np.sqrt(2.0 * gamma * self.mixing(rng, n))
         return normal_directions(rng, d, n, orthogonal, later) * width
 
     def frequencies(self, rng: np.random.Generator, d: int, n: int, gamma: float) -> np.ndarray:
-        """n frequencies (d, n) of a kernel that is not radial, row by row from ``rng``."""
+        """n frequencies (d, n) of a kernel that is not radial, drawn row by row from ``rng``."""
         raise ValueError(
             f"kernel {self.name!r} is not radial: give it frequencies() of its own, or say "
             "shift_invariant = False"
@@ -124,7 +124,7 @@ def normal_directions(
 ) -> np.ndarray:
     """n draws of N(0, I) as columns (d + later, n).
 
-    Orthogonal ones in blocks of d, each N(0, I) still; the last ``later`` rows are independent.
+    ``orthogonal``: in blocks of d, each still N(0, I); the last ``later`` rows are independent.
     """
     if not orthogonal:
         return rng.standard_normal((d + later, n))
@@ -138,7 +138,7 @@ def normal_directions(
 
 
 def of_pairs(loop: Any, X: Any, S: np.ndarray, *args: float) -> np.ndarray:
-    """What a compiled ``loop`` over pairs of rows writes, (n, m)."""
+    """Run a compiled ``loop`` over all pairs of rows; returns what it writes, (n, m)."""
     X = as_dense(X)
     out = np.empty((X.shape[0], S.shape[0]), X.dtype)
     loop(X, np.ascontiguousarray(S, dtype=X.dtype), *args, out)

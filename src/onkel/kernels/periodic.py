@@ -25,7 +25,7 @@ def _squared_sines(X, S, frequency, out):
 class Periodic(Kernel):
     """exp(-4γ Σ_j sin²(π (x_j - x'_j)/period)): the Gaussian on circles of radius 1.
 
-    Every column comes back after ``period`` > 0 of its units (an hour of the day: 24).
+    Every column repeats after ``period`` > 0 of its units (hours of the day: 24).
 
     Notes
     -----

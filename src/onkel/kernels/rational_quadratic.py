@@ -10,7 +10,7 @@ from onkel.kernels.base import Kernel
 class RationalQuadratic(Kernel):
     """(1 + γ ‖x - x'‖² / shape)^(-shape): a heavy-tailed spectrum, many widths at once.
 
-    ``shape`` > 0; the Gaussian is the limit of a large one. τ ~ Gamma(shape)/shape.
+    ``shape`` > 0; as it grows the kernel tends to the Gaussian. τ ~ Gamma(shape)/shape.
     """
 
     name = "rational_quadratic"

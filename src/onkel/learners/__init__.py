@@ -1,6 +1,6 @@
 """The public learners, in scikit-learn's form.
 
-A file of learners lists its classes in ``__all__``, and nowhere else.
+A file of learners lists its classes in its ``__all__``, and nowhere else.
 """
 
 from typing import TYPE_CHECKING

@@ -28,8 +28,8 @@ from onkel.rules import Rule
 class OnlineEstimator(Exported):
     """A learner that takes rows in order, each predicted before it is learned.
 
-    Threads may share it. One call learns or predicts at a time and the others wait, so what
-    predicts sees the model before a block or after it, never between.
+    Threads may share it. Calls run one at a time, so a prediction sees the model before a block or
+    after it, never in between.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class OnlineEstimator(Exported):
     Raises
     ------
     ValueError
-        On ``fit``, for a parameter out of its range, or for parts that do not go together: the
+        On ``fit``, for a parameter out of its range, or for parts that do not fit together. The
         message names it and says why.
     """
 
@@ -52,9 +52,9 @@ class OnlineEstimator(Exported):
     _representation: ClassVar[str]
     #: whether ``groups=`` may say which series rows belong to
     takes_groups: ClassVar[bool] = False
-    #: what the table of algorithms says of the learner
+    #: the learner's rows in the table of algorithms
     _rows: ClassVar[tuple[Row, ...]] = ()
-    # of learners that have no such parameter
+    # for learners without these parameters
     epsilon = 0.0
     random_state = 0
 
@@ -64,13 +64,13 @@ class OnlineEstimator(Exported):
         doc="Of the features or stored rows, the kernel values and the weights.",
     )
 
-    # ---- what a named learner says ---------------------------------------------------------------
+    # ---- what a named learner defines ------------------------------------------------------------
 
     def _make_rule(self) -> Rule:
         raise NotImplementedError(f"{type(self).__name__} names no rule")
 
     def _make_model(self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int) -> Any:
-        """f = 0 in the learner's representation."""
+        """The model f = 0 in the learner's representation."""
         raise NotImplementedError(f"{type(self).__name__} names no representation")
 
     # ---- the model -------------------------------------------------------------------------------
@@ -107,9 +107,9 @@ class OnlineEstimator(Exported):
     def _learn(
         self, X: Any, y: Any, sample_weight: Any, whole: bool = False, classes: Any = None
     ) -> Any:
-        """Check the rows, then learn those before the first bad one; what was predicted before.
+        """Check the rows and learn those before the first bad one; returns the predictions before.
 
-        ``whole``: begin anew, and learn nothing of a block with a bad row.
+        ``whole``: start afresh, and learn nothing of a block with a bad row.
         """
         reset = whole or not self.__sklearn_is_fitted__()
         with self._or_as_before() if whole else nullcontext():
@@ -133,16 +133,16 @@ class OnlineEstimator(Exported):
             return out
 
     def _tell(self, error: DataError, out: Any) -> None:
-        """Keep with an error what was predicted before it."""
+        """Attach to an error what was predicted before it."""
         error.predictions = self._predicted(out)
 
     @locked
     def tell_then_learn(self, X: Any, y: Any) -> Told:
-        """As ``predict_then_learn``, with the scores that decided where there are some."""
+        """As ``predict_then_learn``, with the scores behind the predictions if there are any."""
         return Told(self._predicted(self._learn(X, y, None)))
 
     def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
-        """Targets (n,) as they are learned, and the error of the first that cannot be."""
+        """Targets (n,) as they are learned, and the error of the first that cannot be learned."""
         raise NotImplementedError
 
     def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None:
@@ -156,7 +156,7 @@ class OnlineEstimator(Exported):
         return None
 
     def _key_error(self, n: int, whole: bool) -> DataError | None:
-        """The error of the first of n rows whose group cannot be known."""
+        """The error of the first of n rows without a valid group."""
         return None
 
     def _learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> Any:
@@ -164,13 +164,13 @@ class OnlineEstimator(Exported):
         raise NotImplementedError
 
     def _predicted(self, out: Any) -> np.ndarray:
-        """Predictions before learning, from what :meth:`_learn_rows` gave."""
+        """Predictions before learning, from what :meth:`_learn_rows` returned."""
         raise NotImplementedError
 
     def _learn_weighted(
         self, X: Any, y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, DataError | None]:
-        """Learn rows until one is refused: the scores before each, and the refusal."""
+        """Learn rows until one is refused; returns the scores before each, and the refusal."""
         refused: DataError | None = None
         try:
             P = self.model_.learn(X, y, weight)
@@ -188,7 +188,7 @@ class OnlineEstimator(Exported):
         return X
 
     def _check_next(self, X: Any, ahead: int) -> Any:
-        """As :meth:`_check_scoring`, of rows of which the first comes ``ahead`` after the next."""
+        """As :meth:`_check_scoring`, for rows that begin ``ahead`` rows after the next one."""
         if not isinstance(ahead, int | np.integer) or ahead < 0:
             raise ValueError(f"ahead={ahead!r} must be a whole number of at least 0")
         return self._check_scoring(X)
@@ -203,12 +203,12 @@ class OnlineEstimator(Exported):
         return self.model_.scores(X)
 
     def _next_row(self, X: np.ndarray) -> np.ndarray:
-        """Scores (K,) of the one row of X (1, d), of the learner's dtype, that comes next."""
+        """Scores (K,) of the row X (1, d), of the learner's dtype, that comes next."""
         return self.model_.score_row(X)
 
     @contextmanager
     def _or_as_before(self) -> Iterator[None]:
-        """Where a start from nothing fails, the learner is what it was."""
+        """If what is inside fails, set the learner back to what it was."""
         before = dict(self.__dict__)
         try:
             yield
@@ -222,44 +222,44 @@ class OnlineEstimator(Exported):
         """How much each feature moves the scores around the rows X (n, d); (d,), summing to 1.
 
         The mean squared slope of f along the feature, in units of its standard deviation over X;
-        see :mod:`onkel.learners.importance`. Some hundred rows of the kind that will be predicted
-        are enough. Features that say the same share their importance between them. With ``groups``,
-        the numbers of the features of each column, that of each column.
+        see :mod:`onkel.learners.importance`. A few hundred rows like those to be predicted are
+        enough. Features with the same information share their importance. ``groups`` holds the
+        numbers of the features of each column; the importances are then those of the columns.
         """
         X = as_dense(self._check_scoring(X))
         return importances(self.model_.scores, X, groups)
 
     @property
     def changes_(self) -> list[int]:
-        """Rows learned when the learner began anew, as the stream had changed; most never do."""
+        """Rows learned at each restart after a change of the stream; most learners have none."""
         return []
 
     # ---- columns that come in mid-stream ---------------------------------------------------------
 
     @locked
     def add_columns(self, columns: Any, *, quietly: bool = False) -> Self:
-        """Take rows with columns more, after those there are; all rows so far had 0 in them.
+        """Append new columns; all rows so far had 0 in them.
 
-        The model is then the one that had these columns, always 0, from the start (to rounding;
-        what was fitted on first rows stays): a row with 0 in them is predicted as before. Fourier
-        maps draw frequencies for them from the same seeded stream (orthogonal ones are orthogonal
-        among the first columns only), stored rows and landmarks are filled up with zeros, a linear
-        model with zero weights. Fixed landmarks (Nyström) barely use a new column: a row with a
-        value there is only farther from all of them. The default learner begins anew beside
-        itself, with landmarks there. A column that vanishes is 0 in the rows to come.
+        The model becomes what it would be with these columns, always 0, from the start (to
+        rounding; what was fitted on first rows stays): a row with 0 in them is predicted as before.
+        Fourier maps draw frequencies for them from the same seeded stream (orthogonal ones are
+        orthogonal among the first columns only). Stored rows and landmarks get zeros, a linear
+        model zero weights. Fixed landmarks (Nyström) barely use a new column: a value there only
+        moves a row away from all of them. The default learner starts a second model, with landmarks
+        that use the column. For a column that vanishes, give 0 from then on.
 
         Parameters
         ----------
         columns : int or list of str
-            Their number, or their names where the learner knows its columns by name.
+            Their number, or their names if the learner knows its columns by name.
         quietly : bool, default=False
-            Whether the default learner goes on as it is: for columns that are no news, such as one
-            more value of a category.
+            True: the default learner starts no second model. For columns that bring no news, such
+            as one more value of a category.
 
         Raises
         ------
         ValueError
-            Nothing has been learned yet; no name where names are known, or one that is there.
+            Nothing has been learned yet; a number where columns have names; a name that exists.
         """
         check_is_fitted(self)
         known = column_names(self)

@@ -1,4 +1,4 @@
-"""Rows and weights: finding the row and the column of what cannot be learned."""
+"""Checks of rows and weights, which find the row and the column of a bad value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onkel.errors import DataError
 from onkel.model.warmup import LARGEST_WEIGHT
 
 _FLOATS = np.dtype(np.float64), np.dtype(np.float32)
-# Numbers of which BLAS never sums the products in several threads.
+# The length of vectors up to which BLAS never uses several threads for a dot product.
 _SHORT = 8192
 
 
@@ -62,8 +62,7 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> tuple[Any, DataError | No
 
 
 def _is_plain(estimator: Any, X: Any) -> bool:
-    """Rows of floats as the learner takes them; to check them otherwise takes half as long as
-    learning."""
+    """Whether X is in the learner's form; the full check takes half as long as learning."""
     return (
         type(X) is np.ndarray
         and X.dtype in _FLOATS
@@ -93,7 +92,7 @@ def _validated(estimator: Any, X: Any, reset: bool) -> Any:
 
 
 def _first_bad_cell(X: Any) -> DataError | None:
-    """The first row that has another length, or cell that isn't a number, of rows of objects."""
+    """The error of the first row of another length, or cell that isn't a number, among objects."""
     rows, names = (X.to_numpy(), list(X.columns)) if isinstance(X, _Frame) else (X, None)
     if isinstance(rows, np.ndarray) and (rows.ndim != 2 or rows.dtype.kind not in "OUS"):
         return None
@@ -125,9 +124,9 @@ def cell_error(cell: Any) -> Exception | None:
 
 
 def _squared_length(values: np.ndarray) -> float:
-    """Of a vector of any length, in parts so short that BLAS takes one thread for each.
+    """Squared length of a vector, in parts so short that BLAS uses one thread for each.
 
-    Threads of BLAS that once had work go on to wait for more, and keep a core busy, for 0.1 s.
+    After their work the threads of BLAS wait for more, and keep a core busy, for 0.1 s.
     """
     if len(values) <= _SHORT:
         return float(np.dot(values, values))
@@ -136,9 +135,9 @@ def _squared_length(values: np.ndarray) -> float:
 
 
 def _first_not_finite(estimator: Any, X: Any) -> DataError | None:
-    """The error of the first row of X, dense or CSR, whose squared length is no finite number."""
+    """The error of the first row of X, dense or CSR, whose squared length is not finite."""
     values = np.ravel(X.data if issparse(X) else X)
-    # distances of two rows are to be finite as well
+    # distances of two rows must be finite, too
     most = float(np.finfo(X.dtype).max) / 4.0
     with np.errstate(over="ignore", invalid="ignore"):
         if _squared_length(values) <= most:
@@ -165,7 +164,7 @@ def _first_not_finite(estimator: Any, X: Any) -> DataError | None:
 
 
 def _squared_lengths(X: Any) -> np.ndarray:
-    """Of each row, in float64."""
+    """Squared length of each row, in float64."""
     if issparse(X):
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         return np.bincount(rows, np.square(X.data, dtype=np.float64), X.shape[0])
@@ -173,7 +172,7 @@ def _squared_lengths(X: Any) -> np.ndarray:
 
 
 def new_columns(columns: Any, known: Any) -> tuple[int, list[str]]:
-    """Number and names of columns to add, given as either; ``known`` are the names there are."""
+    """Number and names of columns to add, given as either; ``known`` are the existing names."""
     if isinstance(columns, (int, np.integer)) and not isinstance(columns, bool):
         if columns < 1:
             raise ValueError(f"columns={columns!r} must be at least 1, or a list of names")
@@ -212,7 +211,7 @@ def weights(
 ) -> tuple[np.ndarray, DataError | None]:
     """Row weights (n,) as float64, and the error of the first that is negative or not finite.
 
-    ``needed``: all zero is a ValueError.
+    ``needed``: raise a ValueError if all are zero.
     """
     if sample_weight is None:
         return np.ones(n), None

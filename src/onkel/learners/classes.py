@@ -1,4 +1,4 @@
-"""How classifiers learn labels: as codes, classes that come in mid-stream, weights by class."""
+"""How classifiers learn labels: codes, classes that come in mid-stream, class weights."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Parts = list[tuple[np.ndarray, np.ndarray]]
 
 @declared
 class CodedClasses(OnlineEstimator):
-    """Labels are learned as codes of the classes known at the time."""
+    """A classifier that learns labels as codes of the classes known at the time."""
 
     class_weight: Any = param(
         default=None,
@@ -80,21 +80,22 @@ class CodedClasses(OnlineEstimator):
         )
 
     def _new_classes(self, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """The rows that count whose class is not known."""
+        """The rows of weight above 0 whose class is not known."""
         unknown = np.ones(len(y), np.bool_)
         if len(self.classes_) and len(y):
             unknown = self.classes_[self._codes(y)] != y
         return np.flatnonzero(unknown & (weight > 0.0))
 
     def _codes(self, y: np.ndarray) -> np.ndarray:
-        """The place of each label among the classes; of one that is unknown, some place there."""
+        """The index of each label in the classes; for an unknown label, any index."""
         last = max(len(self.classes_) - 1, 0)
         return np.asarray(np.minimum(self.classes_.searchsorted(y), last))
 
     def _learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> Parts:
-        """Scores before learning, with the classes known at the time, segment by segment.
+        """Learn rows; returns the scores before, in segments with the classes known at the time.
 
-        Cut where a class is first seen: its row is predicted without it, learned with it.
+        A segment ends where a class is first seen: its row is predicted without it, and learned
+        with it.
         """
         parts: Parts = []
         done = 0
@@ -116,7 +117,7 @@ class CodedClasses(OnlineEstimator):
 
     @contextmanager
     def _class_added(self, label: Any) -> Iterator[None]:
-        """One class more; where its first row is refused, none."""
+        """Add a class, and remove it again if its first row is refused."""
         position = int(np.searchsorted(self.classes_, label))
         before = self.classes_, self.class_counts_
         kept = None if self.model_.cannot_diverge else snapshot(self.model_)
@@ -138,7 +139,7 @@ class CodedClasses(OnlineEstimator):
     ) -> np.ndarray:
         """Learn rows a to b, of known classes; returns the scores before each.
 
-        ``before`` are those of the rows up to a, whose predictions a refusal tells.
+        ``before`` are the scores of the rows up to a, which a refusal reports, too.
         """
         P, refused = self._learn_codes(X[a:b], self._codes(y[a:b]), weight[a:b])
         if refused is not None:
@@ -155,7 +156,7 @@ class CodedClasses(OnlineEstimator):
     def _learn_codes(
         self, X: Any, codes: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, DataError | None]:
-        """Learn rows of known class codes until one is refused: scores before, and the refusal."""
+        """Learn rows until one is refused; returns the scores before, and the refusal."""
         counts, learned = self.class_counts_, weight > 0.0
         weight = self._by_class(codes, weight)
         if len(self.classes_) < 2:
@@ -166,7 +167,7 @@ class CodedClasses(OnlineEstimator):
         stop = len(codes) if heavy is None else heavy.row
         y = 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes.astype(np.float64)
         P, refused = self._learn_weighted(X[:stop], y[:stop], weight[:stop])
-        # a class of weight 0 is learned, too: its rows count
+        # rows of a class of weight 0 count as learned, too
         self.n_rows_ += int(np.count_nonzero(learned[: len(P)]))
         refused = refused or heavy
         if refused is not None:
@@ -176,7 +177,7 @@ class CodedClasses(OnlineEstimator):
 
     @locked
     def _learn_row(self, X: np.ndarray, code: int, weight: float = 1.0) -> None:
-        """Learn the one row of X (1, d), of the learner's dtype, with nothing left to check."""
+        """Learn one row X (1, d), already checked and of the learner's dtype."""
         rare = self.class_weight is not None or len(self.classes_) < 2
         if rare or weight > LARGEST_WEIGHT:
             self._learn_codes_row(X, code, weight)
@@ -186,7 +187,7 @@ class CodedClasses(OnlineEstimator):
         self.n_rows_ += weight > 0.0
 
     def _learn_codes_row(self, X: np.ndarray, code: int, weight: float) -> None:
-        """As :meth:`_learn_row`, on a block's way."""
+        """As :meth:`_learn_row`, by :meth:`_learn_codes`."""
         weights = np.array([weight])
         refused = too_heavy(weights)
         if refused is None:
@@ -207,7 +208,7 @@ class CodedClasses(OnlineEstimator):
     # ---- learners of several parts ----------------------------------------------------
 
     def fix_map(self) -> Self:
-        """As of any learner; the classes known by now stay, and an unknown one is an error."""
+        """As for any learner; the classes known now are fixed, and an unknown one is an error."""
         if self.__sklearn_is_fitted__() and len(self.classes_) < 2:
             raise MergeError(f"only {len(self.classes_)} class is known: learn rows of two first")
         super().fix_map()

@@ -1,4 +1,4 @@
-"""Classifiers: what they give for rows, in labels, scores and probabilities."""
+"""Classifiers: labels, scores and probabilities for rows."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
 
     _task = "classification"
     _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION
-    #: True where ``_link`` makes probabilities of the scores whatever the loss
+    #: True if ``_link`` turns scores into probabilities, whatever the loss
     _own_link = False
 
     @property
     def probability_link(self) -> str | None:
-        """What makes probabilities of scores: "softmax", "calibrated", or None: there are none."""
+        """How scores become probabilities: "softmax", "calibrated", or None if they do not."""
         if self._own_link:
             return "calibrated"
         return "softmax" if self.loss in (*PROBABILISTIC, "softmax", "log_loss") else None
@@ -64,7 +64,7 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the rows in order, going on from what was learned.
+        """Learn the rows in order, continuing from what was learned.
 
         Parameters
         ----------
@@ -99,8 +99,8 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
         -------
         ndarray
             Labels (n,), or with ``return_scores`` the scores: (n,) for two classes, else
-            (n, n_classes), 0 for a class not seen by then. Where no class has been seen (the first
-            row, ``classes`` left out) the label is the one about to be learned.
+            (n, n_classes), 0 for a class not seen by then. If no class has been seen (the first
+            row, without ``classes``), the label is the one about to be learned.
         """
         parts = self._learn(X, y, sample_weight, classes=classes)
         if return_scores:
@@ -110,7 +110,7 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
 
     @locked
     def tell_then_learn(self, X: Any, y: Any) -> Told:
-        """As :meth:`predict_then_learn`, with the scores that decided."""
+        """As :meth:`predict_then_learn`, with the scores behind the labels."""
         parts = self._learn(X, y, None)
         return Told(self._predicted(parts), self._scores_of(parts), self.classes_)
 
@@ -147,10 +147,10 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
     def predict_next(self, X: Any, ahead: int = 0, return_scores: bool = False) -> np.ndarray:
         """Labels (n,) of the rows X (n, d) that come next, in order; learns nothing.
 
-        A learner with a memory also uses the labels it has learned so far, the less the farther a
-        row is ahead. Of the others, and far ahead, this is :meth:`predict`. The first row of X
-        comes ``ahead`` rows after the next one. With ``return_scores`` the scores, as of
-        :meth:`decision_function`.
+        A learner with a memory also uses the labels learned so far, less for rows farther ahead.
+        For other learners, and far ahead, this is :meth:`predict`. The first row of X comes
+        ``ahead`` rows after the next one. ``return_scores`` gives the scores instead, in the form
+        of :meth:`decision_function`.
         """
         scores = self._next_scores(self._check_next(X, ahead), ahead)
         if return_scores:
@@ -173,7 +173,7 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
     def predict_proba_next(self, X: Any, ahead: int = 0) -> np.ndarray:
         """Probabilities (n, K) of the rows X (n, d) that come next, in order; learns nothing.
 
-        As :meth:`predict_next` to :meth:`predict`, so is this to :meth:`predict_proba`.
+        It differs from :meth:`predict_proba` as :meth:`predict_next` does from :meth:`predict`.
         """
         return self._next_probabilities(self._check_next(X, ahead), ahead)
 
@@ -199,12 +199,12 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
         return of_classes(scores, self.classes_, self._exported_link())
 
     def _exported_link(self) -> Any:
-        """What makes probabilities of scores, as :func:`onkel.export.outputs.of_classes` has it."""
+        """How scores become probabilities, for :func:`onkel.export.outputs.of_classes`."""
         return self.probability_link
 
 
 def _decide(scores: np.ndarray, n_classes: int) -> np.ndarray:
-    """Class codes: of two, the second from a score of 0 up; of more, the first of the highest."""
+    """Class codes: of two, the second if the score is ≥ 0; of more, the first of the highest."""
     if n_classes <= 1:
         return np.zeros(len(scores), dtype=np.intp)
     if n_classes == 2:

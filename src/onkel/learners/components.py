@@ -17,7 +17,7 @@ _PLAIN = (str, int, float, bool, type(None), np.ndarray)
 
 
 def _classes() -> dict[str, type[BaseEstimator]]:
-    """The classes that may stand in a file, with those that a user registered."""
+    """The classes that a file may hold, including those that a user registered."""
     tables: tuple[dict[str, Any], ...] = (BUDGETS, KERNELS, MAPS, RULES)
     return {cls.__name__: cls for table in tables for cls in table.values()}
 
@@ -28,7 +28,7 @@ def _encode(name: str, value: Any) -> Any:
     if _classes().get(type(value).__name__) is type(value):
         return {"class": type(value).__name__, "params": params_to_state(value)}
     if name == "random_state" and not isinstance(value, (int, type(None))):
-        # the generator has been drawn from; the seed that came out is in the fitted state
+        # a generator has been drawn from; the seed drawn is in the fitted state
         return None
     if name == "class_weight" and isinstance(value, dict):
         return {"pairs": [[_item(label), float(weight)] for label, weight in value.items()]}

@@ -1,8 +1,8 @@
-"""Learners as declarations: the constructor and the docstring follow from what a class names.
+"""Learners as declarations: the constructor and the docstring follow from what a class declares.
 
-A class names its parameters, each with a default and a description. A subclass has those of its
-bases, too, and may name one again with another default. Sections of docstrings are inherited in the
-same way: what all learners share is written once, where it is declared.
+A class declares its parameters, each with a default and a description. A subclass inherits those of
+its bases, and may declare one again with another default. Sections of docstrings are inherited in
+the same way: what all learners share is written once, where it is declared.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _EXAMPLES = {
 
 @dataclass(frozen=True)
 class Row:
-    """What the table of algorithms says of a learner, and the parameters that the name fixes."""
+    """A learner's row in the table of algorithms, with the parameters that the name fixes."""
 
     name: str
     title: str
@@ -60,7 +60,7 @@ def param(*, default: Any, doc: str, kind: str = "") -> Any:
     doc : str
         What it is: unit, range, effect.
     kind : str, optional
-        Its type in the docstring, where the annotation does not say all.
+        Its type in the docstring, if the annotation does not say all.
     """
     return field(default=default, metadata={"doc": doc, "kind": kind})
 
@@ -95,7 +95,10 @@ def _complete(cls: type[T], example: str) -> type[T]:
 
 
 def _check_order(cls: type) -> None:
-    """A dataclass takes all parameters of its first base, whoever declared them last."""
+    """Refuse a parameter that is not that of the nearest base which declares it.
+
+    A dataclass takes all parameters of its first base, even those that a later base overrides.
+    """
     for parameter in fields(cls):  # type: ignore[arg-type]
         nearest = next(base for base in cls.__mro__ if parameter.name in get_annotations(base))
         if nearest.__dict__["__dataclass_fields__"][parameter.name] is not parameter:
@@ -133,14 +136,14 @@ def _entries(section: str) -> list[str]:
 
 
 def _own_first(cls: type) -> list[str]:
-    """Names of the parameters, those that the class itself names before those of its bases."""
+    """Names of the parameters, the class's own before those of its bases."""
     known = [parameter.name for parameter in fields(cls)]  # type: ignore[arg-type]
     named = [name for base in cls.__mro__ for name in get_annotations(base)]
     return list(dict.fromkeys(name for name in named if name in known))
 
 
 def parameters(cls: type) -> list[dict[str, str]]:
-    """Name, kind, default and doc of each parameter; what a base says holds unless said anew."""
+    """Name, kind, default and doc of each parameter, those of a base unless declared again."""
     return [_told(cls, name) for name in _own_first(cls)]
 
 
@@ -158,7 +161,7 @@ def _told(cls: type, name: str) -> dict[str, str]:
 
 
 def _described(cls: type, name: str) -> str:
-    """A parameter as numpydoc has it."""
+    """A parameter in numpydoc's layout."""
     told = _told(cls, name)
     indent = " " * 4
     doc = textwrap.fill(told["doc"], 96, initial_indent=indent, subsequent_indent=indent)

@@ -1,4 +1,4 @@
-"""The keys of groups: what they may be, and the first row that has none."""
+"""Checks of the keys of groups, which find the first row without a valid one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def by_group(estimator: Any, groups: Any) -> dict[str, Any]:
 
 
 def group_keys(groups: Any) -> list[Any]:
-    """Keys as plain texts and numbers, a row each."""
+    """Keys as plain texts and numbers, one per row."""
     keys = groups if isinstance(groups, list) else as_values(groups).tolist()
     if not isinstance(keys, list):
         raise ValueError(f"groups={groups!r} must be an array (n,), a key for every row")
@@ -30,7 +30,7 @@ def group_keys(groups: Any) -> list[Any]:
 
 
 def check_keys(keys: list[Any], n: int) -> DataError | None:
-    """The error of the first of n keys that cannot be one."""
+    """The error of the first invalid key, of n."""
     if len(keys) != n:
         raise ValueError(f"X has {n} rows and groups has {len(keys)}; they must agree")
     for row, key in enumerate(keys):

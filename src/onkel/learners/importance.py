@@ -3,13 +3,13 @@
     I_j = σ_j² · mean over rows and outputs of (∂f/∂x_j)²,   normalised to Σ_j I_j = 1
 
 σ_j is the column's standard deviation over the rows, so that units do not matter. The derivative is
-a central difference over half a σ_j: every learner has one, and a jump between two cells counts,
-which has no derivative. A column of two values, or one that became several features (a text), has
-nothing between its values: there half the mean squared difference of f with the values of two other
-rows stands for it, which is the same number where f is linear.
+a central difference over half a σ_j: it exists for every learner, and counts a jump between two
+cells, which has no derivative. A column of two values, or one that became several features (a
+text), has nothing between its values. Its term is half the mean squared difference of f between the
+values of two other rows, which is the same number if f is linear.
 
 Source: Radhakrishnan, Beaglehole, Pandit & Belkin 2024 (recursive feature machines), who learn
-metrics by the same matrix.
+metrics from the same matrix.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def importances(
     score : callable
         Rows (n, d) -> scores (n,) or (n, K).
     X : ndarray of shape (n, d)
-        Rows to differentiate at. The last of them are used where there are many columns.
+        Rows to differentiate at. With many columns only the last of them are used.
     groups : sequence of integer arrays, optional
         The features of each column; every feature is a column if not given.
 

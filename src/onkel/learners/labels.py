@@ -1,4 +1,4 @@
-"""Labels, targets and weights of classes: what they may be, and the first row that may not."""
+"""Checks of labels, targets and class weights, which find the first bad row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onkel.numerics.values import as_values
 
 
 def required_target(estimator: Any, y: Any) -> Any:
-    """y; ValueError where it was left out."""
+    """y; ValueError if it was left out."""
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
@@ -24,7 +24,7 @@ def required_target(estimator: Any, y: Any) -> Any:
 
 
 def _column(y: Any) -> np.ndarray:
-    """y as an array (n,); one of numbers or strings is that already."""
+    """y as an array (n,); an array (n,) of numbers or strings stays as it is."""
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
         return y
     return column_or_1d(as_values(y), warn=True)
@@ -60,7 +60,7 @@ def _too_large(values: np.ndarray, dtype: Any) -> DataError | None:
 
 
 def labels(y: Any) -> tuple[np.ndarray, DataError | None]:
-    """Labels as an array without objects, and the error of the first that is none."""
+    """Labels as an array without objects, and the error of the first that is no label."""
     y = _column(y)
     error = None
     if y.dtype.kind == "O":
@@ -79,12 +79,12 @@ def labels(y: Any) -> tuple[np.ndarray, DataError | None]:
 
 
 def classes_given(classes: Any) -> np.ndarray:
-    """All classes there will be, sorted, each once, of the type that labels of theirs have.
+    """All classes there will be, sorted, each once, of the type that their labels have.
 
     Raises
     ------
     ValueError
-        Naming the first that can be no label.
+        Names the first that cannot be a label.
     """
     if isinstance(classes, str):
         raise ValueError(f"classes={classes!r} must be a list of labels")
@@ -97,7 +97,7 @@ def classes_given(classes: Any) -> np.ndarray:
 
 
 def _labels_of_objects(y: np.ndarray) -> tuple[np.ndarray, DataError | None]:
-    """Labels of mixed types up to the first that isn't of the type of the first one."""
+    """Labels given as objects, up to the first whose type isn't that of the first label."""
     kind = str if isinstance(y[0], str) else (bool, int, float, np.generic)
 
     def good(value: Any) -> bool:
@@ -150,7 +150,7 @@ def class_weight_table(class_weight: Any, classes: np.ndarray) -> np.ndarray | N
     Raises
     ------
     ValueError
-        For what is no ``class_weight``.
+        For an invalid ``class_weight``.
     """
     if isinstance(class_weight, str) and class_weight == "balanced":
         return None
@@ -164,12 +164,12 @@ def class_weight_table(class_weight: Any, classes: np.ndarray) -> np.ndarray | N
 
 
 def refuse_unknown(class_weight: Any, classes: np.ndarray) -> None:
-    """See that weights are given to classes that there are.
+    """Check that weights are given only to existing classes.
 
     Raises
     ------
     ValueError
-        Naming the first class that is none of all there will be.
+        Names the first class that does not exist.
     """
     known = classes.tolist()
     for label in class_weight if isinstance(class_weight, dict) else ():

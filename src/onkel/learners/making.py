@@ -1,4 +1,4 @@
-"""Learners from what people write: a name, parameters as text, parameters of components."""
+"""Learners from user input: a name, parameters as text, parameters of components."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORDS = {"true": True, "false": False, "none": None}
 _COMPONENTS: dict[str, Any] = {
     "kernel": make_kernel, "map": make_map, "rule": make_rule, "budget": make_budget,
 }  # fmt: skip
-#: compositions of one's own: of any map and rule, and of any kernel, rule and budget
+#: compositions of your own: any map and rule, or any kernel, rule and budget
 OPEN: dict[str, dict[str, Any]] = {
     "explicit": {
         "classification": ExplicitKernelClassifier, "regression": ExplicitKernelRegressor,
@@ -50,7 +50,7 @@ def parse_value(text: str) -> Any:
 
 
 def close(word: str, choices: Sequence[str]) -> str:
-    """End of a sentence that names what could have been meant."""
+    """The end of a message: what could have been meant, and all choices."""
     near = difflib.get_close_matches(word, choices, n=1)
     meant = f"; did you mean {near[0]!r}?" if near else "."
     return f"{meant} There is: {', '.join(choices)}"
@@ -135,7 +135,7 @@ def _new(algorithm: str, task: str) -> Any:
 
 
 def _set_component(algorithm: str, estimator: Any, name: str, value: Any) -> None:
-    """Set a parameter of a component, which may be given by its name so far."""
+    """Set a parameter of a component, which may so far be given by name."""
     owner, _, of_component = name.partition("__")
     held = estimator.get_params(deep=False)[owner]
     if owner not in _COMPONENTS or isinstance(held, int | float):

@@ -47,9 +47,9 @@ class ExplicitKernelClassifier(_ExplicitKernel, GradientClassifier):
 
     ``f(x) = w · z(x)``, ``f ← a·f + b·κ(x, ·)`` with (a, b) from the rule.
 
-    Use it for what no paper has tried (Nyström × passive-aggressive, Fourier × AdaGrad, widths that
-    are learned × least squares). For a published learner take its own class: its defaults are that
-    paper's.
+    Use it for what no paper has tried (Nyström × passive-aggressive, Fourier × AdaGrad, learned
+    widths × least squares). For a published learner use its own class: its defaults are those of
+    the paper.
 
     Examples
     --------
@@ -110,11 +110,12 @@ class _SupportKernel(OverSupportSet, Seeded):
 class SupportKernelClassifier(_SupportKernel, GradientClassifier):
     """A classifier of your own over a support set: a kernel, a rule, a budget and a loss.
 
-    ``f(x) = Σ_j α_j κ(s_j, x)``, ``f ← a·f + b·κ(x, ·)`` with (a, b) from the rule; the budget says
-    what gives way when the set is full.
+    ``f(x) = Σ_j α_j κ(s_j, x)``, ``f ← a·f + b·κ(x, ·)`` with (a, b) from the rule; the budget
+    decides what happens when the set is full.
 
     Use it for what no paper has tried (passive-aggressive with random removal, Pegasos with the
-    smallest dropped). For a published learner take its own class: its defaults are that paper's.
+    smallest dropped). For a published learner use its own class: its defaults are those of the
+    paper.
 
     Examples
     --------

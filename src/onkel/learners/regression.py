@@ -37,7 +37,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the rows in order, going on from what was learned.
+        """Learn the rows in order, continuing from what was learned.
 
         Raises
         ------
@@ -75,9 +75,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
     @locked
     def _learn_row(self, X: np.ndarray, y: float, weight: float = 1.0) -> None:
-        """Learn the one row of X (1, d), of the learner's dtype, with nothing left to check."""
+        """Learn one row X (1, d), already checked and of the learner's dtype."""
         if weight > LARGEST_WEIGHT:
-            self.partial_fit(X, [y], [weight])  # says what is wrong
+            self.partial_fit(X, [y], [weight])  # raises an error that says why
         self.model_.learn_row(X, y, weight)
         self.n_rows_ += weight > 0.0
 
@@ -89,9 +89,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     def predict_next(self, X: Any, ahead: int = 0) -> np.ndarray:
         """Values (n,) of the rows X (n, d) that come next, in order; learns nothing.
 
-        A learner with a memory also uses the labels it has learned so far, the less the farther a
-        row is ahead. Of the others, and far ahead, this is :meth:`predict`. The first row of X
-        comes ``ahead`` rows after the next one.
+        A learner with a memory also uses the labels learned so far, less for rows farther ahead.
+        For other learners, and far ahead, this is :meth:`predict`. The first row of X comes
+        ``ahead`` rows after the next one.
         """
         return self._next_scores(self._check_next(X, ahead), ahead)[:, 0]
 

@@ -20,7 +20,7 @@ _MOST_GROUPS = 10**9
 
 
 class Remembers:
-    """Where the model's predictions of the next rows go through a memory."""
+    """A learner whose predictions of the next rows go through a memory."""
 
     if TYPE_CHECKING:
         # parameters are declared by the learner
@@ -63,16 +63,16 @@ class Remembers:
         sample_weight : array of shape (n,), optional
             Weights ≥ 0; a row of weight 0 changes nothing.
         groups : array of shape (n,), optional
-            Texts or numbers: the series that each row belongs to. Each series has a memory of its
-            own labels; what follows from a past, and the model, are learned from all rows. Of the
-            ``max_groups`` groups seen last there is a memory.
+            The series that each row belongs to, as texts or numbers. Each series has a memory of
+            its own labels; the model, and what follows from a past, are learned from all rows. Only
+            the ``max_groups`` groups seen last have a memory.
         """
         with self._by_group(groups):
             return super().fit(X, y, sample_weight)  # type: ignore[misc]
 
     @contextmanager
     def _by_group(self, groups: Any) -> Iterator[None]:
-        """Rows of the calls inside belong to these groups."""
+        """The rows of calls inside belong to these groups."""
         self._keys = None if groups is None else group_keys(groups)
         try:
             yield
@@ -81,7 +81,7 @@ class Remembers:
 
     @locked
     def tell_then_learn(self, X: Any, y: Any, groups: Any = None) -> Told:
-        """As of any learner; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        """As for any learner; ``groups`` (n,): the series each row belongs to, see `fit`."""
         with self._by_group(groups):
             return super().tell_then_learn(X, y)  # type: ignore[misc, no-any-return]
 
@@ -118,7 +118,7 @@ class Remembers:
     def _remember(
         self, X: Any, P: np.ndarray, y: np.ndarray, weight: np.ndarray, keys: list[Any] | None
     ) -> np.ndarray:
-        """Scores with memory of the rows that P are the scores of; then it learns them."""
+        """Scores with memory of rows with model scores P; then the memory learns the rows."""
         if self.memory_ is None:
             return P
         n = len(P)
@@ -146,7 +146,7 @@ class Remembers:
 
     @locked
     def add_columns(self, columns: Any, *, quietly: bool = False) -> Any:
-        """As of any learner; see :meth:`onkel.learners.base.OnlineEstimator.add_columns`."""
+        """As for any learner; see :meth:`onkel.learners.base.OnlineEstimator.add_columns`."""
         before = self.n_features_in_ if self.memory_ is not None else 0
         super().add_columns(columns, quietly=quietly)  # type: ignore[misc]
         if self.memory_ is not None:
@@ -154,7 +154,7 @@ class Remembers:
         return self
 
     def fix_map(self) -> Any:
-        """As of any learner; there is no memory of the last labels from now on."""
+        """As for any learner; the memory of the last labels is dropped."""
         super().fix_map()  # type: ignore[misc]
         self.memory_ = None
         return self

@@ -1,4 +1,4 @@
-"""Classifiers that remember their labels: what is predicted of the rows that come next."""
+"""Classifiers that remember their labels, to predict the rows that come next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onkel.model.lock import locked
 
 
 class RemembersClasses(Remembers):
-    """A classifier with a memory; with weights by class there is none, which would undo them."""
+    """A classifier with a memory; with class weights there is none, as it would undo them."""
 
     if TYPE_CHECKING:
         class_weight: Any
@@ -26,7 +26,7 @@ class RemembersClasses(Remembers):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> Any:
-        """As of any classifier; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        """As for any classifier; ``groups`` (n,): the series each row belongs to, see `fit`."""
         with self._by_group(groups):
             return super().partial_fit(X, y, classes, sample_weight)  # type: ignore[misc]
 
@@ -40,7 +40,7 @@ class RemembersClasses(Remembers):
         return_scores: bool = False,
         groups: Any = None,
     ) -> np.ndarray:
-        """As of any classifier; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        """As for any classifier; ``groups`` (n,): the series each row belongs to, see `fit`."""
         with self._by_group(groups):
             told = super().predict_then_learn(  # type: ignore[misc]
                 X, y, classes, sample_weight, return_scores
@@ -51,13 +51,13 @@ class RemembersClasses(Remembers):
     def predict_next(
         self, X: Any, ahead: int = 0, return_scores: bool = False, groups: Any = None
     ) -> np.ndarray:
-        """As of any classifier; rows ahead are counted in each of the ``groups`` (n,)."""
+        """As for any classifier; rows ahead are counted within each of the ``groups`` (n,)."""
         with self._by_group(groups):
             return np.asarray(super().predict_next(X, ahead, return_scores))  # type: ignore[misc]
 
     @locked
     def predict_proba_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
-        """As of any classifier; rows ahead are counted in each of the ``groups`` (n,)."""
+        """As for any classifier; rows ahead are counted within each of the ``groups`` (n,)."""
         with self._by_group(groups):
             return np.asarray(super().predict_proba_next(X, ahead))  # type: ignore[misc]
 

@@ -1,4 +1,4 @@
-"""Regressors that remember their targets: what is predicted of the rows that come next."""
+"""Regressors that remember their targets, to predict the rows that come next."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class RemembersValues(Remembers):
 
     @locked
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
-        """As of any regressor; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        """As for any regressor; ``groups`` (n,): the series each row belongs to, see `fit`."""
         with self._by_group(groups):
             return super().partial_fit(X, y, sample_weight)  # type: ignore[misc]
 
@@ -30,14 +30,14 @@ class RemembersValues(Remembers):
         return_scores: bool = False,
         groups: Any = None,
     ) -> np.ndarray:
-        """As of any regressor; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        """As for any regressor; ``groups`` (n,): the series each row belongs to, see `fit`."""
         with self._by_group(groups):
             told = super().predict_then_learn(X, y, sample_weight)  # type: ignore[misc]
             return np.asarray(told)
 
     @locked
     def predict_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
-        """As of any regressor; rows ahead are counted in each of the ``groups`` (n,)."""
+        """As for any regressor; rows ahead are counted within each of the ``groups`` (n,)."""
         with self._by_group(groups):
             return np.asarray(super().predict_next(X, ahead))  # type: ignore[misc]
 

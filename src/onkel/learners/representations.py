@@ -43,7 +43,7 @@ class OverMap(OnlineEstimator):
         return ExplicitModel(self._new_map(d), rule, loss, epsilon, n_outputs)
 
     def _new_map(self, d: int) -> FeatureMap:
-        """The learner's map, begun for rows of d columns."""
+        """The learner's map, started for rows of d columns."""
         feature_map = clone(self._make_map())
         if feature_map.random_state is None:
             feature_map.set_params(random_state=self.random_state)

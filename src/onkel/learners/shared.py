@@ -163,7 +163,7 @@ class MistakeClassifier(_PerceptronSteps, OnlineClassifier):
 
 @declared
 class MistakeRegressor(_PerceptronSteps, OnlineRegressor):
-    """A regressor that learns from predictions outside of a tube."""
+    """A regressor that learns from predictions outside a tube."""
 
     loss = "epsilon_insensitive"
     learning_rate: float = 0.1

@@ -1,7 +1,6 @@
 """The table of algorithms: what each is made of and where it comes from.
 
-Its rows are those that the learners declare. The command line, the docs and the generic tests read
-it.
+The learners declare its rows. The command line, the docs and the generic tests read it.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from onkel.learners.declaration import Row
 ALL_TASKS = ("binary", "multiclass", "regression")
 _TASKS = ("classification", *ALL_TASKS)
 
-#: what the command line uses where nothing is said
+#: what the command line uses by default
 DEFAULT = "okl"
-#: the linear row that every comparison has
+#: the linear baseline of every comparison
 LINEAR = "pa"
 
 
@@ -34,7 +33,7 @@ class Algorithm(Row):
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """Of "binary", "multiclass" and "regression" those that it learns."""
+        """The tasks that it learns, of "binary", "multiclass" and "regression"."""
         classification = ALL_TASKS[:2] if self.classifier else ()
         return classification + (ALL_TASKS[2:] if self.regressor else ())
 

@@ -1,4 +1,4 @@
-"""What a learner tells of rows before it learns them."""
+"""What a learner predicts of rows before it learns them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ class Told(NamedTuple):
 
 
 def in_classes(P: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Scores (n, 1 or n_classes) in the classes known by now, of those known when they were made.
+    """Scores P for the ``known`` classes as scores (n, 1 or n_classes) for all ``classes`` of now.
 
-    0 for a class that was not known; one score of two classes is half of it for each of more.
+    A class not known then gets 0. When a third class comes, the single score p of two becomes
+    -p/2 and p/2.
     """
     if len(known) == len(classes) or len(classes) <= 2:
         return P
@@ -34,7 +35,7 @@ def in_classes(P: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndar
 
 
 def joined(parts: list[Told]) -> Told:
-    """What was told of rows in parts, one after another."""
+    """What was told of consecutive parts, as one."""
     predictions, last = np.concatenate([part.predictions for part in parts]), parts[-1]
     scores = [
         in_classes(part.scores, part.classes, last.classes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onkel.numerics.jit import jit_inline
 from onkel.rules.base import SCALE
 
-# Outside of these W is multiplied by the factor, long before W / factor could overflow float32.
+# Outside this range W is multiplied by the factor, long before W / factor could overflow float32.
 _SMALLEST_SCALE, _LARGEST_SCALE = 1e-6, 1e6
 
 

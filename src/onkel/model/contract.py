@@ -1,4 +1,4 @@
-"""What both representations share: rows in order, the first of them kept where a fit needs them."""
+"""What both representations share: rows learned in order, the first ones kept for a fit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from onkel.rules.how import How
 class Model:
     """K outputs f, moved by a rule along a loss.
 
-    A representation gives ``_fit_first(X, y, weight)``, ``_reset()``, ``ready``,
+    A subclass defines ``_fit_first(X, y, weight)``, ``_reset()``, ``ready``,
     ``_walk(X, y, weight, P)`` and ``is_finite()``.
     """
 
@@ -45,7 +45,7 @@ class Model:
 
     @property
     def fits(self) -> str:
-        """What a fit on first rows is called where it is told that one goes on."""
+        """What progress notices call a fit on the first rows."""
         return "fitting"
 
     @property
@@ -54,11 +54,11 @@ class Model:
         raise NotImplementedError
 
     def _fit_first(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
-        """Fit what is fitted on the first rows X (n, d), with their labels and weights."""
+        """Fit on the first rows X (n, d), with their labels and weights."""
         raise NotImplementedError
 
     def _reset(self) -> None:
-        """f = 0 over what is fitted now."""
+        """Set f = 0 over what is fitted now."""
         raise NotImplementedError
 
     def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
@@ -66,12 +66,12 @@ class Model:
         raise NotImplementedError
 
     def add_columns(self, n: int) -> None:
-        """Take rows of n columns more; f(x) stays where they are 0, as if they always had been."""
+        """Append n columns, 0 in all rows so far; f(x) is unchanged where they are 0."""
         if self.warmup is not None:
             self.warmup.add_columns(n)
 
     def widen(self, n: int) -> None:
-        """The same for columns that are no news; a model that would begin anew does not."""
+        """As :meth:`add_columns`, but no model starts afresh: for columns that bring no news."""
         self.add_columns(n)
 
     # ---- models of several parts ---------------------------------------------------------------
@@ -80,17 +80,17 @@ class Model:
     not_merged = "its updates depend on the order of the rows, and no sums of two models add up"
 
     def fix_map(self) -> None:
-        """Keep from now on what was fitted on first rows, so that models over it can be merged.
+        """Freeze what was fitted on first rows, so that models over it can be merged.
 
         Raises
         ------
         MergeError
-            Models of this kind cannot be merged: why.
+            Models of this kind cannot be merged; the message says why.
         """
         raise MergeError(f"this learner cannot be merged: {self.not_merged}")
 
     def require_alike(self, other: Any) -> None:
-        """MergeError, naming the difference, unless :meth:`take_in` can take in ``other``."""
+        """Raise a MergeError that names the difference, unless ``other`` can be taken in."""
         raise MergeError(f"this learner cannot be merged: {self.not_merged}")
 
     def take_in(self, other: Any, origin: Any) -> None:
@@ -105,25 +105,25 @@ class Model:
         return False
 
     def is_finite(self) -> bool:
-        """Whether all numbers that scores are made of are finite."""
+        """Whether all numbers that enter the scores are finite."""
         raise NotImplementedError
 
     def few_weights(self) -> dict[str, np.ndarray] | None:
-        """Copies of all that learning moves, where it is a few vectors; else None."""
+        """Copies of all that learning changes, if that is a few vectors; else None."""
         return None
 
     def take_few(self, few: dict[str, np.ndarray]) -> None:
-        """Take back what :meth:`few_weights` gave."""
+        """Restore what :meth:`few_weights` returned."""
         raise NotImplementedError
 
     # ---- one row -------------------------------------------------------------------------------
 
     def score_row(self, X: np.ndarray) -> np.ndarray:
-        """f(x) in float64, (K,), of the one row of X (1, d), of the model's dtype and finite."""
+        """f(x), (K,) in float64, of one row X (1, d), finite and of the model's dtype."""
         return self.scores(X)[0]
 
     def learn_row(self, X: np.ndarray, y: float, weight: float) -> None:
-        """Learn the one row of X (1, d), of the model's dtype and finite."""
+        """Learn one row X (1, d), finite and of the model's dtype."""
         self.learn(X, np.array([y]), np.array([weight]))
 
     # ---- learning ------------------------------------------------------------------------------
@@ -140,12 +140,12 @@ class Model:
         Raises
         ------
         DivergenceError
-            At a row after which the model would not be finite; it has learned those before.
+            At a row after which the model would not be finite; the rows before it are learned.
         """
         return self.guard.learn(self, X, y, weight)
 
     def learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """As :meth:`learn`, whatever comes of it."""
+        """As :meth:`learn`, without a check for divergence."""
         P = np.zeros((X.shape[0], self.n_outputs))
         done = 0
         with one_blas_thread(X.shape[0]):
@@ -169,14 +169,14 @@ class Model:
         return b
 
     def _go_ahead(self) -> None:
-        """Do a part of the next fit, where the map lets it be made ahead."""
+        """Do part of the next fit ahead of time, if the map allows it."""
 
     def refit(self) -> None:
-        """Fit on the first rows that have come and replay them; after them it does nothing."""
+        """Fit on the first rows that have come and replay them; does nothing after the warm-up."""
         if self.warmup is None:
             return
         first, labels, weights = self.warmup.rows()
-        # of few rows, too: a search makes the last digits that threads differ by into more
+        # also for few rows: the search amplifies rounding differences between threads
         with one_blas_thread(), working(f"{self.fits} to rows 1 to {self.warmup.count:,}"):
             self._fit_first(first, labels, weights)
             self._reset()
@@ -185,6 +185,6 @@ class Model:
             self.warmup = None
 
     def how(self) -> How:
-        """What every loop is told of how f moves."""
+        """How f moves, as passed to every loop."""
         assert self.rule is not None
         return How(self.state, self.loss, self.epsilon, self.rule.number, self.par)

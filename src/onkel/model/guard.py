@@ -1,9 +1,9 @@
-"""Learning that leaves the range of floating point: noticed, undone, and told with its row.
+"""Divergence: learning that leaves the range of floats is undone and reported with its row.
 
-A model of which only a few vectors move is copied before each block. Of any other a snapshot is
-kept, with a log of the rows learned since. To undo a block is to restore the snapshot and to learn
-the log again, in the same pieces, which gives the same bits. A snapshot is taken every
-``_PERIOD`` rows, more rarely of a large model, so that a row pays for a bounded share of the copy.
+If learning changes only a few vectors, they are copied before each block. For any other model the
+guard keeps a snapshot and a log of the rows learned since. To undo a block it restores the snapshot
+and learns the log again, in the same pieces, which gives the same bits. A snapshot is taken every
+``_PERIOD`` rows, less often of a large model, so that the copy costs each row a bounded amount.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from onkel.errors import DivergenceError
 
-# Rows between two snapshots, at least, and bytes of a snapshot that one row pays for.
+# The fewest rows between two snapshots, and bytes of a snapshot that one row pays for.
 _PERIOD, _BYTES_A_ROW = 256, 1 << 14
 # Chosen once and never changed: a snapshot shares them.
 _SHARED = ("kernel", "rule", "budget", "guard")
@@ -39,7 +39,7 @@ Rows = tuple[Any, np.ndarray, np.ndarray]
 
 
 def diverged(row: int, scores: np.ndarray | None = None) -> DivergenceError:
-    """The error of a row that makes a model diverge; ``scores`` of the rows before it."""
+    """The error for a row that makes a model diverge; ``scores`` of the rows before it."""
     error = DivergenceError(
         "learning this row makes the model diverge (its scores are no longer finite numbers); try "
         "a smaller learning_rate, another loss, or scaled features and targets",
@@ -50,22 +50,22 @@ def diverged(row: int, scores: np.ndarray | None = None) -> DivergenceError:
 
 
 def snapshot(model: Any) -> Snapshot:
-    """A copy of all that the model is; :func:`restore` takes it back."""
+    """A copy of all that the model holds; :func:`restore` brings it back."""
     own = model.__dict__
-    # what refers to the model or to its chosen parts goes on to do so
+    # references to the model and to its shared parts are kept, not copied
     memo = {id(own[name]): own[name] for name in _SHARED if name in own}
     memo[id(model)] = model
     return {name: copy.deepcopy(value, memo) for name, value in own.items()}
 
 
 def restore(model: Any, kept: Snapshot) -> None:
-    """Make the model what it was at the snapshot, whose arrays it now owns."""
+    """Set the model back to the snapshot, whose arrays it then owns."""
     model.__dict__.clear()
     model.__dict__.update(kept)
 
 
 class Guard:
-    """Keeps one model finite: a row after which it would not be is refused and undone."""
+    """Keeps one model finite: a row that would make it infinite is undone and refused."""
 
     def __init__(self) -> None:
         self.forget()
@@ -88,7 +88,7 @@ class Guard:
         Raises
         ------
         DivergenceError
-            With the row, and the scores of those before it, which have been learned.
+            Holds the row, and the scores of the rows before it, which have been learned.
         """
         if model.cannot_diverge or X.shape[0] == 0:
             return model.learn_rows(X, y, weight)
@@ -110,7 +110,7 @@ class Guard:
     def _last_good(
         self, model: Guarded, few: Any, P: Any, X: Any, y: np.ndarray, weight: np.ndarray
     ) -> tuple[int, np.ndarray]:
-        """Learn as many of the rows as leave the model finite: their number, and their scores."""
+        """Learn rows for as long as the model stays finite; returns their number and scores."""
 
         def learned(n: int) -> np.ndarray | None:
             self._rewind(model, few)
@@ -135,12 +135,12 @@ class Guard:
         return good, scores
 
     def _rewind(self, model: Guarded, few: Any) -> None:
-        """The model as it was before this block."""
+        """Set the model back to what it was before this block."""
         if few is not None:
             model.take_few({name: value.copy() for name, value in few.items()})
             return
         assert self._kept is not None
-        # the log may be learned once more
+        # a copy, as the log may be learned once more
         memo = {id(self._kept[name]): self._kept[name] for name in _SHARED if name in self._kept}
         memo[id(model)] = model
         restore(model, copy.deepcopy(self._kept, memo))
@@ -150,7 +150,7 @@ class Guard:
     # ---- the snapshot and the log --------------------------------------------------------------
 
     def _keep(self, model: Guarded, X: Any) -> None:
-        """A snapshot to go back to, not too many rows ago, of as many classes and columns."""
+        """Take a snapshot, unless a recent one has the same number of classes and columns."""
         whole = self._rows + X.shape[0] > self._period or self._bytes > self._most_bytes
         shape = model.n_outputs, X.shape[1]
         if self._kept is not None and not whole and self._shape == shape:
@@ -162,7 +162,7 @@ class Guard:
         self._most_bytes = max(size, 1 << 20)
 
     def _note(self, X: Any, y: np.ndarray, weight: np.ndarray) -> None:
-        """Remember rows that were learned, for as long as the snapshot may be needed."""
+        """Log rows that were learned, as long as the snapshot may be needed."""
         if self._rows + X.shape[0] >= self._period:
             self.forget()
             return
@@ -172,7 +172,7 @@ class Guard:
 
 
 def _attempt(model: Guarded, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
-    """The scores before learning; None where the arithmetic failed altogether."""
+    """Learn the rows; returns the scores before, or None if the arithmetic failed."""
     try:
         return model.learn_rows(X, y, weight)
     except (ArithmeticError, ValueError):
@@ -181,7 +181,7 @@ def _attempt(model: Guarded, X: Any, y: np.ndarray, weight: np.ndarray) -> np.nd
 
 
 def _nbytes(value: Any, depth: int = 4) -> int:
-    """Bytes of the arrays in a snapshot, about."""
+    """Approximate bytes of the arrays in a snapshot."""
     if isinstance(value, np.ndarray):
         return int(value.nbytes)
     if depth == 0:

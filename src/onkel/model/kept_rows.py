@@ -17,15 +17,15 @@ _ARRAYS = ("X", "y", "weight", "born")
 class KeptRows:
     """Up to ``size`` of the rows that count (weight > 0), each as likely as any other.
 
-    Row t, counted from 0, takes place ⌊u_t · (t + 1)⌋ where there is one, u_t the t-th number of a
-    seeded stream (Algorithm R of Vitter 1985). With ``memory`` < t + 1 that stands for t + 1: rows
-    are then kept for about ``memory`` further ones.
+    Row t, counted from 0, takes place ⌊u_t · (t + 1)⌋ if there is one; u_t is the t-th number of a
+    seeded stream (Algorithm R of Vitter 1985). Once t + 1 > ``memory``, ``memory`` replaces t + 1:
+    rows are then kept for about ``memory`` further rows.
     """
 
     def __init__(self, size: int, d: int, dtype: Any, seed: int, memory: float = np.inf) -> None:
         self.size, self.seed, self.memory = size, seed, memory
         self.count = 0
-        # room for more rows than there are: it doubles as they come
+        # with spare room, which doubles as rows come
         self._X = np.empty((0, d), dtype)
         self._y, self._weight = np.empty(0), np.empty(0)
         self._born = np.empty(0, np.int64)
@@ -47,7 +47,7 @@ class KeptRows:
 
     @property
     def born(self) -> np.ndarray:
-        """Which row each was, (n,)."""
+        """The number t of each row, (n,)."""
         return self._born[: self.count]
 
     def add(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
@@ -56,7 +56,7 @@ class KeptRows:
         t = self.count + np.arange(len(used))
         place = self._places(t)
         self._make_room(min(self.count + len(used), self.size))
-        # of several rows for one place the last stays
+        # the last of several rows for one place stays
         taken = np.flatnonzero(place < self.size)
         _, last = np.unique(place[taken][::-1], return_index=True)
         rows = taken[len(taken) - 1 - last]
@@ -81,11 +81,11 @@ class KeptRows:
             setattr(self, "_" + name, np.concatenate([values, more.astype(values.dtype)]))
 
     def add_class(self, position: int, from_signs: bool) -> None:
-        """Recode the labels for a class put in at ``position``; ``from_signs``: they were ±1."""
+        """Recode the labels for a class inserted at ``position``; ``from_signs``: they were ±1."""
         self._y = with_class(self._y, position, from_signs)
 
     def add_columns(self, n: int) -> None:
-        """Rows kept so far have zeros in n columns more."""
+        """Append n columns of zeros to the rows kept."""
         self._X = with_zero_columns(self._X, n)
 
     def get_state(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 class Lock:
-    """A re-entrant lock; a copy or a pickle of its owner has one of its own."""
+    """A re-entrant lock; a copy or a pickle of its owner gets its own."""
 
     def __init__(self) -> None:
         self.held = threading.RLock()
@@ -23,12 +23,12 @@ class Lock:
 def _lock_of(owner: Any) -> Any:
     """The owner's lock, made when it is first asked for."""
     own = owner.__dict__
-    # setdefault is one step: two threads get the same lock
+    # setdefault is atomic: two threads get the same lock
     return (own.get("_lock") or own.setdefault("_lock", Lock())).held
 
 
 def locked(method: _Method) -> _Method:
-    """A method that has its owner for itself: no other thread learns or scores meanwhile."""
+    """A method that holds its owner's lock: no other thread learns or scores meanwhile."""
 
     @wraps(method)
     def alone(self: Any, *args: Any, **kwargs: Any) -> Any:

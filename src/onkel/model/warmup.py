@@ -1,10 +1,10 @@
-"""The first rows of a stream, kept until what is fitted on them stands.
+"""The first rows of a stream, kept until the fit on them is final.
 
 A bandwidth or landmarks fitted on the first N rows must not depend on how the stream was cut into
-blocks, and the rows must be predicted before they are learned all the same. So the fit is redone
-after rows 1, 2, 4, 8, ... and N, each time on all rows so far, and the model is rebuilt by
-replaying them in order: a provisional model that is the real one at every power of two, for at
-most twice the work of the warm-up. A map may have a denser schedule of its own.
+blocks, yet each row must be predicted before it is learned. So the fit is redone after rows 1, 2,
+4, 8, ... and N, each time on all rows so far, and the model is rebuilt by replaying them in order.
+The provisional model is the real one at every power of two, and the warm-up takes at most twice the
+work. A map may have a denser schedule of its own.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from onkel.model.labels import with_class
 from onkel.numerics.dense import with_zero_columns
 from onkel.state import Array, Whole, check, require
 
-#: beside a larger weight the other rows are lost in rounding
+#: with a larger weight the other rows would be lost in rounding
 LARGEST_WEIGHT = 1e12
 
 
 def fields_of_rows(X: Any) -> dict[str, Array]:
-    """What rows that are kept must be: X (n, d) of either float type, y and weight (n,)."""
+    """The fields of kept rows: X (n, d) of either float type, y and weight (n,)."""
     single = isinstance(X, np.ndarray) and X.dtype == np.float32
     dtype = np.float32 if single else np.float64
-    # squared distances between them are to be finite
+    # squared distances between them must be finite
     most = 0.1 * float(np.sqrt(np.finfo(dtype).max))
     return {
         "X": Array(dtype=dtype, shape=("n", "d"), low=-most, high=most),
@@ -48,7 +48,7 @@ class Warmup:
 
     def __init__(self, n_rows: int, next_fit: Callable[[int], int] = next_power_of_two) -> None:
         self.n_rows, self.next_fit = n_rows, next_fit
-        #: X, y and weight, with room for more rows than there are: it doubles as they come
+        #: X, y and weight, with spare room, which doubles as rows come
         self._kept: tuple[np.ndarray, ...] = ()
         self.count = 0
 
@@ -76,7 +76,7 @@ class Warmup:
         self.count = end
 
     def _make_room(self, new: tuple[np.ndarray, ...], n: int) -> None:
-        """For n rows of the kind of ``new``."""
+        """Make room for n rows like ``new``."""
         if self._kept and n <= len(self._kept[1]):
             return
         rows = max(n, min(2 * self.count, self.n_rows))
@@ -86,22 +86,22 @@ class Warmup:
             room[: self.count] = values
 
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All rows kept: X (n, d), y (n,), weight (n,); views that stay as they are."""
+        """All rows kept: X (n, d), y (n,), weight (n,); views that later rows do not change."""
         X, y, weight = (of[: self.count] for of in self._kept)
         return X, y, weight
 
     def __getstate__(self) -> dict[str, Any]:
-        # a copy needs no room for more
+        # a copy needs no spare room
         return self.__dict__ | {"_kept": self.rows() if self._kept else ()}
 
     def add_class(self, position: int, from_signs: bool) -> None:
-        """Recode the labels for a class put in at ``position``; ``from_signs``: they were ±1."""
+        """Recode the labels for a class inserted at ``position``; ``from_signs``: they were ±1."""
         if self._kept:
             X, y, weight = self.rows()
             self._kept = X, with_class(y, position, from_signs), weight
 
     def add_columns(self, n: int) -> None:
-        """Rows kept so far have zeros in n columns more."""
+        """Append n columns of zeros to the rows kept."""
         if self._kept:
             X, y, weight = self.rows()
             self._kept = with_zero_columns(X, n), y, weight

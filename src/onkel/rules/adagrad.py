@@ -11,12 +11,12 @@ from onkel.numerics.jit import jit_inline
 from onkel.parameters import non_negative, positive
 from onkel.rules.base import ALPHA, OWN, Rule, RuleKind, vector
 
-# Added to the root of the accumulated squares, so that a first gradient of 0 divides by something.
+# Added to the root of the summed squares, so that a first gradient of 0 is not divided by 0.
 _FLOOR = 1e-8
 
 
 class AdaGradScalars(NamedTuple):
-    """η."""
+    """The step size η."""
 
     eta: float
 

@@ -13,15 +13,15 @@ from onkel.rules.by_step import StepRule
 
 
 class Alma(StepRule):
-    """ALMA₂(α): on a margin of at most ``(1 - α)/(α√k)`` a step √2/√k, then onto the unit ball.
+    """ALMA₂(α): where the margin is at most ``(1 - α)/(α√k)``, step √2/√k, then project.
 
-    k counts the steps. Rows are taken at length 1, in features: ``κ(x, ·)/√κ(x, x)``; in multiclass
-    the direction of the true class and the runner-up is.
+    k counts the steps. The projection is onto the unit ball. Rows are normalised in feature space,
+    ``κ(x, ·)/√κ(x, x)``; in multiclass, the joint direction of the true class and the runner-up.
 
     Parameters
     ----------
     alpha : float, default=0.9
-        α in (0, 1): the share of the largest margin that may be missed; small ones step more often.
+        α in (0, 1): the share of the largest margin that may be lost; a smaller α steps more often.
 
     Notes
     -----

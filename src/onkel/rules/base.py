@@ -1,9 +1,9 @@
-"""What every rule is: a name, a number for the compiled loops, and vectors of scalars and state.
+"""The base class of rules: a name, a number for the compiled loops, and two vectors.
 
-A loop hands two vectors to every rule. ``par`` holds its parameters: ALPHA and RADIUS mean the same
-in all rules; from OWN on stand the rule's own scalars, which a NamedTuple in the rule's file names.
-``state`` holds what learning changes: T, SCALE and SQUARED_NORM mean the same in all rules; from
-OWN_STATE on stand the numbers that the rule itself carries from row to row (``first_state``).
+A loop passes two vectors to every rule. ``par`` holds parameters: ALPHA and RADIUS mean the same in
+all rules; the rule's own scalars start at OWN, and a NamedTuple in the rule's file names them.
+``state`` holds what learning changes: T, SCALE and SQUARED_NORM mean the same in all rules; the
+numbers that the rule itself carries from row to row (``first_state``) start at OWN_STATE.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from onkel.losses import Loss
 
 
 class RuleKind(IntEnum):
-    """The families of rules by number, as the compiled loops know them."""
+    """The numbers of the rule families in the compiled loops."""
 
     GRADIENT = 0
     PASSIVE_AGGRESSIVE = 1
@@ -34,17 +34,17 @@ class RuleKind(IntEnum):
         return self in (RuleKind.LEAST_SQUARES, RuleKind.NEWTON)
 
 
-# Places in the parameter vector: the L2 penalty, above 0 where f decays at every row; the radius of
-# the ball that f is projected onto, 0 for none; and the first of the rule's own scalars.
+# Indices into the parameter vector: the L2 penalty (above 0: f decays at every row), the radius of
+# the ball that f is projected onto (0: no projection), and the first of the rule's own scalars.
 ALPHA, RADIUS, OWN = 0, 1, 2
 
-# Places in the state vector: rows learned, the common factor of the coefficients, ‖f‖² (kept where
-# f is projected), and the first of the rule's own numbers. Those between are the budget's.
+# Indices into the state vector: rows learned, the common factor of the coefficients, ‖f‖² (kept
+# where f is projected), and the first of the rule's own numbers. The budget uses those between.
 T, SCALE, SQUARED_NORM, OWN_STATE = 0, 1, 2, 8
 
 
 def vector(*own: float, alpha: float = 0.0, radius: float = 0.0) -> np.ndarray:
-    """The parameter vector of a rule with these scalars of its own."""
+    """The parameter vector of a rule whose own scalars are ``own``."""
     return np.array([alpha, radius, *own], dtype=np.float64)
 
 
@@ -58,14 +58,14 @@ class Rule(BaseEstimator):
     kind: RuleKind
     #: losses the rule may be used with; None for all
     losses: tuple[str, ...] | None = None
-    #: losses the rule brings itself, by task; they replace the estimator's ``loss``
+    #: the rule's own losses, by task; they replace the estimator's ``loss``
     own_loss: dict[str, str] | None = None
-    #: True when each feature moves by itself, so that a map with features that stay is needed
+    #: True when the rule works on single features, so that it needs a map with features from row 1
     by_feature = False
 
     @property
     def number(self) -> int:
-        """What the loops know the rule by, in this process."""
+        """The rule's number in the compiled loops of this process."""
         return int(self.kind)
 
     def loss_name(self, loss: str, task: str) -> str:
@@ -86,5 +86,5 @@ class Rule(BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} has no parameter vector")
 
     def first_state(self, loss: Loss, epsilon: float) -> tuple[float, ...]:
-        """The numbers that the rule carries from row to row, as they are before the first."""
+        """The initial values of the numbers that the rule carries from row to row."""
         return ()

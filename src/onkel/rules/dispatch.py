@@ -1,4 +1,4 @@
-"""How a compiled loop asks a rule by its number: for its judgement of a row, and for its step."""
+"""How a compiled loop calls a rule by its number: to judge a row, and to step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onkel.rules.passive_aggressive import passive_aggressive_step
 def judge(how, P, t, y, q, c):
     """Loss of the scores in row t of P (n, K) for label y; writes c = -∂loss/∂p (K,).
 
-    ``q`` is κ(x, x). A rule with a tube or margin of its own judges by that.
+    ``q`` is κ(x, x). A rule with its own tube or margin uses that.
     """
     rule, par, state, loss = how.rule, how.par, how.state, how.loss
     margin, epsilon = 1.0, how.epsilon
@@ -49,5 +49,5 @@ def step(how, weight, value, c2, q):
         return doubly_step(par, state[T], weight)
     if rule >= FIRST_ADDRESS:
         return call_rule(rule, 1, par, state, weight, value, c2 * q)
-    # no ValueError, which the guard takes for a row that cannot be learned
+    # not a ValueError: the guard would take it for a row that cannot be learned
     raise NotImplementedError("unknown rule: rules/dispatch.py has no step for its number")

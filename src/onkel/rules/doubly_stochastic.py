@@ -29,7 +29,7 @@ def doubly_step(par, t, weight):
 
 @jit_inline
 def move_part(par, t, b, Z, i, W, k):
-    """Row k of W ← itself + b · row i of Z in every P-th feature: part (t - 1) mod P."""
+    """Add b · row i of Z to row k of W in every P-th feature: part (t - 1) mod P."""
     parts = int(DoublyScalars(par[OWN], par[OWN + 1], par[OWN + 2]).n_parts)
     step = W.dtype.type(b)
     for j in range((int(t) - 1) % parts, Z.shape[1], parts):
@@ -40,10 +40,10 @@ class DoublyStochastic(Rule):
     """Doubly stochastic gradient: row t moves the weights of one part of the features only.
 
     ``w ← (1 - η_t α) w``, then ``w_j ← w_j - η_t ℓ'(f(x_t), y_t) P z_j(x_t)`` for the features j of
-    part t mod P, with ``η_t = η/(1 + decay·t)``. A part is every P-th feature (so the cosine and
-    the sine of a frequency stay together where P divides their number). P times a P-th of the
-    features estimates κ without bias, so each step is that of :class:`Gradient` in the mean; what
-    it saves is work on weights, what it costs is variance: η must be smaller, the more parts.
+    part (t - 1) mod P, with ``η_t = η/(1 + decay·t)``. A part is every P-th feature (the cosine and
+    the sine of a frequency stay together if P divides the number of frequencies). P times the sum
+    over one part estimates κ without bias, so each step equals that of :class:`Gradient` in
+    expectation. Parts save work on weights but add variance: more parts need a smaller η.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ class DoublyStochastic(Rule):
     Notes
     -----
     Source: Dai, Xie, He, Liang, Raj, Balcan & Song 2014, Algorithms 1 and 2. In the paper every
-    row brings a new random feature and the model grows for ever. Here the features are a fixed
-    number: those of the first P rows are new, as in the paper; from then on the next part, in
-    turn, is one that there is, and the limit of learning is f over these features. The rows are
-    those of a stream in its order, one pass, each predicted before it is learned.
+    row brings a new random feature and the model grows for ever. Here the number of features is
+    fixed: the first P rows bring new ones, as in the paper; later rows reuse the parts in turn, and
+    the limit of learning is the best f over these features. Rows come once, in stream order, each
+    predicted before it is learned.
     """
 
     name = "doubly_stochastic"

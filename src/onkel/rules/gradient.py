@@ -79,7 +79,7 @@ class Gradient(Rule):
         return self._vector()
 
     def _vector(self, *more: float, radius: float = 0.0) -> np.ndarray:
-        """The parameter vector, with ``more`` scalars behind those of the step size."""
+        """The parameter vector, with ``more`` scalars after those of the step size."""
         eta, alpha = positive(self, "learning_rate"), non_negative(self, "alpha")
         schedule, power = self._schedule()
         if schedule == Schedule.INVERSE and alpha == 0.0:

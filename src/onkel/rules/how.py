@@ -1,4 +1,4 @@
-"""How f moves, as every compiled loop is told it."""
+"""How f moves, as passed to every compiled loop."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ class How(NamedTuple):
     state: np.ndarray
     loss: int
     epsilon: float
-    #: its number, and its parameter vector
+    #: the rule's number, and its parameter vector
     rule: int
     par: Any

@@ -18,7 +18,7 @@ class ExactScalars(NamedTuple):
 
     @classmethod
     def of(cls, par: np.ndarray) -> ExactScalars:
-        """Those of a parameter vector."""
+        """The scalars of a parameter vector."""
         return cls(*map(float, par[OWN:]))
 
 
@@ -33,17 +33,17 @@ class LeastSquares(Rule):
     ridge : float, default=0.01
         Penalty (ridge/2)‖w‖² > 0.
     forgetting : float, default=1.0
-        Each row's influence is multiplied by this with every further row: 0.999 remembers about
-        1 000 rows. In (0, 1].
+        In (0, 1]: every further row multiplies a row's influence by this; 0.999 remembers about
+        1 000 rows.
 
     Notes
     -----
-    Source: Plackett 1950; as kernel method Engel, Mannor & Meir 2004. Classes are learned as
+    Source: Plackett 1950; as a kernel method Engel, Mannor & Meir 2004. Classes are learned as
     indicators (two classes: ±1) and share one P. The state is a matrix over the features, so the
-    rule needs an explicit map. Where landmarks move (adaptive Nyström), the rows so far go along by
-    the regression of the new features on the old: exact no longer, but for the rows to come. Where
-    frequencies are learned (reparameterized), the same goes for all but a sample of the rows, which
-    is exact; see :mod:`onkel.explicit.learned_spectrum`.
+    rule needs an explicit map. Where landmarks move (adaptive Nyström), the new features of past
+    rows are estimated by regression on the old: exact for rows to come, approximate for past rows.
+    Where frequencies are learned (reparameterized), the same holds, but a sample of the past rows
+    stays exact; see :mod:`onkel.explicit.learned_spectrum`.
     """
 
     name = "least_squares"

@@ -9,27 +9,29 @@ from onkel.rules.least_squares import LeastSquares
 
 
 class LogisticNewton(Rule):
-    """One Newton step of the logistic loss a row, with all curvature so far.
+    """One Newton step on the logistic loss per row, with all curvature so far.
 
-    With t = 1 for the class and 0 else, p = σ(f), f⁺ = w⁺·z: ``w⁺ = w + P z (t - p⁺)``, the minimum
-    of the row's loss and ½(w⁺ - w)ᵀ P⁻¹ (w⁺ - w), and ``P⁻¹ ← P⁻¹ + h z zᵀ``, h = p⁺(1 - p⁺); P⁻¹
-    begins as ridge/4·K₀. Since the loss is met where the step ends, no step is too long. Of more
-    than two classes each is told from the others; they share P, with the largest h.
+    With t = 1 for the class and 0 otherwise, p = σ(f), f⁺ = w⁺·z: ``w⁺ = w + P z (t - p⁺)``
+    minimises the row's loss plus ½(w⁺ - w)ᵀ P⁻¹ (w⁺ - w). Then ``P⁻¹ ← P⁻¹ + h z zᵀ`` with
+    h = p⁺(1 - p⁺). P⁻¹ starts at ridge/4·K₀. The gradient is taken where the step ends, so no step
+    is too long. With more than two classes each is learned against the others; they share P, with
+    the largest h.
 
     Parameters
     ----------
     ridge : float, default=0.01
-        Penalty (ridge/8)‖w‖² > 0: that of least squares on ±1 near p = ½.
+        Penalty (ridge/8)‖w‖² > 0; near p = ½ it equals that of least squares on ±1.
     forgetting : float, default=1.0
-        Each row's influence is multiplied by this with every further row, in (0, 1].
+        In (0, 1]: every further row multiplies a row's influence by this.
 
     Notes
     -----
     Source: Laplace's approximation row by row (Spiegelhalter & Lauritzen 1990), with the implicit
     step of Kulis & Bartlett 2010; the blocks are ours. The state is a matrix over the features, so
-    the rule needs an explicit map; where features move, rows go along as in :class:`LeastSquares`,
-    each with the parabola by which it was learned. Against least squares on the features of the
-    default learner: docs/second-order.md.
+    the rule needs an explicit map. Where features move, past rows are carried over as in
+    :class:`LeastSquares`, each with the quadratic approximation of its loss at the time it was
+    learned. docs/second-order.md compares the rule with least squares on the features of the
+    default learner.
     """
 
     name = "newton"

@@ -12,12 +12,12 @@ from onkel.parameters import positive
 from onkel.rules.base import OWN, OWN_STATE, RuleKind, T
 from onkel.rules.gradient import Gradient, step_size
 
-# NORMA's place in the state vector: its tube (regression) or margin (classification).
+# NORMA's index into the state vector: its tube (regression) or margin (classification).
 TUBE = OWN_STATE
 
 
 class NormaScalars(NamedTuple):
-    """Those of the gradient's step size, then ν."""
+    """The scalars of the gradient's step size, then ν."""
 
     eta: float
     schedule: float
@@ -27,7 +27,7 @@ class NormaScalars(NamedTuple):
 
 @jit_inline
 def adapt_tube(par, state, loss, value, c):
-    """The tube or margin after a row of this loss and direction."""
+    """Adapt the tube or margin after a row with this loss and direction."""
     own = NormaScalars(par[OWN], par[OWN + 1], par[OWN + 2], par[OWN + 3])
     eta = step_size(par, state[T])
     if loss > Loss.PERCEPTRON:
@@ -40,7 +40,7 @@ class Norma(Gradient):
     """NORMA: a gradient step with a tube (regression) or margin (classification) that adapts.
 
     Regression: ``ε ← ε + η_t (1 - ν)`` where \\|y - f\\| > ε, else ``ε ← ε - η_t ν``: a share ν of
-    the rows ends up outside of the tube. Classification: rows with y f < ρ move f, and
+    the rows ends up outside the tube. Classification: rows with y f < ρ move f, and
     ``ρ ← ρ - η_t (1 - ν)`` there, ``ρ ← ρ + η_t ν`` elsewhere.
 
     Parameters
@@ -53,7 +53,7 @@ class Norma(Gradient):
     Notes
     -----
     Source: Kivinen, Smola & Williamson 2004, section III. The tube starts at the estimator's
-    ``epsilon``, the margin at 1; neither is held above 0.
+    ``epsilon``, the margin at 1; either may fall below 0.
     """
 
     name = "norma"

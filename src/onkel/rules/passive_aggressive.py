@@ -52,8 +52,8 @@ class PassiveAggressive(Rule):
     Parameters
     ----------
     C : float, default=1.0
-        Aggressiveness, > 0; multiplied by the row's weight. Not used by "PA", for which every
-        positive weight is the same.
+        Aggressiveness, > 0; multiplied by the row's weight. Not used by "PA", which treats all
+        positive weights alike.
     variant : {"PA", "PA-I", "PA-II"}, default="PA-I"
 
     Notes

@@ -12,8 +12,8 @@ from onkel.rules.gradient import GradientScalars, Schedule
 class Perceptron(Rule):
     """Perceptron: on a wrong prediction ``f ← f + η y κ(x, ·)``.
 
-    A score of 0 predicts +1 (of equal scores the first class), so a row predicted right by that
-    convention changes nothing. Regression: on \\|y - f\\| > ε, ``f ← f + η sgn(y - f) κ(x, ·)``.
+    A score of 0 predicts +1 (among equal scores, the first class), so a row predicted right by that
+    convention changes nothing. Regression: where \\|y - f\\| > ε, ``f ← f + η sgn(y - f) κ(x, ·)``.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from onkel.rules.gradient import Gradient
 class ProjectedGradient(Gradient):
     """OLK: a gradient step, then the projection ``f ← min(1, U/‖f‖) f`` onto a ball.
 
-    ‖f‖² is carried by its scalar recursion (He & Kwok 2014, Algorithm 1 and equation 9).
+    A scalar recursion keeps ‖f‖² (He & Kwok 2014, Algorithm 1 and equation 9).
 
     Parameters
     ----------

@@ -122,8 +122,8 @@ class FastfoodClassifier(_Fastfood, GradientClassifier):
     ``z = [cos v, sin v]/√D`` with ``v = √(2γ) S H G Π H B x/√m``,
     ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. O(D log d) a row and O(D) memory.
 
-    Use it for rows of hundreds of columns and more, with at least as many frequencies, where it
-    outruns :class:`FOGDClassifier` and needs a d-th of its memory. For fewer columns FOGD is
+    Use it for rows of hundreds of columns and more, with at least as many frequencies, where it is
+    faster than :class:`FOGDClassifier` and needs 1/d of its memory. For fewer columns FOGD is
     faster and a little more accurate.
     """
 
@@ -180,7 +180,7 @@ class _DoublySGD(ShiftInvariant, Seeded, OverMap):
     def _make_rule(self) -> Rule:
         n = whole(self, "n_components")
         parts = max(n // whole(self, "n_per_row"), 1)
-        # only then are the cosine and the sine of a frequency in the same part
+        # parts must divide n: then the cosine and the sine of a frequency are in the same part
         while n % parts:
             parts -= 1
         return DoublyStochastic(self.learning_rate, self.decay, self.alpha, parts)
@@ -191,12 +191,12 @@ class DoublySGDClassifier(_DoublySGD, GradientClassifier):
     """Doubly stochastic gradient descent: each row moves the weights of a few random features.
 
     ``w ← (1 - η_t α) w``, then ``w_s ← w_s - η_t ∂loss/∂f (D/b) z_s`` for the b frequencies s of
-    row t, with ``η_t = η/(1 + decay·t)``. The first D/b rows bring b new frequencies each. When
-    there are D, the next rows take the oldest in turn. Frequencies are drawn from their seed
-    whenever they are needed, so the model holds its 2D weights and nothing else, whatever the
-    number of columns. O(D·d) a row.
+    row t, with ``η_t = η/(1 + decay·t)``. The first D/b rows bring b new frequencies each. Once
+    there are D, later rows reuse the oldest in turn. Frequencies are drawn from their seed whenever
+    they are needed, so the model holds its 2D weights and nothing else, whatever the number of
+    columns. O(D·d) a row.
 
-    Use it with many thousands of frequencies of wide rows, where the matrix of a
+    Use it with many thousands of frequencies on wide rows, where the matrix of a
     :class:`FOGDClassifier` would not fit, and in blocks: one row at a time, drawing takes nearly
     all of the time. With fewer, FOGD and :class:`FastfoodClassifier` are faster and as accurate.
     """

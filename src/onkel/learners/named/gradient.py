@@ -51,8 +51,8 @@ class OGDClassifier(_OGD, StoringClassifier):
 
     ``f ← (1 - η_t α) f - η_t ∂loss/∂f κ(x, ·)``.
 
-    Use it as the yardstick of accuracy on streams of up to some ten thousand rows. Memory and time
-    of a row grow with the rows stored: nothing bounds them. On long streams take
+    Use it as the yardstick of accuracy on streams of up to some ten thousand rows. Memory, and the
+    time for a row, grow without bound with the rows stored. On long streams use
     :class:`BOGDClassifier`, or :class:`FOGDClassifier`.
     """
 
@@ -100,12 +100,12 @@ class _NORMA(GradientSteps, Budgeted):
 
 @learner("gamma=2.0", score="0.95")
 class NORMAClassifier(_NORMA, MarginClassifier):
-    """NORMA: decaying gradient descent that forgets its oldest terms, with a margin of its own.
+    """NORMA: decaying gradient descent that drops its oldest terms, with an adaptive margin.
 
     ``f ← (1 - η_t α) f + η_t y κ(x, ·)`` where y f < ρ, and ρ adapts so that a share ν of the rows
     falls short of it. The last B terms are kept: the others have decayed to (1 - ηα)^B at most.
 
-    Use it on streams that drift: old rows fade. With α = 0 nothing fades, and a dropped row is a
+    Use it on streams that drift: old rows fade. With α = 0 nothing fades, so each dropped row is a
     loss.
     """
 
@@ -158,7 +158,7 @@ class _BOGD(GradientSteps, Budgeted, Seeded):
 
 @learner("gamma=2.0, random_state=0", score="0.96")
 class BOGDClassifier(_BOGD, StoringClassifier):
-    """Bounded online gradient descent: rows that stay make up for one removed at random.
+    """Bounded online gradient descent: the rows kept make up for one removed at random.
 
     ``f ← (1 - η_t α) f - η_t ∂loss/∂f κ(x, ·)``; a full set drops one row at random, multiplies the
     others by B/(B - 1) and keeps them within ±γη.

@@ -1,4 +1,4 @@
-"""Gradient descent over Fourier features that are learned: RRF (widths) and aligned (choice)."""
+"""Gradient descent over Fourier features that are learned (RRF) or chosen (aligned)."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ class RRFClassifier(_RRF, GradientClassifier):
     gradients at the weights before the update. O(D·d) a row.
 
     Use it where some inputs matter more than others: with a fourth of FOGD's frequencies it is
-    usually more accurate. It takes more time per frequency than FOGD: rows move the features, so a
-    block is not one matrix product.
+    usually more accurate. It takes more time per frequency than FOGD: each row moves the features,
+    so a block is not one matrix product.
     """
 
 
@@ -170,18 +170,18 @@ class _Aligned(GradientSteps, ShiftInvariant, Seeded, OverMap):
 
 @declared
 class AlignedClassifier(_Aligned, GradientClassifier):
-    """Random Fourier features chosen by how well they agree with the labels, and gradient steps.
+    """Gradient steps over random Fourier features that are chosen by how well they fit the labels.
 
     ``f(x) = w·z(x)``, z the D of N random cosines whose weights q maximise the alignment
     ``Σ q_m (Σ_i y_i φ_m(x_i))²`` within an f-divergence ball, and
-    ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. The sums run along with the stream; q is solved for
+    ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. The sums are updated with every row; q is solved for
     after rows 32, 64, 128, ... until ``n_align``, and f is carried over.
 
     Use it where FOGD gets much better with ten times as many features: the kernel does not fit the
     labels, but some of its features do. Each row costs O(N·d) until ``n_align`` rows have come, and
-    O(D·d) after that. Where inputs only differ in scale, :class:`RRFClassifier` learns that at less
-    cost. With ``map=AlignedFourier(...)`` :class:`ExplicitKernelClassifier` moves the weights by
-    any other rule.
+    O(D·d) after that. Where inputs differ only in scale, :class:`RRFClassifier` learns that at less
+    cost. For any other rule use :class:`ExplicitKernelClassifier` with
+    ``map=AlignedFourier(...)``.
 
     Examples
     --------

@@ -23,7 +23,7 @@ __all__ = ["KernelRLSClassifier", "KernelRLSRegressor"]
 
 
 class CalibratedClassifier(OnlineClassifier):
-    """A classifier by least squares: probabilities are calibrated on its own predictions."""
+    """A least squares classifier, whose probabilities are calibrated on its own predictions."""
 
     _own_link = True
 
@@ -64,7 +64,7 @@ class CalibratedClassifier(OnlineClassifier):
 
 
 class UncertainRegressor(OnlineRegressor):
-    """A regressor by least squares: it knows the variance of its predictions."""
+    """A least squares regressor, which knows the variance of its predictions."""
 
     @locked
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -120,11 +120,11 @@ class _KernelRLS(Width, OverMap):
 
 @declared
 class KernelRLSClassifier(_KernelRLS, CalibratedClassifier):
-    """Kernel recursive least squares: the best f of all rows so far, after every row.
+    """Kernel recursive least squares: after every row, the best f for all rows so far.
 
     ``z(x)`` are Nyström features over the first ``n_components`` rows; with
-    P = (ridge·I + Σ z zᵀ)⁻¹, ``e = y - w·z``, ``w ← w + P z e/(1 + zᵀ P z)``: after every row the
-    ridge regression of all rows on their labels (±1, or indicators of the classes).
+    P = (ridge·I + Σ z zᵀ)⁻¹, ``e = y - w·z``, ``w ← w + P z e/(1 + zᵀ P z)``. After every row w is
+    the ridge regression of the labels (±1, or indicators of the classes) on all rows so far.
     O(B·d + B²) a row, in matrix products.
 
     Use it where accuracy counts and 10 000 to 60 000 rows/s are enough: there is no step to tune,
@@ -148,8 +148,8 @@ class KernelRLSRegressor(_KernelRLS, UncertainRegressor):
     """Kernel recursive least squares for regression, with its own error bars.
 
     As :class:`KernelRLSClassifier`; ``predict(X, return_std=True)`` also gives the predictive
-    standard deviation √(σ²(1 + zᵀ P z)), σ² estimated from the innovations. It covers noise and
-    weights; far from all landmarks, where z is 0, it covers the noise alone.
+    standard deviation √(σ²(1 + zᵀ P z)), σ² estimated from the innovations. It includes the noise
+    and the uncertainty of w; far from all landmarks, where z is 0, only the noise.
 
     Examples
     --------

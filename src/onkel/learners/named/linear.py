@@ -126,11 +126,11 @@ class _AdaGrad(_Linear):
 class AdaGradClassifier(_AdaGrad, GradientClassifier):
     """Linear AdaGrad classifier: gradient descent with a step size for every column.
 
-    ``w_j ← w_j - η g_j/√(Σ_t g_tj²)`` with g the gradient of the loss (and of the penalty) by w.
+    ``w_j ← w_j - η g_j/√(Σ_t g_tj²)`` with g the gradient of the loss (and of the penalty) in w.
     O(d) a row.
 
-    Use it as a linear baseline where columns differ in scale or are rarely filled; use
-    :class:`PAClassifier` where no step size is to be chosen.
+    Use it as a linear baseline where columns differ in scale or are mostly 0; use
+    :class:`PAClassifier` to avoid choosing a step size.
 
     Examples
     --------

@@ -55,13 +55,13 @@ class _NOGD(GradientSteps, Width, OverMap):
 class NOGDClassifier(_NOGD, GradientClassifier):
     """Nyström online gradient descent: the first B support vectors become the landmarks of a map.
 
-    Kernel OGD until B support vectors S are stored and one more is due; then
-    ``κ(S, S) = V Λ Vᵀ`` (top k), ``z(x) = Λ^-½ Vᵀ κ(S, x)``, ``w₀ = α V Λ^½`` carries the model
-    over, and ``w ← (1 - η_t α) w - η_t ∂loss/∂f z`` from there. O(B·d + B·k) a row.
+    Kernel OGD runs until B support vectors S are stored and one more is due. Then
+    ``κ(S, S) = V Λ Vᵀ`` (top k), ``z(x) = Λ^-½ Vᵀ κ(S, x)``; ``w₀ = α V Λ^½`` carries the model
+    over, and ``w ← (1 - η_t α) w - η_t ∂loss/∂f z`` follows. O(B·d + B·k) a row.
 
     Use it for any kernel (also polynomial), and where the data fill a small part of space. The
     landmarks are the *first* hard rows (with the logistic loss, the first B rows): for a stream
-    that changes later, take :class:`NOLANAClassifier`.
+    that changes later, use :class:`NOLANAClassifier`.
     """
 
 
@@ -170,12 +170,12 @@ class NOLANAClassifier(_NOLANA, GradientClassifier):
     ``z(x) = Λ^-½ Uᵀ κ(S, x)`` with the k leading eigenpairs of κ(S, S). A row is learned by
     ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. If it lies at ‖x - u_q‖² ≥ threshold from its nearest
     landmark, then ``u_q ← (N_q u_q + x)/(N_q + 1)``, the eigenpairs follow, and the weights go to
-    ``argmin_w̄ Σ_i (w·z(u_i) - w̄·z̄(u_i))² + theta ‖w̄‖²``: f stays what it was at the landmarks.
+    ``argmin_w̄ Σ_i (w·z(u_i) - w̄·z̄(u_i))² + theta ‖w̄‖²``, which keeps f at the landmarks.
     O(B·d + B·k) a row, O(B²·d + B²·k) a move.
 
     Use it instead of :class:`NOGDClassifier` where landmarks are few, clusters many, or the stream
-    changes (with ``expire``). On a steady stream with some hundreds of landmarks the moves gain
-    little and take most of the time: raise ``threshold``.
+    changes (with ``expire``). On a steady stream with hundreds of landmarks the moves gain little
+    and take most of the time: raise ``threshold``.
     """
 
 

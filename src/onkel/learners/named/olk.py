@@ -1,4 +1,4 @@
-"""Projected gradient descent over a support set (OLK): without a budget, growing slowly, fixed."""
+"""Projected gradient descent over a support set (OLK): of unbounded, slowly growing, fixed size."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class OLKClassifier(_OLK, StoringClassifier):
     ``f ← Π(f - η_t ∂loss/∂f κ(x, ·))`` with Π the projection onto the ball ‖f‖ ≤ U; a scalar
     recursion keeps ‖f‖².
 
-    Use it as the yardstick of :class:`OLKGrowingClassifier` and :class:`OLKFixedClassifier`: its
-    regret against the best f of the ball is O(√T). Memory grows with the rows stored.
+    Use it as the yardstick for :class:`OLKGrowingClassifier` and :class:`OLKFixedClassifier`: its
+    regret against the best f in the ball is O(√T). Memory grows with the rows stored.
     """
 
 
@@ -93,7 +93,7 @@ class _OLKGrowing(OverSupportSet, Seeded):
     learning_rate: float = param(default=2.0, doc="Step size η > 0.")
 
     def _make_rule(self) -> Rule:
-        self._make_budget().parameters()  # γ is a number between 0 and 1
+        self._make_budget().parameters()  # checks that γ is a number between 0 and 1
         return ProjectedGradient(self.radius, self.learning_rate, 0.5 * (1.0 + self.thinning))
 
     def _make_budget(self) -> Budget:
@@ -127,9 +127,9 @@ class _OLKFixed(_OLK, Budgeted, Seeded):
     Notes
     -----
     Source: He & Kwok 2014, second strategy. The public text breaks off before the algorithm; both
-    forms are derived from its Proposition 1: no change of f in expectation. The regret that it
-    states, O(√T) with a budget of order √T, is what "weighted" shows on targets without noise; with
-    noise it takes a budget of order T^(3/4) (docs/regret.md).
+    forms are derived from its Proposition 1: no change of f in expectation. "weighted" shows the
+    regret stated there, O(√T) with a budget of order √T, on targets without noise; with noise it
+    takes a budget of order T^(3/4) (docs/regret.md).
     """
 
     _rows = (
@@ -162,11 +162,11 @@ class _OLKFixed(_OLK, Budgeted, Seeded):
 class OLKFixedClassifier(_OLKFixed, StoringClassifier):
     """OLK within a budget: a full set drops one of its terms at random.
 
-    ``f ← Π(Σ_{i≠r} α_i/(1 - p_i) κ_i - η_t ∂loss/∂f κ(x, ·))``, r drawn with the probabilities p:
-    the removal leaves f unchanged in expectation; f is then projected onto ‖f‖ ≤ U. A removal adds
-    noise to f: take a small radius with a small budget.
+    ``f ← Π(Σ_{i≠r} α_i/(1 - p_i) κ_i - η_t ∂loss/∂f κ(x, ·))``, r drawn with the probabilities p.
+    The removal leaves f unchanged in expectation; f is then projected onto ‖f‖ ≤ U. A removal adds
+    noise to f: use a small radius with a small budget.
 
-    Use it where f is to be unbiased within a budget.
+    Use it where f must be unbiased within a budget.
     """
 
 

@@ -20,7 +20,7 @@ from onkel.rules import LeastSquares, LogisticNewton
 
 __all__ = ["OnlineKernelClassifier", "OnlineKernelRegressor"]
 
-#: number of rows that the search for landmarks sees, and its steps each time the rows have doubled
+#: number of rows that the search for landmarks sees, and its steps at each doubling of the rows
 SPEEDS = {"fast": (1_024, 0), "balanced": (131_072, 12), "accurate": (131_072, 42)}
 
 
@@ -53,7 +53,7 @@ class _OnlineKernel(Seeded, OverMap):
         ),
     )  # fmt: skip
     loss = "squared"
-    #: it takes columns and targets in any units: a scaler that is still learning would only blur
+    #: it takes columns and targets in any units; an online scaler before it would only blur them
     scales_itself = True
 
     n_components: int = param(
@@ -119,7 +119,7 @@ class _OnlineKernel(Seeded, OverMap):
 
     @property
     def changes_(self) -> list[int]:
-        """Rows learned when a new model took over, as the stream had changed; the last 64 times."""
+        """Rows learned each time a new model took over on a change of the stream; the last 64."""
         model = self.model_
         return model.changed_at if isinstance(model, RestartingModel) else []
 
@@ -134,11 +134,11 @@ class OnlineKernelClassifier(_OnlineKernel, RemembersClasses, CalibratedClassifi
     f = c + Σ_j α_j κ(s_j, ·) with κ(x, s_j) = 1/(1 + ‖w_j ∘ (x - s_j)‖²). After every row, (c, α)
     is the exact least squares solution of all rows so far on their labels (±1, or indicators of the
     classes), with a penalty λ. The landmarks s, their widths w in every column, and λ are learned
-    from the first rows: up to 512 rows from the errors of leaving each out; then, each time the
-    rows have doubled, by gradient steps on the evidence as long as held-out rows improve. From the
-    131 072nd row on they are fixed. Widths are common to all landmarks at first; with 16·B rows and
-    more each landmark has its own, if held-out rows are predicted better. Columns and targets may
-    have any units; scaling them first changes nothing. asinh draws in columns with heavy tails
+    from the first rows: up to 512 rows from leave-one-out errors; then, each time the rows have
+    doubled, by gradient steps on the evidence as long as held-out rows improve. From the
+    131 072nd row on they are fixed. At first all landmarks share their widths; from 16·B rows on
+    each landmark gets its own, if that predicts held-out rows better. Columns and targets may have
+    any units; scaling them first changes nothing. asinh compresses columns with heavy tails
     (:mod:`onkel.maps.landmarks.heavy_tails`). O(B·d + B²) a row, in matrix products.
 
     A correction a·s(x) is added to f; cells of one and of two columns learn it from f's residuals
@@ -146,10 +146,9 @@ class OnlineKernelClassifier(_OnlineKernel, RemembersClasses, CalibratedClassifi
     Further cells remember the last 5 000 and the last 500 rows, and follow slow changes
     (:mod:`onkel.default.corrected_by_cells`).
 
-    Use it first. Where it is too slow, ``speed="fast"`` leaves out the search, fewer landmarks
-    (``n_components``) make the rest cheaper, and :class:`FOGDClassifier` learns many times more
-    rows per second; with thousands of columns, or a few kilobytes of memory, use the budget
-    learners.
+    Use it first. If it is too slow, ``speed="fast"`` leaves out the search, and fewer landmarks
+    (``n_components``) make the rest cheaper; :class:`FOGDClassifier` learns many times more rows
+    per second. With thousands of columns, or a few kilobytes of memory, use the budget learners.
 
     Examples
     --------
@@ -177,8 +176,8 @@ class OnlineKernelRegressor(_OnlineKernel, RemembersValues, UncertainRegressor):
 
     As :class:`OnlineKernelClassifier`, on the targets themselves, in any units;
     ``predict(X, return_std=True)`` also gives the predictive standard deviation √(σ²(1 + zᵀ P z)),
-    σ² estimated from the innovations. It covers noise and weights; far from all landmarks, where
-    the features are 0, it covers the noise alone.
+    σ² estimated from the innovations. It includes the noise and the uncertainty of the weights; far
+    from all landmarks, where the features are 0, only the noise.
 
     Examples
     --------

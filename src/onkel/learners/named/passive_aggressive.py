@@ -57,8 +57,8 @@ class BPASClassifier(_BPAS, MarginClassifier):
     Not full: ``f ← f + τ c κ(x, ·)``, τ = min(C, loss/(‖c‖² κ(x, x))). Full: the new row replaces
     row r with the weight ``β = α_r κ(s_r, x)/κ(x, x) + τ c``, r where that changes f least.
 
-    Use it where no step size is to be chosen; it replaces neighbours and so keeps the set spread
-    out. It follows noise in the labels: lower C there. O(B·d) a row.
+    Use it to avoid choosing a step size. It replaces neighbours, which keeps the set spread out. It
+    follows noise in the labels: lower C there. O(B·d) a row.
     """
 
 
@@ -93,14 +93,15 @@ class _BPAP(_BPA):
 
 @learner("gamma=2.0", score="0.96")
 class BPAPClassifier(_BPAP, MarginClassifier):
-    """Budgeted passive-aggressive that projects a dropped row onto all rows that stay.
+    """Budgeted passive-aggressive that projects a dropped row onto all other rows.
 
-    Not full: ``f ← f + τ c κ(x, ·)``, τ = min(C, loss/(‖c‖² κ(x, x))). Full: the same, and the row
-    r goes whose projection onto the others and the new row loses least, ``‖α_r‖²/M_rr`` with M the
-    inverse kernel matrix of all of them: ``α_i ← α_i - α_r M_ir/M_rr``.
+    Not full: ``f ← f + τ c κ(x, ·)``, τ = min(C, loss/(‖c‖² κ(x, x))). Full: the same step; then
+    the row r is dropped whose projection onto the others and the new row loses least,
+    ``‖α_r‖²/M_rr`` with M the inverse kernel matrix of all of them:
+    ``α_i ← α_i - α_r M_ir/M_rr``.
 
     Use it where accuracy at a small budget counts more than time: it drops the row that the others
-    replace best. O(B·d) a row, O(B²) one that is added.
+    replace best. O(B·d) a row, O(B²) a row that is added.
     """
 
 
@@ -137,12 +138,12 @@ class _BPANN(_BPA):
 class BPANNClassifier(_BPANN, MarginClassifier):
     """Budgeted passive-aggressive that projects a dropped row onto its nearest neighbour.
 
-    Not full: ``f ← f + τ c κ(x, ·)``, τ = min(C, loss/(‖c‖² κ(x, x))). Full: the same, and one row
-    r goes; its part of f is projected onto the new row and the nearest neighbour of r. r is the one
-    that loses least, ‖α_r‖² times its squared distance from the span of the two.
+    Not full: ``f ← f + τ c κ(x, ·)``, τ = min(C, loss/(‖c‖² κ(x, x))). Full: the same step; then
+    one row r is dropped, and its part of f is projected onto the new row and the nearest neighbour
+    of r. r is the row that loses least: ‖α_r‖² times its squared distance from the span of the two.
 
-    Use it between ``bpa-s``, which keeps less of a dropped row, and ``bpa-p``, which keeps more and
-    takes O(B²) where this takes O(B). O(B·d) a row.
+    Use it as a compromise between ``bpa-s``, which keeps less of a dropped row, and ``bpa-p``,
+    which keeps more but takes O(B²) where this takes O(B). O(B·d) a row.
     """
 
 

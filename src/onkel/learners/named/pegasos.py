@@ -67,9 +67,9 @@ class _BSGDR(_Pegasos):
 class BSGDRClassifier(_BSGDR, GradientClassifier):
     """Budgeted stochastic gradient descent that drops its smallest row.
 
-    ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a loss; a full set drops the row of the
-    smallest Σ_k α_k² κ(s, s) for it. Pegasos gives all rows the same coefficient but for rounding:
-    of equal ones the oldest goes.
+    ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a loss; for it a full set drops the row
+    with the smallest Σ_k α_k² κ(s, s). Pegasos gives all rows the same coefficient except for
+    rounding; of equal ones the oldest is dropped.
 
     Use it as the baseline of :class:`BSGDMClassifier`, or with a kernel that cannot merge. α must
     fit the stream: the first steps are 1/α. O(B·d) a row.
@@ -108,11 +108,11 @@ class _BSGDP(_Pegasos):
 class BSGDPClassifier(_BSGDP, GradientClassifier):
     """Budgeted stochastic gradient descent that projects its smallest row onto the others.
 
-    ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a loss; a full set then drops the row of
-    the smallest Σ_k α_k² κ(s, s), old or new, and projects its part of f onto the others.
+    ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a loss; a full set then drops the row
+    with the smallest Σ_k α_k² κ(s, s), old or new, and projects its part of f onto the others.
 
     Use it as a support vector machine with a known L2 penalty and little memory. α must fit the
-    stream: the first steps are 1/α. O(B·d) a row, O(B²) one that has a loss.
+    stream: the first steps are 1/α. O(B·d) a row, O(B²) a row with a loss.
     """
 
     alpha: float = 0.001
@@ -174,7 +174,7 @@ class BSGDMRegressor(_BSGDM, _PegasosRegressor):
 
 @declared
 class _DualSGD(_Pegasos, Seeded):
-    """Support set whose lightest rows go on in Fourier features × Pegasos.
+    """Support set that transfers its lightest rows to Fourier features × Pegasos.
 
     Attributes
     ----------
@@ -185,8 +185,9 @@ class _DualSGD(_Pegasos, Seeded):
 
     Notes
     -----
-    Source: Le, Nguyen, Nguyen & Phung 2016, Algorithms 1 and 2 (k-merging). Frequencies are of the
-    kernel's own spectrum, √(2γ) N(0, I) for the Gaussian; the released programs draw 2γ N(0, I).
+    Source: Le, Nguyen, Nguyen & Phung 2016, Algorithms 1 and 2 (k-merging). Frequencies are drawn
+    from the kernel's spectrum, √(2γ) N(0, I) for the Gaussian; the released programs draw
+    2γ N(0, I).
     """
 
     _rows = (
@@ -233,8 +234,8 @@ class DualSGDClassifier(_DualSGD, GradientClassifier):
     loss. A full set first transfers its k lightest rows, ``w̃ ← w̃ + Σ α_i z(s_i)``, and drops
     them; rows without a loss are not stored.
 
-    Use it where a budget alone forgets too much: nothing is lost but the error of the features. α
-    must fit the stream: the first steps are 1/α. O(B·d + D·d) a row.
+    Use it where a budget alone forgets too much: a transferred row adds only the approximation
+    error of the features. α must fit the stream: the first steps are 1/α. O(B·d + D·d) a row.
     """
 
 

@@ -54,8 +54,8 @@ class KernelPerceptronClassifier(_KernelPerceptron, MistakeClassifier):
     ``f ← f + η y κ(x, ·)`` on a wrong prediction (a score of 0 predicts +1); in multiclass +1 for
     the true class and -1 for the one predicted.
 
-    Use it as the yardstick of the budgeted perceptrons, on streams with few mistakes. Memory and
-    time of a row grow with the mistakes made: nothing bounds them.
+    Use it as the yardstick for the budgeted perceptrons, on streams with few mistakes. Memory, and
+    the time for a row, grow without bound with the mistakes made.
     """
 
 
@@ -92,11 +92,11 @@ class BudgetPerceptronClassifier(_BudgetPerceptron, MistakeClassifier):
     """Kernel perceptron that drops the most redundant row.
 
     ``f ← f + η y κ(x, ·)`` on a wrong prediction, as :class:`KernelPerceptronClassifier`. With B
-    rows stored, the one with the largest margin without itself goes,
+    rows stored, the row with the largest margin without its own term is dropped,
     ``argmax_j y_j (f(s_j) - α_j κ(s_j, s_j))``.
 
     Use it on clean streams. A wrong label is never redundant and is never dropped: on noisy streams
-    take :class:`RBPClassifier` or :class:`ForgetronClassifier`. O(B) a row, for B² kernel values
+    use :class:`RBPClassifier` or :class:`ForgetronClassifier`. O(B·d) a row, with B² kernel values
     kept.
     """
 
@@ -136,7 +136,7 @@ class RBPClassifier(_RBP, MistakeClassifier):
 
     ``f ← f + η y κ(x, ·)`` on a wrong prediction, as :class:`KernelPerceptronClassifier`.
 
-    Use it as the simplest budget there is, on streams that drift slowly. O(B·d) a row.
+    Use it as the simplest budget, on streams that drift slowly. O(B·d) a row.
     """
 
 
@@ -156,7 +156,7 @@ class _Forgetron(Budgeted):
     -----
     Source: Dekel, Shalev-Shwartz & Singer 2008, sections 4 and 5; "greedy" as in the Cognitive
     Foundry. The quadratic for φ is solved for its first crossing whatever the sign of its leading
-    coefficient; programs that take the other root let coefficients grow, and "lsokl" does as they.
+    coefficient. Programs that take the other root let coefficients grow; so does "lsokl".
     """
 
     _rows = (
@@ -183,10 +183,10 @@ class ForgetronClassifier(_Forgetron, MistakeClassifier):
     """Forgetron: f shrinks before its oldest row is dropped, so that little is lost.
 
     ``f ← f + η y κ(x, ·)`` on a wrong prediction, as :class:`KernelPerceptronClassifier`. With B
-    rows stored ``f ← φ f`` and the oldest goes; φ ≤ 1 is the largest that keeps the damage of all
-    removals below 15/32 of the mistakes.
+    rows stored ``f ← φ f`` and the oldest is dropped; φ ≤ 1 is the largest factor that keeps the
+    damage of all removals below 15/32 of the mistakes.
 
-    Use it on streams that drift, and where a mistake bound counts. O(B·d) a row, for B² kernel
+    Use it on streams that drift, and where a mistake bound counts. O(B·d) a row, with B² kernel
     values kept.
     """
 

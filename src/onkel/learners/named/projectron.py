@@ -46,14 +46,14 @@ class _Projectron(_Projecting):
 
 @learner("gamma=2.0", score="0.95")
 class ProjectronClassifier(_Projectron, MistakeClassifier):
-    """Projectron: a new row that the stored rows can express moves their coefficients instead.
+    """Projectron: a new row that the stored rows can express only moves their coefficients.
 
-    On a wrong prediction ``f ← f + y Pκ(x, ·)`` where the residual ‖κ(x, ·) - Pκ(x, ·)‖ ≤ η or the
-    set is full, P the projection onto the span of the stored rows; else the row is stored, with y.
-    In multiclass +1 for the true class and -1 for the one predicted.
+    On a wrong prediction ``f ← f + y Pκ(x, ·)`` if the residual ‖κ(x, ·) - Pκ(x, ·)‖ ≤ η or the set
+    is full, P the projection onto the span of the stored rows; else the row is stored, with
+    coefficient y. In multiclass +1 for the true class and -1 for the one predicted.
 
-    Use it where nothing that was learned may be forgotten: no row is ever dropped. On a stream that
-    drifts a full set can't follow into new regions. O(B·d + B²) a row.
+    Use it where nothing learned may be forgotten: no row is ever dropped. On a stream that drifts a
+    full set can't follow into new regions. O(B·d + B²) a row.
     """
 
 

@@ -1,4 +1,4 @@
-"""The twin vector machine (TVM): beside the grid of rules and budgets."""
+"""The twin vector machine (TVM), outside the grid of rules and budgets."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["TVMClassifier"]
 class TVMClassifier(Budgeted, MarginClassifier):
     """Twin vector machine: an SVM over B prototypes, kept optimal while rows come and go.
 
-    It is no point of the grid of rules and budgets: a solver moves f. A prototype stands for n⁺
-    rows of one class and n⁻ of the other at one place s. Over these,
+    It lies outside the grid of rules and budgets: a solver moves f. A prototype stands for n⁺ rows
+    of one class and n⁻ of the other at one place s. Over these,
 
         max Σ_j (α⁺_j + α⁻_j) - ½ βᵀκ(S, S)β,  β = α⁺ - α⁻,  0 ≤ α^±_j ≤ C n^±_j
 
-    is solved again after each row that counts, from where it stood. A row counts if its margin is
-    below ``margin``: it becomes a prototype. With B + 1 of them, the one farthest from the boundary
-    that f does not need goes, or else two are merged into their mean: two of one class that are
-    near, where there are such (Ward's criterion in feature space, with the shares of the classes as
+    is solved again, from the last solution, after each row whose margin is below ``margin``; the
+    row becomes a prototype. With B + 1 prototypes, of those that f does not need the one farthest
+    from the boundary is dropped. If f needs all, two are merged into their mean: near ones of one
+    class, if there are any (Ward's criterion in feature space, with the shares of the classes as
     further coordinates).
 
     Use it where accuracy within a small budget counts more than speed: rows near the boundary cost
@@ -46,10 +46,10 @@ class TVMClassifier(Budgeted, MarginClassifier):
     Notes
     -----
     After Wang & Vucetic 2009, "Twin vector machines for online learning on a budget". From the
-    paper's abstract: twin vectors and what is known of them, only rows near the boundary, removal
-    of the farthest or merging of two near ones, an SVM that is optimal on the prototypes at any
-    time. Derived here: the steps of the solver (coordinates of the dual, without an intercept, in
-    place of incremental and decremental SVM learning), the choice of the pair, the multiclass form.
+    paper's abstract: twin vectors and what they stand for, only rows near the boundary, removal of
+    the farthest or merging of two near ones, an SVM that is optimal on the prototypes at any time.
+    Derived here: the steps of the solver (coordinates of the dual, without an intercept, in place
+    of incremental and decremental SVM learning), the choice of the pair, the multiclass form.
     """
 
     _losses = ("hinge",)
@@ -72,7 +72,7 @@ class TVMClassifier(Budgeted, MarginClassifier):
     kernel: str | Kernel = param(default="gaussian", doc="The Gaussian kernel only.")
 
     def _make_rule(self) -> Rule:
-        # the estimator checks the loss by it; no step of it is taken
+        # only to check the loss; it takes no step
         return Gradient()
 
     def _make_model(

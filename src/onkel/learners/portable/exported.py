@@ -26,9 +26,9 @@ class Exported(Mergeable):
         """Write the learner as an ONNX graph, for runtimes without Python.
 
         The graph takes ``X`` (n, d) of the learner's ``dtype`` and gives ``prediction`` (n,), as
-        ``predict`` does; of a classifier also ``decision``, (n,) for two classes and else
-        (n, n_classes), and ``probabilities`` (n, n_classes) where ``predict_proba`` has them. It
-        does not learn, and knows nothing of a memory. It does not refuse NaN. See docs/onnx.md.
+        ``predict`` does; for a classifier also ``decision``, (n,) for two classes, else
+        (n, n_classes), and ``probabilities`` (n, n_classes) if ``predict_proba`` has them. It does
+        not learn, has no memory, and does not refuse NaN. See docs/onnx.md.
 
         Parameters
         ----------
@@ -40,7 +40,7 @@ class Exported(Mergeable):
         ImportError
             The package onnx is missing: ``pip install 'onkel[onnx]'``.
         ExportError
-            A part of the learner cannot be written as a graph: which, and why.
+            A part of the learner cannot be written as a graph; the message says which and why.
         ModelFileError
             The folder does not exist or cannot be written.
         """
@@ -63,7 +63,7 @@ class Exported(Mergeable):
         raise NotImplementedError
 
     def graph_facts(self) -> dict[str, Any]:
-        """What an ONNX file says of the learner."""
+        """What an ONNX file says about the learner."""
         facts = {"learner": type(self).__name__, "task": self._task, "rows": int(self.n_rows_)}
         if self._task == "classification":
             facts["classes"] = self.classes_.tolist()

@@ -1,4 +1,4 @@
-"""Learners of parts of a stream that become one learner."""
+"""Merging learners of parts of a stream into one learner."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from onkel.state import Flag, check
 
 
 class Mergeable(SavedLearner):
-    """A learner whose map can be fixed, and that takes in what others learned over that map."""
+    """A learner that can fix its map, and take in what others learned over that map."""
 
-    #: whether what is fitted on first rows stays as it is: see :meth:`fix_map`
+    #: whether what was fitted on first rows is frozen: see :meth:`fix_map`
     map_fixed_ = False
 
     @locked
     def fix_map(self) -> Self:
-        """Keep from now on what was fitted on first rows, so that copies can learn parts apart.
+        """Freeze what was fitted on first rows, so that copies can learn parts of a stream apart.
 
         Landmarks, widths, penalties, bandwidths, bins and classes stay as they are. The default
-        learner no longer begins anew when the stream changes, and forgets the memory of the last
-        labels: parts of a stream have no common order. There is no way back.
+        learner no longer begins anew when the stream changes, and drops the memory of the last
+        labels, because parts of a stream have no common order. This cannot be undone.
 
         Raises
         ------
         MergeError
-            The learner cannot be merged, or has learned too little for a map: why.
+            The learner cannot be merged, or has learned too little for a map; the message says why.
 
         Examples
         --------
@@ -47,20 +47,20 @@ class Mergeable(SavedLearner):
     def merge(self, other: Any, since: Any = None) -> Self:
         """Take in what another learner has learned, as if one had learned the rows of both.
 
-        What was learned are sums over rows wherever it can be, a + b - o with ``since`` as o:
+        Wherever possible, sums over rows add up: a + b - o, with ``since`` as o.
 
         ==================  ========================================================================
-        least squares       exact: the sums add, and so the weights are those of one pass over all
+        least squares       exact: the sums add, so the weights are those of one pass over all
                             rows, to rounding. With ``forgetting``, b's rows follow a's.
         online Newton       the sums add, each linearised at the scores of its own part.
         gradient rules      the weights are mixed, in proportion to the rows learned (Zinkevich et
                             al. 2010). AdaGrad's sums of squares add. A mean of P learners varies
-                            less, and has moved as far as one of them: less far than one pass.
+                            less, but has moved only as far as one of them: less than one pass.
         cells               between the mean of both and the sum, by the precision that each
-                            gained. They learn from the errors of their own part's model, and the
-                            cells of a row share one error: near one pass, not equal to it. Both
-                            together have less noise than each part, so more is added to f.
-        calibration         the mean of both, by the precision gained.
+                            gained. Cells learn from the errors of their own part's model, and the
+                            cells of a row share one error, so the result is near one pass, not
+                            equal to it. Together they have less noise, so more is added to f.
+        calibration         the mean of both, weighted by the precision gained.
         ==================  ========================================================================
 
         Parameters
@@ -68,15 +68,15 @@ class Mergeable(SavedLearner):
         other : estimator
             Of the same class and parameters, over the same map. It is left as it is.
         since : estimator, optional
-            The learner that both went on from: rows that it had learned are counted once. Left
-            out, no row was learned by both.
+            The learner that both went on from: the rows it had learned count once. Leave it out if
+            no row was learned by both.
 
         Raises
         ------
         MergeError
             They differ in map, kernel, seed, classes, columns or parameters (the first difference
-            is named); the map is not fixed; or learners of this kind cannot be merged. Nothing has
-            been changed.
+            is named); the map is not fixed; or learners of this kind cannot be merged. Nothing is
+            changed then.
 
         Examples
         --------
@@ -111,7 +111,7 @@ class Mergeable(SavedLearner):
         return self
 
     def _require_alike(self, other: Any) -> None:
-        """MergeError, naming the difference, unless the other learned over the same map."""
+        """Raise a MergeError, naming the difference, unless the other learned over the same map."""
         if type(other) is not type(self):
             raise differ("their class", type(self).__name__, type(other).__name__)
         check_is_fitted(self)
@@ -125,7 +125,7 @@ class Mergeable(SavedLearner):
         self.model_.require_alike(other.model_)
 
     def _take_in(self, other: Any, since: Any) -> None:
-        """Add what another, which is alike, learned since both were ``since`` (or None)."""
+        """Add what ``other``, which is alike, learned since both were ``since`` (or None)."""
         self.model_.take_in(other.model_, None if since is None else since.model_)
         self.n_rows_ += other.n_rows_ - (0 if since is None else since.n_rows_)
 

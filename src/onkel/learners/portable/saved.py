@@ -13,14 +13,14 @@ from onkel.learners.components import params_from_state, params_to_state
 from onkel.model.lock import locked
 from onkel.state import Whole, check, inside, require
 
-# Parameters that arrays are as large as, from the start.
+# Parameters that set the size of arrays from the start.
 _SIZES = ("n_components", "n_candidates", "n_mixtures", "n_transfer", "n_per_row", "n_parts")
-# Columns that a file may have whatever it holds.
+# Columns that a file may have, however little it holds.
 _MANY = 1 << 24
 
 
 class SavedLearner(BaseEstimator):
-    """A learner that gives out its state, and takes one up after checking it."""
+    """A learner that returns its state, and restores one after checking it."""
 
     dtype: str
     model_: Any
@@ -72,13 +72,13 @@ class SavedLearner(BaseEstimator):
         require(finite, "model: scores rows with numbers that are not finite")
 
     def _n_outputs(self, state: dict[str, Any]) -> int:
-        """How many outputs a model has that was fitted to this state."""
+        """The number of outputs of a model with this fitted state."""
         raise NotImplementedError
 
     def _check_sizes(self, d: int, state: dict[str, Any]) -> None:
-        """ModelFileError where parameters ask for much more memory than the state has."""
+        """Raise a ModelFileError if parameters ask for much more memory than the state has."""
         held = nbytes(state)
-        # some learners keep nothing by column, so that any file may have many of them
+        # some learners store nothing per column, so any file may have many columns
         require(d <= max(_MANY, held), f"n_features_in: is {d}, more than the state holds")
         most = max(1 << 27, 64 * held)
         for name, value in self.get_params().items():
@@ -95,14 +95,14 @@ class SavedLearner(BaseEstimator):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """A learner that goes on bit for bit where the one of :meth:`get_state` stood."""
+        """A learner that continues, bit for bit, where that of :meth:`get_state` stood."""
         with inside(state, "params") as params:
             check(params, {})
             estimator = cls(**params_from_state(params))
         if "fitted" in state:
             with inside(state, "fitted") as fitted:
                 check(fitted, {})
-                # a copy: loops write into the arrays, and a state may be taken up more than once
+                # a copy: loops write into the arrays, and a state may be used more than once
                 estimator._set_fitted_state(copy.deepcopy(fitted))
         return estimator
 
