@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 
 from onkel import maps, rules
+from onkel.errors import ModelFileError
 from onkel.learners import (
     AlignedClassifier,
     AlignedRegressor,
@@ -227,3 +228,22 @@ def test_memory_is_bounded_and_falls_when_the_features_stand():
     while_aligning = model.nbytes_
     model.partial_fit(X[500:], X[500:, 0] > 0)
     assert model.nbytes_ < 0.1 * while_aligning
+
+
+@pytest.mark.parametrize("name", ["sizes", "precision"])
+def test_a_file_without_one_of_the_sums_is_refused(name):
+    X, y = rows("binary", 100)
+    learner = AlignedClassifier(**FEW, n_align=ALIGN).partial_fit(X, y)
+    state = learner.get_state()
+    assert type(learner).from_state(state).partial_fit(X, y).n_rows_ == 200
+    [sums] = [group["sums"] for group in groups(state) if "sums" in group]
+    del sums[name]
+    with pytest.raises(ModelFileError, match=f"{name}: is missing"):
+        type(learner).from_state(state)
+
+
+def groups(state):
+    yield state
+    for part in state.values():
+        if isinstance(part, dict):
+            yield from groups(part)

@@ -98,12 +98,15 @@ class LabelSums:
             "products": Array(shape=("K", N), low=-1e150, high=1e150),
             "features": Array(shape=(N,), low=-1e150, high=1e150),
             "targets": Array(shape=("K",), low=-1e150, high=1e150),
+            "sizes": Array(shape=("K",), low=0.0, high=1e150),
             "total": Number(low=0.0),
             "n_rows": Whole(),
+            "precision": Number(low=0.0, high=1.0),
         }
         check(state, fields)
         sums = cls(0)
-        for name, value in state.items():
+        for name in fields:
+            value = state[name]
             setattr(sums, name, np.array(value) if isinstance(value, np.ndarray) else value)
         return sums
 
