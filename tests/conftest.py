@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Leave modules and collected tests out of garbage collection: there are millions of objects."""
+    """Leave out of garbage collection what is loaded and collected: millions of objects."""
     gc.collect()
     gc.freeze()
 

@@ -47,11 +47,17 @@ def assert_same_state(a, b, where=""):
         np.testing.assert_array_equal(a, b, err_msg=where)
 
 
+@pytest.fixture
+def uncut(learner, X, y):
+    """The learner of all rows in one block, and what it predicted."""
+    whole = clone(learner)
+    return whole, whole.predict_then_learn(X, y)
+
+
 @few_examples
 @given(sizes=cuts)
-def test_any_cut_into_blocks_is_the_same_learning(learner, X, y, sizes):
-    whole, cut = clone(learner), clone(learner)
-    expected = whole.predict_then_learn(X, y)
+def test_any_cut_into_blocks_is_the_same_learning(learner, uncut, X, y, sizes):
+    (whole, expected), cut = uncut, clone(learner)
     before = [cut.predict_then_learn(X[b], y[b]) for b in blocks(sizes, len(X))]
     if expected.dtype.kind == "f":
         np.testing.assert_allclose(np.concatenate(before), expected, rtol=1e-7, atol=1e-9)

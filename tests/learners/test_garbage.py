@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,6 +45,19 @@ def refused(call, row, column):
     assert f"row {row}, column {column!r}" in str(error.value)
 
 
+@pytest.fixture
+def learned(learner, X, y):
+    """``learned(n)``: a copy of the learner of the first n rows."""
+    kept = {0: clone(learner)}
+
+    def copied(n):
+        if n not in kept:
+            kept[n] = clone(learner).partial_fit(X[:n], y[:n])
+        return deepcopy(kept[n])
+
+    return copied
+
+
 @of_reading
 @few_examples
 @given(
@@ -51,14 +66,11 @@ def refused(call, row, column):
     column=st.integers(0, 2),
     value=bad_cells,
 )
-def test_a_bad_cell(learner, X, y, start, row, column, value):
+def test_a_bad_cell(learned, X, y, start, row, column, value):
     block = X[start : start + 20].astype(object)
     block[row, column] = value
     labels = y[start : start + 20]
-    model, expected = clone(learner), clone(learner)
-    for each in (model, expected):
-        if start:
-            each.partial_fit(X[:start], y[:start])
+    model, expected = learned(start), learned(start)
     refused(lambda: model.partial_fit(block, labels), row, column)
     if row:
         expected.partial_fit(X[start : start + row], labels[:row])
@@ -73,15 +85,12 @@ def test_a_bad_cell(learner, X, y, start, row, column, value):
 @of_reading
 @few_examples
 @given(start=st.sampled_from([0, 5, 50]), row=st.integers(0, 19), pick=st.integers(0, 5))
-def test_a_bad_target(learner, task, X, y, start, row, pick):
+def test_a_bad_target(learned, task, X, y, start, row, pick):
     values = bad_labels[task]
     labels = y[start : start + 20].astype(object)
     labels[row] = values[pick % len(values)]
     block = X[start : start + 20]
-    model, expected = clone(learner), clone(learner)
-    for each in (model, expected):
-        if start:
-            each.partial_fit(X[:start], y[:start])
+    model, expected = learned(start), learned(start)
     # for a new model a first label 7 is a class, so the next label has another type
     number_first = row == 0 and labels[0] == 7
     refused(lambda: model.fit(block, labels), 1 if number_first else row, "y")
