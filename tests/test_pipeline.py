@@ -205,6 +205,24 @@ def test_scores_and_probabilities():
     assert set(model.predict(X)) <= {"same", "other"}
 
 
+@pytest.mark.parametrize("wrong", [3, None, FOGDClassifier, np.array])
+def test_only_a_learner_can_be_a_stream_s_model(wrong):
+    with pytest.raises(TypeError, match=r"estimator=.* is (no learner|a class; make one of it)"):
+        StreamModel(wrong)
+
+
+def test_only_what_can_be_read_back_is_saved(tmp_path):
+    with pytest.raises(TypeError, match=r"builtins\.int cannot be saved"):
+        onkel.save(3, tmp_path / "three.onkel")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["restart", "pairs"])
+def test_a_switch_is_on_or_off(name):
+    with pytest.raises(ValueError, match=f"{name}='no' must be True or False"):
+        OnlineKernelClassifier(**{name: "no"}).partial_fit(np.eye(2), [0, 1])
+
+
 def test_scaling_must_be_known():
     with pytest.raises(ValueError, match=r"scaling='robust'.*standard"):
         _model("classification", scaling="robust")

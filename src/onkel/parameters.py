@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -34,6 +35,14 @@ def whole(owner: object, name: str, least: int = 1, most: int | None = None) -> 
     if not fits or value < least or (most is not None and value > most):
         raise ValueError(f"{name}={value!r} must be a whole number {right}")
     return int(value)
+
+
+def flags(owner: Any) -> None:
+    """Check that every declared field of type ``bool`` is True or False."""
+    for field in fields(owner) if is_dataclass(owner) else ():
+        value = getattr(owner, field.name)
+        if field.type == "bool" and not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{field.name}={value!r} must be True or False")
 
 
 def one_of(owner: object, name: str, words: Iterable[str]) -> str:

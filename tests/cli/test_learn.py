@@ -120,7 +120,9 @@ def test_same_seed_same_model(rows, tmp_path):
     few.write_text("".join(rows.read_text().splitlines(keepends=True)[:1101]))
     paths = [tmp_path / f"{i}.onkel" for i in range(3)]
     for path, seed in zip(paths, (1, 1, 2), strict=True):
-        learn_json(few, "-t", "label", "--shuffle", 500, "--seed", seed, "--save", path)
+        size = "n_components=100"
+        shuffled = "--shuffle", 500, "--seed", seed
+        learn_json(few, "-t", "label", "--set", size, *shuffled, "--save", path)
     one, same, other = (path.read_bytes() for path in paths)
     assert one == same
     assert one != other
@@ -273,6 +275,7 @@ def test_a_bad_row_in_mid_file_saves_what_was_learned(rows, tmp_path):
         (["{rows}", "-t", "label", "--task", "regression"], "holds text"),
         (["{rows}", "-t", "label", "--save", "no/such/m.onkel"], "does not exist"),
         (["{rows}", "-t", "label", "--report", "."], "folder"),
+        (["{rows}", "-t", "label", "--report", "r.pdf"], "an HTML page; name it r.html"),
         (["{rows}", "-t", "label", "--resume"], "--checkpoint"),
         (["{rows}", "-t", "label", "--format", "xml"], "xml"),
         (["-", "-t", "label"], "format"),

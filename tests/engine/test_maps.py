@@ -107,6 +107,7 @@ def test_nystroem_survives_repeated_landmarks():
         (AdaptiveNystroem(threshold=-1.0), "threshold=-1.0 must be a number of at least 0"),
         (AdaptiveNystroem(threshold="median"), "threshold='median' must be a number or 'auto'"),
         (AdaptiveNystroem(solver="svd"), "solver='svd' is not one of 'randomized'"),
+        (FourierFeatures(orthogonal="no"), "orthogonal='no' must be True or False"),
         (AdaptiveNystroem(n_iter=0), "n_iter=0 must be a whole number"),
         (AdaptiveNystroem(expire=0), "expire=0 must be a whole number"),
         (AdaptiveNystroem(theta=-1.0), "theta=-1.0 must be a number of at least 0"),

@@ -106,6 +106,13 @@ def _jsonl(file: Any) -> Iterator[Write]:
     yield write
 
 
+def check_report(path: Path | None) -> None:
+    """Check that a report, which is an HTML page, is not given another ending."""
+    if path is not None and path.suffix.lower() not in ("", ".html", ".htm"):
+        right = path.with_suffix(".html")
+        raise ValueError(f"cannot write {path}: a report is an HTML page; name it {right}")
+
+
 def check_outputs(*paths: Path | None, inputs: Sequence[str] = ()) -> None:
     """Check that files can be written, and that none overwrites one of ``inputs``.
 

@@ -20,7 +20,7 @@ from onkel.learners.told import Told
 from onkel.losses import Loss, parse_loss
 from onkel.model.lock import locked
 from onkel.numerics.dense import as_dense
-from onkel.parameters import non_negative, one_of
+from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
 
 
@@ -78,6 +78,7 @@ class OnlineEstimator(Exported):
     def _start(self, d: int, n_outputs: int) -> None:
         """Check all parameters and begin with f = 0 over rows of d columns."""
         one_of(self, "dtype", ("float32", "float64"))
+        flags(self)
         epsilon = non_negative(self, "epsilon")
         rule = clone(self._make_rule())
         name = rule.loss_name(self.loss, self._task)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onkel.model.warmup import next_power_of_two
 from onkel.numerics.dense import as_dense
+from onkel.parameters import flags
 from onkel.state import Field
 
 
@@ -91,6 +92,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def start(self, d: int, dtype: Any) -> None:
         """Check the parameters and begin for rows of d columns."""
+        flags(self)
         self.n_features_in_ = d
         self.dtype_ = np.dtype(dtype)
         self.seed_ = draw_seed(self.random_state)

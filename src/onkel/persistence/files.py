@@ -62,12 +62,12 @@ def save(model: Any, path: str | os.PathLike[str], *, info: dict[str, Any] | Non
     """
     from safetensors.numpy import save as to_bytes
 
-    path = Path(path)
+    path, name = Path(path), class_name(model)
     scalars, arrays = flatten(model.get_state())
     document = {
         "format": FORMAT_VERSION,
         "version": __version__,
-        "class": class_name(model),
+        "class": name,
         "state": scalars,
         "info": info or {},
     }

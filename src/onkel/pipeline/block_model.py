@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.base import is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 
 from onkel.columns.encoding import Encoder
 from onkel.columns.scaling import OnlineScaler
@@ -44,6 +44,9 @@ class BlockModel:
         encoder: Encoder | None = None,
         settings: dict[str, Any] | None = None,
     ) -> None:
+        if not isinstance(estimator, BaseEstimator):
+            kind = "a class; make one of it" if isinstance(estimator, type) else "no learner"
+            raise TypeError(f"estimator={estimator!r} is {kind}: give onkel.make('krls'), say")
         if scaling not in _SCALINGS:
             raise ValueError(f"scaling={scaling!r}: must be one of {', '.join(_SCALINGS)}")
         scales_itself = isinstance(estimator, OnlineEstimator) and estimator.scales_itself

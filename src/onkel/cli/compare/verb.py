@@ -79,10 +79,11 @@ def compare(options: CompareOptions) -> None:
     from onkel.cli.compare.taking_part import taking_part
     from onkel.cli.interrupt import Interrupted, Interrupts
     from onkel.cli.values import choose_task, parse_settings
-    from onkel.cli.writers import check_outputs
+    from onkel.cli.writers import check_outputs, check_report
     from onkel.evaluation.comparison.contest import Contest
 
     check_outputs(options.report, options.figure, inputs=options.sources)
+    check_report(options.report)
     _check_figure(options.figure)
     rows = _Rows(options)
     task, reason = choose_task(rows.first_targets(), options.task)

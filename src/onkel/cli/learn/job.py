@@ -20,7 +20,7 @@ from onkel.cli.learn.remarks import say_of_rows, say_of_weights
 from onkel.cli.lines import with_line
 from onkel.cli.showing_columns import show_columns
 from onkel.cli.values import choose_task, parse_delay, parse_settings, with_features
-from onkel.cli.writers import check_outputs
+from onkel.cli.writers import check_outputs, check_report
 from onkel.errors import DataError
 from onkel.evaluation.details.telling import verdict
 from onkel.evaluation.prequential import take
@@ -60,6 +60,8 @@ class LearnJob:
         self.base: tuple[StreamModel, dict[str, Any]] | None = None
         if options.base is not None:
             check_outputs(options.report, options.checkpoint, inputs=[str(options.base)])
+        check_report(options.report)
+        if options.base is not None:
             self.base = load_base(options.base)
             options = continued(options, self.base[0])
             self.params = self.base[0].settings.get("params", {})
