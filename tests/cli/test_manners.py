@@ -12,6 +12,7 @@ import types
 import numpy as np
 import pyarrow as pa
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import onkel
@@ -214,3 +215,15 @@ def test_a_row_is_told_as_an_editor_counts_lines(tmp_path):
     told = 1 + lines.index("one,inf,1")
     assert told == 603
     assert f"rows.csv, line {told}, column 'a'" in result.stderr
+
+
+def commands(command):
+    yield command
+    for sub in getattr(command, "commands", {}).values():
+        yield from commands(sub)
+
+
+def test_help_has_nothing_that_is_taken_for_markup():
+    for command in commands(get_command(app)):
+        for text in (command.help, *(getattr(p, "help", None) for p in command.params)):
+            assert "[" not in (text or ""), (command.name, text)

@@ -207,7 +207,7 @@ Time = Annotated[
 Workers = Annotated[
     int | None,
     _option(
-        min=1, help="Learn partitions of the source in parallel, in N processes (onkel[dask]).",
+        min=1, help="Learn partitions in parallel, in N processes; needs Dask.",
         panel=RUN, **_N,
     ),
 ]  # fmt: skip

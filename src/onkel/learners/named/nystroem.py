@@ -97,7 +97,7 @@ class _NOLANA(GradientSteps, Width, OverMap):
     )  # fmt: skip
 
     n_components: int = param(
-        default=100, doc="Number of landmarks B ≥ 1: the first B rows, then what becomes of them."
+        default=100, doc="Number of landmarks B ≥ 1. They begin as the first B rows, and move."
     )
     rank: int | None = param(
         default=None, doc="Number of features k ≤ B; None for the paper's 0.8 B."

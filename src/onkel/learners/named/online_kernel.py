@@ -58,15 +58,15 @@ class _OnlineKernel(Seeded, OverMap):
 
     n_components: int = param(
         default=500,
-        doc="Number of landmarks B ≥ 1: the model takes up to 32·B² bytes; more is better and "
-        "costs B² a row.",
+        doc="Number of landmarks B ≥ 1. More are better, cost O(B²) a row, and take up to 32·B² "
+        "bytes.",
     )
     speed: str = param(
         default="balanced",
         kind='{"fast", "balanced", "accurate"}',
         doc='"fast": landmarks are the first rows, widths and penalty those of the first 512, in a '
         'quarter of a second. "balanced": a search of 12 steps at 1 024, 2 048, ..., 32 768 rows, '
-        "24 for widths of the landmarks' own, and of fewer at 65 536 and 131 072. "
+        "with 24 more for widths of the landmarks' own; fewer steps at 65 536 and 131 072. "
         '"accurate": 42 steps.',
     )
     restart: bool = param(
@@ -96,7 +96,7 @@ class _OnlineKernel(Seeded, OverMap):
     )
     max_groups: int = param(
         default=100_000,
-        doc="Groups (``groups=``) that there is a memory of, those seen last: about 1 kB each.",
+        doc="Most groups (``groups=``) with a memory of their own: those seen last. 1 kB each.",
     )
     dtype: str = "float64"
     random_state: Any = param(
