@@ -122,10 +122,7 @@ def learn(
     ...     learned = distributed.learn(OnlineKernelRegressor(), "flights/", target="delay")
     >>> learned.model.save("flights.onkel")  # doctest: +SKIP
     """
-    if fan_in < 2 or min(sample_rows, rounds, 1 if models is None else models) < 1:
-        raise ValueError(
-            f"{fan_in=} must be at least 2, {sample_rows=}, {models=} and {rounds=} at least 1"
-        )
+    _check_sizes(sample_rows, models, rounds, fan_in)
     client = client_or_default(client)
     reading = {**(reading or {}), **({} if target is None else {"target": target})}
     # workers do not need what the estimator may have learned
@@ -148,6 +145,13 @@ def learn(
         # tasks that nobody waits for any more do not start
         for future in futures:
             future.release()
+
+
+def _check_sizes(sample_rows: int, models: int | None, rounds: int, fan_in: int) -> None:
+    if fan_in < 2 or min(sample_rows, rounds, 1 if models is None else models) < 1:
+        raise ValueError(
+            f"{fan_in=} must be at least 2, {sample_rows=}, {models=} and {rounds=} at least 1"
+        )
 
 
 def _graph(

@@ -144,14 +144,12 @@ def compare(
         raise ValueError(f"order={order!r}: must be one of {', '.join(ORDERS)}")
     if runs < 1:
         raise ValueError(f"runs={runs}: must be at least 1")
-    given = {learners: learners} if isinstance(learners, str) else learners
-    several = list(given.values() if isinstance(given, Mapping) else given)
+    names, several = _named(learners)
     _check_together(several, task)
     rows = read_all(blocks_of(source, target), np.inf, limit)
     assert rows is not None
     X, y = rows
     classes = np.unique(y) if task == "classification" else None
-    names = list(given) if isinstance(given, Mapping) else [None] * len(several)
     entries = named(
         [
             entry(one, task, name=name, classes=classes)
@@ -168,6 +166,14 @@ def compare(
         jobs=jobs_for(len(y) * runs * len(entries), jobs),
     )
     return ComparisonResult(contest.results, {one.name for one in entries if one.linear})
+
+
+def _named(learners: Any) -> tuple[list[Any], list[Any]]:
+    """The names given to learners, None where there is none, and the learners."""
+    if isinstance(learners, Mapping):
+        return list(learners), list(learners.values())
+    several = [learners] if isinstance(learners, str) else list(learners)
+    return [None] * len(several), several
 
 
 def _check_together(learners: list[Any], task: str) -> None:

@@ -79,12 +79,9 @@ def compare(options: CompareOptions) -> None:
     from onkel.cli.compare.taking_part import taking_part
     from onkel.cli.interrupt import Interrupted, Interrupts
     from onkel.cli.values import choose_task, parse_settings
-    from onkel.cli.writers import check_outputs, check_report
     from onkel.evaluation.comparison.contest import Contest
 
-    check_outputs(options.report, options.figure, inputs=options.sources)
-    check_report(options.report)
-    _check_figure(options.figure)
+    _check_files(options)
     rows = _Rows(options)
     task, reason = choose_task(rows.first_targets(), options.task)
     if options.task == "auto":
@@ -101,14 +98,7 @@ def compare(options: CompareOptions) -> None:
             entries, options.scaling, options.seed, rows.encoder, held=interrupts.held
         )
         try:
-            contest.play(
-                rows.in_order,
-                stderr(),
-                runs=options.runs,
-                total=rows.total,
-                limit=options.limit,
-                jobs=rows.jobs(len(entries)),
-            )
+            rows.play(contest, len(entries))
         except Interrupted as signal:
             if not contest.results:
                 raise
@@ -120,6 +110,15 @@ def compare(options: CompareOptions) -> None:
     _show(options, contest.results, rows, task, linear)
     if status:
         raise typer.Exit(status)
+
+
+def _check_files(options: CompareOptions) -> None:
+    """Check that the report and the figure can be written."""
+    from onkel.cli.writers import check_outputs, check_report
+
+    check_outputs(options.report, options.figure, inputs=options.sources)
+    check_report(options.report)
+    _check_figure(options.figure)
 
 
 @dataclass
@@ -154,7 +153,18 @@ class _Rows:
             else "that of the stream"
         )
 
-    def jobs(self, n_learners: int) -> int:
+    def play(self, contest: Any, n_learners: int) -> None:
+        """Let every learner of a contest learn the rows, in all orders."""
+        contest.play(
+            self.in_order,
+            stderr(),
+            runs=self.options.runs,
+            total=self.total,
+            limit=self.options.limit,
+            jobs=self._jobs(n_learners),
+        )
+
+    def _jobs(self, n_learners: int) -> int:
         """Processes; one if each run has to read the source."""
         from onkel.evaluation.processes import jobs_for
 

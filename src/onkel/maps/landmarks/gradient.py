@@ -57,11 +57,7 @@ def gradient_in_steps(
     of the rows: parts ``first``, ``first`` + ``every``, ...; rows must be in random order.
     """
     w, S, C = np.exp(at.log_width), at.S, sums.KY.shape[1]
-    if factor is None:
-        factor, _ = yield from sums.factor_in_steps(at.ridge)
-        yield True
-    alpha, H_inv = sums.alpha(factor), inverse_of_factor(factor.astype(X.dtype))
-    yield True
+    alpha, H_inv = yield from _solved(sums, at.ridge, factor, X.dtype)
     parts = [part for some in groups(len(X)) for part in some]
     residuals = yield from _residuals(sums, alpha.astype(X.dtype), Y, root, parts)
     noise = _noise(at, sums, alpha, residuals)
@@ -88,6 +84,18 @@ def gradient_in_steps(
     yield True
     of_penalty = yield from _of_penalty(at, sums.K0, alpha, H_inv, noise)
     return Gradient(of_S + of_penalty.of_S, of_width + of_penalty.of_log_width)
+
+
+def _solved(
+    sums: Sums, ridge: float, factor: np.ndarray | None, dtype: Any
+) -> Generator[bool, None, tuple[np.ndarray, np.ndarray]]:
+    """α and H⁻¹."""
+    if factor is None:
+        factor, _ = yield from sums.factor_in_steps(ridge)
+        yield True
+    alpha, H_inv = sums.alpha(factor), inverse_of_factor(factor.astype(dtype))
+    yield True
+    return alpha, H_inv
 
 
 def _of_penalty(
