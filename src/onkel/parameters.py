@@ -1,4 +1,4 @@
-"""Checks of parameters: each returns the value of ``owner.name`` or raises a ValueError."""
+"""Checks of parameters: most return the value of ``owner.name``, all raise a ValueError."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ def whole(owner: object, name: str, least: int = 1, most: int | None = None) -> 
     """A whole number of at least ``least``, and at most ``most``."""
     value = getattr(owner, name)
     right = f"of at least {least}" if most is None else f"from {least} to {most}"
-    fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not fits or value < least or (most is not None and value > most):
+    if not is_whole(value) or value < least or (most is not None and value > most):
         raise ValueError(f"{name}={value!r} must be a whole number {right}")
     return int(value)
 
@@ -57,6 +56,11 @@ def member(owner: object, name: str, words: type[IntEnum]) -> IntEnum:
     """The member of ``words`` that the value names."""
     allowed = {word.name.lower().replace("_", "-"): word for word in words}
     return allowed[one_of(owner, name, allowed)]
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is one whole number; True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:

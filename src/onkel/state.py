@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from onkel.errors import ModelFileError
+from onkel.parameters import is_whole
 
 Sizes = dict[str, int]
 
@@ -79,7 +80,7 @@ class Whole(Field):
     high: float = 2**62
 
     def check(self, value: Any, sizes: Sizes) -> str | None:
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        if not is_whole(value):
             return f"is {_kind(value)}, not a whole number"
         if not self.low <= value <= self.high:
             return f"is {value}; it must be {_range(self)}"

@@ -13,6 +13,7 @@ import numpy as np
 from onkel.errors import DataError
 from onkel.evaluation.waiting import Waiting, packed, unpacked
 from onkel.learners.grouping import by_group
+from onkel.parameters import is_whole
 from onkel.pipeline import StreamModel
 from onkel.pipeline.statistics import is_fitted
 from onkel.streams import Block
@@ -29,8 +30,7 @@ def delay_of(delay: Any) -> int | timedelta:
     """
     if isinstance(delay, np.timedelta64):
         delay = delay.astype("timedelta64[us]").item()
-    whole = isinstance(delay, int | np.integer) and not isinstance(delay, bool)
-    if not whole and not isinstance(delay, timedelta):
+    if not is_whole(delay) and not isinstance(delay, timedelta):
         raise ValueError(f"delay={delay!r} must be a whole number of rows, or a timedelta")
     if delay < type(delay)(0):
         raise ValueError(f"delay={delay}: must be at least 0")

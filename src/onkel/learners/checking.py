@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from onkel.errors import DataError
 from onkel.model.warmup import LARGEST_WEIGHT
+from onkel.parameters import is_whole
 
 _FLOATS = np.dtype(np.float64), np.dtype(np.float32)
 # The length of vectors up to which BLAS never uses several threads for a dot product.
@@ -173,7 +174,7 @@ def _squared_lengths(X: Any) -> np.ndarray:
 
 def new_columns(columns: Any, known: Any) -> tuple[int, list[str]]:
     """Number and names of columns to add, given as either; ``known`` are the existing names."""
-    if isinstance(columns, (int, np.integer)) and not isinstance(columns, bool):
+    if is_whole(columns):
         if columns < 1:
             raise ValueError(f"columns={columns!r} must be at least 1, or a list of names")
         if known is not None:
