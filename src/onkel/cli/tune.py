@@ -121,8 +121,7 @@ def _show(
     values = [f"{100 * v:.2f} %" if percent else f"{v:.5g}" for v in (found.value, found.default)]
     what = "mistakes" if percent else "root mean squared error"
     settings = {**fixed, **found.point}
-    sources = [options.source] if isinstance(options.source, str) else options.source
-    command = ["onkel", "learn", *sources, "--algorithm", str(options.algorithm)]
+    command = ["onkel", "learn", *options.sources, "--algorithm", str(options.algorithm)]
     command += as_asked(options)
     command += [part for k, v in settings.items() for part in ("--set", f"{k}={v}")]
     stdout().print(f"{what} on the other {found.n_others:,} rows: {values[0]} "

@@ -84,6 +84,7 @@ def _sum_over_features(X, C, m, squares, out):
     out[:] = 0.0
     for first in range(0, C.shape[0], _FEATURES):
         last = min(first + _FEATURES, C.shape[0])
+        # as a constant, so that no loop asks
         if squares:
             _sum_rows(X, C, m, first, last, True, out)
         else:

@@ -98,7 +98,7 @@ def compare(options: CompareOptions) -> None:
             entries, options.scaling, options.seed, rows.encoder, held=interrupts.held
         )
         try:
-            rows.play(contest, len(entries))
+            rows.play(contest)
         except Interrupted as signal:
             if not contest.results:
                 raise
@@ -153,7 +153,7 @@ class _Rows:
             else "that of the stream"
         )
 
-    def play(self, contest: Any, n_learners: int) -> None:
+    def play(self, contest: Any) -> None:
         """Let every learner of a contest learn the rows, in all orders."""
         contest.play(
             self.in_order,
@@ -161,7 +161,7 @@ class _Rows:
             runs=self.options.runs,
             total=self.total,
             limit=self.options.limit,
-            jobs=self._jobs(n_learners),
+            jobs=self._jobs(len(contest.entries)),
         )
 
     def _jobs(self, n_learners: int) -> int:

@@ -44,6 +44,14 @@ _STATUS = {
 }
 
 
+def _check_files(options: LearnOptions) -> None:
+    """Check that the files can be written; only --save may replace the model gone on from."""
+    check_outputs(options.save, options.report, options.checkpoint, inputs=options.sources)
+    if options.base is not None:
+        check_outputs(options.report, options.checkpoint, inputs=[str(options.base)])
+    check_report(options.report)
+
+
 class LearnJob:
     """One ``onkel learn``."""
 
@@ -55,12 +63,9 @@ class LearnJob:
             raise ValueError(
                 f"--delay {options.delay} needs the time of every row: name its column with --time"
             )
-        check_outputs(options.save, options.report, options.checkpoint, inputs=options.sources)
+        _check_files(options)
         self.params = with_features(parse_settings(options.settings or ()), options.features)
         self.base: tuple[StreamModel, dict[str, Any]] | None = None
-        if options.base is not None:
-            check_outputs(options.report, options.checkpoint, inputs=[str(options.base)])
-        check_report(options.report)
         if options.base is not None:
             self.base = load_base(options.base)
             options = continued(options, self.base[0])
