@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from onkel.errors import DataError
+
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -55,5 +57,36 @@ def oracle():
         arrays = np.load(folder / f"{dataset}.npz")
         (entry,) = (e for e in entries if (e["dataset"], e["algorithm"]) == (dataset, algorithm))
         return arrays["X"], arrays["y"], arrays["perm"], np.array(entry["values"])
+
+    return read
+
+
+@pytest.fixture
+def collect():
+    """Read a stream to its end or its error: (X, y, error, sizes of the blocks)."""
+
+    def read(stream):
+        Xs, ys, sizes, error = [], [], [], None
+        at = stream.skip_rows
+        try:
+            for block in stream:
+                assert block.start == at
+                at += block.n_rows
+                X = block.X
+                if isinstance(X, np.ndarray):
+                    assert X.flags.c_contiguous
+                else:
+                    X = X.toarray()
+                assert X.dtype == stream.dtype
+                Xs.append(X)
+                sizes.append(block.n_rows)
+                if block.y is not None:
+                    assert len(block.y) == block.n_rows
+                    ys.append(block.y)
+        except DataError as e:
+            error = e
+        assert all(n == stream.block_rows for n in sizes[:-1])
+        X = np.concatenate(Xs) if Xs else np.empty((0, stream.n_features))
+        return X, np.concatenate(ys) if ys else None, error, sizes
 
     return read
