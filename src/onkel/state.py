@@ -1,17 +1,17 @@
-"""Checks of a loaded state: each model declares its fields, and one function checks them.
+"""State that is declared once: saving, loading, checking, copying and counting follow from it.
 
-A model file may come from anywhere, and its arrays go to compiled loops that check nothing. So
-every ``set_state`` begins with :func:`check`, and refuses what its own ``get_state`` could not have
-returned.
+A class that derives from :class:`Stateful` names the attributes it keeps, each with its type, shape
+and range. A model file may come from anywhere, and its arrays go to compiled loops that check
+nothing. So ``set_state`` refuses what ``get_state`` could not have returned.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from onkel.errors import ModelFileError
 from onkel.parameters import is_whole
 
 Sizes = dict[str, int]
+Fields = Mapping[str, "Field"]
 
 
 def require(condition: Any, message: str) -> None:
@@ -37,6 +38,14 @@ class Field:
     def check(self, value: Any, sizes: Sizes) -> str | None:
         """What is wrong with the value and what would be right; None if the value is good."""
         raise NotImplementedError
+
+    def saved(self, value: Any) -> Any:
+        """What a state holds of an attribute."""
+        return value
+
+    def loaded(self, value: Any) -> Any:
+        """The attribute, from a checked state; never shared with it."""
+        return value
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,9 @@ class Array(Field):
             return f"holds numbers from {least} to {most}; they must be {_range(self)}"
         return None
 
+    def loaded(self, value: Any) -> np.ndarray:
+        return np.array(value)
+
 
 @dataclass(frozen=True)
 class Whole(Field):
@@ -85,6 +97,9 @@ class Whole(Field):
         if not self.low <= value <= self.high:
             return f"is {value}; it must be {_range(self)}"
         return None
+
+    def loaded(self, value: Any) -> int:
+        return int(value)
 
 
 @dataclass(frozen=True)
@@ -101,6 +116,12 @@ class Number(Field):
             return f"is {value}; it must be finite and {_range(self)}"
         return None
 
+    def saved(self, value: Any) -> float:
+        return float(value)
+
+    def loaded(self, value: Any) -> float:
+        return float(value)
+
 
 @dataclass(frozen=True)
 class Flag(Field):
@@ -109,6 +130,9 @@ class Flag(Field):
     def check(self, value: Any, sizes: Sizes) -> str | None:
         ok = isinstance(value, bool | np.bool_)
         return None if ok else f"is {_kind(value)}, not true or false"
+
+    def loaded(self, value: Any) -> bool:
+        return bool(value)
 
 
 @dataclass(frozen=True)
@@ -141,6 +165,142 @@ class Listed(Field):
         wrong = (self.of.check(item, sizes) for item in given)
         return next((f"holds an entry that {text}" for text in wrong if text), None)
 
+    def loaded(self, value: Any) -> list[Any]:
+        return list(value)
+
+
+@dataclass(frozen=True)
+class Like(Field):
+    """An array, or a named tuple of arrays, of the types and shapes that the object holds now.
+
+    ``indices``: the range of the arrays of whole numbers, by name, where it is not 0 to 2⁶².
+    """
+
+    indices: Mapping[str, tuple[int, int]] | None = None
+
+    def as_now(self, name: str, now: Any) -> Field:
+        """The field of an attribute whose value is ``now``."""
+        if isinstance(now, tuple):
+            parts = {part: self.as_now(part, array) for part, array in now._asdict().items()}  # type: ignore[attr-defined]
+            return _Tuple(type(now), parts, optional=self.optional)
+        low, high = (0, 2**62) if now.dtype.kind == "i" else (-math.inf, math.inf)
+        low, high = (self.indices or {}).get(name, (low, high))
+        return Array(now.dtype, now.shape, low, high, optional=self.optional)
+
+
+@dataclass(frozen=True)
+class _Tuple(Field):
+    """A named tuple of arrays, saved as a group of them."""
+
+    of: Any
+    parts: Mapping[str, Field]
+
+    def saved(self, value: Any) -> dict[str, Any]:
+        return dict(value._asdict())
+
+    def loaded(self, value: Any) -> Any:
+        return self.of(*(field.loaded(value[name]) for name, field in self.parts.items()))
+
+
+@dataclass(frozen=True)
+class Part(Field):
+    """A :class:`Stateful` attribute, with a state of its own; None is left out of a state.
+
+    ``begin(owner)`` gives the object that takes the state where the owner holds None.
+    """
+
+    begin: Callable[[Any], Stateful] | None = None
+
+
+class Stateful:
+    """Something that declares its state: the attributes that it keeps.
+
+    In a state, an attribute stands under its name without underscores at the ends. Where types or
+    shapes depend on the object, :meth:`state_fields` computes the fields.
+    """
+
+    #: the fields of the attributes, by their names
+    STATE: ClassVar[Fields] = {}
+
+    def state_fields(self) -> Fields:
+        """The fields of the attributes that the object keeps, as it is now."""
+        return self.STATE
+
+    def state_sizes(self) -> Sizes:
+        """Named sizes that are known before a state is read."""
+        return {}
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        """Raise a ModelFileError where the values, each right by itself, do not fit together.
+
+        ``sizes`` are all named sizes.
+        """
+
+    def state_is_set(self) -> None:
+        """Compute what follows from the attributes that a state has set."""
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and plain values, not copied, from which `set_state` goes on bit for bit."""
+        state: dict[str, Any] = {}
+        for name, field in self.state_fields().items():
+            value = getattr(self, name, None)
+            if isinstance(field, Part):
+                if value is not None:
+                    state[name.strip("_")] = value.get_state()
+                continue
+            if value is None and field.optional:
+                continue
+            if isinstance(field, Like):
+                field = field.as_now(name, value)
+            state[name.strip("_")] = None if value is None else field.saved(value)
+        return state
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take a state that `get_state` gave, after checking it; nothing is shared with it.
+
+        Raises
+        ------
+        ModelFileError
+            Names the field, what is wrong with it and what would be right.
+        """
+        fields = self.state_fields()
+        plain = {
+            name: field.as_now(name, getattr(self, name)) if isinstance(field, Like) else field
+            for name, field in fields.items()
+            if not isinstance(field, Part)
+        }
+        named = {name.strip("_"): field for name, field in plain.items()}
+        self.check_state(state, check(state, named, **self.state_sizes()))
+        for name, field in plain.items():
+            value = state.get(name.strip("_"))
+            setattr(self, name, None if value is None else field.loaded(value))
+        for name, field in fields.items():
+            if isinstance(field, Part):
+                self._set_part(name, field, state)
+        self.state_is_set()
+
+    def _set_part(self, name: str, field: Part, state: dict[str, Any]) -> None:
+        """Let an attribute that keeps a state of its own take it."""
+        key = name.strip("_")
+        if key not in state:
+            require(field.optional, f"{key}: is missing")
+            setattr(self, name, None)
+            return
+        part = getattr(self, name, None)
+        if part is None:
+            assert field.begin is not None
+            part = field.begin(self)
+            setattr(self, name, part)
+        with inside(state, key) as of_part:
+            part.set_state(of_part)
+
+
+def nbytes(state: Any) -> int:
+    """Bytes of the arrays of a state."""
+    if isinstance(state, dict):
+        return sum(map(nbytes, state.values()))
+    return int(state.nbytes) if isinstance(state, np.ndarray) else 0
+
 
 def check(state: Any, fields: Mapping[str, Field], **sizes: int) -> Sizes:
     """Refuse a state that differs from its declaration; returns all named sizes.
@@ -157,7 +317,10 @@ def check(state: Any, fields: Mapping[str, Field], **sizes: int) -> Sizes:
             require(field.optional, f"{name}: is missing")
             continue
         wrong = None
-        if not (field.empty and state[name] is None):
+        if isinstance(field, _Tuple):
+            with inside(state, name) as parts:
+                check(parts, field.parts)
+        elif not (field.empty and state[name] is None):
             wrong = field.check(state[name], found)
         require(wrong is None, f"{name}: {wrong}")
     return found

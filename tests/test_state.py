@@ -1,0 +1,143 @@
+"""State that is declared once: what is saved, checked, loaded and counted."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+
+from onkel.errors import ModelFileError
+from onkel.state import (
+    Array,
+    Fields,
+    Flag,
+    Like,
+    Listed,
+    Number,
+    Part,
+    Stateful,
+    Text,
+    Whole,
+    inside,
+    nbytes,
+    require,
+)
+
+
+class Past(NamedTuple):
+    values: np.ndarray
+    places: np.ndarray
+
+
+class Inner(Stateful):
+    STATE: ClassVar[Fields] = {"sums": Array(shape=(2,), low=0.0)}
+
+    def __init__(self):
+        self.sums = np.zeros(2)
+
+
+class Outer(Stateful):
+    STATE: ClassVar[Fields] = {
+        "rows_": Whole(),
+        "width": Number(low=0.0),
+        "kind": Text(among=("a", "b")),
+        "fixed": Flag(),
+        "names": Listed(Text(), "d"),
+        "mean": Array(shape=("d",)),
+        "late": Array(shape=("d",), optional=True),
+        "past": Like({"places": (0, 2)}),
+        "inner": Part(),
+        "second": Part(lambda owner: Inner(), optional=True),
+    }
+
+    def __init__(self):
+        self.rows_, self.width, self.kind, self.fixed = 0, 1.0, "a", False
+        self.names, self.mean, self.late = ["x", "y"], np.zeros(2), None
+        self.past = Past(np.zeros(3), np.zeros(3, np.int64))
+        self.inner, self.second = Inner(), None
+        self.doubled = 0.0
+
+    def check_state(self, state, sizes):
+        require(state["rows"] <= 100, f"rows: is {state['rows']}")
+
+    def state_is_set(self):
+        self.doubled = 2 * self.width
+
+
+def learned():
+    one = Outer()
+    one.rows_, one.width, one.kind, one.fixed = 7, 2.5, "b", True
+    one.mean[:], one.past.values[:], one.inner.sums[:] = 3.0, 4.0, 5.0
+    one.late, one.second = np.ones(2), Inner()
+    return one
+
+
+def test_a_state_brings_everything_back():
+    one, other = learned(), Outer()
+    other.set_state(one.get_state())
+    assert (other.rows_, other.width, other.kind, other.fixed) == (7, 2.5, "b", True)
+    assert other.mean.tolist() == [3, 3]
+    assert other.late.tolist() == [1, 1]
+    assert other.past.values.tolist() == [4, 4, 4]
+    assert isinstance(other.past, Past)
+    assert other.inner.sums.tolist() == [5, 5]
+    assert other.second.sums.tolist() == [0, 0]
+    assert other.doubled == 5.0
+    np.testing.assert_equal(other.get_state(), one.get_state())
+
+
+def test_nothing_is_shared_with_a_state():
+    one, other = learned(), Outer()
+    other.set_state(one.get_state())
+    other.mean[0] = other.past.values[0] = other.inner.sums[0] = 9.0
+    assert one.mean[0] == 3.0
+    assert one.past.values[0] == 4.0
+    assert one.inner.sums[0] == 5.0
+
+
+def test_what_is_none_is_left_out():
+    state = Outer().get_state()
+    assert "late" not in state
+    assert "second" not in state
+    other = learned()
+    other.set_state(state)
+    assert other.late is None
+    assert other.second is None
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"rows": 1.5}, "rows: is float, not a whole number"),
+        ({"rows": 101}, "rows: is 101"),
+        ({"width": -1.0}, "width: is -1.0; it must be finite and at least 0"),
+        ({"kind": "c"}, "kind: is 'c'; it must be one of 'a', 'b'"),
+        ({"names": ["x"]}, "mean: has shape"),
+        ({"mean": np.zeros(2, np.float32)}, "mean: has dtype float32, not float64"),
+        ({"past": {"values": np.zeros(3)}}, "past/places: is missing"),
+        ({"past": {"values": np.zeros(3), "places": np.array([0, 1, 3])}}, "past/places: holds"),
+        ({"past": 3}, "past is int, not a group of fields"),
+        ({"inner": {"sums": np.array([1.0, -1.0])}}, "inner/sums: holds numbers from -1"),
+    ],
+)
+def test_a_damaged_state_is_refused_by_name(damage, message):
+    with pytest.raises(ModelFileError, match=message):
+        Outer().set_state({**learned().get_state(), **damage})
+
+
+@pytest.mark.parametrize("name", ["rows", "mean", "past", "inner"])
+def test_what_is_missing_is_named(name):
+    state = learned().get_state()
+    del state[name]
+    with pytest.raises(ModelFileError, match=f"{name}: is missing"):
+        Outer().set_state(state)
+
+
+def test_errors_inside_of_groups_name_their_way():
+    with pytest.raises(ModelFileError, match="model/inner/sums"), inside({"model": {}}, "model"):
+        Outer().set_state({**learned().get_state(), "inner": {"sums": np.zeros(3)}})
+
+
+def test_bytes_are_those_of_the_arrays():
+    assert nbytes(Outer().get_state()) == 8 * (2 + 3 + 3 + 2)
