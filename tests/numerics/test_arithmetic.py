@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onkel.numerics.gaussian import exp2, gaussian_block
+from onkel.numerics.arrays import scratch
 from onkel.numerics.jit import axpy, dot, first_least, jit, sincos_block
-from onkel.numerics.workspace import scratch
+from onkel.numerics.pairwise import exp2, gaussian_block
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 8e-7), ("float64", 2e-15)])

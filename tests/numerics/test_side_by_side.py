@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from onkel.learners import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps.landmarks import search
 from onkel.numerics import threads
-from onkel.numerics.blas import add_gram, cholesky_lower, lower_gram
+from onkel.numerics.linalg import add_gram, cholesky_lower, lower_gram
 
 
 @pytest.fixture

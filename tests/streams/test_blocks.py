@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from onkel.columns.kinds.hashing import slots
 from onkel.errors import DataError
-from onkel.numerics.dense import with_zero_columns
+from onkel.numerics.arrays import with_zero_columns
 from onkel.streams import Column, Encoder, lines, open_stream
 
 ROWS = 150

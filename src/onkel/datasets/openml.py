@@ -13,7 +13,7 @@ from onkel.datasets.folders import folders
 from onkel.datasets.registry import Entry, info
 from onkel.datasets.store import missing
 from onkel.errors import DataError
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 
 
 def fetch(name: str, *, force: bool = False) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.state import Array, Flag, check, require
 
 # 16 columns make 136 cells a row, which take 3 µs.

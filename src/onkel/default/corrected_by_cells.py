@@ -26,7 +26,7 @@ from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
 from onkel.model.warmup import Warmup, next_power_of_two
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.rules.base import Rule
 from onkel.rules.least_squares import ExactScalars
 from onkel.state import Array, check, inside, require

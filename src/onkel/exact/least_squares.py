@@ -36,8 +36,7 @@ from scipy.linalg.lapack import dpotrf
 from onkel.exact.saved_matrices import check_matrices
 from onkel.exact.since_anchor import RowsSince, solve_lower
 from onkel.exact.sums import FEW_ROWS, NOTHING, Known, Sums, wider
-from onkel.numerics.blas import cholesky_lower, lower_gram
-from onkel.numerics.linalg import BlockFactor
+from onkel.numerics.linalg import BlockFactor, cholesky_lower, lower_gram
 from onkel.numerics.threads import side_by_side
 
 #: rows between two factorisations of R: fewer cost more for the factor, more cost more for S

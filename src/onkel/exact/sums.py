@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 
 from onkel.merging import joined
-from onkel.numerics.blas import add_gram
+from onkel.numerics.linalg import add_gram
 
 #: for fewer rows SciPy's wrappers, which block other threads, are quicker to call
 FEW_ROWS = 16

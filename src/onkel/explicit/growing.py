@@ -9,7 +9,7 @@ import numpy as np
 from onkel.explicit import loop
 from onkel.explicit.walk import Walk
 from onkel.explicit.weights import Weights
-from onkel.numerics.dense import as_dense, with_zero_columns
+from onkel.numerics.arrays import as_dense, with_zero_columns
 from onkel.rules import base as places
 from onkel.state import Array, check, require
 

@@ -25,7 +25,7 @@ from onkel.exact.sums import Known
 from onkel.explicit.walk import Walk
 from onkel.explicit.weights import Weights, regression
 from onkel.model.kept_rows import KeptRows
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.rules.base import RuleKind
 from onkel.state import Array, Whole, check, inside, require
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from onkel.explicit.walk import Walk
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 
 
 class Moving(Walk):

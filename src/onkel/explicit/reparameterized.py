@@ -16,7 +16,7 @@ import numpy as np
 from onkel.explicit.loop import scores, update
 from onkel.explicit.walk import Walk
 from onkel.maps.spectra import WIDEST, fill_frequencies, fill_shares, frequencies_of
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import axpy, dot, jit, jit_inline, sincos_turns
 from onkel.rules.base import SCALE, T
 from onkel.rules.dispatch import judge

@@ -14,7 +14,7 @@ import numpy as np
 
 from onkel.explicit.features_ahead import Part, features_at_once, features_in_turn
 from onkel.explicit.weights import Weights
-from onkel.numerics.workspace import scratch
+from onkel.numerics.arrays import scratch
 
 
 class Walk:

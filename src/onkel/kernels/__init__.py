@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from onkel.kernels.base import Kernel
 from onkel.kernels.base import normal_directions as normal_directions
-from onkel.kernels.cauchy import Cauchy
-from onkel.kernels.distances import squared_distances as squared_distances
-from onkel.kernels.gaussian import Gaussian
-from onkel.kernels.laplacian import Laplacian
-from onkel.kernels.linear import Linear
-from onkel.kernels.matern import Matern32, Matern52
-from onkel.kernels.periodic import Periodic
-from onkel.kernels.polynomial import Polynomial
-from onkel.kernels.rational_quadratic import RationalQuadratic
+from onkel.kernels.base import squared_distances as squared_distances
+from onkel.kernels.by_column import Cauchy, Laplacian, Periodic
+from onkel.kernels.polynomial import Linear, Polynomial
+from onkel.kernels.radial import Gaussian, Matern32, Matern52, RationalQuadratic
 from onkel.tables import Table
 
 KERNELS: Table[Kernel] = Table(

@@ -5,7 +5,8 @@ first rows of a stream. The radial kernels are scale mixtures of Gaussians,
 
     κ(x, x') = E_τ[exp(-γ τ ‖x - x'‖²)],   ω = √(2γτ) · N(0, I),
 
-so the mixing law of τ gives both the kernel and its random frequencies (Bochner).
+so the mixing law of τ gives both the kernel and its random frequencies (Bochner). First come the
+inner products and distances that kernels are made of, of dense or CSR rows.
 """
 
 from __future__ import annotations
@@ -13,11 +14,41 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
-from onkel.kernels.distances import squared_distances, squared_of_products
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.numerics.pairwise import ordered_squared_distances
+
+
+def squared_norms(X: Any) -> np.ndarray:
+    if issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def products(X: Any, S: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    """X Sᵀ, in ``out`` if possible."""
+    if out is None or not isinstance(X, np.ndarray):
+        return np.asarray(X @ S.T)
+    return np.matmul(X, S.T, out=out)
+
+
+def squared_distances(X: Any, S: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Squared Euclidean distances (n, m) between the rows of X (dense or CSR) and S (dense)."""
+    if isinstance(X, np.ndarray) and len(S):
+        # centred: far from the origin the squares would cancel
+        middle = S.mean(axis=0)
+        X, S = X - middle, S - middle
+    return squared_of_products(products(X, S, out), X, S)
+
+
+def squared_of_products(P: np.ndarray, X: Any, S: np.ndarray) -> np.ndarray:
+    """‖x - s‖² (n, m) from the inner products P = X Sᵀ, in place."""
+    P *= -2.0
+    P += squared_norms(X)[:, None]
+    P += squared_norms(S)[None, :]
+    return np.maximum(P, 0.0, out=P)
 
 
 class Kernel(BaseEstimator):

@@ -1,4 +1,4 @@
-"""The polynomial kernel."""
+"""Kernels of the inner product: linear and polynomial."""
 
 from __future__ import annotations
 
@@ -6,9 +6,34 @@ from typing import Any
 
 import numpy as np
 
-from onkel.kernels.base import Kernel
-from onkel.kernels.distances import products, squared_norms
+from onkel.kernels.base import Kernel, products, squared_norms
 from onkel.numerics.pairwise import ordered_products
+
+
+class Linear(Kernel):
+    """⟨x, x'⟩; gamma is not used."""
+
+    name = "linear"
+    shift_invariant = False
+    radial = False
+
+    def gram(
+        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        return products(X, S, out)
+
+    def ordered_gram(
+        self,
+        X: np.ndarray,
+        S: np.ndarray,
+        gamma: float,
+        out: np.ndarray | None = None,
+        earlier: bool = False,
+    ) -> np.ndarray:
+        return ordered_products(X, S, out, earlier)
+
+    def diagonal(self, X: Any, gamma: float) -> np.ndarray:
+        return squared_norms(X)
 
 
 class Polynomial(Kernel):

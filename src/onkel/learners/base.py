@@ -19,7 +19,7 @@ from onkel.learners.portable.saved import nbytes
 from onkel.learners.told import Told
 from onkel.losses import Loss, parse_loss
 from onkel.model.lock import locked
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
 

@@ -10,7 +10,7 @@ import numpy as np
 from onkel.columns.kinds.cells import is_missing
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
-from onkel.numerics.values import as_values
+from onkel.numerics.arrays import as_values
 
 _KINDS = (str, int, float)
 

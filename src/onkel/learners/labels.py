@@ -10,7 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from onkel.errors import DataError
 from onkel.learners.checking import cell_error, first_error, not_finite
-from onkel.numerics.values import as_values
+from onkel.numerics.arrays import as_values
 
 
 def required_target(estimator: Any, y: Any) -> Any:

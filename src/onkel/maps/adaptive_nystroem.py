@@ -13,7 +13,7 @@ from onkel.maps.landmarks.factors import SOLVERS, leading
 from onkel.maps.landmarks.online_kmeans import moved
 from onkel.maps.landmarks.panel import Panel
 from onkel.maps.nystroem import NystroemFeatures
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Array, Field, Number, Whole
 

@@ -17,7 +17,7 @@ from onkel.maps.candidates import Candidates
 from onkel.maps.fourier import SpectralFeatures
 from onkel.maps.label_sums import LabelSums, indicators
 from onkel.model.warmup import next_power_of_two
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Array, Field, Flag, Number, inside, require
 

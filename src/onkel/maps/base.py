@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onkel.model.warmup import next_power_of_two
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags
 from onkel.state import Field
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from onkel.maps.fourier import row_turns, turns_of
+from onkel.numerics.arrays import scratch
 from onkel.numerics.jit import cos_block, jit
-from onkel.numerics.workspace import scratch
 
 _TURN = 1.0 / (2.0 * math.pi)
 

@@ -11,9 +11,8 @@ import numpy as np
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.fourier import SpectralFeatures
 from onkel.maps.hadamard_loops import fastfood_angles
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense, scratch
 from onkel.numerics.jit import sincos_block
-from onkel.numerics.workspace import scratch
 from onkel.state import Array, Field, Number, Whole
 
 _ARRAYS = ("signs", "order", "normals", "lengths")

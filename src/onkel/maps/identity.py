@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onkel.maps.base import FeatureMap
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit
 
 

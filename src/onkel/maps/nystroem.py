@@ -12,9 +12,9 @@ from scipy.linalg import eigh
 from onkel.kernels import Gaussian, Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import Change, FeatureMap
-from onkel.numerics.dense import with_zero_columns
-from onkel.numerics.gaussian import LOG2_E, exp2
+from onkel.numerics.arrays import with_zero_columns
 from onkel.numerics.jit import axpy, jit
+from onkel.numerics.pairwise import LOG2_E, exp2
 from onkel.parameters import whole
 from onkel.state import Array, Field, Number
 

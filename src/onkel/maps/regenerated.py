@@ -10,8 +10,8 @@ import numpy as np
 
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.fourier import SpectralFeatures
+from onkel.numerics.arrays import scratch
 from onkel.numerics.jit import sincos_part
-from onkel.numerics.workspace import scratch
 from onkel.state import Field, Number
 
 # Frequencies drawn at once. Drawing a number costs a hundred multiplications, so many rows share a

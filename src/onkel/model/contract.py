@@ -10,7 +10,7 @@ from onkel.errors import MergeError
 from onkel.losses import Loss
 from onkel.model.guard import Guard
 from onkel.model.warmup import Warmup
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places

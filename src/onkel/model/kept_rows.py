@@ -8,7 +8,7 @@ import numpy as np
 
 from onkel.model.labels import with_class
 from onkel.model.warmup import fields_of_rows
-from onkel.numerics.dense import with_zero_columns
+from onkel.numerics.arrays import with_zero_columns
 from onkel.state import Array, Whole, check, require
 
 _ARRAYS = ("X", "y", "weight", "born")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from onkel.model.labels import with_class
-from onkel.numerics.dense import with_zero_columns
+from onkel.numerics.arrays import with_zero_columns
 from onkel.state import Array, Whole, check, require
 
 #: with a larger weight the other rows would be lost in rounding

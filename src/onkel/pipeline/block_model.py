@@ -17,7 +17,7 @@ from onkel.learners.grouping import by_group
 from onkel.learners.labels import targets
 from onkel.learners.told import Told, joined
 from onkel.model.lock import locked
-from onkel.numerics.dense import with_zero_columns
+from onkel.numerics.arrays import with_zero_columns
 from onkel.persistence.registry import model_of_part, part_of
 from onkel.pipeline.inputs import Inputs
 from onkel.pipeline.intervals import error_bars, interval

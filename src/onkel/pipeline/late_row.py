@@ -9,8 +9,7 @@ import numpy as np
 
 from onkel.columns.failures import shorten
 from onkel.errors import DataError
-from onkel.numerics.dense import as_dense
-from onkel.numerics.values import as_values
+from onkel.numerics.arrays import as_dense, as_values
 from onkel.pipeline.rows import NamedRow
 from onkel.pipeline.stream_model import StreamModel
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.numerics.dense import as_dense, with_zero_columns
+from onkel.numerics.arrays import as_dense, with_zero_columns
 from onkel.state import Array, check, require
 
 _MOST_ROWS = 128

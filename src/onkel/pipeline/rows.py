@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from onkel.errors import DataError
-from onkel.numerics.values import as_values
+from onkel.numerics.arrays import as_values
 
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from onkel.columns.scaling import OnlineScaler
 from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
-from onkel.numerics.dense import with_zero_columns
+from onkel.numerics.arrays import with_zero_columns
 from onkel.state import inside
 
 TARGET = "y"

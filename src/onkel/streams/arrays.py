@@ -11,7 +11,7 @@ import numpy as np
 from onkel.columns.encoding import Encoder
 from onkel.columns.kinds.cells import is_missing
 from onkel.errors import DataError
-from onkel.numerics.values import as_values
+from onkel.numerics.arrays import as_values
 from onkel.streams.blocks import Piece
 from onkel.streams.sources.source import Source, piece_rows
 

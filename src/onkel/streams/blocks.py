@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from onkel.errors import DataError
-from onkel.numerics.dense import with_zero_columns
+from onkel.numerics.arrays import with_zero_columns
 
 
 class Block(NamedTuple):

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from onkel.kernels import Kernel
-from onkel.numerics.dense import as_dense
-from onkel.numerics.workspace import scratch
+from onkel.numerics.arrays import as_dense, scratch
 from onkel.rules.base import Rule
 from onkel.state import Array
 from onkel.support.budget import Budget

@@ -12,7 +12,7 @@ from onkel.losses import Loss
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.model.labels import outputs_with_class, with_class
 from onkel.model.warmup import Warmup
-from onkel.numerics.dense import with_zero_columns
+from onkel.numerics.arrays import with_zero_columns
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places
 from onkel.rules.base import Rule

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from onkel.learners.told import Told
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 
 
 @runtime_checkable

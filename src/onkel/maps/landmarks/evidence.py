@@ -30,9 +30,8 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from onkel.maps.landmarks.rational import KernelColumns, kernel_columns
-from onkel.numerics.blas import add_gram
 from onkel.numerics.in_steps import finished
-from onkel.numerics.linalg import cholesky_in_steps
+from onkel.numerics.linalg import add_gram, cholesky_in_steps
 from onkel.numerics.threads import side_by_side
 
 #: added to the diagonal of κ(S, S): landmarks may coincide

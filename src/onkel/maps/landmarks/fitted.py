@@ -11,7 +11,7 @@ from onkel.maps.landmarks.evidence import Landmarks, penalty_of
 from onkel.maps.landmarks.heavy_tails import TailCurves
 from onkel.maps.landmarks.rational import KernelColumns
 from onkel.maps.landmarks.units import Units
-from onkel.numerics.dense import with_zero_columns
+from onkel.numerics.arrays import with_zero_columns
 from onkel.state import Array, Field, Number
 
 # The penalty of the constant feature, as a share of λ: so small that targets need no centring.

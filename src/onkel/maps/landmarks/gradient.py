@@ -18,10 +18,10 @@ from onkel.maps.landmarks.rational import (
     chain_with,
     through_distances,
 )
+from onkel.numerics.arrays import scratch
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import cholesky_in_steps, inverse_of_factor
 from onkel.numerics.threads import in_halves
-from onkel.numerics.workspace import scratch
 
 # Rows of a step where there are only residuals to compute.
 _MANY = 8192

@@ -21,7 +21,7 @@ from onkel.maps.landmarks.first_widths import (
 from onkel.maps.landmarks.fitted import FittedLandmarks
 from onkel.maps.landmarks.search import improve, steps_of_search
 from onkel.maps.landmarks.units import Units, n_steps
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished, in_shares
 from onkel.parameters import non_negative, whole
 from onkel.state import Field, Flag, Whole

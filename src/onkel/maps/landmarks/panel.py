@@ -8,7 +8,7 @@ import numpy as np
 
 from onkel.kernels import make_kernel
 from onkel.maps.landmarks.online_kmeans import next_move
-from onkel.numerics.workspace import scratch
+from onkel.numerics.arrays import scratch
 
 
 class Panel:

@@ -25,8 +25,8 @@ import numpy as np
 from scipy.linalg.blas import dsymm, dsyrk
 from scipy.linalg.lapack import dpotri
 
+from onkel.numerics.arrays import scratch
 from onkel.numerics.linalg import cholesky_upper
-from onkel.numerics.workspace import scratch
 from onkel.support.budget import DIAGONAL
 
 #: the least value that is added to the diagonal

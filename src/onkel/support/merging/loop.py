@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.numerics.gaussian import LOG2_E, exp2
 from onkel.numerics.jit import jit, jit_inline
+from onkel.numerics.pairwise import LOG2_E, exp2
 from onkel.rules.base import SCALE, SQUARED_NORM
 from onkel.support.merging.slots import Scratch, make_room, squared_norm, store
 from onkel.support.moving import move_of, onto_ball, scale_by

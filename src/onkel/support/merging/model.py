@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from onkel.numerics.arrays import scratch
 from onkel.numerics.pairwise import ordered_squared_distances
-from onkel.numerics.workspace import scratch
 from onkel.state import Array
 from onkel.support.budgeted import BudgetModel
 from onkel.support.merging.loop import learn_merging

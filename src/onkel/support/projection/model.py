@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from onkel.numerics.workspace import scratch
+from onkel.numerics.arrays import scratch
 from onkel.state import Array
 from onkel.support.budgeted import BudgetModel
 from onkel.support.model import MOST_ROWS

@@ -8,7 +8,7 @@ import numpy as np
 
 from onkel.kernels import Kernel
 from onkel.losses import Loss
-from onkel.numerics.dense import as_dense
+from onkel.numerics.arrays import as_dense
 from onkel.state import Array
 from onkel.support.model import MOST_ROWS, SupportModel
 from onkel.support.stored_rows import SLOTS
