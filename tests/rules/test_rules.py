@@ -22,9 +22,8 @@ from onkel.rules import (
     ProjectedGradient,
     make_rule,
 )
-from onkel.rules.base import OWN, OWN_STATE, RuleKind
+from onkel.rules.base import OWN, OWN_STATE, RuleKind, UpdateContext
 from onkel.rules.dispatch import step
-from onkel.rules.how import How
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,7 @@ def test_a_number_without_a_step_ends_in_an_error(number):
 
 @jit
 def step_of(rule):
-    return step(How(np.zeros(OWN_STATE), 0, 0.0, rule, np.zeros(8)), 1.0, 1.0, 1.0, 1.0)
+    return step(UpdateContext(np.zeros(OWN_STATE), 0, 0.0, rule, np.zeros(8)), 1.0, 1.0, 1.0, 1.0)
 
 
 def test_losses_a_rule_takes():

@@ -28,7 +28,7 @@ from onkel.merging import require_same
 from onkel.model.warmup import Warmup, next_power_of_two
 from onkel.numerics.arrays import as_dense
 from onkel.rules.base import Rule
-from onkel.rules.least_squares import ExactScalars
+from onkel.rules.second_order import ExactScalars
 from onkel.state import Array, check, inside, require
 
 # Columns and bins are chosen after so many rows, and again at every power of two up to the last.

@@ -44,7 +44,7 @@ class Growing(Walk):
         index = np.arange(most)
         q = np.asarray(m.kernel_diagonal(X), dtype=np.float64)
         done, new_size = loop.grow_block(
-            panel, q, size, index, y, weight, weights.W, weights.how, P
+            panel, q, size, index, y, weight, weights.W, weights.context, P
         )
         self.support = np.concatenate([self.support, X[index[size:new_size] - most]])
         if done == n:
@@ -54,7 +54,7 @@ class Growing(Walk):
         # model and is learned over its features.
         Z = np.ascontiguousarray(m.features(X[: done + 1]))
         c = np.empty(weights.n_outputs)
-        row = y[done], weight[done], weights.W, weights.H, weights.how, P, c
+        row = y[done], weight[done], weights.W, weights.H, weights.context, P, c
         loop.learn_one(Z, done, -1.0, *row)
         weights.refresh_norm()
         return int(done) + 1

@@ -16,10 +16,9 @@ from onkel.model.common_factor import rescale
 from onkel.numerics.calling import FIRST_ADDRESS
 from onkel.numerics.jit import axpy, dot, jit, jit_inline
 from onkel.rules.adagrad import adagrad_move
-from onkel.rules.base import ALPHA, RADIUS, SCALE, SQUARED_NORM, RuleKind, T
+from onkel.rules.base import ALPHA, RADIUS, SCALE, SQUARED_NORM, RuleKind, T, UpdateContext
 from onkel.rules.dispatch import judge, step
 from onkel.rules.doubly_stochastic import move_part
-from onkel.rules.how import How
 
 
 @jit_inline
@@ -31,12 +30,12 @@ def _project(W, radius, state):
 
 
 @jit_inline
-def update(Z, t, q, weight, value, W, H, how, P, c):
+def update(Z, t, q, weight, value, W, H, context, P, c):
     """Move f after row t by the rule; True where W changed by more than its common factor.
 
     ``q`` is κ(x, x), or negative for ‖z‖², computed only where the rule reads it.
     """
-    rule, par, state = how.rule, how.par, how.state
+    rule, par, state = context.rule, context.par, context.state
     if rule == RuleKind.ADAGRAD:
         return adagrad_move(par, weight, Z, t, c, W, H)
     c2 = 0.0
@@ -48,7 +47,7 @@ def update(Z, t, q, weight, value, W, H, how, P, c):
         return False
     if q < 0.0 and (rule == RuleKind.PASSIVE_AGGRESSIVE or par[RADIUS] > 0.0):
         q = float(dot(Z, t, Z, t))
-    a, b = step(how, weight, value, c2, q)
+    a, b = step(context, weight, value, c2, q)
     if a != 1.0:
         rescale(W, a, state)
     if c2 > 0.0:
@@ -73,40 +72,40 @@ def scores(W, Z, t, state, P):
 
 
 @jit_inline
-def learn_row(Z, t, q, y, weight, W, H, how, P, c):
+def learn_row(Z, t, q, y, weight, W, H, context, P, c):
     """Learn row t, whose scores are P[t]."""
-    how.state[T] += 1.0
-    if q < 0.0 and how.rule >= FIRST_ADDRESS:
+    context.state[T] += 1.0
+    if q < 0.0 and context.rule >= FIRST_ADDRESS:
         q = float(dot(Z, t, Z, t))
-    value = judge(how, P, t, y, q, c)
-    return update(Z, t, q, weight, value, W, H, how, P, c)
+    value = judge(context, P, t, y, q, c)
+    return update(Z, t, q, weight, value, W, H, context, P, c)
 
 
 @jit
-def learn_one(Z, t, q, y, weight, W, H, how, P, c):
+def learn_one(Z, t, q, y, weight, W, H, context, P, c):
     """:func:`learn_row`, from Python."""
-    learn_row(Z, t, q, y, weight, W, H, how, P, c)
+    learn_row(Z, t, q, y, weight, W, H, context, P, c)
 
 
 @jit
-def learn_block(Z, y, weight, W, H, how, P):
+def learn_block(Z, y, weight, W, H, context, P):
     """Rows of fixed features Z (n, m), in order; P (n, K) gets the scores before each."""
-    c, state = np.empty(W.shape[0]), how.state
+    c, state = np.empty(W.shape[0]), context.state
     for t in range(Z.shape[0]):
         scores(W, Z, t, state, P)
         if weight[t] > 0.0:
-            learn_row(Z, t, -1.0, y[t], weight[t], W, H, how, P, c)
+            learn_row(Z, t, -1.0, y[t], weight[t], W, H, context, P, c)
 
 
 @jit
-def grow_block(panel, q, size, index, y, weight, W, how, P):
+def grow_block(panel, q, size, index, y, weight, W, context, P):
     """Kernel learning until the support set is full: returns (rows done, support size).
 
     ``panel`` (n, B + n) holds κ between the rows of the block and the B landmark places followed
     by the rows themselves; ``index[j]`` is the column of support vector j, ``W[:, j]`` its
     coefficients. Stops at the first row that would need place B + 1: it is scored, not learned.
     """
-    n, n_landmarks, state = P.shape[0], W.shape[1], how.state
+    n, n_landmarks, state = P.shape[0], W.shape[1], context.state
     c, before = np.empty(W.shape[0]), np.empty_like(state)
     Z = np.zeros((n, n_landmarks), W.dtype)
     no_state = np.empty((0, 0), W.dtype)
@@ -118,7 +117,7 @@ def grow_block(panel, q, size, index, y, weight, W, how, P):
             continue
         before[:] = state
         state[T] += 1.0
-        value = judge(how, P, t, y[t], q[t], c)
+        value = judge(context, P, t, y[t], q[t], c)
         if np.any(c != 0.0):
             if size == n_landmarks:
                 state[:] = before
@@ -128,7 +127,7 @@ def grow_block(panel, q, size, index, y, weight, W, how, P):
             Z[t, size] = 1.0
             index[size] = n_landmarks + t
             size += 1
-        update(Z, t, q[t], weight[t], value, W, no_state, how, P, c)
+        update(Z, t, q[t], weight[t], value, W, no_state, context, P, c)
     return n, size
 
 
@@ -136,12 +135,12 @@ def grow_block(panel, q, size, index, y, weight, W, how, P):
 def learn_or_undo(Z, y, weight, W, H, state, loss, epsilon, rule, par):
     """Learn a row whose scores are finite before and after it; where they aren't, do nothing.
 
-    The parts of :class:`onkel.rules.how.How` are arguments of their own: Python passes them faster
-    than a tuple, which matters for a single row.
+    The parts of the :class:`~onkel.rules.base.UpdateContext` are arguments of their own: Python
+    passes them faster than a tuple, which matters for a single row.
     """
     P = np.empty((1, W.shape[0]))
     W_before, H_before, state_before = W.copy(), H.copy(), state.copy()
-    learn_block(Z, y, weight, W, H, How(state, loss, epsilon, rule, par), P)
+    learn_block(Z, y, weight, W, H, UpdateContext(state, loss, epsilon, rule, par), P)
     finite = True
     for k in range(W.shape[0]):
         # what became infinite did so along z; a compiled math.isfinite misses it where sums may be

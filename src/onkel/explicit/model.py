@@ -78,10 +78,10 @@ class ExplicitModel(Model):
         """f = 0 over the map as it is now."""
         walk = walk_over(self.map, self.rule)
         state = self._new_state()
-        how = state, self.loss, self.epsilon, self.par
+        context = state, self.loss, self.epsilon, self.par
         shape = self.n_outputs, walk.n_weights(self.map)
         prior = self.map.prior() if self.rule.kind.exact else None
-        self.walk = walk(Weights(self.rule, how, shape, self.map.dtype_, prior), self.map)
+        self.walk = walk(Weights(self.rule, context, shape, self.map.dtype_, prior), self.map)
 
     @property
     def weights(self) -> Weights:
@@ -285,7 +285,7 @@ class ExplicitModel(Model):
             return
         numbers, weights = np.array([y, weight]), self.weights
         row = Z, numbers[:1], numbers[1:]
-        if not learn_or_undo(*row, weights.W, weights.H, *weights.how):
+        if not learn_or_undo(*row, weights.W, weights.H, *weights.context):
             raise diverged(0)
 
     def _row_to_learn(self, X: np.ndarray) -> np.ndarray | None:

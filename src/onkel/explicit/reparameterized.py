@@ -216,7 +216,7 @@ def _room(law, W):
 
 
 @jit_inline
-def _score(X, t, now, row, W, how, P):
+def _score(X, t, now, row, W, context, P):
     """Features of row t, and P[t], its scores."""
     mixed = now.amplitude.shape[0] > 0
     _angles(X, t, now.F, now.width, row.angles)
@@ -224,17 +224,17 @@ def _score(X, t, now, row, W, how, P):
     sincos_turns(row.angles[0], size, row.cos, row.sin)
     if mixed:
         _weigh_components(row.Z, now.amplitude)
-    scores(W, row.Z, 0, how.state, row.p)
+    scores(W, row.Z, 0, context.state, row.p)
     for k in range(W.shape[0]):
         P[t, k] = row.p[0, k]
 
 
 @jit_inline
-def _learn_law(X, t, weight, value, law, step, now, row, how):
+def _learn_law(X, t, weight, value, law, step, now, row, context):
     """The parameters of the frequencies ← themselves - η ∂loss."""
     eta, most = step[0] * weight, np.inf
     if step[1] > 0.0:
-        eta, most = eta / math.sqrt(1.0 + how.state[T] / step[1]), value
+        eta, most = eta / math.sqrt(1.0 + context.state[T] / step[1]), value
     if law.log_width.shape[1] == 1 and law.mean.shape[1] == 0:
         _learn_widths(X, t, law.noise, row.v, eta, most, row.slope, law.log_width, now.width)
     else:
@@ -242,20 +242,20 @@ def _learn_law(X, t, weight, value, law, step, now, row, how):
 
 
 @jit_inline
-def _learn_row(X, t, y, weight, law, step, now, row, W, H, how):
+def _learn_row(X, t, y, weight, law, step, now, row, W, H, context):
     """Learn row t, whose scores are known."""
-    how.state[T] += 1.0
-    value = judge(how, row.p, 0, y, 1.0, row.c)
+    context.state[T] += 1.0
+    value = judge(context, row.p, 0, y, 1.0, row.c)
     # all gradients at the weights before the update
-    _pull_on_angles(W, row.Z, row.c, how.state[SCALE], row.v)
+    _pull_on_angles(W, row.Z, row.c, context.state[SCALE], row.v)
     if now.amplitude.shape[0] > 0:
-        _pull_on_components(W, row.Z, row.c, how.state[SCALE], law.first, now.shares)
-    if update(row.Z, 0, 1.0, weight, value, W, H, how, row.p, row.c):
-        _learn_law(X, t, weight, value, law, step, now, row, how)
+        _pull_on_components(W, row.Z, row.c, context.state[SCALE], law.first, now.shares)
+    if update(row.Z, 0, 1.0, weight, value, W, H, context, row.p, row.c):
+        _learn_law(X, t, weight, value, law, step, now, row, context)
 
 
 @jit
-def learn_reparameterized(X, y, weight, law, step, W, H, how, P):
+def learn_reparameterized(X, y, weight, law, step, W, H, context, P):
     """RRF, Algorithm 1: weights and log-widths both move by the same loss, row by row.
 
     ``law`` is a :class:`onkel.maps.spectra.Law`, ``step`` is [η_g, damping]. With a damping of
@@ -264,9 +264,9 @@ def learn_reparameterized(X, y, weight, law, step, W, H, how, P):
     """
     now, row = _now(law, W), _room(law, W)
     for t in range(X.shape[0]):
-        _score(X, t, now, row, W, how, P)
+        _score(X, t, now, row, W, context, P)
         if weight[t] != 0.0:
-            _learn_row(X, t, y[t], weight[t], law, step, now, row, W, H, how)
+            _learn_row(X, t, y[t], weight[t], law, step, now, row, W, H, context)
 
 
 class LearnedByGradient(Walk):
@@ -275,7 +275,7 @@ class LearnedByGradient(Walk):
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         m, weights = self.map, self.weights
         rows = as_dense(X), y, weight, m.parameters(), m.widths_par_
-        learn_reparameterized(*rows, weights.W, weights.H, weights.how, P)
+        learn_reparameterized(*rows, weights.W, weights.H, weights.context, P)
 
     def settled(self) -> bool:
         return False

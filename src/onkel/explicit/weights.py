@@ -15,9 +15,8 @@ from onkel.explicit import loop
 from onkel.merging import joined, require_same
 from onkel.model.labels import outputs_with_class, targets_of
 from onkel.rules import base as places
-from onkel.rules.base import Rule, RuleKind
-from onkel.rules.how import How
-from onkel.rules.least_squares import ExactScalars
+from onkel.rules.base import Rule, RuleKind, UpdateContext
+from onkel.rules.second_order import ExactScalars
 from onkel.state import Array, check, inside, require
 
 _ARRAYS = ("W", "H", "state")
@@ -51,13 +50,13 @@ class Weights:
     def __init__(
         self,
         rule: Rule,
-        how: tuple[Any, ...],
+        context: tuple[Any, ...],
         shape: tuple[int, int],
         dtype: Any,
         prior: np.ndarray | None = None,
     ) -> None:
         self.rule = rule
-        self.state, self._loss, self._epsilon, self._par = how
+        self.state, self._loss, self._epsilon, self._par = context
         self._W = np.zeros(shape, np.float64 if rule.kind.exact else dtype)
         # whether an exact rule has learned rows that are not in W yet
         self._behind = False
@@ -87,9 +86,9 @@ class Weights:
         return self._W.shape  # type: ignore[return-value]
 
     @property
-    def how(self) -> How:
+    def context(self) -> UpdateContext:
         """What every loop needs to know to move f."""
-        return How(self.state, self._loss, self._epsilon, self.rule.number, self._par)
+        return UpdateContext(self.state, self._loss, self._epsilon, self.rule.number, self._par)
 
     @property
     def n_outputs(self) -> int:
@@ -106,7 +105,7 @@ class Weights:
     def learn(self, Z: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         """Learn rows of features Z (n, m), in order; P (n, K) gets the scores before each."""
         if self.matrix is None:
-            loop.learn_block(Z, y, weight, self.W, self.H, self.how, P)
+            loop.learn_block(Z, y, weight, self.W, self.H, self.context, P)
             return
         P[:] = self.matrix.learn(Z, self.targets(y), weight)
         self.count(weight)

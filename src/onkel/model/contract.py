@@ -14,8 +14,7 @@ from onkel.numerics.arrays import as_dense
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places
-from onkel.rules.base import Rule, vector
-from onkel.rules.how import How
+from onkel.rules.base import Rule, UpdateContext, vector
 
 
 class Model:
@@ -184,7 +183,7 @@ class Model:
         if self.warmup.complete:
             self.warmup = None
 
-    def how(self) -> How:
+    def context(self) -> UpdateContext:
         """How f moves, as passed to every loop."""
         assert self.rule is not None
-        return How(self.state, self.loss, self.epsilon, self.rule.number, self.par)
+        return UpdateContext(self.state, self.loss, self.epsilon, self.rule.number, self.par)

@@ -9,6 +9,7 @@ numbers that the rule itself carries from row to row (``first_state``) start at 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -41,6 +42,18 @@ ALPHA, RADIUS, OWN = 0, 1, 2
 # Indices into the state vector: rows learned, the common factor of the coefficients, ‖f‖² (kept
 # where f is projected), and the first of the rule's own numbers. The budget uses those between.
 T, SCALE, SQUARED_NORM, OWN_STATE = 0, 1, 2, 8
+
+
+class UpdateContext(NamedTuple):
+    """What an update of f depends on beside its row, as every compiled loop takes it."""
+
+    #: T, SCALE, SQUARED_NORM and the rule's own numbers
+    state: np.ndarray
+    loss: int
+    epsilon: float
+    #: the rule's number, and its parameter vector
+    rule: int
+    par: Any
 
 
 def vector(*own: float, alpha: float = 0.0, radius: float = 0.0) -> np.ndarray:

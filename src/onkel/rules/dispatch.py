@@ -13,13 +13,13 @@ from onkel.rules.passive_aggressive import passive_aggressive_step
 
 
 @jit_inline
-def judge(how, P, t, y, q, c):
+def judge(context, P, t, y, q, c):
     """Loss of the scores in row t of P (n, K) for label y; writes c = -∂loss/∂p (K,).
 
     ``q`` is κ(x, x). A rule with its own tube or margin uses that.
     """
-    rule, par, state, loss = how.rule, how.par, how.state, how.loss
-    margin, epsilon = 1.0, how.epsilon
+    rule, par, state, loss = context.rule, context.par, context.state, context.loss
+    margin, epsilon = 1.0, context.epsilon
     if rule == RuleKind.NORMA:
         if loss <= Loss.PERCEPTRON:
             margin = state[TUBE]
@@ -35,12 +35,12 @@ def judge(how, P, t, y, q, c):
 
 
 @jit_inline
-def step(how, weight, value, c2, q):
+def step(context, weight, value, c2, q):
     """(a, b) of f ← a f + b c κ(x, ·) after a row of this weight.
 
     ``value`` is its loss, ``c2`` is ‖c‖² and ``q`` is κ(x, x).
     """
-    rule, par, state = how.rule, how.par, how.state
+    rule, par, state = context.rule, context.par, context.state
     if rule == RuleKind.GRADIENT or rule == RuleKind.NORMA:
         return gradient_step(par, state[T], weight)
     if rule == RuleKind.PASSIVE_AGGRESSIVE:

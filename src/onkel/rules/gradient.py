@@ -1,4 +1,4 @@
-"""Online gradient descent, with its step sizes."""
+"""Gradient rules: online gradient descent and its step sizes, OLK, Pegasos and the perceptron."""
 
 from __future__ import annotations
 
@@ -102,3 +102,79 @@ class Gradient(Rule):
                 "or a number above 0 and at most 1"
             )
         return Schedule[self.schedule.upper()], 0.0
+
+
+class Pegasos(Rule):
+    """Pegasos: ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)``, then projection onto ‖f‖ ≤ 1/√α.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        L2 penalty α > 0 (λ in Shalev-Shwartz et al. 2007).
+    project : bool, default=True
+        The paper's optional projection.
+    """
+
+    name = "pegasos"
+    kind = RuleKind.GRADIENT
+
+    def __init__(self, alpha: float = 1e-4, project: bool = True) -> None:
+        self.alpha = alpha
+        self.project = project
+
+    def parameters(self) -> np.ndarray:
+        alpha = positive(self, "alpha")
+        radius = alpha**-0.5 if self.project else 0.0
+        return vector(*GradientScalars(1.0, Schedule.INVERSE, 0.0), alpha=alpha, radius=radius)
+
+
+class ProjectedGradient(Gradient):
+    """OLK: a gradient step, then the projection ``f ← min(1, U/‖f‖) f`` onto a ball.
+
+    A scalar recursion keeps ‖f‖² (He & Kwok 2014, Algorithm 1 and equation 9).
+
+    Parameters
+    ----------
+    radius : float, default=10.0
+        U > 0.
+    learning_rate, schedule, alpha
+        As in :class:`Gradient`; the paper's schedules are "constant" and "inverse_sqrt".
+    """
+
+    name = "projected"
+
+    def __init__(
+        self,
+        radius: float = 10.0,
+        learning_rate: float = 0.5,
+        schedule: str | float = "inverse_sqrt",
+        alpha: float = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, schedule, alpha)
+        self.radius = radius
+
+    def parameters(self) -> np.ndarray:
+        return self._vector(radius=positive(self, "radius"))
+
+
+class Perceptron(Rule):
+    """Perceptron: on a wrong prediction ``f ← f + η y κ(x, ·)``.
+
+    A score of 0 predicts +1 (among equal scores, the first class), so a row predicted right by that
+    convention changes nothing. Regression: where \\|y - f\\| > ε, ``f ← f + η sgn(y - f) κ(x, ·)``.
+
+    Parameters
+    ----------
+    learning_rate : float, default=1.0
+        η > 0; in classification it scales f and changes no prediction.
+    """
+
+    name = "perceptron"
+    kind = RuleKind.GRADIENT
+    own_loss = {"classification": "perceptron", "regression": "epsilon_insensitive"}  # noqa: RUF012
+
+    def __init__(self, learning_rate: float = 1.0) -> None:
+        self.learning_rate = learning_rate
+
+    def parameters(self) -> np.ndarray:
+        return vector(*GradientScalars(positive(self, "learning_rate"), Schedule.CONSTANT, 0.0))

@@ -32,18 +32,18 @@ def direction_sums(c, P, t):
 
 
 @jit_inline
-def move_of(how, rows, t, c):
+def move_of(context, rows, t, c):
     """The :class:`Move` of row t, whose scores are known; writes c = -∂loss/∂p (K,)."""
-    weight, state = rows.weight[t], how.state
+    weight, state = rows.weight[t], context.state
     if weight == 0.0:
         return Move(1.0, 0.0, 0.0, 0.0)
     state[T] += 1.0
     q = rows.q[t]
-    value = judge(how, rows.P, t, rows.y[t], q, c)
+    value = judge(context, rows.P, t, rows.y[t], q, c)
     c2, cp = direction_sums(c, rows.P, t)
-    if c2 == 0.0 and how.par[ALPHA] == 0.0:
+    if c2 == 0.0 and context.par[ALPHA] == 0.0:
         return Move(1.0, 0.0, 0.0, 0.0)
-    a, b = step(how, weight, value, c2, q)
+    a, b = step(context, weight, value, c2, q)
     return Move(a, b if c2 > 0.0 else 0.0, c2, cp)
 
 
@@ -62,9 +62,9 @@ def scale_by(A, outputs, a, state):
 
 
 @jit_inline
-def onto_ball(slots, how):
+def onto_ball(slots, context):
     """Project f onto the rule's ball, where it has one."""
-    state, radius = how.state, how.par[RADIUS]
+    state, radius = context.state, context.par[RADIUS]
     if radius > 0.0 and state[SQUARED_NORM] > radius * radius:
         scale_by(slots.A, slots.outputs, radius / math.sqrt(state[SQUARED_NORM]), state)
         state[SQUARED_NORM] = radius * radius

@@ -112,12 +112,12 @@ def _slot_beside(t, rows, size, slots, limits, state, scratch):
 
 
 @jit_inline
-def _learn_row(t, rows, slots, inverse, limits, how, scratch):
-    state, c, new = how.state, scratch.c, scratch.new
+def _learn_row(t, rows, slots, inverse, limits, context, scratch):
+    state, c, new = context.state, scratch.c, scratch.new
     size = slots.counts[SIZE]
     catch_up(rows.panel, t, slots)
     score(rows.panel, t, slots.A, size, state, rows.P, t)
-    move = move_of(how, rows, t, c)
+    move = move_of(context, rows, t, c)
     scale_by(slots.A, slots.outputs, move.a, state)
     if move.b > 0.0:
         for k in range(c.shape[0]):
@@ -135,7 +135,7 @@ def _learn_row(t, rows, slots, inverse, limits, how, scratch):
             new_neighbours(r, size, slots, scratch.neighbour)
         if limits.track:
             norm_from_gram(slots.counts[SIZE], slots, state)
-    onto_ball(slots, how)
+    onto_ball(slots, context)
 
 
 @jit_inline
@@ -147,7 +147,7 @@ def _stops(inverse, removed, slots, limits):
 
 
 @jit
-def learn_exchange(rows, slots, inverse, limits, how, first):
+def learn_exchange(rows, slots, inverse, limits, context, first):
     """Learn the rows of one sub-block from row ``first`` on.
 
     Returns the row to go on with: the inverse has to be settled, or computed anew, before it.
@@ -162,7 +162,7 @@ def learn_exchange(rows, slots, inverse, limits, how, first):
         slots.counts[CHANGED] = 0
     for t in range(first, rows.P.shape[0]):
         removed = slots.counts[REMOVED]
-        _learn_row(t, rows, slots, inverse, limits, how, scratch)
+        _learn_row(t, rows, slots, inverse, limits, context, scratch)
         if _stops(inverse, removed, slots, limits):
             return t + 1
     return rows.P.shape[0]

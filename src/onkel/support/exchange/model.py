@@ -50,7 +50,7 @@ class ExchangeModel(BudgetModel):
             n_ahead = ahead_rows if self._often else 0
             ahead = look_ahead(self.inverse, rows.panel, changed, done, n_ahead)
             inverse = Inverse(self.inverse, new_terms(self.inverse), ahead)
-            done = learn_exchange(rows, slots, inverse, self._limits(), self.how(), first)
+            done = learn_exchange(rows, slots, inverse, self._limits(), self.context(), first)
             ahead_rows = min(done - first, _MOST_AHEAD)
             if self.budget.needs_inverse():
                 self._settle(inverse, removed)

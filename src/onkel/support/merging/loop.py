@@ -79,14 +79,14 @@ def _merged(limits, slots, S, table, events, i, state, scratch):
 
 
 @jit
-def learn_merging(rows, X, S, slots, limits, table, how):
+def learn_merging(rows, X, S, slots, limits, table, context):
     """Learn the rows X (n, d) of one sub-block.
 
     ``rows.panel`` (n, capacity + n) holds D of the rows with the slots and with themselves;
     ``slots.gram`` holds D of the slots, of which there may be one more than the budget; ``table``
     is :func:`~onkel.support.merging.point.degradation_table`.
     """
-    A, counts, panel, P, state = slots.A, slots.counts, rows.panel, rows.P, how.state
+    A, counts, panel, P, state = slots.A, slots.counts, rows.panel, rows.P, context.state
     n, outputs = panel.shape[0], slots.outputs
     c, kernel = np.empty(A.shape[0]), np.zeros((1, A.shape[1]), A.dtype)
     scratch = Scratch(np.empty((1, A.shape[1])), np.empty((2, A.shape[1])), np.empty(A.shape[0]))
@@ -96,7 +96,7 @@ def learn_merging(rows, X, S, slots, limits, table, how):
         size = counts[SIZE]
         _kernel_values(panel, t, size, kernel)
         score(kernel, 0, A, size, state, P, t)
-        move = move_of(how, rows, t, c)
+        move = move_of(context, rows, t, c)
         scale_by(A, outputs, move.a, state)
         if move.b > 0.0:
             state[SQUARED_NORM] += move.b * (2.0 * move.a * move.cp + move.b * move.c2)
@@ -107,4 +107,4 @@ def learn_merging(rows, X, S, slots, limits, table, how):
             if size == limits.size:
                 kept = _merged(limits, slots, S, table, events, n_events, state, scratch)
             n_events += kept
-        onto_ball(slots, how)
+        onto_ball(slots, context)

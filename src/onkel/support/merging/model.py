@@ -36,7 +36,7 @@ class MergingModel(BudgetModel):
         return super().support.astype(self.dtype)
 
     def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
-        learn_merging(rows, X, self.S, slots, self._limits(), degradation_table(), self.how())
+        learn_merging(rows, X, self.S, slots, self._limits(), degradation_table(), self.context())
 
     def panel(self, X: np.ndarray) -> np.ndarray:
         """γ‖x - s‖², (n, slots + n), of rows X (n, d) with every slot and with themselves.

@@ -71,19 +71,19 @@ def _store(t, size, b, delta, rows, slots, basis, state, scratch):
 
 
 @jit_inline
-def _learn_row(t, size, rows, slots, basis, limits, how, scratch):
+def _learn_row(t, size, rows, slots, basis, limits, context, scratch):
     """Learn row t, whose scores are known."""
-    c, state, P = scratch.c, how.state, rows.P
+    c, state, P = scratch.c, context.state, rows.P
     weight, q, y = rows.weight[t], rows.q[t], rows.y[t]
     eta = limits.par[ETA]
     state[T] += 1.0
-    value = judge(how, P, t, y, q, c)
+    value = judge(context, P, t, y, q, c)
     c2, cp = direction_sums(c, P, t)
     margin = limits.par[AGGRESSIVE] > 0.0 and c2 == 0.0
     if margin:
-        value = evaluate(Loss.HINGE, P, t, y, how.epsilon, c)
+        value = evaluate(Loss.HINGE, P, t, y, context.epsilon, c)
         c2, cp = direction_sums(c, P, t)
-    if c2 == 0.0 and how.par[ALPHA] == 0.0:
+    if c2 == 0.0 and context.par[ALPHA] == 0.0:
         return
     length = _squared_length(basis.Z, t, size)
     delta2 = max(q - length, 0.0)
@@ -91,7 +91,7 @@ def _learn_row(t, size, rows, slots, basis, limits, how, scratch):
     rounding = 1e-10 if slots.A.itemsize == 8 else 1e-4
     room = not margin and (size < limits.size or limits.size < 0)
     stores = room and delta2 > max(eta * eta, rounding * q)
-    a, b = step(how, weight, value, c2, q)
+    a, b = step(context, weight, value, c2, q)
     if margin:
         b = margin_step(value, c2, length, delta2, b, eta, limits.size)
     scale_by(slots.A, slots.outputs, a, state)
@@ -105,25 +105,25 @@ def _learn_row(t, size, rows, slots, basis, limits, how, scratch):
         if limits.track:
             moved = 2.0 * b * a * cp + b * b * c2 * length
             state[SQUARED_NORM] = max(state[SQUARED_NORM] + moved, 0.0)
-    onto_ball(slots, how)
+    onto_ball(slots, context)
 
 
 @jit_inline
-def _take_row(t, first, rows, slots, basis, limits, how, scratch):
+def _take_row(t, first, rows, slots, basis, limits, context, scratch):
     """Score row t and, where its weight is not 0, learn it."""
     size = slots.counts[SIZE]
     new_coordinates(basis.Z, t, first, size, rows.panel, slots.changes, basis.factor)
-    score(basis.Z, t, slots.A, size, how.state, rows.P, t)
+    score(basis.Z, t, slots.A, size, context.state, rows.P, t)
     if rows.weight[t] != 0.0:
-        _learn_row(t, size, rows, slots, basis, limits, how, scratch)
+        _learn_row(t, size, rows, slots, basis, limits, context, scratch)
 
 
 @jit
-def learn_projection(rows, slots, basis, limits, how):
+def learn_projection(rows, slots, basis, limits, context):
     """Learn the rows of one sub-block; ``rows.panel`` is not read where the set is full already."""
     K = rows.P.shape[1]
     scratch = Scratch(np.empty(K), np.empty(K))
     slots.counts[CHANGED] = 0
     first = slots.counts[SIZE]
     for t in range(rows.P.shape[0]):
-        _take_row(t, first, rows, slots, basis, limits, how, scratch)
+        _take_row(t, first, rows, slots, basis, limits, context, scratch)

@@ -65,5 +65,5 @@ class ProjectionModel(BudgetModel):
         Z = scratch("coordinates", (len(X), len(self.S)), self.dtype)
         Z[:, :m] = rows.panel[:, :m]
         solve(Z, m, self.factor)
-        learn_projection(rows, slots, Basis(Z, self.factor), self._limits(), self.how())
+        learn_projection(rows, slots, Basis(Z, self.factor), self._limits(), self.context())
         self._keep_rows(X, rows, slots)

@@ -70,14 +70,14 @@ def _refresh(limits, size, slots, state):
 
 
 @jit_inline
-def _add(t, b, c2, cp, rows, slots, limits, how, scratch):
+def _add(t, b, c2, cp, rows, slots, limits, context, scratch):
     """Row t joins the support set, which makes room for it: f ← f + b c κ(x, ·)."""
-    A, outputs, state = slots.A, slots.outputs, how.state
+    A, outputs, state = slots.A, slots.outputs, context.state
     size = slots.counts[SIZE]
     s, before, after = size, 1.0, 1.0
     state[MISTAKES] += 1.0
     if size == limits.size:
-        s, before, after = slot_to_drop(limits, how, rows, t, b, slots, size, scratch)
+        s, before, after = slot_to_drop(limits, context, rows, t, b, slots, size, scratch)
         slots.counts[REMOVED] += 1
         if limits.kind == RemovalKind.BOUNDED and limits.track:
             cp = _along(scratch.c, rows.panel, t, size, A, state)
@@ -93,11 +93,11 @@ def _add(t, b, c2, cp, rows, slots, limits, how, scratch):
 
 
 @jit_inline
-def _learn_row(t, rows, slots, limits, how, scratch):
-    state, c, new = how.state, scratch.c, scratch.new
+def _learn_row(t, rows, slots, limits, context, scratch):
+    state, c, new = context.state, scratch.c, scratch.new
     catch_up(rows.panel, t, slots)
     score(rows.panel, t, slots.A, slots.counts[SIZE], state, rows.P, t)
-    move = move_of(how, rows, t, c)
+    move = move_of(context, rows, t, c)
     scale_by(slots.A, slots.outputs, move.a, state)
     b = move.b
     if b > 0.0 and limits.kind == RemovalKind.STOCHASTIC:
@@ -105,15 +105,15 @@ def _learn_row(t, rows, slots, limits, how, scratch):
     if b > 0.0:
         for k in range(c.shape[0]):
             new[k] = b * c[k]
-        _add(t, b, move.c2, move.a * move.cp, rows, slots, limits, how, scratch)
-    onto_ball(slots, how)
+        _add(t, b, move.c2, move.a * move.cp, rows, slots, limits, context, scratch)
+    onto_ball(slots, context)
 
 
 @jit
-def learn_removal(rows, slots, limits, how):
+def learn_removal(rows, slots, limits, context):
     """Learn the rows of one sub-block."""
     K = rows.P.shape[1]
     scratch = Scratch(np.empty(K), np.empty(K), np.empty((1, slots.A.shape[1])))
     slots.counts[CHANGED] = 0
     for t in range(rows.P.shape[0]):
-        _learn_row(t, rows, slots, limits, how, scratch)
+        _learn_row(t, rows, slots, limits, context, scratch)

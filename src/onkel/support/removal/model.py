@@ -13,5 +13,5 @@ class RemovalModel(BudgetModel):
     """Coefficients over stored rows; a full set drops one of them for each new row."""
 
     def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
-        learn_removal(rows, slots, self._limits(), self.how())
+        learn_removal(rows, slots, self._limits(), self.context())
         self._keep_rows(X, rows, slots)

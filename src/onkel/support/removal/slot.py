@@ -17,12 +17,12 @@ from onkel.support.removal.smallest import smallest_slot
 
 
 @jit_inline
-def slot_to_drop(limits, how, rows, t, b, slots, size, scratch):
+def slot_to_drop(limits, context, rows, t, b, slots, size, scratch):
     """(slot, factor of the stored rows before the new one is added, factor of all after that).
 
     ``scratch.new`` (K,) are the new row's coefficients, a step of size b.
     """
-    kind, par, state = limits.kind, limits.par, how.state
+    kind, par, state = limits.kind, limits.par, context.state
     new, work = scratch.new, scratch.work
     s, before, after = 0, 1.0, 1.0
     if kind == RemovalKind.RANDOM:
@@ -32,9 +32,9 @@ def slot_to_drop(limits, how, rows, t, b, slots, size, scratch):
     elif kind == RemovalKind.SMALLEST:
         s = smallest_slot(slots.A, slots.info, size, work)
     elif kind == RemovalKind.MOST_REDUNDANT:
-        s = most_redundant_slot(how.loss, slots, size, rows.panel, t, new, state)
+        s = most_redundant_slot(context.loss, slots, size, rows.panel, t, new, state)
     elif kind == RemovalKind.SHRINK_OLDEST:
-        s, after = shrunk_slot(par, how.loss, slots, size, rows.panel, t, new, state)
+        s, after = shrunk_slot(par, context.loss, slots, size, rows.panel, t, new, state)
     elif kind == RemovalKind.BOUNDED:
         s, before, after = bounded_slot(par, slots, size, b, new, state, work)
     elif kind == RemovalKind.FIXED_RANDOM:

@@ -73,15 +73,15 @@ def _score(t, rows, slots, carried, state):
 
 
 @jit
-def learn_transfer(rows, X, S, slots, carried, limits, k, how):
+def learn_transfer(rows, X, S, slots, carried, limits, k, context):
     """Learn the rows X (n, d) of one sub-block; a full set gives up k rows at once."""
-    K, state = rows.P.shape[1], how.state
+    K, state = rows.P.shape[1], context.state
     c, new = np.empty(K), np.empty(K)
     slots.counts[CHANGED] = 0
     for t in range(rows.P.shape[0]):
         catch_up(rows.panel, t, slots)
         _score(t, rows, slots, carried, state)
-        move = move_of(how, rows, t, c)
+        move = move_of(context, rows, t, c)
         # W is scaled along with A: it is passed in place of the outputs at stored rows
         scale_by(slots.A, carried.W, move.a, state)
         if move.b > 0.0:

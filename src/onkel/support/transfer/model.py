@@ -97,4 +97,4 @@ class TransferModel(BudgetModel):
     def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
         carried = Carried(self.carried, self.features.features(X), self.features._turns)
         k = int(self.budget.n_transfer)
-        learn_transfer(rows, X, self.S, slots, carried, self._limits(), k, self.how())
+        learn_transfer(rows, X, self.S, slots, carried, self._limits(), k, self.context())
