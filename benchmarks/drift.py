@@ -21,7 +21,7 @@ import numpy as np
 
 from onkel import StreamModel, algorithms, make, prequential
 from onkel.datasets import DRIFTS, drift_stream, load
-from onkel.evaluation.figures.styles import COLOURS
+from onkel.evaluation.curves import COLOURS
 from onkel.experiments.formats import markdown_table
 from onkel.experiments.records import Record
 from onkel.streams import Block

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from onkel.evaluation.figures.styles import COLOURS
+from onkel.evaluation.curves import COLOURS
 
 __all__ = ["over_budgets"]
 

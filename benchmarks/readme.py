@@ -16,7 +16,7 @@ import numpy as np
 from onkel import StreamModel, make, prequential
 from onkel.algorithms import ALGORITHMS
 from onkel.datasets import load
-from onkel.evaluation.figures.curves import plot
+from onkel.evaluation.curves import plot
 from onkel.evaluation.result import PrequentialResult
 
 DATA = ("ijcnn1", "cod-rna", "a9a", "letter", "usps", "satimage", "casp", "cadata")

@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.peers import batch, online
 from benchmarks.peers.measuring import Outcome, measure
 from benchmarks.streams import shuffled
-from onkel.evaluation.text import short
+from onkel.evaluation.formatting import short
 
 LIBRARIES = ("onkel", "scikit-learn", "river", "capymoa", "vowpalwabbit", "lightgbm", "catboost")
 DATA = ("spambase", "a9a", "ijcnn1", "letter", "covtype_sub93k", "cpusmall", "cadata", "casp")

@@ -16,7 +16,7 @@ from onkel.cli import app
 from onkel.cli.compare.taking_part import params_by_learner
 from onkel.cli.rows import generated_stream
 from onkel.errors import DataError
-from onkel.evaluation.comparison.orders import permuted, read_all
+from onkel.evaluation.comparison.contest import permuted, read_all
 
 
 def run(*args):

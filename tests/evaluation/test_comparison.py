@@ -11,8 +11,8 @@ from sklearn.linear_model import SGDClassifier
 import onkel
 from onkel.errors import DataError
 from onkel.evaluation.compare import compare
-from onkel.evaluation.comparison.testing import holm, p_values
-from onkel.evaluation.figures.styles import line_styles
+from onkel.evaluation.comparison.table import holm, p_values
+from onkel.evaluation.curves import line_styles
 from onkel.learners import FOGDClassifier, PAClassifier
 
 RNG = np.random.default_rng(0)

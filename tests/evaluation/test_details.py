@@ -22,8 +22,8 @@ import onkel
 from onkel.cli import app
 from onkel.errors import DataError, ModelFileError
 from onkel.evaluation import PrequentialRun, prequential
-from onkel.evaluation.details.baselines import Baselines
-from onkel.evaluation.details.ranking import Ranking
+from onkel.evaluation.baselines import Baselines
+from onkel.evaluation.class_details import Ranking
 from onkel.learners import FOGDClassifier, KernelRLSClassifier, PAClassifier, PARegressor
 
 RNG = np.random.default_rng(0)

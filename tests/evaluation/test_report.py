@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from onkel import OnlineKernelClassifier
 from onkel.cli import app
 from onkel.evaluation import prequential, write_html
-from onkel.evaluation.glance import sentences, tiles
+from onkel.evaluation.run_summary import sentences, tiles
 from onkel.learners import PAClassifier, PARegressor
 from onkel.pipeline import StreamModel
 

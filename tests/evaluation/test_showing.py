@@ -12,14 +12,12 @@ import pytest
 from rich.console import Console
 
 from onkel.algorithms import ALGORITHMS
+from onkel.evaluation import curves as figure_module
 from onkel.evaluation import prequential, write_html
-from onkel.evaluation.curves import mean_curve
-from onkel.evaluation.figures import curves as figure_module
-from onkel.evaluation.figures.curves import plot, to_svg
-from onkel.evaluation.figures.styles import line_styles
+from onkel.evaluation.comparison.table import best, summarize
+from onkel.evaluation.curves import line_styles, mean_curve, plot, to_svg
+from onkel.evaluation.formatting import bytes_text, duration, short
 from onkel.evaluation.progress import RunProgress
-from onkel.evaluation.summary import best, summarize
-from onkel.evaluation.text import bytes_text, duration, short
 from onkel.learners import PAClassifier, PARegressor
 
 RNG = np.random.default_rng(0)

@@ -42,7 +42,7 @@ def _digits(out: Path, *, passes: int, seed: int) -> Files:
     """Scikit-learn's handwritten digits in shuffled passes."""
     from sklearn.datasets import load_digits
 
-    from onkel.evaluation.comparison.orders import permuted
+    from onkel.evaluation.comparison.contest import permuted
 
     X, y = load_digits(return_X_y=True)
     X = X.astype("float32")
@@ -83,7 +83,7 @@ def _show(
 ) -> Files:
     from onkel.cli.tables import comparison_table
     from onkel.evaluation.comparison.table import comparison
-    from onkel.evaluation.figures.curves import plot
+    from onkel.evaluation.curves import plot
     from onkel.evaluation.report import write_html
 
     console = stdout()

@@ -26,7 +26,7 @@ def export(model: options.Model, out: _Out, values: _Values = None) -> None:
     """
     from onkel.cli.console import note
     from onkel.cli.writers import check_outputs
-    from onkel.evaluation.text import bytes_text
+    from onkel.evaluation.formatting import bytes_text
 
     check_outputs(out, inputs=[model, *([] if values is None else [values])])
     loaded = _load(model)
@@ -75,7 +75,7 @@ def _texts(model: Any, path: str, source: str) -> dict[str, list[str]]:
 
 def _inputs(model: Any) -> str:
     """The graph's inputs, in short."""
-    from onkel.evaluation.text import listed
+    from onkel.evaluation.formatting import listed
     from onkel.pipeline import StreamModel
 
     if isinstance(model, StreamModel) and model.encoder is not None and model.encoder.kinds:

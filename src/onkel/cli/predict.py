@@ -45,8 +45,8 @@ def predict(options: PredictOptions) -> None:
     Example: onkel predict flights.onkel new.csv --out predictions.parquet
     """
     from onkel.cli.writers import check_outputs, open_writer
-    from onkel.evaluation.scoring import Score
-    from onkel.evaluation.text import count
+    from onkel.evaluation.formatting import count
+    from onkel.evaluation.metrics import Score
 
     if options.out != "-":
         check_outputs(Path(options.out), inputs=[*options.sources, options.model])

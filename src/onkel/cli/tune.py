@@ -80,7 +80,7 @@ def tune(options: TuneOptions) -> None:
 
 
 def _rows(options: TuneOptions) -> tuple[Any, Any, Any]:
-    from onkel.evaluation.comparison.orders import read_all
+    from onkel.evaluation.comparison.contest import read_all
 
     stream = options.open(labels=options.task == "classification")
     held = read_all(stream, options.memory * 1e6, options.limit)

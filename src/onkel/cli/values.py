@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.evaluation.text import count
+from onkel.evaluation.formatting import count
 from onkel.learners.making import parse_value
 
 _MOST_CLASSES = 32

@@ -11,7 +11,7 @@ from onkel.distributed.dask import client_or_default, dask
 from onkel.distributed.plan import CANNOT_BE_READ, unreadable
 from onkel.distributed.reports import PartReport, Predicted
 from onkel.distributed.sources import FilePart, parts_of
-from onkel.evaluation.scoring import Score
+from onkel.evaluation.metrics import Score
 from onkel.persistence.atomic import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import written_as

@@ -15,7 +15,7 @@ import numpy as np
 from onkel.distributed.plan import CANNOT_BE_READ, Plan, unreadable
 from onkel.distributed.reports import PartReport
 from onkel.errors import DataError
-from onkel.evaluation.scoring import Score
+from onkel.evaluation.metrics import Score
 from onkel.pipeline import StreamModel
 from onkel.streams.blocks import concat, rows_of
 

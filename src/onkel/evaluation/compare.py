@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from onkel.evaluation.comparison.contest import Contest
+from onkel.evaluation.comparison.contest import Contest, in_order, permuted, read_all
 from onkel.evaluation.comparison.entries import entry, named
-from onkel.evaluation.comparison.orders import in_order, permuted, read_all
 from onkel.evaluation.comparison.table import Comparison, comparison, write_table
-from onkel.evaluation.figures.curves import plot
+from onkel.evaluation.curves import plot
 from onkel.evaluation.prequential import blocks_of
 from onkel.evaluation.processes import jobs_for
 from onkel.evaluation.report import write_html

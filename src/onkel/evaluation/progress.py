@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from onkel.evaluation.formatting import duration, short
 from onkel.evaluation.result import CurveRow
-from onkel.evaluation.text import duration, short
 from onkel.numerics import notices
 
 if TYPE_CHECKING:

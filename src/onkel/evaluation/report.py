@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from onkel._version import __version__
-from onkel.evaluation.column_table import column_table
+from onkel.evaluation import pictures
 from onkel.evaluation.comparison.table import comparison
-from onkel.evaluation.details.telling import score_lines
-from onkel.evaluation.figures import pictures
-from onkel.evaluation.figures.curves import plot, to_svg
-from onkel.evaluation.glance import sentences, tiles
+from onkel.evaluation.curves import plot, to_svg
+from onkel.evaluation.formatting import bytes_text, short
 from onkel.evaluation.result import PrequentialResult
-from onkel.evaluation.text import bytes_text, short
+from onkel.evaluation.run_summary import column_table, score_lines, sentences, tiles
 from onkel.persistence.atomic import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.describing import columns_with_importance

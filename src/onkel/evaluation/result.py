@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from onkel.evaluation.formatting import bytes_text, duration, short
 from onkel.evaluation.metrics import Metric, metrics_of
-from onkel.evaluation.text import bytes_text, duration, short
 from onkel.persistence.atomic import atomic_file
 from onkel.pipeline.describing import html_table
 
@@ -182,7 +182,7 @@ class PrequentialResult:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Draw the curve; ``path`` (PNG, SVG or PDF by its ending) is where to write it."""
-        from onkel.evaluation.figures.curves import plot
+        from onkel.evaluation.curves import plot
 
         return plot([self], path)
 

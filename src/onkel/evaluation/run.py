@@ -15,7 +15,7 @@ import numpy as np
 from onkel._version import __version__
 from onkel.errors import DataError, ModelFileError
 from onkel.evaluation.delayed import Delayed, delay_of
-from onkel.evaluation.details.details import Details
+from onkel.evaluation.details import Details
 from onkel.evaluation.growing_curve import GrowingCurve, Marks
 from onkel.evaluation.learner import as_block, as_learner, link_of, tell_then_learn
 from onkel.evaluation.metrics import metrics_of

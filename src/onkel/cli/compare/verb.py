@@ -130,8 +130,8 @@ class _Rows:
     held: tuple[Any, Any] | None = field(init=False)
 
     def __post_init__(self) -> None:
-        from onkel.evaluation.comparison.orders import read_all
-        from onkel.evaluation.text import count, duration
+        from onkel.evaluation.comparison.contest import read_all
+        from onkel.evaluation.formatting import count, duration
 
         began = time.perf_counter()
         stream = self.options.open()
@@ -183,7 +183,7 @@ class _Rows:
 
     def in_order(self, seed: int) -> Iterable[Any]:
         """Blocks in the order of a seed, or in the stream's order."""
-        from onkel.evaluation.comparison.orders import in_order, permuted
+        from onkel.evaluation.comparison.contest import in_order, permuted
 
         shuffled = self.options.order == "shuffled"
         if self.held is not None:
@@ -203,7 +203,7 @@ def _check_figure(path: Path | None) -> None:
 
 
 def _runs(n: int) -> str:
-    from onkel.evaluation.text import count
+    from onkel.evaluation.formatting import count
 
     return count(n, "run")
 
@@ -247,7 +247,7 @@ def _write_files(
     linear: set[str],
     notes: list[str],
 ) -> None:
-    from onkel.evaluation.figures.curves import plot
+    from onkel.evaluation.curves import plot
     from onkel.evaluation.report import write_html
 
     if options.figure is not None:

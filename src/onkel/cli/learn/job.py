@@ -22,11 +22,11 @@ from onkel.cli.showing_columns import show_columns
 from onkel.cli.values import choose_task, parse_delay, parse_settings, with_features
 from onkel.cli.writers import check_outputs, check_report
 from onkel.errors import DataError
-from onkel.evaluation.details.telling import verdict
 from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun
+from onkel.evaluation.run_summary import verdict
 from onkel.learners.making import make_estimator
 from onkel.persistence import save
 from onkel.pipeline import StreamModel

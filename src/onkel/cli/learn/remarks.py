@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onkel.cli.console import note
-from onkel.evaluation.text import count
+from onkel.evaluation.formatting import count
 from onkel.pipeline import StreamModel
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.base import clone
 
 from onkel.algorithms import ALGORITHMS
-from onkel.evaluation.comparison.rivals import rival
+from onkel.evaluation.comparison.adapters import rival
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.making import make_estimator, parse_value
 

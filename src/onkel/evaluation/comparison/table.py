@@ -1,16 +1,139 @@
-"""The table of a comparison: for terminals, pages, Markdown, CSV and LaTeX."""
+"""The table of a comparison: means, tests, and the text for terminals, pages and papers."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
 from typing import Any, NamedTuple
 
-from onkel.evaluation.comparison.testing import LEVEL, p_values
+import numpy as np
+from scipy.stats import ttest_rel
+
+from onkel.evaluation.curves import by_name, sample_std
+from onkel.evaluation.formatting import bytes_text, count, duration, short
+from onkel.evaluation.metrics import Metric
 from onkel.evaluation.result import PrequentialResult
-from onkel.evaluation.summary import Summary, best, summarize
-from onkel.evaluation.text import bytes_text, count, duration, short
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One line of a comparison.
+
+    Attributes
+    ----------
+    name : str
+        Learner.
+    metric : Metric
+        Main metric of the task.
+    mean, std : float
+        Of the metric over the runs; the sample standard deviation (n - 1), 0 for a single run.
+    runs, n_rows : int
+        Number of runs, and rows of a run.
+    rows_per_second, learn_seconds, seconds : float
+        Medians over the runs. The first two count learning time only.
+    model_bytes : int
+        Largest over the runs.
+    """
+
+    name: str
+    metric: Metric
+    mean: float
+    std: float
+    runs: int
+    n_rows: int
+    rows_per_second: float
+    learn_seconds: float
+    seconds: float
+    model_bytes: int
+
+    @property
+    def score(self) -> str:
+        """Mean ± std as text."""
+        mean = self.metric.format(self.mean)
+        if self.runs == 1:
+            return mean
+        number, _, unit = mean.partition(" ")
+        spread = f"{self.std:.2f}" if self.metric.unit == "%" else f"{self.std:.2g}"
+        return f"{number} ± {spread}{' ' + unit if unit else ''}"
+
+
+def summarize(results: Sequence[PrequentialResult]) -> list[Summary]:
+    """One `Summary` per name, in the order of first appearance, not sorted by score."""
+    return [_summary(name, runs) for name, runs in by_name(results).items()]
+
+
+def best(summaries: Sequence[Summary]) -> set[str]:
+    """Names of the best mean, and of every learner within its standard deviation of it.
+
+    Empty for fewer than two learners, as then nothing was compared.
+    """
+    if len(summaries) < 2:
+        return set()
+    sign = 1.0 if summaries[0].metric.lower_is_better else -1.0
+    top = min(summaries, key=lambda s: sign * s.mean)
+    return {s.name for s in summaries if sign * (s.mean - top.mean) <= top.std}
+
+
+def _summary(name: str, runs: list[PrequentialResult]) -> Summary:
+    values = [run.value for run in runs]
+    return Summary(
+        name=name,
+        metric=runs[0].metric,
+        mean=fmean(values),
+        std=sample_std(values),
+        runs=len(runs),
+        n_rows=runs[-1].n_rows,
+        rows_per_second=median(run.rows_per_second for run in runs),
+        learn_seconds=median(run.final.learn_seconds for run in runs),
+        seconds=median(run.final.seconds for run in runs),
+        model_bytes=max(run.final.model_bytes for run in runs),
+    )
+
+
+LEVEL = 0.05
+_FEWEST_RUNS = 3
+
+
+def p_values(results: Sequence[PrequentialResult]) -> dict[str, float]:
+    """p of each learner against the best mean: paired t-test over the orders, Holm's correction.
+
+    Empty for fewer than three orders or two learners. The orders are of the same rows, so the test
+    speaks of orders and seeds, not of other data. The best itself has p = 1.
+
+    Source: Holm 1979; over several data sets, Demšar 2006.
+    """
+    groups = by_name(results)
+    runs = min((len(group) for group in groups.values()), default=0)
+    if len(groups) < 2 or runs < _FEWEST_RUNS:
+        return {}
+    sign = 1.0 if results[0].metric.lower_is_better else -1.0
+    values = {n: np.array([r.value for r in group[:runs]]) for n, group in groups.items()}
+    best = min(values, key=lambda name: sign * values[name].mean())
+    others = [name for name in values if name != best]
+    found = holm([_p(values[best], values[name]) for name in others])
+    return {best: 1.0, **dict(zip(others, found, strict=True))}
+
+
+def _p(a: np.ndarray, b: np.ndarray) -> float:
+    """Two-sided p of a paired t-test; differences that are all the same are certain."""
+    difference = a - b
+    if np.ptp(difference) == 0.0:
+        return 1.0 if difference[0] == 0.0 else 0.0
+    return float(ttest_rel(a, b).pvalue)
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Holm's correction of several p: the smallest times n, the next times n - 1, ..."""
+    order = np.argsort(p, kind="stable")
+    factors = np.arange(len(p), 0, -1)
+    corrected = np.maximum.accumulate(np.array(p)[order] * factors).clip(max=1.0)
+    out = np.empty(len(p))
+    out[order] = corrected
+    return out.tolist()
+
 
 FORMATS = ("markdown", "csv", "latex")
 _STAR = " *"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onkel.evaluation.figures.styles import line_styles
+from onkel.evaluation.curves import line_styles
 from onkel.experiments.experiment import Experiment, Picture
 from onkel.experiments.results import Result
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onkel.evaluation.figures.curves import to_svg
+from onkel.evaluation.curves import to_svg
 from onkel.evaluation.report import versions
 from onkel.experiments.experiment import PAPERS, Experiment
 from onkel.experiments.results import Result

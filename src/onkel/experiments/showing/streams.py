@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onkel.evaluation.text import short
+from onkel.evaluation.formatting import short
 from onkel.experiments.results import Result
 from onkel.experiments.showing.layout import Content, Layout, Line
 

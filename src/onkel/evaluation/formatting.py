@@ -20,7 +20,7 @@ def short(number: float) -> str:
 
     Examples
     --------
-    >>> from onkel.evaluation.text import short
+    >>> from onkel.evaluation.formatting import short
     >>> short(1_534_000), short(20_140), short(700)
     ('1.53M', '20.1k', '700')
     """
@@ -47,7 +47,7 @@ def bytes_text(size: float) -> str:
 
     Examples
     --------
-    >>> from onkel.evaluation.text import bytes_text
+    >>> from onkel.evaluation.formatting import bytes_text
     >>> bytes_text(12_800)
     '12.8 kB'
     """
@@ -72,7 +72,7 @@ def duration(seconds: float) -> str:
 
     Examples
     --------
-    >>> from onkel.evaluation.text import duration
+    >>> from onkel.evaluation.formatting import duration
     >>> duration(0.42), duration(125)
     ('420 ms', '2 min 05 s')
     """
@@ -100,7 +100,7 @@ def count(number: int, what: str) -> str:
 
     Examples
     --------
-    >>> from onkel.evaluation.text import count
+    >>> from onkel.evaluation.formatting import count
     >>> count(1, "run"), count(20_000, "row")
     ('1 run', '20,000 rows')
     """
@@ -124,7 +124,7 @@ def listed(values: Sequence[object], most: int = 20) -> str:
 
     Examples
     --------
-    >>> from onkel.evaluation.text import listed
+    >>> from onkel.evaluation.formatting import listed
     >>> listed(["a", "b", "c"], 2)
     'a, b, ... (3 in all)'
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onkel.evaluation.figures.styles import COLOURS
+from onkel.evaluation.curves import COLOURS
 from onkel.evaluation.metrics import Metric
 
 if TYPE_CHECKING:

@@ -1,0 +1,242 @@
+"""Details of a classification: recall and confusion, AUC, log loss and calibration."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+
+from onkel.default.calibration import Calibration
+
+MOST_CLASSES = 50
+"""With more classes neither a confusion matrix is kept (their number squared) nor bins for AUC."""
+
+
+class Labels:
+    """Labels as codes, in the order in which they first appear."""
+
+    def __init__(self, names: list[Any] | None = None) -> None:
+        self.names: list[Any] = list(names or ())
+        self._codes = {name: code for code, name in enumerate(self.names)}
+
+    def codes(self, labels: np.ndarray) -> np.ndarray:
+        """Codes (n,) of labels; -1 for None, which means that nothing was predicted."""
+        if labels.dtype.kind == "O":
+            return np.array([self._code(label) for label in labels.tolist()], dtype=np.int64)
+        values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        named = values.tolist()
+        for i in np.argsort(first):
+            self._code(named[i])
+        return np.array([self._codes[name] for name in named], dtype=np.int64)[inverse]
+
+    def _code(self, label: Any) -> int:
+        return -1 if label is None else self._codes.setdefault(label, self._next(label))
+
+    def _next(self, label: Any) -> int:
+        if label not in self._codes:
+            self.names.append(label)
+        return len(self.names) - 1
+
+
+class ClassCounts:
+    """Rows and right predictions of each class, and the confusion matrix of few classes."""
+
+    def __init__(self) -> None:
+        self.right = np.zeros(0, dtype=np.int64)
+        self.total = np.zeros(0, dtype=np.int64)
+        #: rows by true (first) and predicted class; None above `MOST_CLASSES`
+        self.confusion: np.ndarray | None = np.zeros((0, 0), dtype=np.int64)
+
+    def add(self, y: np.ndarray, p: np.ndarray, n_classes: int) -> None:
+        """Codes (n,) of true and of predicted labels; -1: nothing was predicted."""
+        K = n_classes
+        self.right = _grown(self.right, (K,)) + np.bincount(y[y == p], minlength=K)
+        self.total = _grown(self.total, (K,)) + np.bincount(y, minlength=K)
+        if K > MOST_CLASSES:
+            self.confusion = None
+        if self.confusion is not None:
+            told = p >= 0
+            pairs = np.bincount(y[told] * K + p[told], minlength=K * K)
+            self.confusion = _grown(self.confusion, (K, K)) + pairs.reshape(K, K)
+
+    def summary(self, names: list[Any]) -> dict[str, Any]:
+        """Recall of each class seen, their mean, and the confusion matrix; sorted by label."""
+        order = sorted(range(len(self.total)), key=lambda k: (str(type(names[k])), names[k]))
+        order = [k for k in order if self.total[k] or self._was_predicted(k)]
+        recall = {str(names[k]): self.right[k] / self.total[k] for k in order if self.total[k]}
+        found: dict[str, Any] = {
+            "balanced_accuracy": 100.0 * float(np.mean(list(recall.values()))),
+            "recall": {name: 100.0 * float(value) for name, value in recall.items()},
+        }
+        if self.confusion is not None:
+            found["confusion"] = {
+                "labels": [str(names[k]) for k in order],
+                "rows": self.confusion[np.ix_(order, order)].tolist(),
+            }
+        return found
+
+    def _was_predicted(self, k: int) -> bool:
+        return self.confusion is not None and bool(self.confusion[:, k].any())
+
+    def get_state(self) -> dict[str, Any]:
+        """JSON-able."""
+        confusion = None if self.confusion is None else self.confusion.tolist()
+        return {
+            "right": self.right.tolist(),
+            "total": self.total.tolist(),
+            "confusion": confusion,
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""
+        self.right = np.array(state["right"], dtype=np.int64)
+        self.total = np.array(state["total"], dtype=np.int64)
+        K, rows = len(self.total), state["confusion"]
+        self.confusion = None if rows is None else np.array(rows, dtype=np.int64).reshape(K, K)
+
+
+def _grown(counts: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Counts with zeros up to a shape."""
+    if counts.shape == shape:
+        return counts
+    out = np.zeros(shape, dtype=counts.dtype)
+    out[tuple(slice(n) for n in counts.shape)] = counts
+    return out
+
+
+_DIGITS = 6
+_LOWEST, _HIGHEST = -20, 8
+"""Powers of two: smaller scores are 0, larger ones go to the last bin."""
+_HALF = (_HIGHEST - _LOWEST) << _DIGITS
+_SCORE_BINS = 2 * _HALF + 1
+
+
+class Ranking:
+    """Scores of each class in bins, those of its own rows and those of the others."""
+
+    def __init__(self) -> None:
+        self.counts = np.zeros((0, 2, _SCORE_BINS), dtype=np.int64)
+
+    def add(self, codes: np.ndarray, scores: np.ndarray, known: np.ndarray) -> None:
+        """Scores (n, K) of rows of class ``codes`` (n,), of which ``known`` (n,) classes count."""
+        K = scores.shape[1]
+        if K > MOST_CLASSES:
+            return
+        if len(self.counts) < K:
+            more = np.zeros((K - len(self.counts), 2, _SCORE_BINS), dtype=np.int64)
+            self.counts = np.concatenate([self.counts, more])
+        own = (codes[:, None] == np.arange(K)).astype(np.int64)
+        cells = (2 * np.arange(K) + own) * _SCORE_BINS + _bin(scores)
+        cells = cells[np.arange(K) < known[:, None]]
+        counts = np.bincount(cells, minlength=self.counts.size)
+        self.counts += counts.reshape(self.counts.shape)
+
+    def area(self) -> float:
+        """AUC of two classes; of more, the mean of each against the rest. NaN: not known."""
+        areas = [_area(own, others) for others, own in self.counts]
+        if len(areas) == 2:
+            areas = areas[1:]
+        found = [area for area in areas if not math.isnan(area)]
+        return float(np.mean(found)) if found else math.nan
+
+    def get_state(self) -> dict[str, Any]:
+        """JSON-able: the bins that hold rows."""
+        at = np.flatnonzero(self.counts)
+        return {"at": at.tolist(), "n": self.counts.ravel()[at].tolist(), "K": len(self.counts)}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""
+        self.counts = np.zeros((state["K"], 2, _SCORE_BINS), dtype=np.int64)
+        self.counts.ravel()[np.array(state["at"], dtype=np.int64)] = state["n"]
+
+
+def _bin(scores: np.ndarray) -> np.ndarray:
+    """Bins of scores, in the order of the scores."""
+    bits = np.abs(scores).astype(np.float32).view(np.uint32).astype(np.int64)
+    size = (bits >> (23 - _DIGITS)) - ((127 + _LOWEST) << _DIGITS) + 1
+    return _HALF + np.sign(scores).astype(np.int64) * size.clip(0, _HALF)
+
+
+def _area(own: np.ndarray, others: np.ndarray) -> float:
+    pairs = float(own.sum()) * float(others.sum())
+    if not pairs:
+        return math.nan
+    below = np.cumsum(others) - 0.5 * others
+    return float(own @ below) / pairs
+
+
+_PROBABILITY_BINS = 20
+_SMALLEST = 1e-15
+
+
+class Probabilities:
+    """Log loss and calibration of the probabilities predicted before each row was learned.
+
+    Parameters
+    ----------
+    calibrated : bool
+        The scores are those of a learner that calibrates them on the rows before; otherwise their
+        softmax is the probability.
+
+    Notes
+    -----
+    A class never seen before has no probability: its first row is left out.
+    """
+
+    def __init__(self, calibrated: bool) -> None:
+        self.link = Calibration() if calibrated else None
+        self.loss = 0.0
+        self.n_rows = 0
+        #: rows, right ones and summed probabilities of the predicted class, by that probability
+        self.bins = np.zeros((_PROBABILITY_BINS, 3))
+
+    def add(self, codes: np.ndarray, scores: np.ndarray, known: np.ndarray) -> None:
+        """Scores (n, K) of rows of class ``codes`` (n,), when ``known`` (n,) classes were known."""
+        told = np.flatnonzero((codes < known) & (known >= 2))
+        if not len(told):
+            return
+        # rows with the same number of known classes are taken together
+        for rows in np.split(told, np.flatnonzero(np.diff(known[told])) + 1):
+            K = int(known[rows[0]])
+            S, y = scores[rows, :K], codes[rows]
+            p, right = self._probabilities(S, y), S.argmax(axis=1) == y
+            self.loss -= float(np.log(p[:, 0].clip(min=_SMALLEST)).sum())
+            self.n_rows += len(rows)
+            at = (p[:, 1] * _PROBABILITY_BINS).astype(np.int64).clip(0, _PROBABILITY_BINS - 1)
+            for column, values in enumerate((np.ones(len(rows)), right, p[:, 1])):
+                self.bins[:, column] += np.bincount(at, weights=values, minlength=_PROBABILITY_BINS)
+
+    def _probabilities(self, S: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Probabilities (n, 2) of the class that came and of the predicted one."""
+        if self.link is not None:
+            scores = S[:, 1:] - S[:, :1] if S.shape[1] == 2 else S
+            return self.link.learn(np.ascontiguousarray(scores), y, np.ones(len(y)))
+        P = softmax(S, axis=1)
+        return np.column_stack([P[np.arange(len(y)), y], P.max(axis=1)])
+
+    def summary(self) -> dict[str, Any]:
+        """Log loss in nats per row; for each non-empty bin: rows, mean probability, share right."""
+        filled = self.bins[self.bins[:, 0] > 0]
+        return {
+            "log_loss": self.loss / self.n_rows if self.n_rows else math.nan,
+            "calibration": [
+                {"rows": int(n), "told": told / n, "came": right / n}
+                for n, right, told in filled.tolist()
+            ],
+        }
+
+    def get_state(self) -> dict[str, Any]:
+        """JSON-able."""
+        link = self.link and {k: v.tolist() for k, v in self.link.get_state().items()}
+        return {
+            "loss": self.loss, "n_rows": self.n_rows, "bins": self.bins.tolist(), "link": link,
+        }  # fmt: skip
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""
+        self.loss, self.n_rows = state["loss"], state["n_rows"]
+        self.bins = np.array(state["bins"])
+        if self.link is not None:
+            self.link.set_state({k: np.array(v) for k, v in state["link"].items()})

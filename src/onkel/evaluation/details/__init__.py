@@ -1,1 +1,0 @@
-"""Measures beside the main score of a run: baselines, classes, ranking, windows."""

@@ -1,1 +1,0 @@
-"""Figures of runs: curves of several learners, pictures of one."""

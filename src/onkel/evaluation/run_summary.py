@@ -1,0 +1,177 @@
+"""A run in words: score lines, a warning below a baseline, tiles and sentences, its columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from onkel.evaluation.formatting import bytes_text, duration, listed, short
+from onkel.evaluation.metrics import metrics_of
+from onkel.evaluation.result import PrequentialResult
+
+_MOST_RECALLS = 12
+
+
+def score_lines(task: str, details: dict[str, Any]) -> list[tuple[str, str]]:
+    """Names and values: baselines, skill, and what belongs to the task.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    details : dict
+        Of a `PrequentialResult`.
+    """
+    if not details:
+        return []
+    metric = metrics_of(task)[0]
+    baselines = details["baselines"].items()
+    told = [f"{name} {metric.format(metric.finish(loss))}" for name, loss in baselines]
+    lines = [("baselines", ", ".join(told))]
+    if math.isfinite(details["skill"]):
+        what = "mistakes" if task == "classification" else "squared error"
+        share = f"{details['skill']:.3f}"
+        lines.append(("skill", f"{share} of the {what} of the {details['baseline']} avoided"))
+    for name, title, form in _NUMBERS:
+        value = details.get(name)
+        if value is not None and math.isfinite(value):
+            lines.append((title, form.format(value)))
+    if details.get("recall"):
+        recalls = [f"{label} {value:.1f} %" for label, value in details["recall"].items()]
+        lines.append(("recall", listed(recalls, _MOST_RECALLS)))
+    return lines
+
+
+_NUMBERS = (
+    ("r2", "R²", "{:.4f}"),
+    ("auc", "AUC", "{:.4f}"),
+    ("log_loss", "log loss", "{:.4f}"),
+    ("balanced_accuracy", "balanced accuracy", "{:.2f} %"),
+)
+
+
+def verdict(name: str, task: str, details: dict[str, Any], loss: float) -> str | None:
+    """A warning where a learner is worse than the better of its baselines.
+
+    Parameters
+    ----------
+    name : str
+        Of the learner.
+    task : {"classification", "regression"}
+    details : dict
+        Of a `PrequentialResult`.
+    loss : float
+        The learner's mean loss.
+    """
+    if not details:
+        return None
+    best = details["baseline"]
+    against = details["baselines"][best]
+    if loss <= against:
+        return None
+    metric = metrics_of(task)[0]
+    ours, theirs = (metric.format(metric.finish(value)) for value in (loss, against))
+    return f"{name} is worse than its baseline, the {best}: {metric.title} {ours} against {theirs}"
+
+
+_CHANGED = 0.1
+
+
+def tiles(run: PrequentialResult) -> list[tuple[str, str]]:
+    """Values and what they are."""
+    final, details = run.final, run.details
+    metrics = [metric for metric in metrics_of(run.task) if metric.lower_is_better]
+    found = [(metric.format(final.metrics[metric.name]), metric.title) for metric in metrics]
+    if details:
+        best = details["baseline"]
+        loss = details["baselines"][best]
+        found.append((run.metric.format(run.metric.finish(loss)), f"baseline: {best}"))
+    return [
+        *found,
+        (f"{run.n_rows:,}", "rows"),
+        (short(run.rows_per_second), "rows/s"),
+        (duration(final.seconds + run.startup_seconds), "in all, with reading and compiling"),
+        (bytes_text(final.model_bytes), "model"),
+    ]
+
+
+def sentences(
+    run: PrequentialResult, columns: Sequence[dict[str, Any]], changes: Sequence[int]
+) -> list[str]:
+    """A few sentences in plain words."""
+    if not run.details:
+        return []
+    told = [_against_baseline(run), _trend(run)]
+    if changes:
+        rows = ", ".join(f"{row:,}" for row in changes[-8:])
+        told.append(f"The stream changed, and the learner began anew after row {rows}.")
+    best = sorted(columns, key=lambda c: -c.get("importance", 0.0))[:3]
+    names = [f"{c['name']} ({100 * c['importance']:.0f} %)" for c in best if c.get("importance")]
+    if names and len(columns) > 1:
+        told.append(f"What moves the predictions most: {', '.join(names)}.")
+    return [sentence for sentence in told if sentence]
+
+
+def _against_baseline(run: PrequentialResult) -> str:
+    details, best = run.details, run.details["baseline"]
+    worse = verdict(run.name, run.task, details, run.final.loss)
+    if worse is not None:
+        return f"{worse}."
+    what = "mistakes" if run.task == "classification" else "squared error"
+    share = f"{100 * details['skill']:.0f} %"
+    return f"The learner avoids {share} of the {what} of the baseline ({best})."
+
+
+def _trend(run: PrequentialResult) -> str:
+    """The last quarter of the rows against the one before."""
+    losses = np.array(run.details["windows"]["loss"])
+    n = len(losses)
+    if n < 16:
+        return ""
+    before, last = losses[n // 2 : 3 * n // 4].mean(), losses[3 * n // 4 :].mean()
+    now = run.metric.format(run.metric.finish(float(last)))
+    if abs(last - before) <= _CHANGED * before:
+        word = "about as in the quarter before"
+    else:
+        word = "fewer than" if last < before else "more than"
+        if run.task == "regression":
+            word = "lower than" if last < before else "higher than"
+        word += " in the quarter before"
+    title = run.metric.title[0].upper() + run.metric.title[1:]
+    return f"{title} of the last quarter of the rows: {now}, {word}."
+
+
+_HEADS = ("name", "kind", "categories", "gaps", "importance", "became")
+
+
+def column_table(
+    columns: Sequence[dict[str, Any]], useless: Mapping[str, str]
+) -> dict[str, Any] | None:
+    """A line for each column: name, kind, categories, gaps, importance, what it became.
+
+    Columns that were left out come last.
+    """
+    rows = [_row(column) for column in columns]
+    for name, why in useless.items():
+        rows.append({"name": name, "became": f"left out: {why} (--keep-columns to use it)"})
+    if not rows:
+        return None
+    # leave out columns of the table that are empty in all rows
+    heads = [head for head in _HEADS if any(row.get(head) for row in rows)]
+    cells = [[row.get(head, "") for head in heads] for row in rows]
+    return {"head": heads, "rows": [{"cells": own, "best": False} for own in cells]}
+
+
+def _row(column: dict[str, Any]) -> dict[str, str]:
+    written, categories, gaps = (column.get(key) for key in ("written", "categories", "gaps"))
+    late = " (came in mid-stream)" if column.get("late") and column["features"] else ""
+    return {
+        "name": column["name"],
+        "kind": ", ".join(filter(None, (column.get("kind"), written))),
+        "categories": f"{categories:,}" if categories else "",
+        "gaps": f"{gaps:,}" if gaps else "",
+        "importance": f"{100 * column['importance']:.1f} %",
+        "became": column.get("became", "") + late,
+    }
