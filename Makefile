@@ -1,16 +1,20 @@
-# make demo: learn real streams end to end.  make test: all tests.  Both make .venv if it is missing.
+# make demo: learn real streams end to end.  make test: all tests.  make quick: two minutes of them.
+# Each makes .venv if it is missing.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types ci bench clean
+.PHONY: demo test quick lint types ci bench clean
 
 demo: $(STAMP)
 	$(BIN)/onkel demo
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+
+quick: $(STAMP)
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal --quick tests $(PYTEST_ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -15,12 +15,31 @@ from onkel.errors import DataError
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption(
+        "--quick", action="store_true", help="two cases of every test, and no test marked slow"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
     """Skip tests that take minutes without the compiler; its loops have their own tests."""
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         for item in items:
             if item.get_closest_marker("compiled"):
                 item.add_marker(pytest.mark.skip(reason="minutes in plain Python"))
+    if config.getoption("--quick"):
+        kept = _few_cases(items)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
+
+
+def _few_cases(items):
+    """The first and the last case of every test that is not marked slow."""
+    cases = {}
+    for item in items:
+        if not item.get_closest_marker("slow"):
+            cases.setdefault(item.nodeid.split("[")[0], []).append(item)
+    return {item for of_test in cases.values() for item in (of_test[0], of_test[-1])}
 
 
 def pytest_collection_finish():
