@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from onkel.columns.kinds.repeated import ROOM, Repeated, is_mostly_one
+from onkel.columns.categories import ROOM, Repeated, is_mostly_one
 from onkel.errors import ModelFileError
 from onkel.learners import OnlineKernelClassifier
 from onkel.pipeline import StreamModel

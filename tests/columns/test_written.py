@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from onkel import load
 from onkel.cli import app
-from onkel.columns.kinds.written import numbers_of, seconds_of, time_form
+from onkel.columns.notation import numbers_of, seconds_of, time_form
 from onkel.errors import DataError
 from onkel.streams import open_stream
 

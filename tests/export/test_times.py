@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from onkel import OnlineKernelRegressor, StreamModel
-from onkel.columns.kinds.times import time_features
+from onkel.columns.features import time_features
 from onkel.export.columns.numbers import _time_features
 from onkel.export.functions import asinh
 from onkel.export.graph import Graph

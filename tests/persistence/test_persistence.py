@@ -12,7 +12,7 @@ from onkel import persistence
 from onkel.errors import ModelFileError
 from onkel.learners import FOGDClassifier, PARegressor
 from onkel.persistence import files
-from onkel.persistence.flattening import flatten, unflatten
+from onkel.persistence.contents import flatten, unflatten
 
 
 def _rows(n=300, d=3, seed=0):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onkel.columns.kinds.hashing import slots
+from onkel.columns.categories import slots
 from onkel.errors import DataError
 from onkel.numerics.arrays import with_zero_columns
 from onkel.streams import Column, Encoder, lines, open_stream

@@ -55,7 +55,7 @@ def _load(path: str) -> Any:
 
 def _texts(model: Any, path: str, source: str) -> dict[str, list[str]]:
     """The texts in a source, for each of the model's columns of text."""
-    from onkel.columns.reading import text_of
+    from onkel.columns.values import text_of
     from onkel.pipeline import StreamModel
     from onkel.pipeline.rows import written_as
     from onkel.streams import open_stream

@@ -33,7 +33,7 @@ def _facts(model: Any) -> dict[str, Any]:
     """A model's description; a bare learner is described without columns."""
     from onkel.learners.base import OnlineEstimator
     from onkel.pipeline import StreamModel
-    from onkel.pipeline.describing import columns_with_importance, describe
+    from onkel.pipeline.summary import columns_with_importance, describe
 
     if isinstance(model, StreamModel):
         return describe(model) | {"columns": columns_with_importance(model)}

@@ -44,7 +44,7 @@ class Encoder:
     A number or boolean is one feature; from numbers far from 0 the first value is subtracted
     (``Column.origin``), so that float32 can tell them apart. A timestamp, date or time becomes
     seven: a trend since the first value of the stream, and sine and cosine of the hour, the weekday
-    and the day of the year (:func:`onkel.columns.kinds.times.time_features`). Text is one-hot: each
+    and the day of the year (:func:`onkel.columns.features.time_features`). Text is one-hot: each
     value has a feature, in order of first appearance, up to ``max_categories``; all others share
     ``n_hash`` features by a stable hash. NaN marks a missing value.
 
@@ -265,7 +265,7 @@ class Encoder:
 
     def read(self, batch: Any, missing: str = "error") -> list[Given | None]:
         """The values of each column of a batch; None for a column that the batch lacks."""
-        from onkel.columns.reading import given
+        from onkel.columns.values import given
 
         names = batch.schema.names
         place = {name: k for k, name in enumerate(names)}
@@ -289,7 +289,7 @@ class Encoder:
         learn: bool = True,
     ) -> np.ndarray:
         """Features (n, n_features) from the values of each column; None: the column is absent."""
-        from onkel.columns.filling import fill
+        from onkel.columns.features import fill
 
         fixed = self.fixed
         return fill(self.layout, found, n, dtype, missing=missing, learn=learn, fixed=fixed)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from onkel.columns.categories import BUCKETS, NOTHING, ROOM, Categories, Repeated
 from onkel.columns.column import CODE, EXACT, FORMS, GAP, KINDS, TIME_PARTS, VALUE, Column
-from onkel.columns.kinds.categories import BUCKETS, NOTHING, Categories
-from onkel.columns.kinds.repeated import ROOM, Repeated
 from onkel.state import Flag, Listed, Number, Text, Whole, check, require
 
 _COLUMNS = {

@@ -15,7 +15,7 @@ from onkel.state import Array, Field, Flag, Text, Whole, check, require
 
 MODES = ("auto", "standard", "minmax", "none")
 _STATE = ("center_", "spread_", "count_")
-# Rows of ``tails_`` (:mod:`onkel.columns.tails`), and those that are sums of nonnegative terms.
+# Rows of ``tails_`` (:mod:`onkel.columns.running`), and those that are sums of nonnegative terms.
 _N_TAILS, _SUMS = 6, [0, 1, 3, 4, 5]
 
 
@@ -162,7 +162,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return csr_matrix((data, X.indices, X.indptr), X.shape)
         out = ((X - center) * factor).astype(X.dtype, copy=False)
         if self.mode == "auto":
-            from onkel.columns.tails import tails_now
+            from onkel.columns.running import tails_now
 
             tails_now(X, out, self.center_, self.tails_, self.rows_of_columns())
         if self.n_late_:
@@ -252,10 +252,10 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 def _loops(mode: str) -> tuple[Any, Any]:
     """Loops that learn and scale: for the first columns, and for those that came in mid-stream."""
-    from onkel.columns import running, tails
+    from onkel.columns import running
 
     if mode == "auto":
-        return tails.tails_rows, tails.tails_late
+        return running.tails_rows, running.tails_late
     if mode == "standard":
         return running.standard_rows, running.standard_late
     return running.minmax_rows, running.minmax_late

@@ -10,11 +10,9 @@ file: it generates a stream with drift.
 from __future__ import annotations
 
 from onkel.datasets.drift import DRIFTS, drift_stream
-from onkel.datasets.folders import folders
-from onkel.datasets.loading import Dataset, load
+from onkel.datasets.loading import Dataset, available, load, path
 from onkel.datasets.openml import fetch
-from onkel.datasets.registry import DATASETS, Entry, info
-from onkel.datasets.store import available, path
+from onkel.datasets.registry import DATASETS, Entry, folders, info
 
 __all__ = [
     "DATASETS",

@@ -1,4 +1,4 @@
-"""Load the rows of a data set as arrays, split and scaled as in the papers."""
+"""Find data sets on this machine; load their rows, split and scaled as in the papers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,57 @@ from typing import Any
 
 import numpy as np
 
-from onkel.datasets.registry import Entry, info
-from onkel.datasets.store import path
+from onkel.datasets.registry import DATASETS, Entry, folders, info
 from onkel.errors import DataError
+
+
+def available() -> list[Entry]:
+    """All data sets, on this machine or not; see ``entry.local``.
+
+    Examples
+    --------
+    >>> from onkel import datasets
+    >>> "german" in [entry.name for entry in datasets.available()]
+    True
+    """
+    return list(DATASETS.values())
+
+
+def path(name: str) -> Path:
+    """The file of a data set that is on this machine.
+
+    Parameters
+    ----------
+    name : str
+        A name of :data:`onkel.datasets.DATASETS`.
+
+    Raises
+    ------
+    ValueError
+        Unknown name.
+    FileNotFoundError
+        The set isn't on this machine; the message says where it was looked for and how to get it.
+    """
+    entry = info(name)
+    if entry.file is None:
+        raise FileNotFoundError(missing(entry))
+    return entry.file
+
+
+def missing(entry: Entry) -> str:
+    """The message for a data set that isn't on this machine."""
+    looked = " and ".join(str(folder) for folder in folders())
+    if entry.openml is not None:
+        how = f"get it with 'onkel datasets fetch {entry.name}', or"
+    else:
+        how = "it is not on OpenML in the papers' form:"
+    return (
+        f"data set {entry.name!r} is not on this machine (looked for "
+        f"{' or '.join(entry.candidates)} in {looked}): {how} take it from {entry.source} and put "
+        f"it there as Parquet (columns f0, f1, ..., y, and split if it has one); the environment "
+        "variable ONKEL_DATA names another folder"
+    )
+
 
 _SCALINGS = ("none", "minmax", "unit", "symmetric")
 _ORDERS = ("file", "time")

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from onkel.datasets.folders import folders
-from onkel.datasets.registry import Entry, info
-from onkel.datasets.store import missing
+from onkel.datasets.loading import missing
+from onkel.datasets.registry import Entry, folders, info
 from onkel.errors import DataError
 from onkel.numerics.arrays import as_dense
 
@@ -20,7 +19,7 @@ def fetch(name: str, *, force: bool = False) -> Path:
     """Download a data set, unless it is here already, and return its file.
 
     Uses scikit-learn's ``fetch_openml``. The file is written atomically to the first of
-    :func:`onkel.datasets.folders` (the folder of ``ONKEL_DATA``, else the user's cache).
+    :func:`onkel.datasets.registry` (the folder of ``ONKEL_DATA``, else the user's cache).
 
     Parameters
     ----------

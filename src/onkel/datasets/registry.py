@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from onkel.datasets.folders import folders
+from platformdirs import user_cache_path
 
 
 @dataclass(frozen=True)
@@ -204,3 +205,10 @@ def info(name: str) -> Entry:
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         raise ValueError(f"data set {name!r} is not one of {', '.join(DATASETS)}{hint}")
     return DATASETS[name]
+
+
+def folders() -> tuple[Path, ...]:
+    """Folders searched for data sets; :func:`fetch` writes to the first one."""
+    cache = user_cache_path("onkel", appauthor=False) / "data"
+    own = os.environ.get("ONKEL_DATA")
+    return (Path(own).expanduser(), cache) if own else (cache,)

@@ -12,7 +12,7 @@ from onkel.distributed.plan import CANNOT_BE_READ, unreadable
 from onkel.distributed.reports import PartReport, Predicted
 from onkel.distributed.sources import FilePart, parts_of
 from onkel.evaluation.metrics import Score
-from onkel.persistence.atomic import atomic_file
+from onkel.persistence.files import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import written_as
 from onkel.streams import open_stream

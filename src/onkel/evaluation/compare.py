@@ -18,7 +18,7 @@ from onkel.evaluation.processes import jobs_for
 from onkel.evaluation.report import write_html
 from onkel.evaluation.result import PrequentialResult
 from onkel.learners.base import OnlineEstimator
-from onkel.pipeline.describing import html_table
+from onkel.pipeline.summary import html_table
 
 ORDERS = ("shuffled", "stream")
 

@@ -17,8 +17,7 @@ from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun, Progress
 from onkel.pipeline import StreamModel
 from onkel.streams import Block, Stream
-from onkel.streams.blocks import rows_of
-from onkel.streams.marked import beside
+from onkel.streams.blocks import beside, rows_of
 
 
 @runtime_checkable

@@ -16,9 +16,9 @@ from onkel.evaluation.curves import plot, to_svg
 from onkel.evaluation.formatting import bytes_text, short
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run_summary import column_table, score_lines, sentences, tiles
-from onkel.persistence.atomic import atomic_file
+from onkel.persistence.files import atomic_file
 from onkel.pipeline import StreamModel
-from onkel.pipeline.describing import columns_with_importance
+from onkel.pipeline.summary import columns_with_importance
 
 Table = dict[str, Any]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from onkel.evaluation.formatting import bytes_text, duration, short
 from onkel.evaluation.metrics import Metric, metrics_of
-from onkel.persistence.atomic import atomic_file
-from onkel.pipeline.describing import html_table
+from onkel.persistence.files import atomic_file
+from onkel.pipeline.summary import html_table
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from onkel.persistence.atomic import atomic_file
+from onkel.persistence.files import atomic_file
 
 
 class Record:

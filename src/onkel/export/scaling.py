@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from onkel.columns.running import AWAY, HEAVY, MEAN, SQUARES
 from onkel.columns.scaling import OnlineScaler
-from onkel.columns.tails import AWAY, HEAVY, MEAN, SQUARES
 from onkel.export.functions import asinh, where
 from onkel.export.graph import Value
 

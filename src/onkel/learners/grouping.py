@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.columns.kinds.cells import is_missing
+from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
 from onkel.numerics.arrays import as_values

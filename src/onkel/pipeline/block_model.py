@@ -18,12 +18,16 @@ from onkel.learners.labels import targets
 from onkel.learners.told import Told, joined
 from onkel.model.lock import locked
 from onkel.numerics.arrays import with_zero_columns
-from onkel.persistence.registry import model_of_part, part_of
+from onkel.persistence.contents import model_of_part, part_of
 from onkel.pipeline.inputs import Inputs
-from onkel.pipeline.intervals import error_bars, interval
-from onkel.pipeline.locating import located
-from onkel.pipeline.recent_rows import RecentRows
-from onkel.pipeline.statistics import RunningStatistics, is_fitted
+from onkel.pipeline.statistics import (
+    RecentRows,
+    RunningStatistics,
+    error_bars,
+    interval,
+    is_fitted,
+    located,
+)
 from onkel.state import Text, check, inside, require
 
 if TYPE_CHECKING:

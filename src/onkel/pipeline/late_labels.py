@@ -12,7 +12,7 @@ from onkel import persistence
 from onkel.errors import DataError
 from onkel.learners.grouping import by_group
 from onkel.model.lock import locked
-from onkel.persistence.registry import model_of_part, part_of
+from onkel.persistence.contents import model_of_part, part_of
 from onkel.pipeline.late_row import kept
 from onkel.pipeline.late_rows import Row, get_rows, rows_of
 from onkel.pipeline.statistics import is_fitted

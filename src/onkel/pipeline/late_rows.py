@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.columns.kinds.cells import is_missing
+from onkel.columns.notation import is_missing
 from onkel.state import require
 
 _TIMES: dict[str, Any] = {"datetime": datetime, "date": date, "time": time}

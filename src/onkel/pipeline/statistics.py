@@ -1,18 +1,101 @@
-"""Running statistics that convert between the stream's units and the learner's."""
+"""What a model keeps beside its learner: running scales, and the last rows."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from onkel.columns.scaling import OnlineScaler
 from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
-from onkel.numerics.arrays import with_zero_columns
-from onkel.state import inside
+from onkel.learners.named.least_squares import UncertainRegressor
+from onkel.numerics.arrays import as_dense, with_zero_columns
+from onkel.state import Array, check, inside, require
+
+if TYPE_CHECKING:
+    from onkel.columns.encoding import Encoder
+
+
+_MOST_ROWS = 128
+_MOST_NUMBERS = 1 << 17
+
+
+class RecentRows:
+    """Up to 128 rows (n, d), fewer where they are wide, none above 131 072 columns."""
+
+    def __init__(self) -> None:
+        self.X = np.empty((0, 0), dtype=np.float32)
+
+    def add(self, X: Any) -> None:
+        """Add the next rows (n, d), dense or sparse."""
+        d = X.shape[1]
+        size = min(_MOST_ROWS, _MOST_NUMBERS // max(d, 1))
+        new = X[max(0, X.shape[0] - size) :] if size else X[:0]
+        new = as_dense(new).astype(np.float32) if size else np.empty((0, d), dtype=np.float32)
+        before = self.X
+        if before.shape[1] < d:
+            before = with_zero_columns(before, d - before.shape[1])
+        self.X = np.concatenate([before, new])[-size:] if size else new
+
+    def get_state(self) -> dict[str, Any]:
+        """The rows."""
+        return {"X": self.X}
+
+    def set_state(self, state: dict[str, Any], width: int | None) -> None:
+        """The inverse of :meth:`get_state`; rows now have ``width`` columns, if that is known."""
+        check(state, {"X": Array(dtype=np.float32, shape=("n", "d"))})
+        require(state["X"].size <= _MOST_NUMBERS, "X: holds more rows than are kept")
+        d = state["X"].shape[1]
+        require(width is None or d <= width, f"X: has {d} columns, and rows have {width}")
+        self.X = np.array(state["X"])
+
+
+def located(
+    error: DataError,
+    start: int,
+    source: str | None,
+    settings: dict[str, Any],
+    encoder: Encoder | None,
+) -> DataError:
+    """The error of a block that begins at row ``start``, with the source's rows and columns."""
+    column = error.column
+    if column == TARGET:
+        column = settings.get("target") or (encoder and encoder.target) or TARGET
+    elif isinstance(column, int) and encoder is not None:
+        column = encoder.column_of(column)
+    told = type(error)(
+        error.message,
+        source=error.source or source,
+        row=None if error.row is None else error.row + start,
+        column=column,
+        value=error.value,
+    )
+    told.predictions = error.predictions
+    told.scores, told.classes = error.scores, error.classes
+    return told
+
+
+def error_bars(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Predictions (n,) and their standard deviations (n,); ValueError if the learner has none."""
+    if not isinstance(estimator, UncertainRegressor):
+        raise ValueError(
+            f"{type(estimator).__name__} has no error bars; the regressors okl and krls have"
+        )
+    predictions, std = estimator.predict(X, return_std=True)
+    return predictions, std
+
+
+def interval(predictions: np.ndarray, std: np.ndarray, level: float) -> np.ndarray:
+    """Lower and upper bounds (n, 2) of the middle share ``level`` of a normal distribution."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level={level!r} must be in (0, 1)")
+    reach = ndtri(0.5 + 0.5 * level) * std
+    return np.stack([predictions - reach, predictions + reach], axis=1)
+
 
 TARGET = "y"
 """What errors call the target where its name is not known."""

@@ -11,10 +11,10 @@ import numpy as np
 from onkel import persistence
 from onkel.errors import DataError
 from onkel.model.lock import locked
-from onkel.pipeline.describing import columns_of, describe, html_table
 from onkel.pipeline.merging import MergeableModel
 from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
 from onkel.pipeline.statistics import is_fitted
+from onkel.pipeline.summary import columns_of, describe, html_table
 from onkel.streams.blocks import concat
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from onkel.columns.encoding import Encoder
-from onkel.columns.kinds.cells import is_missing
+from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.numerics.arrays import as_values
 from onkel.streams.blocks import Piece
-from onkel.streams.sources.source import Source, piece_rows
+from onkel.streams.source import Source, piece_rows
 
 
 class ArraySource(Source):

@@ -1,4 +1,4 @@
-"""Blocks of rows; pieces of any size are cut into blocks of equal size."""
+"""Blocks of rows: cut from pieces, shuffled, and given groups and times."""
 
 from __future__ import annotations
 
@@ -155,3 +155,86 @@ def reblock(
         yield _block(held, start)
     if failure is not None:
         raise failure
+
+
+def shuffled(pieces: Iterable[Piece], size: int, seed: Any) -> Iterator[Piece]:
+    """Rows in random order, none moved forward by more than about ``size`` rows.
+
+    The buffer holds ``size`` rows. Each new row replaces a random one, which is handed on; at the
+    end the buffer follows in random order. Random numbers are drawn per row, so the order depends
+    only on the seed and the size. Memory: three times ``size`` rows.
+    """
+    rng = np.random.default_rng(seed)
+    held: list[Piece] = []
+    count = 0
+    failure: DataError | None = None
+    try:
+        for piece in pieces:
+            held.append(piece)
+            count += piece.n_rows
+            # Wait for as many new rows as the buffer holds, so that copying stays cheap.
+            if count >= 2 * size:
+                rows = concat(held)
+                out, stay = _swap(count, size, rng)
+                yield rows_of(rows, out)
+                held = [rows_of(rows, stay)]
+                count = size
+    except DataError as error:
+        failure = error
+    if count:
+        rows = concat(held)
+        out, stay = _swap(count, min(size, count), rng)
+        yield rows_of(rows, np.concatenate([out, stay[rng.permutation(len(stay))]]))
+    if failure is not None:
+        raise failure
+
+
+def _swap(count: int, size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of rows handed on and of rows that stay, as ``size..count-1`` come one by one."""
+    slots = (rng.random(count - size) * size).astype(np.int64).tolist()
+    stay = list(range(size))
+    out = []
+    for row, slot in enumerate(slots, size):
+        out.append(stay[slot])
+        stay[slot] = row
+    return np.array(out, dtype=np.int64), np.array(stay, dtype=np.int64)
+
+
+def beside(blocks: Iterable[Any], groups: Any = None, times: Any = None) -> Iterator[Block]:
+    """Add groups (n,) and times (n,) to the rows of blocks or of pairs (X, y).
+
+    Raises
+    ------
+    DataError
+        There are fewer groups or times than rows, or a time is missing.
+    """
+    columns = {"groups": groups, "times": None if times is None else _seconds(times)}
+    given = {name: np.asarray(v) for name, v in columns.items() if v is not None}
+    start = 0
+    for part in blocks:
+        block = part if isinstance(part, Block) else Block(part[0], part[1], start)
+        end = start + block.n_rows
+        for name, values in given.items():
+            if len(values) < end:
+                raise DataError(
+                    f"{name} has {len(values)} values; every row needs one", row=len(values)
+                )
+        rows: dict[str, Any] = {name: values[start:end] for name, values in given.items()}
+        yield block._replace(**rows)
+        start = end
+
+
+def _seconds(times: Any) -> np.ndarray:
+    """Times as seconds since 1970; numbers are taken as seconds."""
+    values = np.asarray(times)
+    if values.dtype.kind in "OM":
+        values = np.array(values, dtype="datetime64[ns]")
+        gone = np.isnat(values)
+        values = values.astype(np.int64) / 1e9
+    else:
+        values = values.astype(np.float64)
+        gone = ~np.isfinite(values)
+    if gone.any():
+        row = int(np.argmax(gone))
+        raise DataError("the time is missing; every row needs one", row=row, column="time")
+    return values

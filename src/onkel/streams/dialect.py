@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from typing import NamedTuple
 
-from onkel.columns.guessing import Written
+from onkel.columns.screening import Written
 
 # With a decimal point, and with a decimal comma.
 _THOUSANDS = (",", " ", "'"), (".", " ", "'")

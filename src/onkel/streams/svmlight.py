@@ -15,7 +15,7 @@ from onkel.errors import DataError
 from onkel.streams.blocks import Piece
 from onkel.streams.files import FileRef, joint_name, joint_size
 from onkel.streams.lines import Chunk, line_chunks, line_of
-from onkel.streams.sources.source import Source
+from onkel.streams.source import Source
 
 #: most features of a file if their number is not given
 LARGEST = 1 << 21

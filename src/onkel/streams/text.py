@@ -12,7 +12,7 @@ from onkel.errors import DataError
 from onkel.streams.dialect import Dialect
 from onkel.streams.files import FileRef, joint_name, joint_size
 from onkel.streams.lines import Chunk, line_chunks
-from onkel.streams.sources.table_source import Batch, TableSource
+from onkel.streams.source import Batch, TableSource
 
 # A chunk, the version of its layout, and its table if it was parsed beforehand.
 Found = tuple[Chunk, int, pa.Table | None]

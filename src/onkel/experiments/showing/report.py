@@ -17,7 +17,7 @@ from onkel.experiments.results import Result
 from onkel.experiments.showing import notes
 from onkel.experiments.showing.layouts import LAYOUTS
 from onkel.experiments.showing.picture import draw
-from onkel.persistence.atomic import atomic_file
+from onkel.persistence.files import atomic_file
 
 INTRODUCTION = (
     "Every row of a stream is predicted before it is learned, once, in seeded random orders. Ours: "

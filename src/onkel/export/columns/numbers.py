@@ -9,7 +9,7 @@ import numpy as np
 
 from onkel.columns.column import EXACT, GAP, TIME_PARTS, VALUE
 from onkel.columns.encoding import Encoder
-from onkel.columns.kinds.times import DAY, MONDAY, QUARTER, YEAR
+from onkel.columns.features import DAY, MONDAY, QUARTER, YEAR
 from onkel.export.columns.block import Block, statistics_of
 from onkel.export.functions import asinh, concat, filled, looked_up, pick, where
 from onkel.export.graph import Value
@@ -60,7 +60,7 @@ def _with_gaps(encoder: Encoder, k: int, x: Value, values: Value, missing: str) 
 
 
 def _time_features(seconds: Value, origin: float) -> Value:
-    """As :func:`onkel.columns.kinds.times.time_features`, (n, 7)."""
+    """As :func:`onkel.columns.features.time_features`, (n, 7)."""
     days, since = seconds / DAY, (seconds - origin) / DAY
     weekday = _rest(days.of("Floor") + MONDAY, 7.0)
     circles = [_circle(_rest(days, 1.0)), _circle(weekday / 7.0)]

@@ -6,10 +6,10 @@ from collections.abc import Collection
 
 import numpy as np
 
+from onkel.columns.categories import NOTHING, Categories
 from onkel.columns.column import CODE, Column
 from onkel.columns.encoding import Encoder
-from onkel.columns.kinds.categories import NOTHING, Categories
-from onkel.columns.kinds.gaps import GAPS
+from onkel.columns.notation import GAPS
 from onkel.errors import ExportError
 from onkel.export.columns.block import Block, Place, statistics_of
 from onkel.export.functions import looked_up, pick

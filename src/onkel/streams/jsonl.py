@@ -1,4 +1,4 @@
-"""Streams of JSON Lines: one object per line."""
+"""Streams of JSON Lines: one object per line; nested objects become keys with a dot."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import math
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -14,13 +14,45 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
 
-from onkel.columns.arrow_values import kind_of, one_batch
 from onkel.columns.failures import first_failure, shorten
+from onkel.columns.values import kind_of, one_batch
 from onkel.errors import DataError
 from onkel.streams.files import FileRef
-from onkel.streams.jsonl.nested import flattened
 from onkel.streams.lines import Chunk
 from onkel.streams.text import TextSource
+
+_NESTED = re.compile(rb":\s*\{")
+
+
+def flattened(data: bytes) -> bytes:
+    """The same JSON lines, with nested objects rewritten as keys with a dot."""
+    if not _NESTED.search(data):
+        return data
+    return b"\n".join(map(_flat, data.split(b"\n")))
+
+
+def _flat(line: bytes) -> bytes:
+    """A line without nested objects; one that cannot be read stays unchanged."""
+    if not _NESTED.search(line):
+        return line
+    try:
+        found = json.loads(line)
+        pairs = list(_pairs(found, "")) if isinstance(found, dict) else []
+    except (ValueError, RecursionError):
+        return line
+    names = {name for name, _ in pairs}
+    if not pairs or len(names) < len(pairs):
+        return line
+    return json.dumps(dict(pairs)).encode()
+
+
+def _pairs(found: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
+    for name, value in found.items():
+        if isinstance(value, dict):
+            yield from _pairs(value, f"{before}{name}.")
+        else:
+            yield before + name, value
+
 
 _TYPES = {"number": pa.float64(), "flag": pa.bool_(), "text": pa.string()}
 _TIME = r"^\d{4}-\d\d-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"

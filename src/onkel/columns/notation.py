@@ -1,4 +1,4 @@
-"""Numbers and times as people write them: ``12,345``, ``$1 200.50``, ``17 %``, ``31/12/2018``."""
+"""How cells are written: gaps, numbers and times, as people write them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,51 @@ import math
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
+
+from onkel.columns.failures import shorten
+from onkel.errors import DataError
+
+GAPS = frozenset(
+    (
+        "", "?", "-", "--", "NA", "N/A", "n/a", "na", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL",
+        "Null", "null", "(null)", "None", "none", "NaN", "-NaN", "nan", "-nan", "NaT", r"\N",
+        "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+    )
+)  # fmt: skip
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT, or pandas' NA, which is neither true nor false."""
+    if value is None:
+        return True
+    unlike = value != value
+    try:
+        return bool(unlike)
+    except TypeError:
+        return True
+    except ValueError:  # an array
+        return False
+
+
+def text_of(value: Any, name: str, row: int) -> str:
+    """A value of a text column; bytes are UTF-8, as in a table.
+
+    Raises
+    ------
+    DataError
+        Bytes are not UTF-8.
+    """
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        message = f"{shorten(value)} cannot be read as text: {error}"
+        raise DataError(message, row=row, column=name, value=value) from None
+
 
 _SIGN, _MONEY = r"[+\-−]?", r"(?:[$€£¥₹]|USD|EUR|GBP|CHF)?"
 _BLANK = r"[ \u00a0\u2009\u202f]"

@@ -1,19 +1,19 @@
-"""Guess the kind and form of a column from its type and its first values."""
+"""Judge columns by their first values: kind, form, and whether they say anything."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.columns.arrow_values import kind_of
+from onkel.columns.categories import is_mostly_one
 from onkel.columns.column import Column, Given
 from onkel.columns.encoding import FIRST_ROWS
-from onkel.columns.kinds.repeated import is_mostly_one
-from onkel.columns.kinds.written import DATES, number_form, time_form
-from onkel.columns.reading import given, text_of
+from onkel.columns.notation import DATES, number_form, time_form
+from onkel.columns.values import given, kind_of, text_of
 from onkel.errors import DataError
 
 # No value gets a feature if a text column has more values than this in its first 100 rows.
@@ -115,3 +115,52 @@ def _is_far(values: np.ndarray) -> bool:
     """Whether numbers are so far from 0 that float32 would blur their differences."""
     largest, spread = float(np.abs(values).max()), float(np.ptp(values))
     return largest > _FAR * spread and largest > _EXACT
+
+
+# A text column is useless if more than this share of its values are distinct.
+_UNIQUE = 0.95
+_ID = re.compile(r"(^|[\W_])(id|uuid|guid)$|[a-z](Id|ID)$", re.IGNORECASE)
+
+
+def if_constant(column: Column, given: Given) -> Column:
+    """The column; if all first rows have the same value, made to wait for another one.
+
+    A gap counts as a value: a column with one value and gaps is not constant.
+    """
+    text = column.kind == "text"
+    there = given.values >= 0 if text else np.isfinite(given.values)
+    values = np.unique(given.values[there])
+    if column.kind == "time" or len(values) > 1 or (len(values) and not there.all()):
+        return column
+    waiting = replace(column, late=True, repeats=False, constant="")
+    if not len(values):
+        return waiting
+    if text:
+        return replace(waiting, constant=given.known[int(values[0])])
+    return replace(waiting, origin=float(values[0]), constant=f"{values[0]:.12g}")
+
+
+def why_useless(column: Column, given: Given) -> str | None:
+    """Why a column is useless to a learner, judged by its first rows; None if it may be useful.
+
+    Parameters
+    ----------
+    column : Column
+    given : Given
+        The values of 100 rows or more.
+    """
+    text = column.kind == "text"
+    there = given.values >= 0 if text else np.isfinite(given.values)
+    values = given.values[there]
+    distinct = len(np.unique(values))
+    if distinct < 2:
+        return None
+    if text:
+        return "has a value of its own in nearly every row" if distinct > _UNIQUE * len(values) \
+            else None  # fmt: skip
+    if column.kind != "number" or not there.all() or distinct < len(values):
+        return None
+    if bool((np.diff(values) == 1.0).all()):
+        return "counts the rows"
+    whole = bool((values == np.rint(values)).all())
+    return "is an id" if whole and _ID.search(column.name) else None

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from onkel.columns.arrow_values import one_batch
 from onkel.columns.failures import first_failure, misfit, shorten
-from onkel.columns.kinds.gaps import GAPS
+from onkel.columns.notation import GAPS
+from onkel.columns.values import one_batch
 from onkel.errors import DataError
 from onkel.streams.lines import Chunk, line_of
 

@@ -8,13 +8,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from onkel.columns.arrow_values import kind_of
 from onkel.columns.column import Column
 from onkel.columns.encoding import FIRST_ROWS, LACKING, Encoder
 from onkel.columns.failures import missing_column
-from onkel.columns.guessing import Written, column_of, without_counts, written_column
-from onkel.columns.reading import given
-from onkel.columns.useless import if_constant, why_useless
+from onkel.columns.screening import (
+    Written,
+    column_of,
+    if_constant,
+    why_useless,
+    without_counts,
+    written_column,
+)
+from onkel.columns.values import given, kind_of
 from onkel.errors import DataError
 
 

@@ -1,1 +1,0 @@
-"""Kinds of column values: categories, times, numbers written as text, gaps."""

@@ -1,1 +1,0 @@
-"""CSV and TSV files: header and types, parsing chunks into record batches, the source."""

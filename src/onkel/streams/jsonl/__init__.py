@@ -1,1 +1,0 @@
-"""JSON Lines: one object per line; nested objects become keys with a dot."""

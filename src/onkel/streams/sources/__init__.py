@@ -1,1 +1,0 @@
-"""Base classes of sources: of any rows (``source``) and of tables (``table_source``)."""
