@@ -18,8 +18,7 @@ from onkel.experiments.data import order
 from onkel.experiments.formats import markdown_table
 from onkel.explicit.weights import regression
 from onkel.maps import AdaptiveNystroem, NystroemFeatures
-from onkel.maps.landmarks.factors import SOLVERS
-from onkel.maps.landmarks.panel import Panel
+from onkel.maps.online_kmeans import SOLVERS, Panel
 from onkel.rules import Gradient
 
 M, R, GAMMA = 100, 80, 0.008

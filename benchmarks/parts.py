@@ -19,7 +19,7 @@ from benchmarks.streams import shuffled
 from onkel import StreamModel, algorithms, make, prequential
 from onkel.datasets import info
 from onkel.evaluation.result import PrequentialResult
-from onkel.maps.landmarks.heavy_tails import TailCurves
+from onkel.maps.landmarks.fitted import TailCurves
 
 DATA = (
     "german", "spambase", "dna", "satimage", "usps", "letter", "shuttle", "a9a", "cod-rna",

@@ -7,7 +7,7 @@ import pytest
 
 from onkel.explicit.weights import regression
 from onkel.maps import AdaptiveNystroem
-from onkel.maps.landmarks.factors import SOLVERS, leading
+from onkel.maps.online_kmeans import SOLVERS, leading
 
 RNG = np.random.default_rng(3)
 

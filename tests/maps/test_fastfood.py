@@ -8,7 +8,7 @@ from scipy.linalg import hadamard as hadamard_matrix
 
 from onkel.kernels import make_kernel
 from onkel.maps import FastfoodFeatures, FourierFeatures, RegeneratedFeatures
-from onkel.maps.hadamard_loops import TILE, hadamard
+from onkel.maps.fastfood import TILE, hadamard
 
 
 @pytest.mark.parametrize("m", [1, 2, 4, 8, 32, 256, 512])

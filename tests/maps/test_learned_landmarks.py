@@ -11,13 +11,18 @@ from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import evidence as ev
 from onkel.maps.landmarks import first_widths as first_widths_module
+from onkel.maps.landmarks.evidence import gradient
 from onkel.maps.landmarks.first_widths import first_widths, objective, prior_mean
-from onkel.maps.landmarks.gradient import gradient
-from onkel.maps.landmarks.heavy_tails import TailCurves
-from onkel.maps.landmarks.judging import Rows, drawn, judged, steps_of_drawing
+from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.maps.landmarks.rational import kernel_columns
-from onkel.maps.landmarks.search import improve, steps_of_search
-from onkel.maps.landmarks.units import Units
+from onkel.maps.landmarks.search import (
+    Rows,
+    drawn,
+    improve,
+    judged,
+    steps_of_drawing,
+    steps_of_search,
+)
 from onkel.numerics.in_steps import finished
 
 
@@ -168,7 +173,7 @@ def test_rows_are_drawn_in_parts_and_each_but_once(monkeypatch):
     X, Y, weight = toy(1000)
     units = Units.of(X)
     whole = finished(drawn(X, Y, weight, units, np.random.default_rng(0)))
-    monkeypatch.setattr("onkel.maps.landmarks.judging._NUMBERS", 400)
+    monkeypatch.setattr("onkel.maps.landmarks.search._NUMBERS", 400)
     work = drawn(X, Y, weight, units, np.random.default_rng(0))
     assert len(list(work)) == steps_of_drawing(1000, 4) == 10
     parts = finished(drawn(X, Y, weight, units, np.random.default_rng(0)))

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelRegressor
-from onkel.maps.landmarks import units as units_module
-from onkel.maps.landmarks.heavy_tails import TailCurves
-from onkel.maps.landmarks.units import Units
+from onkel.maps.landmarks import fitted as units_module
+from onkel.maps.landmarks.fitted import TailCurves, Units
 
 
 @pytest.fixture

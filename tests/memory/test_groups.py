@@ -9,7 +9,7 @@ import pytest
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, load
 from onkel.errors import DataError, ModelFileError
 from onkel.memory import ClassMemory, ValueMemory
-from onkel.memory.groups import Groups
+from onkel.memory.past import Groups
 
 N, GROUPS = 700, 9
 KEYS = [f"site {k}" for k in range(GROUPS)]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onkel.memory import ClassMemory, Experts, Gain, ValueMemory, softmax_newton
-from onkel.memory.linear import absorb, begin, forget, learn_row, move, times
-from onkel.memory.period import find_periods, rows_until_search
+from onkel.memory import ClassMemory, Experts, Gain, ValueMemory, regressions
+from onkel.memory.past import find_periods, rows_until_search
+from onkel.memory.regressions import absorb, begin, forget, learn_row, move, times
 
 N = 700
 
@@ -278,8 +278,8 @@ def test_a_newton_step_of_two_classes_is_that_of_several():
         U, code, weight = rng.normal(size=(2, n)), int(rng.integers(2)), rng.uniform(0.5, 2.0)
         share = rng.uniform(0.01, 0.99)
         p = np.array([share, 1.0 - share])
-        softmax_newton.newton(U, n, p, code, weight, P, w, *work)
-        softmax_newton.newton_of_two(U, n, p, code, weight, Q, v, *work[1:])
+        regressions.newton(U, n, p, code, weight, P, w, *work)
+        regressions.newton_of_two(U, n, p, code, weight, Q, v, *work[1:])
         np.testing.assert_allclose(v, w, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(Q, P, rtol=1e-9, atol=1e-12)
 

@@ -33,9 +33,16 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf
 
-from onkel.exact.saved_matrices import check_matrices
-from onkel.exact.since_anchor import RowsSince, solve_lower
-from onkel.exact.sums import FEW_ROWS, NOTHING, Known, Sums, wider
+from onkel.exact.matrices import (
+    FEW_ROWS,
+    NOTHING,
+    Known,
+    RowsSince,
+    Sums,
+    check_matrices,
+    solve_lower,
+    wider,
+)
 from onkel.numerics.linalg import BlockFactor, cholesky_lower, lower_gram
 from onkel.numerics.threads import side_by_side
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.exact.sums import Known
+from onkel.exact.matrices import Known
 from onkel.explicit.walk import Walk
 from onkel.explicit.weights import Weights, regression
 from onkel.model.kept_rows import KeptRows

@@ -1,9 +1,9 @@
 """RRF's loop: the weights and the law of the frequencies move by the same loss, row by row.
 
 The frequencies are ω_d = exp(g) ∘ (m + e_d), with the noise e_d fixed and (g, m) those of the
-component of frequency d; see :class:`onkel.maps.spectra.Law`. With G components, one Gaussian is
-G = 1 without means, a width for every frequency is G = D without means, and a spectral mixture has
-a few components with means and shares.
+component of frequency d; see :class:`onkel.maps.reparameterized.Law`. With G components, one
+Gaussian is G = 1 without means, a width for every frequency is G = D without means, and a spectral
+mixture has a few components with means and shares.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from onkel.explicit.loop import scores, update
 from onkel.explicit.walk import Walk
-from onkel.maps.spectra import WIDEST, fill_frequencies, fill_shares, frequencies_of
+from onkel.maps.reparameterized import WIDEST, fill_frequencies, fill_shares, frequencies_of
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import axpy, dot, jit, jit_inline, sincos_turns
 from onkel.rules.base import SCALE, T
@@ -258,9 +258,9 @@ def _learn_row(X, t, y, weight, law, step, now, row, W, H, context):
 def learn_reparameterized(X, y, weight, law, step, W, H, context, P):
     """RRF, Algorithm 1: weights and log-widths both move by the same loss, row by row.
 
-    ``law`` is a :class:`onkel.maps.spectra.Law`, ``step`` is [η_g, damping]. With a damping of
-    N > 0 rows the step of the widths is η_g/√(1 + t/N), and at most the step that would repair the
-    row if its loss were linear in them (Polyak); 0 is the paper's constant step.
+    ``law`` is a :class:`onkel.maps.reparameterized.Law`, ``step`` is [η_g, damping]. With a damping
+    of N > 0 rows the step of the widths is η_g/√(1 + t/N), and at most the step that would repair
+    the row if its loss were linear in them (Polyak); 0 is the paper's constant step.
     """
     now, row = _now(law, W), _room(law, W)
     for t in range(X.shape[0]):

@@ -9,8 +9,8 @@ from scipy.linalg.lapack import dposv
 
 from onkel.errors import MergeError
 from onkel.exact.least_squares import RecursiveLeastSquares
+from onkel.exact.matrices import Known
 from onkel.exact.newton import RecursiveNewton
-from onkel.exact.sums import Known
 from onkel.explicit import loop
 from onkel.merging import joined, require_same
 from onkel.model.labels import outputs_with_class, targets_of

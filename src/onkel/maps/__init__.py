@@ -4,13 +4,11 @@ from onkel.maps.adaptive_nystroem import AdaptiveNystroem
 from onkel.maps.aligned import AlignedFourier
 from onkel.maps.base import FeatureMap
 from onkel.maps.fastfood import FastfoodFeatures
-from onkel.maps.fourier import FourierFeatures
-from onkel.maps.identity import IdentityFeatures
+from onkel.maps.fourier import FourierFeatures, RegeneratedFeatures
 from onkel.maps.landmarks.learned import LearnedLandmarks
 from onkel.maps.nystroem import NystroemFeatures
-from onkel.maps.regenerated import RegeneratedFeatures
+from onkel.maps.projections import IdentityFeatures, SignProjection
 from onkel.maps.reparameterized import ReparameterizedFeatures
-from onkel.maps.sign_projection import SignProjection
 from onkel.tables import Table
 
 MAPS: Table[FeatureMap] = Table(

@@ -9,10 +9,8 @@ import numpy as np
 
 from onkel.kernels import make_kernel, squared_distances
 from onkel.maps.base import Change
-from onkel.maps.landmarks.factors import SOLVERS, leading
-from onkel.maps.landmarks.online_kmeans import moved
-from onkel.maps.landmarks.panel import Panel
 from onkel.maps.nystroem import NystroemFeatures
+from onkel.maps.online_kmeans import SOLVERS, Panel, leading, moved
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Array, Field, Number, Whole

@@ -11,11 +11,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from onkel.kernels import Kernel, make_kernel
-from onkel.maps.alignment import aligned_weights, drawn, largest, radius_of
+from onkel.maps.alignment import (
+    Candidates,
+    LabelSums,
+    aligned_weights,
+    drawn,
+    indicators,
+    largest,
+    radius_of,
+)
 from onkel.maps.base import Change
-from onkel.maps.candidates import Candidates
 from onkel.maps.fourier import SpectralFeatures
-from onkel.maps.label_sums import LabelSums, indicators
 from onkel.model.warmup import next_power_of_two
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import non_negative, one_of, whole

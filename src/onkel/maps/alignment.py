@@ -1,4 +1,4 @@
-"""The distribution over random features that agrees best with the labels.
+"""How labels choose among random features: candidates, their sums with the labels, and the best q.
 
 With v_m = (Σ_i y_i φ_m(x_i))² the alignment of the kernel Σ_m q_m φ_m(x) φ_m(x') is q·v, and
 
@@ -19,8 +19,223 @@ this one only for u = 1/N and ρ' = ρ/N.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import type_of_target
+
+from onkel.maps.fourier import row_turns, turns_of
+from onkel.numerics.arrays import scratch
+from onkel.numerics.jit import cos_block, jit
+from onkel.state import Array, Number, Whole, check
+
+_TURN = 1.0 / (2.0 * math.pi)
+
+
+class Candidates:
+    """N features √2 cos(ω_m·x + b_m), of which those in ``used`` count, times √q.
+
+    Attributes
+    ----------
+    frequencies : ndarray of shape (d, N)
+    offsets : ndarray of shape (N,)
+    drawn : ndarray of shape (N,)
+        Their numbers among the features drawn at first.
+    used, weights : ndarray of shape (M,)
+        The features used and their q.
+    """
+
+    def __init__(
+        self, frequencies: np.ndarray, offsets: np.ndarray, drawn: np.ndarray, dtype: Any
+    ) -> None:
+        self.frequencies, self.offsets, self.drawn, self.dtype = frequencies, offsets, drawn, dtype
+        self._turns = (frequencies * _TURN).astype(dtype)
+        self._offset_turns = (offsets * _TURN).astype(dtype)
+
+    def use(self, used: np.ndarray, weights: np.ndarray) -> None:
+        """Use the candidates ``used`` (M,), with q = ``weights`` (M,)."""
+        self.used, self.weights = used, weights
+        self._used_turns = np.ascontiguousarray(self._turns[:, used])
+        self._used_offsets = self._offset_turns[used]
+        self._scale = np.sqrt(2.0 * weights).astype(self.dtype)
+
+    def change_to(self, used: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`use`; returns where each feature was and √q_new/√q_old; -1 and 0 if new."""
+        place = np.full(len(self.offsets), -1)
+        place[self.used] = np.arange(len(self.used))
+        old, before = place[used], self.weights
+        self.use(used, weights)
+        return old, np.where(old >= 0, np.sqrt(weights / before[old]), 0.0)
+
+    def only_used(self) -> Candidates:
+        """The features used, without the others."""
+        frequencies, drawn = self.frequencies[:, self.used], self.drawn[self.used]
+        kept = Candidates(frequencies, self.offsets[self.used], drawn, self.dtype)
+        kept.use(np.arange(len(self.used)), self.weights)
+        return kept
+
+    def add_columns(self, frequencies: np.ndarray) -> None:
+        """Take n more columns, with the frequencies (n, N₀) of all features drawn at first."""
+        wider = np.concatenate([self.frequencies, frequencies[:, self.drawn]])
+        used, weights = self.used, self.weights
+        self.__init__(wider, self.offsets, self.drawn, self.dtype)  # type: ignore[misc]
+        self.use(used, weights)
+
+    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+        """The features used, (n, M)."""
+        Z = np.empty((X.shape[0], len(self.used)), self.dtype) if out is None else out
+        cos_block(turns_of(X, self._used_turns), self._used_offsets, self._scale, Z)
+        return Z
+
+    def row_features(self, X: np.ndarray) -> np.ndarray:
+        """The features used of one row, (1, M)."""
+        return _row_features(X, self._used_turns, self._used_offsets, self._scale)  # type: ignore[no-any-return]
+
+    def all_features(self, X: Any) -> np.ndarray:
+        """φ (n, N) of all candidates, in a scratch array."""
+        N = len(self.offsets)
+        phi = scratch("candidates", (X.shape[0], N), self.dtype)
+        ones = np.full(N, math.sqrt(2.0), self.dtype)
+        cos_block(turns_of(X, self._turns), self._offset_turns, ones, phi)
+        return phi
+
+    def chosen(self, phi: np.ndarray) -> np.ndarray:
+        """The features used, (n, M), from φ (n, N), in a scratch array."""
+        Z = scratch("features", (len(phi), len(self.used)), self.dtype)
+        np.take(phi, self.used, axis=1, out=Z)
+        Z *= np.sqrt(self.weights).astype(self.dtype)
+        return Z
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays."""
+        state = {"candidates": self.frequencies, "offsets": self.offsets, "drawn": self.drawn}
+        return state | {"used": self.used, "weights": self.weights}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], dtype: Any) -> Candidates:
+        """The inverse of :meth:`get_state`."""
+        candidates = cls(state["candidates"], state["offsets"], state["drawn"], dtype)
+        candidates.use(state["used"], state["weights"])
+        return candidates
+
+
+@jit
+def _row_features(X, turns, offset, scale):
+    angles = row_turns(X, turns)
+    cos_block(angles, offset, scale, angles)
+    return angles
+
+
+# Sums smaller than so many times their precision are rounding, and count as 0.
+_ROUNDING = 64.0
+
+
+class LabelSums:
+    """Σ y φ (K, N), Σ φ (N,), Σ y and Σ |y| (K,), Σ 1 and the number of rows, by their weights."""
+
+    def __init__(self, n_features: int) -> None:
+        self.products = np.zeros((0, n_features))
+        self.features = np.zeros(n_features)
+        self.targets, self.sizes = np.zeros(0), np.zeros(0)
+        self.total, self.n_rows = 0.0, 0
+        #: machine epsilon of the features, in whose precision the products are summed
+        self.precision = 0.0
+
+    def add(self, phi: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
+        """Take the rows φ (n, N) with targets Y (n, K) and weights (n,)."""
+        if not len(self.targets):
+            self.products = np.zeros((Y.shape[1], len(self.features)))
+            self.targets, self.sizes = np.zeros(Y.shape[1]), np.zeros(Y.shape[1])
+            self.precision = float(np.finfo(phi.dtype).eps)
+        weighted = np.column_stack([Y * weight[:, None], weight]).astype(phi.dtype)
+        sums = weighted.T @ phi
+        self.products += sums[:-1]
+        self.features += sums[-1]
+        self.targets += weight @ Y
+        self.sizes += weight @ np.abs(Y)
+        self.total += float(weight.sum())
+        self.n_rows += int(np.count_nonzero(weight))
+
+    @property
+    def unit(self) -> float:
+        """The sum of weights divided by a power of two, in [½, 1)."""
+        return math.frexp(self.total)[0]
+
+    def squares(self, centered: bool) -> np.ndarray:
+        """v (N,) = Σ_k (Σ_i (y_ik - c_k) φ_i)²/s², with c the targets' mean or 0.
+
+        s is the power of two above the sum of weights: dividing by it is exact and keeps the
+        squares in range. :attr:`unit` is the sum of weights in units of s.
+
+        Sums that are 0 but for rounding are set to 0. Otherwise, where the columns are constant and
+        all features agree with the labels alike, the cut into blocks would choose the features.
+        """
+        if not self.total > 0.0:
+            return np.zeros(len(self.features))
+        scale = self.unit / self.total
+        sums, sizes = self.products * scale, self.sizes * scale
+        if centered:
+            mean = self.targets / self.total
+            sums -= mean[:, None] * (self.features * scale)
+            sizes += np.abs(mean)
+        sums[np.abs(sums) <= _ROUNDING * self.precision * sizes[:, None]] = 0.0
+        return np.asarray((sums**2).sum(axis=0))
+
+    def add_class(self, position: int) -> None:
+        """Make room for a class without rows at ``position``.
+
+        Two classes were one target ±1; their indicators are (1 ± y)/2.
+        """
+        if not len(self.targets):
+            return
+        if len(self.targets) == 1:
+            signs = np.array([[-0.5], [0.5]])
+            self.products = 0.5 * self.features + signs * self.products
+            self.targets = 0.5 * self.total + signs[:, 0] * self.targets
+            self.sizes = self.targets.copy()
+        self.products = np.insert(self.products, position, 0.0, axis=0)
+        self.targets = np.insert(self.targets, position, 0.0)
+        self.sizes = np.insert(self.sizes, position, 0.0)
+
+    def copy(self) -> LabelSums:
+        """An independent copy."""
+        return LabelSums.from_state(self.get_state(), len(self.features))
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays and scalars."""
+        return dict(self.__dict__)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_features: int) -> LabelSums:
+        """The inverse of :meth:`get_state`, with arrays of its own."""
+        # nothing is summed once the features are fixed
+        N = n_features if np.size(state.get("features", ())) else 0
+        fields = {
+            "products": Array(shape=("K", N), low=-1e150, high=1e150),
+            "features": Array(shape=(N,), low=-1e150, high=1e150),
+            "targets": Array(shape=("K",), low=-1e150, high=1e150),
+            "sizes": Array(shape=("K",), low=0.0, high=1e150),
+            "total": Number(low=0.0),
+            "n_rows": Whole(),
+            "precision": Number(low=0.0, high=1.0),
+        }
+        check(state, fields)
+        sums = cls(0)
+        for name in fields:
+            value = state[name]
+            setattr(sums, name, np.array(value) if isinstance(value, np.ndarray) else value)
+        return sums
+
+
+def indicators(y: np.ndarray) -> np.ndarray:
+    """Targets (n, K): a regression's own, ±1 for two classes, else indicators."""
+    if type_of_target(y).startswith("continuous"):
+        return np.asarray(y, dtype=np.float64)[:, None]
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) <= 2:
+        return (2.0 * codes - 1.0)[:, None]
+    return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
+
 
 # Doublings or halvings until the solution is bracketed, and halvings of the bracket after that
 # (its ends are then neighbouring numbers).

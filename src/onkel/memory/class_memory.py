@@ -15,11 +15,15 @@ from typing import Any
 import numpy as np
 
 from onkel.memory import class_loops as loops
-from onkel.memory import class_past
-from onkel.memory.checking import check_like
-from onkel.memory.groups import GROUP_WINDOW
-from onkel.memory.past import Memory
-from onkel.memory.period import N_PERIODS, WINDOW, find_periods, rows_until_search
+from onkel.memory.past import (
+    GROUP_WINDOW,
+    N_PERIODS,
+    WINDOW,
+    Memory,
+    check_like,
+    find_periods,
+    rows_until_search,
+)
 
 
 class ClassMemory(Memory):
@@ -34,8 +38,8 @@ class ClassMemory(Memory):
 
     #: columns of the past of each class that a second model may learn from
     n_columns = loops.N_COLUMNS
-    _own = class_past.Past._fields[:6]
-    past: class_past.Past
+    _own = loops.Past._fields[:6]
+    past: loops.Past
 
     def __init__(self, n_classes: int, most: int = 1) -> None:
         super().__init__(most)
@@ -45,9 +49,9 @@ class ClassMemory(Memory):
         self._begin(self.n_classes)
 
     def _begin(self, K: int) -> None:
-        n, levels = self.groups.n_slots, len(class_past.RATES)
-        followed = K if K <= class_past.MOST_FOLLOWED else 0
-        self.past = class_past.Past(
+        n, levels = self.groups.n_slots, len(loops.RATES)
+        followed = K if K <= loops.MOST_FOLLOWED else 0
+        self.past = loops.Past(
             np.zeros((n, GROUP_WINDOW if self.groups.slots else WINDOW), np.int64),
             np.zeros((n, K)),
             np.zeros((n, levels, K)),
@@ -55,7 +59,7 @@ class ClassMemory(Memory):
             np.zeros((n, K)),
             np.zeros((n, 2), np.int64),
             np.zeros((followed, followed)),
-            np.zeros((2, class_past.N_COUNTED)),
+            np.zeros((2, loops.N_COUNTED)),
             np.zeros(N_PERIODS, np.int64),
             np.zeros(1, np.int64),
             np.zeros(2),
@@ -120,7 +124,7 @@ class ClassMemory(Memory):
         past = self.past
         past.codes[past.codes >= position] += 1
         followed = past.followed
-        if self.n_classes + 1 > class_past.MOST_FOLLOWED:
+        if self.n_classes + 1 > loops.MOST_FOLLOWED:
             followed = np.zeros((0, 0))
         else:
             followed = np.insert(np.insert(followed, position, 0.0, axis=0), position, 0.0, axis=1)

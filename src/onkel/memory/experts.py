@@ -14,12 +14,12 @@ the sum of squared errors exceeds that of the best expert by at most
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from onkel.memory.checking import check_like
 from onkel.numerics.jit import jit, jit_inline
+from onkel.state import Fields, Like, Stateful
 
 
 class Mixture(NamedTuple):
@@ -73,8 +73,10 @@ def _learn_rows(mixture, E, targets, weight, out):
             learn_mixture(mixture, E[t], out[t], targets[t], weight[t])
 
 
-class Experts:
+class Experts(Stateful):
     """A mixture of n experts, each of which predicts K numbers."""
+
+    STATE: ClassVar[Fields] = {"mixture": Like()}
 
     def __init__(self, n: int) -> None:
         self.mixture = new_mixture(n)
@@ -88,12 +90,3 @@ class Experts:
     def predict(self, E: np.ndarray) -> np.ndarray:
         """The mixture (n, K) of predictions E (n, N, K)."""
         return np.einsum("i,tik->tk", self.mixture.weights, E)
-
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays."""
-        return {k: v.copy() for k, v in self.mixture._asdict().items()}
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        check_like(state, self.get_state(), {})
-        self.mixture = Mixture(*(np.array(state[name]) for name in Mixture._fields))

@@ -1,16 +1,176 @@
-"""What memories share: the past of each group, experts over it, and when they look for a period."""
+"""What memories share: the past of each group, where it is stored, and its period.
+
+Each group has a slot; when there are too many groups, the least recently seen is forgotten.
+
+The period comes from the autocorrelation of the differences of a series: a narrow peak there, but a
+broad one in that of levels. It is searched for at row numbers that double, then at every
+:data:`WINDOW`-th row, in the last ``WINDOW`` rows.
+"""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from onkel.memory.experts import Mixture, new_mixture
-from onkel.memory.groups import Groups, cut, grown, put_back
-from onkel.memory.linear import begin
-from onkel.state import inside
+from onkel.memory.regressions import begin
+from onkel.state import Array, Field, Whole, check, inside, require
+
+#: rows of a group that are remembered
+GROUP_WINDOW = 32
+_KEYS = (str, int, float)
+#: slot 0 stands for every group that has no rows
+_FIRST_SLOT = 1
+
+
+class Groups:
+    """The slots of the last ``most`` keys seen; rows without keys are one group."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        #: the least recently seen first
+        self.slots: OrderedDict[Any, int] = OrderedDict()
+        self.n_forgotten = 0
+
+    @property
+    def n_slots(self) -> int:
+        """Slots in use, that of groups without rows included."""
+        return _FIRST_SLOT + max(len(self.slots), 1)
+
+    def learn(self, keys: list[Any] | None, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Slots of rows in order, and where one begins anew; rows of no weight change nothing."""
+        slots = np.full(len(counts), _FIRST_SLOT, np.int64)
+        fresh = np.zeros(len(counts), np.bool_)
+        for t, key in enumerate(keys or ()):
+            slot = self.slots.get(key)
+            if not counts[t]:
+                slots[t] = slot or 0
+                continue
+            if slot is not None:
+                self.slots.move_to_end(key)
+            elif len(self.slots) < self.most:
+                slot = _FIRST_SLOT + len(self.slots)
+            else:
+                slot = self.slots.popitem(last=False)[1]
+                fresh[t] = True
+                self.n_forgotten += 1
+            self.slots[key] = slots[t] = slot
+        return slots, fresh
+
+    def find(self, keys: list[Any] | None, n: int) -> np.ndarray:
+        """Slots of n rows; changes nothing."""
+        if keys is None:
+            return np.full(n, _FIRST_SLOT, np.int64)
+        return np.array([self.slots.get(key, 0) for key in keys], np.int64)
+
+    def get_state(self) -> dict[str, Any]:
+        """Keys from the least recently seen on, and their slots."""
+        slots = np.array(list(self.slots.values()), np.int64)
+        return {"keys": list(self.slots), "slots": slots, "n_forgotten": self.n_forgotten}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""
+        keys = state.get("keys")
+        require(isinstance(keys, list), "keys: must be a list")
+        assert keys is not None
+        n = len(keys)
+        check(state, {"slots": Array(dtype=np.int64, shape=(n,)), "n_forgotten": Whole()})
+        plain = all(isinstance(key, _KEYS) for key in keys) and len(set(keys)) == n
+        require(plain, "keys: must be texts and numbers, each once")
+        require(n <= self.most, f"keys: are {n}, more than the {self.most} that are kept")
+        each = np.array_equal(np.sort(state["slots"]), np.arange(_FIRST_SLOT, _FIRST_SLOT + n))
+        require(each, f"slots: must be {_FIRST_SLOT} to {n}, each once")
+        self.slots = OrderedDict(zip(keys, state["slots"].tolist(), strict=True))
+        self.n_forgotten = int(state["n_forgotten"])
+
+
+_P = TypeVar("_P", bound=NamedTuple)
+
+
+def grown(past: _P, names: tuple[str, ...], n: int) -> _P:
+    """A past whose arrays ``names`` have room for n slots; growing, they double at least."""
+    held = getattr(past, names[0]).shape[0]
+    if n <= held:
+        return past
+    more = max(n, 2 * held) - held
+    arrays = ((name, getattr(past, name)) for name in names)
+    wide = {a: np.concatenate([v, np.zeros((more, *v.shape[1:]), v.dtype)]) for a, v in arrays}
+    return past._replace(**wide)
+
+
+def cut(past: _P, names: tuple[str, ...], n: int) -> dict[str, np.ndarray]:
+    """Copies of a past's arrays; of ``names`` only the slots in use, below n."""
+    held = past._asdict()
+    return {name: (v[_FIRST_SLOT:n] if name in names else v).copy() for name, v in held.items()}
+
+
+def put_back(past: _P, names: tuple[str, ...], state: dict[str, np.ndarray]) -> None:
+    """The inverse of :func:`cut`, into a past just begun."""
+    for name, array in past._asdict().items():
+        (array[_FIRST_SLOT:] if name in names else array)[:] = state[name]
+
+
+#: rows that are remembered
+WINDOW = 2048
+#: the shortest strong period and the strongest
+N_PERIODS = 2
+_FIRST_SEARCH = 128
+_SHORTEST = 3
+# A peak counts above this autocorrelation and above so many standard errors.
+_LEAST, _STANDARD_ERRORS = 0.1, 4.0
+# A period is strong if its peak has at least this share of the highest peak's height.
+_NEARLY = 0.9
+
+
+def rows_until_search(n: int) -> int:
+    """How many rows after the n-th the period is looked for next."""
+    if n >= WINDOW:
+        return WINDOW - n % WINDOW
+    due = _FIRST_SEARCH
+    while due <= n:
+        due *= 2
+    return due - n
+
+
+def find_periods(values: np.ndarray) -> np.ndarray:
+    """(2,): the shortest strong period of values (n, K) and the strongest; 0 where none shows."""
+    found = np.zeros(N_PERIODS, np.int64)
+    steps = np.diff(values, axis=0)
+    steps = steps - steps.mean(axis=0)
+    n = len(steps)
+    transformed = np.fft.rfft(steps, 2 * n, axis=0)
+    products = np.fft.irfft(np.sum(np.abs(transformed) ** 2, axis=1))[: n // 2]
+    if not products[0] > 0.0 or not np.isfinite(products[0]):
+        return found
+    correlation = products / products[0] * n / (n - np.arange(n // 2))
+    inner = correlation[1:-1]
+    peak = (inner > correlation[:-2]) & (inner >= correlation[2:])
+    peak &= inner > max(_LEAST, _STANDARD_ERRORS / np.sqrt(n))
+    peaks = np.flatnonzero(peak) + 1
+    peaks = peaks[peaks >= _SHORTEST]
+    if peaks.size:
+        heights = correlation[peaks]
+        found[:] = peaks[np.argmax(heights >= _NEARLY * heights.max())], peaks[heights.argmax()]
+    return found
+
+
+def check_like(
+    state: dict[str, Any], begun: dict[str, Any], indices: dict[str, tuple[int, int]]
+) -> None:
+    """ModelFileError where an array differs in type or shape from that of a memory just begun.
+
+    ``indices`` gives the range of the arrays that are used as indices.
+    """
+    fields: dict[str, Field] = {}
+    for name, value in begun.items():
+        if isinstance(value, np.ndarray):
+            whole = value.dtype.kind == "i"
+            low, high = indices.get(name, (0, 2**62) if whole else (-np.inf, np.inf))
+            fields[name] = Array(dtype=value.dtype, shape=value.shape, low=low, high=high)
+    check(state, fields)
 
 
 class Memory:

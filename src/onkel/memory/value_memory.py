@@ -18,11 +18,18 @@ from typing import Any
 import numpy as np
 
 from onkel.memory import value_loops as loops
-from onkel.memory.checking import check_like
-from onkel.memory.groups import GROUP_WINDOW, cut, grown, put_back
-from onkel.memory.own_loops import Own, new_own
-from onkel.memory.past import Memory
-from onkel.memory.period import N_PERIODS, WINDOW, find_periods
+from onkel.memory.past import (
+    GROUP_WINDOW,
+    N_PERIODS,
+    WINDOW,
+    Memory,
+    check_like,
+    cut,
+    find_periods,
+    grown,
+    put_back,
+)
+from onkel.memory.value_loops import Own, new_own
 from onkel.state import Array, Whole, check, inside, require
 
 # Rows from which there is a unit; until then f is the prediction.
@@ -37,7 +44,7 @@ class ValueMemory(Memory):
     Rows are predicted in order: :meth:`learn` returns what was predicted before each row's label
     was known. Blocks don't matter, and a row of weight 0 is not remembered. With ``keys``, one for
     each row, every group has its own past: its last 32 rows, without a period. What follows from a
-    past is learned from all groups, and corrected for each (:mod:`onkel.memory.own_loops`). The
+    past is learned from all groups, and corrected for each (:mod:`onkel.memory.value_loops`). The
     ``most`` groups seen last are kept.
     """
 

@@ -9,7 +9,7 @@ from onkel import ExplicitKernelClassifier, ExplicitKernelRegressor
 from onkel.algorithms import make
 from onkel.experiments.entry import Case
 from onkel.maps import AdaptiveNystroem, NystroemFeatures
-from onkel.maps.landmarks.panel import Panel
+from onkel.maps.online_kmeans import Panel
 from onkel.rules import Gradient
 
 

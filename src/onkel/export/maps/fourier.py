@@ -14,7 +14,7 @@ from onkel.maps import (
     RegeneratedFeatures,
     ReparameterizedFeatures,
 )
-from onkel.maps.spectra import amplitudes_of
+from onkel.maps.reparameterized import amplitudes_of
 
 _TURN = 1.0 / (2.0 * math.pi)
 

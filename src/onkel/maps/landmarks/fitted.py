@@ -1,18 +1,180 @@
-"""Landmarks, widths and penalty, in the units they were learned in; features come from them."""
+"""Landmarks, widths and penalty, in the units they were learned in; features come from them.
+
+Units are those of the first rows: each column has mean 0 and standard deviation 1, and columns with
+heavy tails are compressed before. In a column of counts or amounts a few extreme rows determine the
+spread; on that scale all other rows lie close together, and a kernel cannot tell them apart. A
+column x whose kurtosis is far above that of a normal one becomes
+
+    asinh((x - m)/a),   m = median of x,   a = mean |x - m|,
+
+if this at least halves the kurtosis. The curve is linear near m and logarithmic far out, on both
+sides; it keeps the order of the rows, and leaves a column of two values as it is.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Generator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import block_diag
 
 from onkel.maps.landmarks.evidence import Landmarks, penalty_of
-from onkel.maps.landmarks.heavy_tails import TailCurves
 from onkel.maps.landmarks.rational import KernelColumns
-from onkel.maps.landmarks.units import Units
 from onkel.numerics.arrays import with_zero_columns
+from onkel.numerics.in_steps import finished
 from onkel.state import Array, Field, Number
+
+#: steps in which the curves of some columns are found
+STEPS = 4
+# Kurtosis of a heavy column; a normal one has 3, an exponential one 9.
+_HEAVY = 10.0
+_TAKEN_AWAY = 0.5
+
+
+class TailCurves:
+    """m (d,) and a (d,) of each column; a = 0 where a column stays as it is."""
+
+    def __init__(self, middle: np.ndarray, spread: np.ndarray) -> None:
+        self.middle, self.spread = middle, spread
+        self._heavy = np.flatnonzero(spread)
+        self._of_heavy = middle[self._heavy], spread[self._heavy]
+
+    @classmethod
+    def of(cls, X: np.ndarray) -> TailCurves:
+        """The curves that rows X (n, d) need."""
+        return finished(cls.in_steps(X))
+
+    @classmethod
+    def in_steps(cls, X: np.ndarray) -> Generator[bool, None, TailCurves]:
+        """As :meth:`of`, in :data:`STEPS` steps."""
+        middle = np.median(X, axis=0)
+        yield True
+        away = X - middle
+        spread = np.abs(away).mean(axis=0)
+        yield True
+        kurtosis = _kurtosis(X)
+        yield True
+        with np.errstate(invalid="ignore", divide="ignore"):
+            U = np.arcsinh(away / spread)
+        drawn_in = _kurtosis(U)
+        yield True
+        # comparisons with nan are false
+        heavy = (kurtosis > _HEAVY) & (drawn_in < _TAKEN_AWAY * kurtosis)
+        return cls(middle, np.where(heavy, spread, 0.0))
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Rows X (n, d) with the heavy columns compressed; X itself where there are none."""
+        if not len(self._heavy):
+            return X
+        U = X.astype(np.float64)
+        middle, spread = self._of_heavy
+        U[:, self._heavy] = np.arcsinh((U[:, self._heavy] - middle) / spread)
+        return U
+
+    def inverse(self, U: np.ndarray) -> np.ndarray:
+        """The rows X (n, d) of which U are the compressed ones."""
+        if not len(self._heavy):
+            return U
+        X = U.copy()
+        away = np.sinh(U[:, self._heavy]) * self.spread[self._heavy]
+        X[:, self._heavy] = away + self.middle[self._heavy]
+        return X
+
+    def as_array(self) -> np.ndarray:
+        """m and a, (2, d)."""
+        return np.stack([self.middle, self.spread])
+
+    @classmethod
+    def joined(cls, parts: Sequence[TailCurves]) -> TailCurves:
+        """The curves of all parts' columns, side by side."""
+        return cls(*np.concatenate([part.as_array() for part in parts], axis=1))
+
+    def with_columns(self, n: int) -> TailCurves:
+        """With n columns more, which stay as they are."""
+        more = np.zeros(n)
+        return TailCurves(np.append(self.middle, more), np.append(self.spread, more))
+
+
+def _kurtosis(X: np.ndarray) -> np.ndarray:
+    """E(x - μ)⁴/σ⁴ of each column; nan of a constant one."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        away = X - X.mean(axis=0)
+        squares = (away / away.std(axis=0)) ** 2
+        return np.asarray(np.mean(squares**2, axis=0))
+
+
+# Numbers, and columns, that are looked at in a step, at least.
+_NUMBERS, _COLUMNS = 1 << 19, 4
+# Log of the largest factor by which a width becomes finer as a scale grows.
+_FINER = math.log(2.0)
+
+
+class Units(NamedTuple):
+    """Curves of the heavy columns; then the mean and standard deviation of each column, (d,)."""
+
+    tails: TailCurves
+    middle: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray) -> Units:
+        """The units that standardise rows X (n, d); a constant column has scale 1."""
+        return finished(cls.in_steps(X))
+
+    @classmethod
+    def in_steps(cls, X: np.ndarray) -> Generator[bool, None, Units]:
+        """As :meth:`of`, in :func:`n_steps` steps: some columns at a time."""
+        parts = []
+        for columns in _some_columns(*X.shape):
+            own = X[:, columns].astype(np.float64)
+            tails = yield from TailCurves.in_steps(own)
+            U = tails(own)
+            parts.append((tails, U.mean(axis=0), U.std(axis=0)))
+            yield True
+        tails = TailCurves.joined([part[0] for part in parts])
+        middle, spread = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
+        return cls(tails, middle, np.where(spread > 1e-12 * (1.0 + np.abs(middle)), spread, 1.0))
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Rows X (n, d) in these units, in float64."""
+        U = self.tails(X) - self.middle
+        U /= self.scale
+        return U
+
+    def inverse(self, U: np.ndarray) -> np.ndarray:
+        """The rows X (n, d) that are U in these units."""
+        return self.tails.inverse(U * self.scale + self.middle)
+
+    def log_finer(self, than: Units) -> np.ndarray:
+        """log(scale of ``than``/own scale) of each column: the change of log-widths.
+
+        0 where the column has a curve in either units: its widths stay in units of its spread. A
+        width becomes at most twice as fine. Where the scale has grown by more, old rows hardly had
+        such values, and finer widths would leave the rows that have them without neighbours.
+        """
+        curved = (self.tails.spread > 0.0) | (than.tails.spread > 0.0)
+        finer = np.log(than.scale) - np.log(self.scale)
+        return np.where(curved, 0.0, np.minimum(finer, _FINER))
+
+    def with_columns(self, n: int) -> Units:
+        """With n columns more, which stay as they are."""
+        middle, scale = np.append(self.middle, np.zeros(n)), np.append(self.scale, np.ones(n))
+        return Units(self.tails.with_columns(n), middle, scale)
+
+
+def n_steps(n: int, d: int) -> int:
+    """Steps in which the units of n rows of d columns are found."""
+    return (STEPS + 1) * len(_some_columns(n, d))
+
+
+def _some_columns(n: int, d: int) -> list[slice]:
+    """Never a single column of several: NumPy would sum it in another order."""
+    ends = np.linspace(0, d, math.ceil(d / max(_COLUMNS, _NUMBERS // n)) + 1).astype(int)
+    return [slice(a, b) for a, b in pairwise(ends.tolist())]
+
 
 # The penalty of the constant feature, as a share of λ: so small that targets need no centring.
 _CONSTANT = 1e-4

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from onkel.maps.landmarks.due_fits import FEW_ROWS, DueFits
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_widths import (
     first_widths,
@@ -18,9 +17,9 @@ from onkel.maps.landmarks.first_widths import (
     steps_of_widths,
     widths_in_steps,
 )
-from onkel.maps.landmarks.fitted import FittedLandmarks
+from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
+from onkel.maps.landmarks.schedule import FEW_ROWS, DueFits
 from onkel.maps.landmarks.search import improve, steps_of_search
-from onkel.maps.landmarks.units import Units, n_steps
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished, in_shares
 from onkel.parameters import non_negative, whole
@@ -48,7 +47,7 @@ class LearnedLandmarks(DueFits):
     After ``n_warmup`` rows they are fixed. The penalty of least squares is λ κ(S, S)
     (:meth:`prior`), so that f = Σ α_j κ(s_j, ·) has the norm of the kernel's own space; where each
     landmark has its own widths, it is λ I. Columns with heavy tails are compressed first
-    (:mod:`onkel.maps.landmarks.heavy_tails`).
+    (:mod:`onkel.maps.landmarks.fitted`).
 
     Use it with ``rule="least_squares"``: both together are :class:`onkel.OnlineKernelClassifier`
     and :class:`onkel.OnlineKernelRegressor`. The search costs O(n·B² + n·B·d) a step.

@@ -1,5 +1,6 @@
-"""Recursive least squares with forgetting on a few features, for the loops of the memories.
+"""Regressions on a few features, learned row by row, for the loops of the memories.
 
+There are recursive least squares with forgetting, and softmax regressions by online Newton steps.
 The inverse P of the weighted Gram matrix is kept whole. Forgetting alone would let P grow without
 bound in directions that no row excites; so every row also gives back a part of the ridge that was
 forgotten, one feature after the other.
@@ -113,3 +114,53 @@ def learn_row(P, w, first, n, row, forgetting, ridge, u, error, weight, k, g):
     for i in range(n):
         for j in range(n):
             P[i, j] = grown * P[i, j] - k[i] * k[j] - g[i] * g[j]
+
+
+# Classes less likely than this are left out of the curvature.
+_UNLIKELY = 1e-4
+
+
+@jit_inline
+def softmax(U, n, w, out):
+    """out (K,): the probabilities of scores U w, of the first n features."""
+    highest, total = -math.inf, 0.0
+    for k in range(U.shape[0]):
+        out[k] = 0.0
+        for j in range(n):
+            out[k] += w[j] * U[k, j]
+        highest = max(highest, out[k])
+    for k in range(U.shape[0]):
+        out[k] = math.exp(out[k] - highest)
+        total += out[k]
+    for k in range(U.shape[0]):
+        out[k] /= total
+
+
+@jit_inline
+def newton_of_two(U, n, p, code, weight, P, w, v, k):
+    """As :func:`newton`, for two classes: gradient and curvature lie along u_1 - u_0."""
+    for j in range(n):
+        v[j] = U[1, j] - U[0, j]
+    curvature = weight * p[0] * p[1]
+    spread = 1.0 + curvature * times(P, v, n, k)
+    move(w, n, k, weight * (p[0] if code == 1 else -p[1]) / spread)
+    if curvature >= _UNLIKELY**2:
+        absorb(P, n, k, spread / curvature)
+
+
+@jit_inline
+def newton(U, n, p, code, weight, P, w, mean, v, k):
+    """One online Newton step of the softmax loss: curvature Σ p (u - ū)(u - ū)ᵀ, then the step."""
+    for j in range(n):
+        mean[j] = 0.0
+        for c in range(U.shape[0]):
+            mean[j] += p[c] * U[c, j]
+    for c in range(U.shape[0]):
+        if p[c] >= _UNLIKELY:
+            for j in range(n):
+                v[j] = math.sqrt(weight * p[c]) * (U[c, j] - mean[j])
+            absorb(P, n, k, 1.0 + times(P, v, n, k))
+    for j in range(n):
+        v[j] = weight * (U[code, j] - mean[j])
+    times(P, v, n, k)
+    move(w, n, k, 1.0)

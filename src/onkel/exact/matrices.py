@@ -1,4 +1,4 @@
-"""The sums that least squares is computed from, over all rows so far."""
+"""What exact least squares keeps: sums over all rows, and the rows since the last factorisation."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dtrtrs
 
 from onkel.merging import joined
 from onkel.numerics.linalg import add_gram
+from onkel.state import Array, check, require
 
 #: for fewer rows SciPy's wrappers, which block other threads, are quicker to call
 FEW_ROWS = 16
@@ -138,3 +140,105 @@ def wider(A: np.ndarray, where: list[int], diagonal: float) -> np.ndarray:
     A = np.insert(np.insert(A, where, 0.0, axis=0), where, 0.0, axis=1)
     A[new, new] = diagonal
     return A
+
+
+class RowsSince:
+    """Up to ``most`` rows beside the factor C: U = C⁻ᵀ Zᵀ (m, n), S = Uᵀ U + I = L Lᵀ, v (n, K).
+
+    Room for all is made at the start, so that a new row copies no other.
+    """
+
+    def __init__(self, m: int, n_outputs: int, most: int) -> None:
+        self._U = np.empty((most, m))
+        self._L = np.zeros((most, most), order="F")
+        self._v = np.empty((most, n_outputs))
+        self.count = 0
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def U(self) -> np.ndarray:
+        """(m, n)."""
+        return self._U[: self.count].T
+
+    @property
+    def L(self) -> np.ndarray:
+        """(n, n)."""
+        return self._L[: self.count, : self.count]
+
+    @property
+    def v(self) -> np.ndarray:
+        """(n, K)."""
+        return self._v[: self.count]
+
+    def append(self, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray) -> None:
+        """Append n rows: their U (m, n), the rows [L21, L22] of L, and their v."""
+        a, b = self.count, self.count + len(v)
+        self._U[a:b] = U.T
+        self._L[a:b, :a] = L21
+        self._L[a:b, a:b] = np.tril(L22) if len(v) > 1 else L22
+        self._v[a:b] = v
+        self.count = b
+
+    def rows_of_L(self, U: np.ndarray) -> np.ndarray:
+        """The rows L21 (n, count) that the columns of U (m, n) add to L."""
+        if not self.count:
+            return np.empty((U.shape[1], 0))
+        return solve_lower(self.L, self._U[: self.count] @ U).T
+
+    def inner(self) -> np.ndarray:
+        """U L⁻ᵀ v (m, K)."""
+        return np.asarray(self.U @ solve_lower(self.L, self.v, transposed=True))
+
+    def add_features(self, where: list[int]) -> None:
+        """Insert features before those of ``where``; they were 0 in all rows so far."""
+        self._U = np.insert(self._U, where, 0.0, axis=1)
+
+    def get_state(self) -> dict[str, Any]:
+        """Named arrays."""
+        return {"U": self.U, "L": self.L, "v": self.v}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`."""
+        self.count = 0
+        L = np.asarray(state["L"])
+        self.append(np.asarray(state["U"]), np.empty((len(L), 0)), L, np.asarray(state["v"]))
+
+
+def solve_lower(L: np.ndarray, B: np.ndarray, transposed: bool = False) -> np.ndarray:
+    """L⁻¹ B or L⁻ᵀ B of a lower triangular L with no 0 on its diagonal."""
+    return np.asarray(dtrtrs(L, B, lower=1, trans=int(transposed))[0])
+
+
+# The largest number in a loaded state, and the relative difference allowed between its matrices.
+_MOST, _ROUNDING = 1e150, 1e-5
+
+
+def check_matrices(state: dict[str, Any], m: int, K: int, period: int, lead: np.ndarray) -> None:
+    """Raise a ModelFileError unless the matrices are valid and belong together.
+
+    There are m features, K outputs and ``period`` rows from anchor to anchor. A factor is that of
+    R + ``lead`` (m, m).
+    """
+    shapes: dict[str, tuple[int | str, ...]] = {
+        "R": (m, m), "C": (m, m), "b": (m, K), "w0": (m, K), "z_sum": (m,), "noise": (2,),
+        "U": (m, "rows"), "L": ("rows", "rows"), "v": ("rows", K),
+    }  # fmt: skip
+    rows = check(state, {n: Array(shape=s, low=-_MOST, high=_MOST) for n, s in shapes.items()})
+    most = period - 1
+    require(rows["rows"] <= most, f"U: holds {rows['rows']} rows since the anchor, not {most}")
+    require((state["noise"] >= 0.0).all(), "noise: holds numbers below 0")
+    C, U, L = (np.asarray(state[name]) for name in "CUL")
+    require((C.diagonal() > 0.0).all(), "C: is no factor; its diagonal must be above 0")
+    require((L.diagonal() > 0.0).all(), "L: is no factor; its diagonal must be above 0")
+    _require_equal("L", L @ L.T, U.T @ U + np.eye(len(L)))
+    factored = np.triu(C).T @ (np.triu(C) + U @ (U.T @ np.triu(C)))
+    _require_equal("C", np.triu(factored), np.triu(state["R"] + lead))
+
+
+def _require_equal(name: str, found: np.ndarray, wanted: np.ndarray) -> None:
+    """Raise a ModelFileError if two matrices differ by more than rounding."""
+    largest = np.abs(wanted).max(initial=0.0)
+    near = np.abs(found - wanted).max(initial=0.0) <= _ROUNDING * largest
+    require(near, f"{name}: is not the factor of the matrix that is saved with it")

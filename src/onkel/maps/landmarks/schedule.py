@@ -1,4 +1,7 @@
-"""When widths and landmarks are learned, from how many rows, and how much work that is."""
+"""When widths and landmarks are learned, from how many rows, and how much work that is.
+
+When widths and landmarks are learned, from how many rows, and how much work that is.
+"""
 
 from __future__ import annotations
 
