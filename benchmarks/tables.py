@@ -79,8 +79,8 @@ def learned(
     path: Path, target: str, learner: str, speed: str, categories: str = "both"
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Predictions before learning, targets, and rows a CPU second."""
+    from onkel.cli.arguments import choose_task
     from onkel.cli.learn.options import LearnOptions
-    from onkel.cli.values import choose_task
     from onkel.learners.making import make_estimator
     from onkel.pipeline import StreamModel
 

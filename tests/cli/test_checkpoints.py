@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import onkel
 from onkel import persistence
 from onkel.cli import app
-from onkel.cli.learn import checkpoint
+from onkel.cli.learn import continuing
 from onkel.persistence import load_with_info
 
 ROWS = 6000
@@ -135,7 +135,7 @@ def full_disk(monkeypatch):
                 raise OSError(errno.ENOSPC, "No space left on device", str(path))
             persistence.save(model, path, **more)
 
-        monkeypatch.setattr(checkpoint, "save", save)
+        monkeypatch.setattr(continuing, "save", save)
         return tries
 
     return fill

@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from onkel._version import __version__
-from onkel.cli import algorithms, datasets, demo, export, info, predict, tune
-from onkel.cli.compare import verb as compare
+from onkel.cli import algorithms, compare, datasets, demo, export, info, predict, tune
 from onkel.cli.console import Notes, complain, fail, say_warnings
-from onkel.cli.interrupt import Interrupted
-from onkel.cli.learn import verb as learn
+from onkel.cli.learn import learn
 from onkel.cli.reproduce import verb as reproduce
-from onkel.cli.wording import plainly
+from onkel.cli.signals import Interrupted
 from onkel.numerics.notices import heard_by
+
+_WORDS = (
+    (r"Input should be a valid integer.*", "must be a whole number."),
+    (r"Input should be a valid number.*", "must be a number."),
+    (r"Input should be greater than or equal to (\S+?)\.?$", r"must be at least \1."),
+    (r"Input should be less than or equal to (\S+?)\.?$", r"must be at most \1."),
+    (r"Input should be a valid boolean.*", "must be true or false."),
+    (r"Input should be (.*)", r"must be \1"),
+    (r"^Value error, ", ""),
+)
+
+
+def _plainly(message: str) -> str:
+    """An error of an option in plain words: the library that found it speaks of inputs."""
+    for theirs, ours in _WORDS:
+        message = re.sub(theirs, ours, message)
+    return message
 
 
 class _Verbs(TyperGroup):
@@ -29,7 +45,7 @@ class _Verbs(TyperGroup):
             with heard_by(Notes()):
                 return super().invoke(ctx)
         except typer.BadParameter as error:
-            error.message = plainly(error.message)
+            error.message = _plainly(error.message)
             raise
         except BrokenPipeError:
             raise
@@ -52,7 +68,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(learn.learn)
+app.command()(learn)
 app.command()(predict.predict)
 app.command()(info.info)
 app.command()(export.export)

@@ -12,6 +12,8 @@ from onkel.cli.console import stderr, stdout
 
 if TYPE_CHECKING:
     from onkel.evaluation.comparison.contest import Contest
+    from onkel.streams import Block
+
 
 _FAST = ("fogd", "nogd", "rrf", "pa")
 # The default learns thousands of rows a second: enough for the digits only.
@@ -59,7 +61,7 @@ def _digits(out: Path, *, passes: int, seed: int) -> Files:
 
 def _generated(out: Path, *, rows: int, seed: int) -> Files:
     """A generated stream whose classes no linear learner can separate."""
-    from onkel.cli.rows import generated_stream
+    from onkel.cli.demo import generated_stream
 
     title = f"Generated stream, {rows:,} rows: 2 classes, 10 features, a nonlinear border"
     contest = _contest(_FAST, seed)
@@ -98,3 +100,23 @@ def _show(
     settings = {"scaling": contest.scaling, "seed": contest.seed}
     write_html(results, report, title=title, lead="onkel demo", settings=settings, linear=linear)
     return [(model, f"model ({winner})"), (report, "report"), (curve, "learning curves")]
+
+
+_BLOCK_ROWS = 4096
+
+
+def generated_stream(n_rows: int, seed: int = 0, *, n_features: int = 10) -> Iterator[Block]:
+    """Two classes whose border is a wavy surface through the first three features.
+
+    ``y = x_0·x_1 + sin(2·x_2) > 0`` with standard normal x: a linear function of x says next to
+    nothing about y, and the features from the fourth on nothing at all.
+    """
+    import numpy as np
+
+    from onkel.streams import Block
+
+    rng = np.random.default_rng(seed)
+    for start in range(0, n_rows, _BLOCK_ROWS):
+        n = min(_BLOCK_ROWS, n_rows - start)
+        X = rng.standard_normal((n, n_features), dtype=np.float32)
+        yield Block(X, X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) > 0, start)

@@ -25,7 +25,7 @@ def export(model: options.Model, out: _Out, values: _Values = None) -> None:
     Example: onkel export flights.onkel flights.onnx
     """
     from onkel.cli.console import note
-    from onkel.cli.writers import check_outputs
+    from onkel.cli.outputs import check_outputs
     from onkel.evaluation.formatting import bytes_text
 
     check_outputs(out, inputs=[model, *([] if values is None else [values])])

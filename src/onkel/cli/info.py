@@ -62,7 +62,7 @@ def _show(found: dict[str, Any]) -> None:
     from rich.text import Text
 
     from onkel.cli.console import stdout
-    from onkel.cli.showing_columns import columns_table
+    from onkel.cli.tables import columns_table
 
     console = stdout()
     facts = Table(show_header=False, box=None, padding=(0, 2, 0, 0))

@@ -1,6 +1,6 @@
 """Options of the command line, each declared once.
 
-A verb with many options lists them as the fields of a dataclass (:mod:`onkel.cli.asked`).
+A verb with many options lists them as the fields of a dataclass (:mod:`onkel.cli.arguments`).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from onkel.cli import options
-from onkel.cli.asked import named, one_or_all, takes
+from onkel.cli.arguments import command, one_or_all, source_name
 from onkel.cli.console import note, watched
 
 _BOUNDS = ("prediction_low", "prediction_high")
@@ -16,7 +16,7 @@ _BOUNDS = ("prediction_low", "prediction_high")
 
 @dataclass(frozen=True, kw_only=True)
 class PredictOptions:
-    """What ``onkel predict`` was asked for."""
+    """What ``onkel predict`` is given."""
 
     model: options.Model
     sources: options.Sources
@@ -36,7 +36,7 @@ class PredictOptions:
         return {name: value for name, value in said.items() if value is not None}
 
 
-@takes(PredictOptions)
+@command(PredictOptions)
 def predict(options: PredictOptions) -> None:
     """Predict the rows of a source, in order.
 
@@ -44,7 +44,7 @@ def predict(options: PredictOptions) -> None:
 
     Example: onkel predict flights.onkel new.csv --out predictions.parquet
     """
-    from onkel.cli.writers import check_outputs, open_writer
+    from onkel.cli.outputs import check_outputs, open_writer
     from onkel.evaluation.formatting import count
     from onkel.evaluation.metrics import Score
 
@@ -60,7 +60,7 @@ def predict(options: PredictOptions) -> None:
             rows += len(columns["prediction"])
             score.add(y, columns["prediction"])
         if rows == 0:
-            raise ValueError(f"{named(options.sources)}: there are no rows to predict")
+            raise ValueError(f"{source_name(options.sources)}: there are no rows to predict")
     note(count(rows, "prediction") + (f" in {options.out}" if options.out != "-" else ""))
     if score.n_rows:
         note(f"{score.text()} on the target {model.encoder.target!r}")

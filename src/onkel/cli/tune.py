@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from onkel.cli import options
-from onkel.cli.asked import Learning, as_asked, takes
+from onkel.cli.arguments import Learning, as_words, command
 from onkel.cli.console import note, print_json, stderr, stdout
 from onkel.cli.options import MODEL
 
@@ -27,7 +27,7 @@ Grids = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class TuneOptions(Learning):
-    """What ``onkel tune`` was asked for."""
+    """What ``onkel tune`` is given."""
 
     algorithm: options.Algorithm = "fogd"
     grids: Grids = None
@@ -37,7 +37,7 @@ class TuneOptions(Learning):
     as_json: options.Json = False
 
 
-@takes(TuneOptions)
+@command(TuneOptions)
 def tune(options: TuneOptions) -> None:
     """Search the papers' grid on a random part of the rows, and score the best on the others.
 
@@ -48,7 +48,7 @@ def tune(options: TuneOptions) -> None:
     """
     from rich.progress import track
 
-    from onkel.cli.values import choose_task, parse_settings
+    from onkel.cli.arguments import choose_task, parse_settings
     from onkel.experiments import tuning
     from onkel.experiments.search import points_of
     from onkel.learners.making import make_estimator
@@ -92,7 +92,7 @@ def _rows(options: TuneOptions) -> tuple[Any, Any, Any]:
 def _grid(options: TuneOptions, task: str, fixed: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
     """The papers' grid for what isn't set, and the values of ``--grid``."""
     from onkel.algorithms import make
-    from onkel.cli.values import parse_settings
+    from onkel.cli.arguments import parse_settings
     from onkel.experiments.grids import grid_of
 
     name = str(options.algorithm)
@@ -121,11 +121,11 @@ def _show(
     values = [f"{100 * v:.2f} %" if percent else f"{v:.5g}" for v in (found.value, found.default)]
     what = "mistakes" if percent else "root mean squared error"
     settings = {**fixed, **found.point}
-    command = ["onkel", "learn", *options.sources, "--algorithm", str(options.algorithm)]
-    command += as_asked(options)
-    command += [part for k, v in settings.items() for part in ("--set", f"{k}={v}")]
+    words = ["onkel", "learn", *options.sources, "--algorithm", str(options.algorithm)]
+    words += as_words(options)
+    words += [part for k, v in settings.items() for part in ("--set", f"{k}={v}")]
     stdout().print(f"{what} on the other {found.n_others:,} rows: {values[0]} "
                    f"(without the search: {values[1]})", markup=False)  # fmt: skip
-    typer.echo(shlex.join(command))
+    typer.echo(shlex.join(words))
     note(f"searched {n_points} settings on {found.n_searched:,} rows, drawn at random with a seed "
          "that no run uses")  # fmt: skip

@@ -3,45 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
-from onkel.cli.asked import names_in
+from onkel.cli.arguments import choose_task, names_in, parse_delay, parse_settings, with_features
 from onkel.cli.console import complain, note, stderr
-from onkel.cli.interrupt import Interrupted, Interrupts
-from onkel.cli.learn.checkpoint import Checkpoint
-from onkel.cli.learn.continuing import continued, load_base
+from onkel.cli.learn.continuing import Checkpoint, continued, load_base
 from onkel.cli.learn.options import LearnOptions
-from onkel.cli.learn.remarks import say_of_rows, say_of_weights
-from onkel.cli.lines import with_line
-from onkel.cli.showing_columns import show_columns
-from onkel.cli.values import choose_task, parse_delay, parse_settings, with_features
-from onkel.cli.writers import check_outputs, check_report
+from onkel.cli.learn.outcome import Outcome, with_line
+from onkel.cli.outputs import check_outputs, check_report
+from onkel.cli.signals import Interrupted, Interrupts
+from onkel.cli.tables import show_columns
 from onkel.errors import DataError
 from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
-from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun
-from onkel.evaluation.run_summary import verdict
 from onkel.learners.making import make_estimator
-from onkel.persistence import save
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
 
 # What a model knows of its first source, and keeps for the next.
 _OF_MODEL = ("left_out", "useless")
-_NOT_WRITTEN, _BAD_INPUT, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143
-_STATUS = {
-    0: "complete",
-    _NOT_WRITTEN: "not written",
-    _BAD_INPUT: "bad input",
-    _INTERRUPTED: "interrupted",
-    _TERMINATED: "terminated",
-}
+_BAD_INPUT = 2
 
 
 def _check_files(options: LearnOptions) -> None:
@@ -79,7 +65,6 @@ class LearnJob:
         self.checkpoint = Checkpoint(options.checkpoint, options.checkpoint_every)
         self.checkpoint.check(resume=options.resume, overwrite=options.overwrite)
         self.resumed_rows = 0
-        self.written: dict[str, Path] = {}
 
     def run(self) -> int:
         """Run it; returns the exit status.
@@ -112,7 +97,17 @@ class LearnJob:
         with Interrupts() as interrupts:
             status = self._learn(model, run, rest, stream, interrupts)
             with interrupts.held():
-                return self._finish(model, run, stream, status)
+                return self._outcome().finish(model, run, stream, status)
+
+    def _outcome(self) -> Outcome:
+        return Outcome(
+            self.options,
+            self.algorithm,
+            self.params,
+            self.checkpoint,
+            resumed_rows=self.resumed_rows,
+            late_labels=bool(self.delay),
+        )
 
     def _from_base(self) -> tuple[StreamModel | None, dict[str, Any]]:
         """The model of ``--from``, ready for another source; None without one."""
@@ -241,97 +236,4 @@ class LearnJob:
         loud = not self.options.as_json and (console.is_terminal or self.options.verbose)
         return RunProgress(
             console, self.algorithm, total=total, fraction=stream.progress, table=loud
-        )
-
-    def _finish(self, model: StreamModel, run: PrequentialRun, stream: Any, status: int) -> int:
-        """Write the files asked for, even after a run cut short, and show the result."""
-        options = self.options
-        if model.n_rows == model.settings.get("rows_before", 0):
-            note("no row was learned: nothing is written")
-            return status
-        if status or not self.delay:
-            self.checkpoint.save_now(model, run, stream)
-        if options.checkpoint is not None and not self.checkpoint.failed:
-            self.written["checkpoint"] = options.checkpoint
-        failed = self.checkpoint.failed
-        # without times: the same seed and the same rows give the same file
-        info = {"run": run.get_state(timed=False)}
-        failed |= not self._write(
-            "save", options.save, lambda path: save(model, path, info=info), status
-        )
-        if status:
-            self._say_what_is_left(model.n_rows)
-        say_of_rows(stream)
-        say_of_weights(model, self.params.get("class_weight"))
-        if run.n_rows:
-            status = self._show(model, run.result(), stream, status, failed)
-        return status or (_NOT_WRITTEN if failed else 0)
-
-    def _show(
-        self, model: StreamModel, result: PrequentialResult, stream: Any, status: int, failed: bool
-    ) -> int:
-        """Write the report and print the result; the exit status."""
-        from onkel.cli.tables import show_run
-
-        options = self.options
-        failed |= not self._write(
-            "report", options.report, lambda path: self._report(model, result, path, status), status
-        )
-        status = status or (_NOT_WRITTEN if failed else 0)
-        extra = {
-            "status": _STATUS[status],
-            "algorithm": self.algorithm,
-            "n_features": stream.encoder.n_features,
-            "resumed_rows": self.resumed_rows,
-        }
-        if not (status or options.save or options.checkpoint):
-            note("no model was saved; add --save FILE")
-        warning = verdict(self.algorithm, result.task, result.details, result.final.loss)
-        if warning is not None:
-            note(f"warning: {warning}")
-        show_run(result, as_json=options.as_json, extra=extra | self.written)
-        return status
-
-    def _write(
-        self, what: str, path: Path | None, write: Callable[[Path], None], status: int
-    ) -> bool:
-        """Write a file; a run cut short writes beside an existing file and does not replace it."""
-        if path is None:
-            return True
-        if status and path.exists():
-            path = path.with_name(f"{path.stem}.partial{path.suffix}")
-        try:
-            write(path)
-        except OSError as error:
-            complain(f"{path} could not be written: {error}")
-            return False
-        self.written[what] = path
-        return True
-
-    def _say_what_is_left(self, n_rows: int) -> None:
-        files = [str(path) for path in self.written.values()]
-        if files:
-            verb = "hold" if len(files) > 1 else "holds"
-            note(f"{' and '.join(files)} {verb} the model of the first {n_rows:,} rows")
-        elif self.options.save or self.options.checkpoint:
-            note(f"the model of the first {n_rows:,} rows is lost: no file could be written")
-        else:
-            note(f"the model of the first {n_rows:,} rows is lost: neither --save nor "
-                 "--checkpoint was given")  # fmt: skip
-
-    def _report(
-        self, model: StreamModel, result: PrequentialResult, path: Path, status: int
-    ) -> None:
-        from onkel.evaluation.report import write_html
-
-        options = self.options
-        what = f" · target {options.target}" if options.target else ""
-        cut = ["The run was cut short; this covers the rows learned until then."] if status else []
-        write_html(
-            result,
-            path,
-            title=f"{self.algorithm} on {options.source_name}",
-            lead=f"{result.task}{what} · one pass over {result.n_rows:,} rows",
-            notes=cut,
-            model=model,
         )

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from onkel.cli import options
-from onkel.cli.asked import Learning
+from onkel.cli.arguments import Learning
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearnOptions(Learning):
-    """What ``onkel learn`` was asked for."""
+    """What ``onkel learn`` is given."""
 
     algorithm: options.Algorithm = None
     features: options.Features = None

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from onkel.cli import options
-from onkel.cli.asked import names_in
+from onkel.cli.arguments import names_in
 from onkel.cli.console import note
 from onkel.cli.reproduce import listing, running
 

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from onkel.cli import options
-from onkel.cli.asked import names_in
+from onkel.cli.arguments import names_in
 from onkel.cli.reproduce import running
 from onkel.cli.reproduce.papers import papers
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from onkel.cli import options
-from onkel.cli.asked import Learning, takes
+from onkel.cli.arguments import Learning, command
 from onkel.cli.console import complain, note, print_json, stderr, stdout
 from onkel.cli.options import MODEL, OUTPUT, RUN
 
@@ -51,7 +51,7 @@ Figure = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(Learning):
-    """What ``onkel compare`` was asked for."""
+    """What ``onkel compare`` is given."""
 
     settings: options.SettingsOfSome = None
     seed: options.FirstSeed = 0
@@ -67,7 +67,7 @@ class CompareOptions(Learning):
     as_json: options.Json = False
 
 
-@takes(CompareOptions)
+@command(CompareOptions)
 def compare(options: CompareOptions) -> None:
     """Compare learners on the same rows in the same orders, testing each row before learning it.
 
@@ -76,9 +76,8 @@ def compare(options: CompareOptions) -> None:
 
     Example: onkel compare letter.parquet --target y -a okl,fogd:n_components=100 --runs 5
     """
-    from onkel.cli.compare.taking_part import taking_part
-    from onkel.cli.interrupt import Interrupted, Interrupts
-    from onkel.cli.values import choose_task, parse_settings
+    from onkel.cli.arguments import choose_task, parse_settings
+    from onkel.cli.signals import Interrupted, Interrupts
     from onkel.evaluation.comparison.contest import Contest
 
     _check_files(options)
@@ -87,7 +86,7 @@ def compare(options: CompareOptions) -> None:
     if options.task == "auto":
         note(f"{task}: {reason}")
     classes = rows.classes() if task == "classification" else None
-    entries, added = taking_part(
+    entries, added = _entries(
         options.algorithms, options.rivals, parse_settings(options.settings or ()), task, classes
     )
     note(rows.reading)
@@ -114,7 +113,7 @@ def compare(options: CompareOptions) -> None:
 
 def _check_files(options: CompareOptions) -> None:
     """Check that the report and the figure can be written."""
-    from onkel.cli.writers import check_outputs, check_report
+    from onkel.cli.outputs import check_outputs, check_report
 
     check_outputs(options.report, options.figure, inputs=options.sources)
     check_report(options.report)
@@ -265,3 +264,64 @@ def _write_files(
         linear=linear,
         settings=settings | {"seed of the first run": options.seed},
     )
+
+
+DEFAULT_LEARNERS = "okl,krls,fogd,nogd,rrf,pa"
+
+
+def _entries(
+    algorithms: Sequence[str] | None,
+    rivals: Sequence[str] | None,
+    settings: dict[str, Any],
+    task: str,
+    classes: Any,
+) -> tuple[list[Any], list[str]]:
+    """The learners, plus a linear one if there is none; and a note if one was added.
+
+    ``classes``: all classes, for rivals that ask for them.
+    """
+    from onkel.algorithms import LINEAR
+    from onkel.evaluation.comparison.entries import entry, is_rival, named, split_names
+
+    given = split_names(",".join(algorithms or [DEFAULT_LEARNERS]))
+    names = [name for name in given if not is_rival(name)]
+    others = [name for name in given if is_rival(name)] + list(rivals or ())
+    params = params_by_learner(settings, names, task)
+    entries = [entry(name, task, params=params[name]) for name in names]
+    entries += [entry(rival, task, classes=classes) for rival in others]
+    if any(one.linear for one in entries):
+        return named(entries), []
+    added = f"{LINEAR} was added: every comparison has a linear learner"
+    note(added)
+    return named([*entries, entry(LINEAR, task)]), [added]
+
+
+def params_by_learner(
+    given: dict[str, Any], names: Sequence[str], task: str
+) -> dict[str, dict[str, Any]]:
+    """Parameters by learner: ``fogd.gamma`` goes to every fogd, ``gamma`` to all that have one.
+
+    Raises
+    ------
+    ValueError
+        If no learner has a parameter, or a named learner is not compared.
+    """
+    from onkel.learners.making import close, make_estimator
+
+    algorithms = {name: name.split(":")[0] for name in names}
+    own = {name: make_estimator(a, task, {}) for name, a in algorithms.items()}
+    known = {name: estimator.get_params(deep=False) for name, estimator in own.items()}
+    params: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for key, value in given.items():
+        owner, dot, parameter = key.rpartition(".")
+        if dot and owner not in algorithms.values():
+            choices = list(dict.fromkeys(algorithms.values()))
+            raise ValueError(f"--set {key}: {owner!r} is not compared{close(owner, choices)}")
+        owners = [name for name in names if not dot or algorithms[name] == owner]
+        takers = [name for name in owners if parameter.split("__")[0] in known[name]]
+        if not takers:
+            choices = sorted({p for name in owners for p in known[name]})
+            raise ValueError(f"--set {key}: no such parameter{close(parameter, choices)}")
+        for taker in takers:
+            params[taker][parameter] = value
+    return params

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import onkel
 from onkel.cli import app
-from onkel.cli.interrupt import Interrupts
+from onkel.cli.signals import Interrupts
 
 ONKEL = [sys.executable, "-m", "onkel"]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from onkel.cli.arguments import choose_task, parse_settings, with_features
 from onkel.cli.console import note, print_json, stderr, stdout
 from onkel.cli.learn.options import LearnOptions
-from onkel.cli.values import choose_task, parse_settings, with_features
-from onkel.cli.writers import check_outputs
+from onkel.cli.outputs import check_outputs
 from onkel.errors import DataError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _IN_ORDER = {
 }  # fmt: skip
 
 
-def learn_across(options: LearnOptions) -> None:
+def learn_with_workers(options: LearnOptions) -> None:
     """Learn the partitions of a source with several workers, and write the model."""
     from onkel.algorithms import DEFAULT
     from onkel.distributed import learn
@@ -34,7 +34,7 @@ def learn_across(options: LearnOptions) -> None:
     params = with_features(parse_settings(options.settings or ()), options.features)
     algorithm = options.algorithm or DEFAULT
     task = _task(options)
-    with _client(options) as client, _told(options) as watch:
+    with _client(options) as client, _progress(options) as watch:
         learned = learn(
             make_estimator(algorithm, task, params, options.seed),
             options.source,
@@ -105,7 +105,7 @@ def _client(options: LearnOptions) -> Iterator[Any]:
 
 
 @contextmanager
-def _told(options: LearnOptions) -> Iterator[Any]:
+def _progress(options: LearnOptions) -> Iterator[Any]:
     """A function that takes the report of each partition and shows progress."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

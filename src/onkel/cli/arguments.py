@@ -1,0 +1,287 @@
+"""From the words of a command line to values: a verb's options as a dataclass, settings, tasks."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, dataclass, fields
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+
+from onkel.cli import options
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a source is read."""
+
+    sources: options.Sources
+    target: options.Target = None
+    format: options.Format = None
+    exclude: options.Exclude = None
+    categorical: options.Categorical = None
+    missing: options.Missing = "auto"
+    max_categories: options.MaxCategories = 64
+    statistics: options.Statistics = True
+    n_hash: options.Hashed = 32
+    decimal: options.Decimal = "."
+    thousands: options.Thousands = None
+    sep: options.Sep = None
+    encoding: options.Encoding = None
+    header: options.Header = True
+    na_values: options.NaValues = None
+    dates: options.Dates = None
+    keep_columns: options.KeepColumns = None
+    dtype: options.Dtype = "float32"
+    limit: options.Limit = None
+
+    @property
+    def source(self) -> str | list[str]:
+        """The source, or several that are read one after the other."""
+        return one_or_all(self.sources)
+
+    @property
+    def source_name(self) -> str:
+        """The source's name in messages."""
+        return source_name(self.sources)
+
+    def reading(self) -> dict[str, Any]:
+        """Arguments of `onkel.streams.open_stream`."""
+        return {
+            "target": self.target,
+            "format": self.format,
+            "exclude": names_in(self.exclude),
+            "categorical": names_in(self.categorical),
+            "missing": self.missing,
+            "max_categories": self.max_categories,
+            "statistics": self.statistics,
+            "n_hash": self.n_hash,
+            "decimal": self.decimal,
+            "thousands": self.thousands,
+            "sep": self.sep,
+            "encoding": self.encoding,
+            "header": self.header,
+            "na_values": names_in(self.na_values),
+            "dates": self.dates,
+            "tidy": True,
+            "keep_columns": names_in(self.keep_columns),
+            "dtype": self.dtype,
+        }
+
+    def open(self, **more: Any) -> Any:
+        """The source as a stream."""
+        from onkel.streams import open_stream
+
+        return open_stream(self.source, **{**self.reading(), **more})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning(Reading):
+    """What is learned, and how."""
+
+    task: options.Task = "auto"
+    settings: options.Settings = None
+    scaling: options.Scaling = "auto"
+    seed: options.Seed = 0
+
+
+# Options that another command gets in another form, or not at all.
+_OTHERWISE = ("sources", "limit", "settings")
+
+
+def as_words(options: Learning) -> list[str]:
+    """The options of reading and learning that were given, as words of a command line."""
+    words: list[str] = []
+    for field in fields(Learning):
+        value, name = getattr(options, field.name), field.name.replace("_", "-")
+        if field.name in _OTHERWISE or value == field.default:
+            continue
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            words += [f"--{name}", str(one)]
+    return words
+
+
+def one_or_all(sources: list[str]) -> str | list[str]:
+    """What `onkel.streams.open_stream` takes: a source, or a list of files."""
+    return sources[0] if len(sources) == 1 else sources
+
+
+def source_name(sources: list[str]) -> str:
+    """The first source's name, and how many follow."""
+    more = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
+    return (Path(sources[0]).name or sources[0]) + more
+
+
+def names_in(given: list[str] | None) -> list[str]:
+    """Names given one by one, or several with commas between them."""
+    parts = (name.strip() for text in given or () for name in text.split(","))
+    return [name for name in parts if name]
+
+
+Options = TypeVar("Options")
+
+
+def command(
+    kind: type[Options],
+) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
+    """Turn a function of one dataclass into a command; the fields are its options."""
+    kinds = get_type_hints(kind, include_extras=True)
+    parameters = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=kinds[field.name],
+        )
+        for field in fields(kind)  # type: ignore[arg-type]
+    ]
+
+    def make(verb: Callable[[Options], None]) -> Callable[..., None]:
+        def run(**given: Any) -> None:
+            verb(kind(**given))
+
+        run.__doc__, run.__name__ = verb.__doc__, verb.__name__
+        run.__annotations__ = kinds
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return run
+
+    return make
+
+
+_MOST_CLASSES = 32
+"""A column of whole numbers with more distinct values than this is taken for a quantity."""
+
+
+def parse_settings(given: Iterable[str]) -> dict[str, Any]:
+    """Read ``name=value`` pairs: numbers, fractions (1/128), true, false, none, else text.
+
+    Parameters
+    ----------
+    given : iterable of str
+        As after ``--set``.
+
+    Returns
+    -------
+    dict
+        Values by name.
+
+    Raises
+    ------
+    ValueError
+        If there is no ``=``.
+
+    Examples
+    --------
+    >>> parse_settings(["gamma=1/128", "n_components=400", "loss=hinge"])
+    {'gamma': 0.0078125, 'n_components': 400, 'loss': 'hinge'}
+    """
+    from onkel.learners.making import parse_value
+
+    settings = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise ValueError(f"--set {text}: write it as name=value, such as gamma=0.1")
+        settings[name.strip()] = parse_value(value.strip())
+    return settings
+
+
+_UNITS = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def parse_delay(text: str) -> int | timedelta:
+    """A number of rows, or a time such as 1h; ValueError for anything else.
+
+    Examples
+    --------
+    >>> parse_delay("24"), parse_delay("1.5h")
+    (24, datetime.timedelta(seconds=5400))
+    """
+    if text.isdecimal():
+        return int(text)
+    found = re.fullmatch(r"(\d+\.?\d*)\s*(s|min|h|d|w)", text.strip())
+    if found is None:
+        raise ValueError(
+            f"--delay {text}: must be a number of rows, or a time such as 90s, 15min, 1h, 2d or 1w"
+        )
+    try:
+        return timedelta(**{_UNITS[found[2]]: float(found[1])})
+    except OverflowError:
+        raise ValueError(f"--delay {text}: is too long a time") from None
+
+
+def with_features(params: dict[str, Any], features: int | None) -> dict[str, Any]:
+    """Settings with ``--features N``, which is n_components of the learner or of its map.
+
+    Raises
+    ------
+    ValueError
+        If the settings give another number.
+    """
+    if features is None:
+        return params
+    name = "map__n_components" if "map" in params else "n_components"
+    if params.get(name, features) != features:
+        raise ValueError(f"--features {features}: --set {name}={params[name]} says another number")
+    return {**params, name: features}
+
+
+def choose_task(y: np.ndarray, wanted: str) -> tuple[str, str]:
+    """Whether a target is to be classified or regressed, and why.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Target of the first block.
+    wanted : {"auto", "classification", "regression"}
+        "auto": the kind of values decides.
+
+    Returns
+    -------
+    task : {"classification", "regression"}
+        Task.
+    reason : str
+        For the user, to see whether the choice is right.
+
+    Raises
+    ------
+    ValueError
+        If a regression is asked for a target of text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> choose_task(np.array([0.5, 1.25, 7.0]), "auto")
+    ('regression', 'the target is a number with decimals')
+    """
+    import numpy as np
+
+    from onkel.evaluation.formatting import count
+
+    numeric = y.dtype.kind in "biuf"
+    if wanted == "regression" and not numeric:
+        shown = repr(str(y[0]))
+        raise ValueError(f"--task regression: the target holds text, such as {shown}, not numbers")
+    if wanted != "auto":
+        return wanted, "as asked"
+    if y.dtype.kind == "b" or not numeric:
+        return "classification", f"the target holds {'text' if not numeric else 'true and false'}"
+    distinct = len(np.unique(y))
+    whole = bool(np.all(y == np.rint(y)))
+    found = count(distinct, "distinct whole number")
+    if y.dtype.kind == "f" and not (whole and distinct <= 2):
+        return (
+            "regression",
+            f"the target is a number {'that may have' if whole else 'with'} decimals",
+        )
+    if distinct <= min(_MOST_CLASSES, max(2, len(y) // 4)):
+        return "classification", f"the target holds {found}"
+    return "regression", f"the target holds {found} in {count(len(y), 'row')}"

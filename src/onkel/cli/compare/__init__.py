@@ -1,1 +1,0 @@
-"""``onkel compare``: its verb, and which learners take part."""

@@ -1,0 +1,214 @@
+"""How ``onkel learn`` ends: the files it writes, the result it shows, the errors it locates."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from onkel.cli.console import complain, note
+from onkel.cli.learn.continuing import Checkpoint
+from onkel.cli.learn.options import LearnOptions
+from onkel.errors import DataError
+from onkel.evaluation.formatting import count
+from onkel.evaluation.result import PrequentialResult
+from onkel.evaluation.run import PrequentialRun
+from onkel.evaluation.run_summary import verdict
+from onkel.persistence import save
+from onkel.pipeline import StreamModel
+
+_NOT_WRITTEN, _BAD_INPUT, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143
+_STATUS = {
+    0: "complete",
+    _NOT_WRITTEN: "not written",
+    _BAD_INPUT: "bad input",
+    _INTERRUPTED: "interrupted",
+    _TERMINATED: "terminated",
+}
+
+
+class Outcome:
+    """Writes the files of a run and shows its result.
+
+    Parameters
+    ----------
+    options : LearnOptions
+    algorithm : str
+    params : dict
+        Of the algorithm.
+    checkpoint : Checkpoint
+    resumed_rows : int
+        Rows of the source that an earlier run learned.
+    late_labels : bool
+        Whether rows may still wait for their labels; then the checkpoint is written before these
+        come.
+    """
+
+    def __init__(
+        self,
+        options: LearnOptions,
+        algorithm: str,
+        params: dict[str, Any],
+        checkpoint: Checkpoint,
+        *,
+        resumed_rows: int,
+        late_labels: bool,
+    ) -> None:
+        self.options, self.algorithm, self.params = options, algorithm, params
+        self.checkpoint, self.resumed_rows = checkpoint, resumed_rows
+        self.late_labels = late_labels
+        self.written: dict[str, Path] = {}
+
+    def finish(self, model: StreamModel, run: PrequentialRun, stream: Any, status: int) -> int:
+        """Write the files asked for, even after a run cut short, and show the result."""
+        options = self.options
+        if model.n_rows == model.settings.get("rows_before", 0):
+            note("no row was learned: nothing is written")
+            return status
+        if status or not self.late_labels:
+            self.checkpoint.save_now(model, run, stream)
+        if options.checkpoint is not None and not self.checkpoint.failed:
+            self.written["checkpoint"] = options.checkpoint
+        failed = self.checkpoint.failed
+        # without times: the same seed and the same rows give the same file
+        info = {"run": run.get_state(timed=False)}
+        failed |= not self._write(
+            "save", options.save, lambda path: save(model, path, info=info), status
+        )
+        if status:
+            self._say_what_is_left(model.n_rows)
+        _say_of_rows(stream)
+        _say_of_weights(model, self.params.get("class_weight"))
+        if run.n_rows:
+            status = self._show(model, run.result(), stream, status, failed)
+        return status or (_NOT_WRITTEN if failed else 0)
+
+    def _show(
+        self, model: StreamModel, result: PrequentialResult, stream: Any, status: int, failed: bool
+    ) -> int:
+        """Write the report and print the result; the exit status."""
+        from onkel.cli.tables import show_run
+
+        options = self.options
+        failed |= not self._write(
+            "report", options.report, lambda path: self._report(model, result, path, status), status
+        )
+        status = status or (_NOT_WRITTEN if failed else 0)
+        extra = {
+            "status": _STATUS[status],
+            "algorithm": self.algorithm,
+            "n_features": stream.encoder.n_features,
+            "resumed_rows": self.resumed_rows,
+        }
+        if not (status or options.save or options.checkpoint):
+            note("no model was saved; add --save FILE")
+        warning = verdict(self.algorithm, result.task, result.details, result.final.loss)
+        if warning is not None:
+            note(f"warning: {warning}")
+        show_run(result, as_json=options.as_json, extra=extra | self.written)
+        return status
+
+    def _write(
+        self, what: str, path: Path | None, write: Callable[[Path], None], status: int
+    ) -> bool:
+        """Write a file; a run cut short writes beside an existing file and does not replace it."""
+        if path is None:
+            return True
+        if status and path.exists():
+            path = path.with_name(f"{path.stem}.partial{path.suffix}")
+        try:
+            write(path)
+        except OSError as error:
+            complain(f"{path} could not be written: {error}")
+            return False
+        self.written[what] = path
+        return True
+
+    def _say_what_is_left(self, n_rows: int) -> None:
+        files = [str(path) for path in self.written.values()]
+        if files:
+            verb = "hold" if len(files) > 1 else "holds"
+            note(f"{' and '.join(files)} {verb} the model of the first {n_rows:,} rows")
+        elif self.options.save or self.options.checkpoint:
+            note(f"the model of the first {n_rows:,} rows is lost: no file could be written")
+        else:
+            note(f"the model of the first {n_rows:,} rows is lost: neither --save nor "
+                 "--checkpoint was given")  # fmt: skip
+
+    def _report(
+        self, model: StreamModel, result: PrequentialResult, path: Path, status: int
+    ) -> None:
+        from onkel.evaluation.report import write_html
+
+        options = self.options
+        what = f" · target {options.target}" if options.target else ""
+        cut = ["The run was cut short; this covers the rows learned until then."] if status else []
+        write_html(
+            result,
+            path,
+            title=f"{self.algorithm} on {options.source_name}",
+            lead=f"{result.task}{what} · one pass over {result.n_rows:,} rows",
+            notes=cut,
+            model=model,
+        )
+
+
+def _say_of_rows(stream: Any) -> None:
+    """Note rows that were skipped, and columns that came in mid-stream."""
+    if stream.n_unlabelled:
+        note(f"skipped, as the target is missing: {count(stream.n_unlabelled, 'row')}")
+    layout = stream.encoder.layout
+    late = [c.name for k, c in enumerate(layout.columns) if c.late and not layout.waits(k)]
+    if late:
+        note(f"came in mid-stream, and were learned from then on: {', '.join(late)}")
+
+
+def _say_of_weights(model: StreamModel, weights: Any) -> None:
+    """Warn of weights for classes that never came: they do nothing and may be a slip."""
+    if isinstance(weights, dict) and model.task == "classification":
+        classes = model.classes_.tolist()
+        never = [repr(label) for label in weights if label not in classes]
+        if never:
+            told = ", ".join(never)
+            note(f"warning: class_weight has weights for classes that never came: {told}")
+
+
+def with_line(error: DataError, stream: Any) -> str:
+    """The error, with the line of its row if the source is one plain CSV file.
+
+    ``row`` does not count rows that the stream left out: then no line is given.
+    """
+    text = str(error)
+    path = Path(str(error.source or ""))
+    plain = path.suffix.lower() in (".csv", ".tsv") and path.is_file()
+    if error.row is None or not plain or "line " in error.message or stream.n_unlabelled:
+        return text
+    line = _line_of(path, error.row)
+    return text if line is None else text.replace(f"row {error.row}", f"line {line}", 1)
+
+
+def _line_of(path: Path, row: int) -> int | None:
+    """The line on which row ``row`` (from 0) begins; None if it is unknown."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            header = next((record for record in reader if record), [])
+            if header and all(map(_is_number, header)):
+                return None  # no header: the row's number will do
+            before, left = reader.line_num, row
+            for record in reader:
+                if record and not left:
+                    return before + 1
+                before, left = reader.line_num, left - bool(record)
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return None
+    return None
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
