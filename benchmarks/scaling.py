@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.streams import shuffled
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor, StreamModel, distributed
-from onkel.distributed.dask import local_client
+from onkel.distributed.partitions import local_client
 
 TARGET = "delay"
 AS_MINUTES = "airlines_delay", OnlineKernelRegressor

@@ -12,10 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from onkel import ForgetronClassifier, KernelRLSRegressor, StreamModel, distributed, load
-from onkel.distributed.dask import local_client
-from onkel.distributed.plan import SAMPLED, Plan
-from onkel.distributed.sources import parts_of, spread
-from onkel.distributed.tasks import learn_sample
+from onkel.distributed.partitions import local_client, parts_of, spread
+from onkel.distributed.tasks import SAMPLED, Plan, learn_sample
 from onkel.errors import DataError, MergeError
 
 PARTS, ROWS = 12, 700

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from onkel.distributed.dask import client_or_default, dask
-from onkel.distributed.plan import Plan
+from onkel.distributed.partitions import Part, client_or_default, dask, head, parts_of, spread
 from onkel.distributed.reports import Learned, PartReport
-from onkel.distributed.sources import Part, head, parts_of, spread
 from onkel.distributed.tasks import (
+    Plan,
     Sample,
     go_on,
     learn_part,

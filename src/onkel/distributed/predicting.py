@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from onkel.distributed.dask import client_or_default, dask
-from onkel.distributed.plan import CANNOT_BE_READ, unreadable
+from onkel.distributed.partitions import FilePart, client_or_default, dask, parts_of
 from onkel.distributed.reports import PartReport, Predicted
-from onkel.distributed.sources import FilePart, parts_of
+from onkel.distributed.tasks import CANNOT_BE_READ, unreadable
 from onkel.evaluation.metrics import Score
 from onkel.persistence.files import atomic_file
 from onkel.pipeline import StreamModel

@@ -83,7 +83,7 @@ def _task(options: LearnOptions) -> str:
 @contextmanager
 def _client(options: LearnOptions) -> Iterator[Any]:
     """A client of a new local cluster, or of the one whose address is given."""
-    from onkel.distributed.dask import client_of, dask, local_client
+    from onkel.distributed.partitions import client_of, dask, local_client
 
     try:
         dask()
