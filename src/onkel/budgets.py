@@ -1,27 +1,31 @@
-"""The table of budgets: how a support set is kept finite."""
+"""The table of budgets: how a support set is kept finite, and the model of each family."""
+
+from __future__ import annotations
 
 from onkel.support.budget import BIRTH as BIRTH
 from onkel.support.budget import DIAGONAL as DIAGONAL
 from onkel.support.budget import TARGET as TARGET
 from onkel.support.budget import Budget
-from onkel.support.exchange.bpa_nearest import BPANearest
-from onkel.support.exchange.bpa_projection import BPAProjection
-from onkel.support.exchange.smallest_projection import SmallestProjection
-from onkel.support.merging.budget import Merging
-from onkel.support.projection.budget import Projection
-from onkel.support.removal.bounded import BoundedRemoval
+from onkel.support.exchange.bpa import BPANearest, BPAProjection, SmallestProjection
+from onkel.support.exchange.exchange_model import ExchangeModel
+from onkel.support.merging.merging_model import Merging, MergingModel
+from onkel.support.model import SupportModel
+from onkel.support.projection.projectron import Projection, ProjectionModel
+from onkel.support.removal.bogd import BoundedRemoval
+from onkel.support.removal.by_slot import DropNearest
 from onkel.support.removal.by_slot import SlotBudget as SlotBudget
-from onkel.support.removal.drop_nearest import DropNearest
-from onkel.support.removal.fixed_random import FixedRandom
-from onkel.support.removal.most_redundant import MostRedundantRemoval
-from onkel.support.removal.none import NoBudget
-from onkel.support.removal.oldest import OldestRemoval
-from onkel.support.removal.random import RandomRemoval
-from onkel.support.removal.replace_simple import BPASimple
-from onkel.support.removal.shrink_oldest import ShrinkOldest
-from onkel.support.removal.smallest import SmallestRemoval
-from onkel.support.removal.stochastic import StochasticInsertion
-from onkel.support.transfer.budget import Transfer
+from onkel.support.removal.choices import (
+    BPASimple,
+    FixedRandom,
+    MostRedundantRemoval,
+    OldestRemoval,
+    RandomRemoval,
+    SmallestRemoval,
+)
+from onkel.support.removal.forgetron import ShrinkOldest
+from onkel.support.removal.removal_model import RemovalModel
+from onkel.support.removal.unbounded import NoBudget, StochasticInsertion
+from onkel.support.transfer import Transfer, TransferModel
 from onkel.tables import Table
 
 BUDGETS: Table[Budget] = Table(
@@ -49,3 +53,21 @@ BUDGETS: Table[Budget] = Table(
 )
 make_budget = BUDGETS.make
 register = BUDGETS.register
+
+MODELS: dict[str, type[SupportModel]] = {
+    "removal": RemovalModel,
+    "projection": ProjectionModel,
+    "exchange": ExchangeModel,
+    "merging": MergingModel,
+    "transfer": TransferModel,
+}
+
+
+def model_of(budget: Budget) -> type[SupportModel]:
+    """The model of the budget's family; ValueError where there is none."""
+    if budget.family not in MODELS:
+        raise ValueError(
+            f"budget {budget.name!r} is of the family {budget.family!r}, which has no model; the "
+            f"families are {', '.join(map(repr, MODELS))}"
+        )
+    return MODELS[budget.family]

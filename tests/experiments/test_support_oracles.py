@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onkel.algorithms import make
-from onkel.support.removal.shrink_oldest import MISTAKES
+from onkel.support.removal.forgetron import MISTAKES
 
 GAMMA = 1.0 / 128.0
 OLDEST = {"removal": "oldest", "max_weight": np.inf}

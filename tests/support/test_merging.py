@@ -19,7 +19,7 @@ from onkel import (
 from onkel.budgets import Merging
 from onkel.kernels import KERNELS
 from onkel.rules import Pegasos
-from onkel.support.merging.point import best_partner, degradation_table, merge_point
+from onkel.support.merging.merge_rows import best_partner, degradation_table, merge_point
 
 H = np.linspace(0.0, 1.0, 4001)
 GAMMA = 0.5

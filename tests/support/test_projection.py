@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from onkel import budgets, rules
+from onkel.budgets import model_of
 from onkel.kernels import Cauchy, Gaussian, Linear, Polynomial
 from onkel.losses import Loss
 from onkel.rules import base as places
 from onkel.rules.base import RADIUS
-from onkel.support.exchange import model as exchange_model
+from onkel.support.exchange import exchange_model
 from onkel.support.exchange.inverse import look_ahead
-from onkel.support.families import model_of
 
 _spec = importlib.util.spec_from_file_location(
     "naive_support", Path(__file__).with_name("naive_support.py")

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from onkel import budgets, rules
+from onkel.budgets import model_of as model_class
 from onkel.explicit.model import ExplicitModel
 from onkel.kernels import Gaussian, Linear
 from onkel.losses import Loss
 from onkel.maps import IdentityFeatures
 from onkel.numerics.random import new_state
 from onkel.rules import base as places
-from onkel.support.families import model_of as model_class
 
 _spec = importlib.util.spec_from_file_location(
     "naive_support", Path(__file__).with_name("naive_support.py")

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from onkel import ALGORITHMS, make
-from onkel.budgets import BUDGETS, RandomRemoval
+from onkel.budgets import BUDGETS, RandomRemoval, model_of
 from onkel.errors import ModelFileError
 from onkel.kernels import Gaussian
 from onkel.losses import Loss
 from onkel.rules import Perceptron
-from onkel.support.exchange.bpa_projection import BPAProjection
-from onkel.support.families import model_of
+from onkel.support.exchange.bpa import BPAProjection
 from onkel.support.slots import SIZE
 
 N = 1200

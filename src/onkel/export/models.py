@@ -18,13 +18,13 @@ from onkel.export.graph import Value
 from onkel.export.kernels import kernel_values
 from onkel.export.maps.table import features
 from onkel.kernels import make_kernel
-from onkel.support.exchange.model import ExchangeModel
-from onkel.support.merging.model import MergingModel
+from onkel.support.exchange.exchange_model import ExchangeModel
+from onkel.support.merging.merging_model import MergingModel
 from onkel.support.model import SupportModel
-from onkel.support.projection.model import ProjectionModel
-from onkel.support.removal.model import RemovalModel
-from onkel.support.transfer.model import TransferModel
-from onkel.support.twin.model import TwinModel
+from onkel.support.projection.projectron import ProjectionModel
+from onkel.support.removal.removal_model import RemovalModel
+from onkel.support.transfer import TransferModel
+from onkel.support.twin.twin_model import TwinModel
 
 
 def scores(model: Any, X: Value) -> Value:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from onkel.budgets import Budget
+from onkel.budgets import Budget, model_of
 from onkel.explicit.model import ExplicitModel
 from onkel.kernels import Kernel, make_kernel
 from onkel.learners.base import OnlineEstimator
@@ -19,7 +19,6 @@ from onkel.maps import FeatureMap
 from onkel.maps.base import draw_seed
 from onkel.parameters import whole
 from onkel.rules import Rule
-from onkel.support.families import model_of
 
 
 @declared

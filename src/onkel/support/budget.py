@@ -27,7 +27,7 @@ class Budget(BaseEstimator):
     """
 
     name: str
-    #: the family, a key of :data:`onkel.support.families.MODELS`
+    #: the family, a key of :data:`onkel.budgets.MODELS`
     family: str
     #: the budget's number in the loop of its family, where the loop has several
     kind: int = 0

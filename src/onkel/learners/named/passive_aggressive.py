@@ -76,7 +76,7 @@ class _BPAP(_BPA):
 
     Notes
     -----
-    Source: Wang & Vucetic 2010, BPA-P; see :mod:`onkel.support.exchange.family` for the closed
+    Source: Wang & Vucetic 2010, BPA-P; see :mod:`onkel.support.exchange.bpa` for the closed
     form.
     """
 
@@ -119,7 +119,7 @@ class _BPANN(_BPA):
 
     Notes
     -----
-    Source: Wang & Vucetic 2010, BPA-NN; see :mod:`onkel.support.exchange.family` for the closed
+    Source: Wang & Vucetic 2010, BPA-NN; see :mod:`onkel.support.exchange.bpa` for the closed
     form.
     """
 

@@ -11,8 +11,7 @@ from onkel.learners.shared import MarginClassifier
 from onkel.losses import Loss
 from onkel.parameters import whole
 from onkel.rules import Gradient, Rule
-from onkel.support.twin.machine import TwinVectors
-from onkel.support.twin.model import TwinModel
+from onkel.support.twin.twin_model import TwinModel, TwinVectors
 
 __all__ = ["TVMClassifier"]
 

@@ -1,1 +1,1 @@
-"""Budgets that give a dropped row's part of f to those that stay. One file per budget."""
+"""Budgets that give a dropped row's part of f to those that stay."""

@@ -1,4 +1,6 @@
 """Budgets that drop one stored row for each new one, and learners without a budget.
 
-One file per budget. :mod:`~onkel.support.removal.slot` says which function chooses the row.
+The Forgetron's and BOGD's have a file each, as a budget of your own would; the shorter ones are in
+:mod:`~onkel.support.removal.choices` and :mod:`~onkel.support.removal.unbounded`.
+:func:`~onkel.support.removal.removal_model.slot_to_drop` says which function chooses the row.
 """

@@ -1,14 +1,15 @@
-"""Budgets given by a slot function: the base class for a budget of your own."""
+"""Budgets given by a slot function: the base class for a budget of your own, and an example."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from onkel.numerics.calling import call_slot, slot_function
 from onkel.numerics.jit import jit_inline
-from onkel.support.removal.family import RemovalKind, SizedRemoval
+from onkel.support.removal.kinds import RemovalKind, SizedRemoval
 
 
 @jit_inline
@@ -48,3 +49,33 @@ class SlotBudget(SizedRemoval):
 
     def number(self, dtype: np.dtype) -> int:
         return slot_function(type(self).slot, dtype)
+
+
+class DropNearest(SlotBudget):
+    """Drop the row that is nearest to the new one in feature space.
+
+    The new row stands in for it: the distance is √(κ(x, x) - 2κ(x, s) + κ(s, s)). Of equal
+    distances the first slot goes.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        B ≥ 1.
+
+    Notes
+    -----
+    Source: the removal of BPA-NN's neighbour (Wang & Vucetic 2010, section 4.3), without its
+    projection.
+    """
+
+    name = "drop_nearest"
+
+    @staticmethod
+    def slot(own: Any, A: Any, info: Any, similar: Any) -> int:
+        nearest, least = 0, math.inf
+        for j in range(len(similar)):
+            # without κ(x, x), which is the same for all; info[0] is κ(s, s)
+            distance = info[0, j] - 2.0 * similar[j]
+            if distance < least:
+                nearest, least = j, distance
+        return nearest

@@ -1,6 +1,7 @@
-"""The loop of the removal family: a full set drops one stored row for each new one.
+"""The model of the removal family: a full set drops one stored row for each new one.
 
-It also serves learners without a budget, and those that don't store every row. See
+It also serves learners without a budget, and those that don't store every row.
+:func:`slot_to_drop` is the one place that dispatches the budgets of the family. See
 :mod:`onkel.support.slots` for where the kernel values come from.
 """
 
@@ -10,16 +11,70 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onkel.numerics.calling import FIRST_ADDRESS
 from onkel.numerics.jit import jit, jit_inline
 from onkel.rules.base import SCALE, SQUARED_NORM, T
-from onkel.support.moving import move_of, onto_ball, scale_by
-from onkel.support.outputs import norm_from_gram, norm_without, refresh_outputs, shift_outputs
-from onkel.support.removal.bounded import cuts
-from onkel.support.removal.family import RemovalKind
-from onkel.support.removal.shrink_oldest import MISTAKES, shrinkage_of_all
-from onkel.support.removal.slot import slot_to_drop
-from onkel.support.removal.stochastic import thinned
-from onkel.support.slots import CHANGED, REMOVED, SIZE, catch_up, place, score
+from onkel.support.model import BudgetModel
+from onkel.support.removal.bogd import bounded_slot, cuts
+from onkel.support.removal.by_slot import given_slot
+from onkel.support.removal.choices import (
+    fixed_random_slot,
+    most_redundant_slot,
+    oldest_slot,
+    random_slot,
+    simple_slot,
+    smallest_slot,
+)
+from onkel.support.removal.forgetron import MISTAKES, shrinkage_of_all, shrunk_slot
+from onkel.support.removal.kinds import RemovalKind
+from onkel.support.removal.unbounded import thinned
+from onkel.support.slots import (
+    CHANGED,
+    REMOVED,
+    SIZE,
+    Rows,
+    Slots,
+    catch_up,
+    norm_from_gram,
+    norm_without,
+    place,
+    refresh_outputs,
+    score,
+    shift_outputs,
+)
+from onkel.support.update import onto_ball, scale_by, update_of
+
+
+@jit_inline
+def slot_to_drop(limits, context, rows, t, b, slots, size, scratch):
+    """(slot, factor of the stored rows before the new one is added, factor of all after that).
+
+    ``scratch.new`` (K,) are the new row's coefficients, a step of size b.
+    """
+    kind, par, state = limits.kind, limits.par, context.state
+    new, work = scratch.new, scratch.work
+    s, before, after = 0, 1.0, 1.0
+    if kind == RemovalKind.RANDOM:
+        s = random_slot(slots.rng, size)
+    elif kind == RemovalKind.OLDEST:
+        s = oldest_slot(slots.info, size)
+    elif kind == RemovalKind.SMALLEST:
+        s = smallest_slot(slots.A, slots.info, size, work)
+    elif kind == RemovalKind.MOST_REDUNDANT:
+        s = most_redundant_slot(context.loss, slots, size, rows.panel, t, new, state)
+    elif kind == RemovalKind.SHRINK_OLDEST:
+        s, after = shrunk_slot(par, context.loss, slots, size, rows.panel, t, new, state)
+    elif kind == RemovalKind.BOUNDED:
+        s, before, after = bounded_slot(par, slots, size, b, new, state, work)
+    elif kind == RemovalKind.FIXED_RANDOM:
+        s, after = fixed_random_slot(slots.rng, size)
+    elif kind == RemovalKind.REPLACE_SIMPLE:
+        s = simple_slot(slots, size, rows, t, new, state, work)
+    elif kind >= FIRST_ADDRESS:
+        s = given_slot(kind, par, slots.A, slots.info, rows.panel, t, size)
+    else:
+        raise NotImplementedError("unknown budget: slot_to_drop knows no slot for its number")
+    return s, before, after
 
 
 class Scratch(NamedTuple):
@@ -97,15 +152,15 @@ def _learn_row(t, rows, slots, limits, context, scratch):
     state, c, new = context.state, scratch.c, scratch.new
     catch_up(rows.panel, t, slots)
     score(rows.panel, t, slots.A, slots.counts[SIZE], state, rows.P, t)
-    move = move_of(context, rows, t, c)
-    scale_by(slots.A, slots.outputs, move.a, state)
-    b = move.b
+    update = update_of(context, rows, t, c)
+    scale_by(slots.A, slots.outputs, update.a, state)
+    b = update.b
     if b > 0.0 and limits.kind == RemovalKind.STOCHASTIC:
         b = thinned(limits.par, state[T], b, slots.rng)
     if b > 0.0:
         for k in range(c.shape[0]):
             new[k] = b * c[k]
-        _add(t, b, move.c2, move.a * move.cp, rows, slots, limits, context, scratch)
+        _add(t, b, update.c2, update.a * update.cp, rows, slots, limits, context, scratch)
     onto_ball(slots, context)
 
 
@@ -117,3 +172,11 @@ def learn_removal(rows, slots, limits, context):
     slots.counts[CHANGED] = 0
     for t in range(rows.P.shape[0]):
         _learn_row(t, rows, slots, limits, context, scratch)
+
+
+class RemovalModel(BudgetModel):
+    """Coefficients over stored rows; a full set drops one of them for each new row."""
+
+    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
+        learn_removal(rows, slots, self._limits(), self.context())
+        self._keep_rows(X, rows, slots)

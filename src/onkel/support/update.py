@@ -1,4 +1,4 @@
-"""How a row moves f, in every loop over a support set: the rule's step, the scale, the ball."""
+"""The update of f after a row, in all loops over a support set: the rule's step, scale and ball."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from onkel.rules.base import ALPHA, RADIUS, SCALE, SQUARED_NORM, T
 from onkel.rules.dispatch import judge, step
 
 
-class Move(NamedTuple):
+class Update(NamedTuple):
     """f ← a f + b c κ(x, ·); b is 0 where f does not move along c."""
 
     a: float
     b: float
     c2: float  # ‖c‖²
-    cp: float  # c·f(x), before the move
+    cp: float  # c·f(x), before the update
 
 
 @jit_inline
@@ -32,19 +32,19 @@ def direction_sums(c, P, t):
 
 
 @jit_inline
-def move_of(context, rows, t, c):
-    """The :class:`Move` of row t, whose scores are known; writes c = -∂loss/∂p (K,)."""
+def update_of(context, rows, t, c):
+    """The :class:`Update` of row t, whose scores are known; writes c = -∂loss/∂p (K,)."""
     weight, state = rows.weight[t], context.state
     if weight == 0.0:
-        return Move(1.0, 0.0, 0.0, 0.0)
+        return Update(1.0, 0.0, 0.0, 0.0)
     state[T] += 1.0
     q = rows.q[t]
     value = judge(context, rows.P, t, rows.y[t], q, c)
     c2, cp = direction_sums(c, rows.P, t)
     if c2 == 0.0 and context.par[ALPHA] == 0.0:
-        return Move(1.0, 0.0, 0.0, 0.0)
+        return Update(1.0, 0.0, 0.0, 0.0)
     a, b = step(context, weight, value, c2, q)
-    return Move(a, b if c2 > 0.0 else 0.0, c2, cp)
+    return Update(a, b if c2 > 0.0 else 0.0, c2, cp)
 
 
 @jit_inline

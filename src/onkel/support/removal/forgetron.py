@@ -12,8 +12,8 @@ from onkel.numerics.jit import jit_inline
 from onkel.parameters import member
 from onkel.rules.base import SCALE, SQUARED_NORM
 from onkel.support.budget import BIRTH, N_PARAMETERS, TARGET
-from onkel.support.removal.family import RemovalKind, SizedRemoval
-from onkel.support.removal.oldest import oldest_slot
+from onkel.support.removal.choices import oldest_slot
+from onkel.support.removal.kinds import RemovalKind, SizedRemoval
 
 # The budget's places in the state vector: damage so far Q, and rows added so far M.
 DAMAGE, MISTAKES = 4, 5

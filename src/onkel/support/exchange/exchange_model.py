@@ -1,6 +1,6 @@
-"""The loop of the budgets that give the part of a dropped row to those that stay.
+"""The model of the exchange family: a dropped row's part of f goes to the rows that stay.
 
-See :mod:`onkel.support.exchange.family` for the formulas. A row that the stored ones span, up to
+See :mod:`onkel.support.exchange.bpa` for the formulas. A row that the stored ones span, up to
 rounding, is expressed by them and not stored: nothing is lost, and the inverse stays well
 conditioned.
 """
@@ -12,24 +12,46 @@ from typing import NamedTuple
 import numpy as np
 
 from onkel.numerics.jit import jit, jit_inline
-from onkel.rules.base import SCALE
-from onkel.support.exchange.bpa_nearest import drop_beside, first_neighbours, new_neighbours
-from onkel.support.exchange.bpa_projection import least_change_slot
-from onkel.support.exchange.family import ExchangeKind
-from onkel.support.exchange.inverse_loops import (
+from onkel.rules.base import SCALE, T
+from onkel.state import Array
+from onkel.support.exchange.bpa import (
+    Exchange,
+    ExchangeKind,
+    drop_beside,
+    first_neighbours,
+    least_change_slot,
+    new_neighbours,
+    smallest_of_all,
+)
+from onkel.support.exchange.inverse import (
+    Inverse,
+    anew,
     column,
     coordinates,
     exchange,
     extend,
     is_full,
     is_worn,
+    look_ahead,
+    new_terms,
     ridge,
     rounding_of,
+    settle,
 )
-from onkel.support.exchange.smallest_projection import smallest_of_all
-from onkel.support.moving import move_of, onto_ball, scale_by
-from onkel.support.outputs import norm_from_gram
-from onkel.support.slots import CHANGED, REMOVED, SIZE, catch_up, place, score
+from onkel.support.model import BudgetModel
+from onkel.support.slots import (
+    CHANGED,
+    REMOVED,
+    SIZE,
+    Rows,
+    Slots,
+    catch_up,
+    norm_from_gram,
+    place,
+    score,
+)
+from onkel.support.stored_rows import SLOTS
+from onkel.support.update import onto_ball, scale_by, update_of
 
 # A residual ‖δ‖² + λ of at most this many λ is rounding error.
 _SPANNED = 4.0
@@ -75,7 +97,7 @@ def _drop_by_inverse(kind, delta2, q, size, slots, inverse, state, scratch):
     elif kind == ExchangeKind.SMALLEST:
         r = smallest_of_all(slots, size, q, new, state, scratch.work)
     else:
-        raise NotImplementedError("unknown budget: exchange/loop.py has no slot for its number")
+        raise NotImplementedError("unknown budget: exchange_model.py has no slot for its number")
     if r < 0:
         _spread(size, d, A, new, state)
         return r
@@ -117,11 +139,11 @@ def _learn_row(t, rows, slots, inverse, limits, context, scratch):
     size = slots.counts[SIZE]
     catch_up(rows.panel, t, slots)
     score(rows.panel, t, slots.A, size, state, rows.P, t)
-    move = move_of(context, rows, t, c)
-    scale_by(slots.A, slots.outputs, move.a, state)
-    if move.b > 0.0:
+    update = update_of(context, rows, t, c)
+    scale_by(slots.A, slots.outputs, update.a, state)
+    if update.b > 0.0:
         for k in range(c.shape[0]):
-            new[k] = move.b * c[k]
+            new[k] = update.b * c[k]
         if size == limits.size:
             slots.counts[REMOVED] += 1
         beside = limits.kind == ExchangeKind.NEAREST
@@ -166,3 +188,59 @@ def learn_exchange(rows, slots, inverse, limits, context, first):
         if _stops(inverse, removed, slots, limits):
             return t + 1
     return rows.P.shape[0]
+
+
+# Rows multiplied ahead, at first and at most.
+_AHEAD_ROWS, _MOST_AHEAD = 24, 64
+# An inverse of more rows does not fit the second-level cache. Where more than this share of the
+# rows is added, one product for all rows costs less than a pass over the inverse for each of those.
+_LARGE, _OFTEN = 512, 0.4
+
+
+class ExchangeModel(BudgetModel):
+    """Coefficients over stored rows; a row that is dropped gives its part of f to the others.
+
+    ``inverse`` (capacity, capacity) is the lower triangle of the inverse kernel matrix; see
+    :mod:`onkel.support.exchange.inverse`. It is settled where a block ends, so blocks affect its
+    rounding. The coefficients that come from it are float64: the difference is far too small to
+    change a decision.
+    """
+
+    budget: Exchange
+    inverse: np.ndarray
+
+    def arrays(self) -> dict[str, Array]:
+        m = SLOTS if self.budget.needs_inverse() else 0
+        dtype = np.float64 if self.budget.needs_inverse() else self.dtype
+        return super().arrays() | {
+            "A": Array(dtype=dtype, shape=("n_outputs", SLOTS)),
+            "inverse": Array(dtype=np.float64, shape=(m, m)),
+        }
+
+    def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
+        done, ahead_rows = 0, _AHEAD_ROWS
+        while done < len(X):
+            removed, first = int(self.counts[REMOVED]), done
+            # before the first row the count is still that of the last block
+            changed = slots.changes[:, : self.counts[CHANGED] if done else 0]
+            n_ahead = ahead_rows if self._often else 0
+            ahead = look_ahead(self.inverse, rows.panel, changed, done, n_ahead)
+            inverse = Inverse(self.inverse, new_terms(self.inverse), ahead)
+            done = learn_exchange(rows, slots, inverse, self._limits(), self.context(), first)
+            ahead_rows = min(done - first, _MOST_AHEAD)
+            if self.budget.needs_inverse():
+                self._settle(inverse, removed)
+        self._keep_rows(X, rows, slots)
+
+    @property
+    def _often(self) -> bool:
+        """Whether a large set adds so many of its rows that one product for all pays."""
+        full = _LARGE < self.size == self.limit == len(self.inverse)
+        return full and bool(self.counts[REMOVED] > _OFTEN * self.state[T])
+
+    def _settle(self, inverse: Inverse, removed: int) -> None:
+        """Bring the inverse up to date; ``removed`` rows had gone when the terms began."""
+        if is_worn(removed, int(self.counts[REMOVED]), self.limit):
+            anew(self.gram, self.info, self.size, self.inverse, rounding_of(self.dtype.itemsize))
+        else:
+            settle(self.inverse, inverse.terms)

@@ -12,8 +12,8 @@ from onkel.numerics.random import pick, uniform
 from onkel.parameters import member, positive, whole
 from onkel.rules.base import SCALE, SQUARED_NORM
 from onkel.support.budget import DIAGONAL, N_PARAMETERS
-from onkel.support.removal.family import Removal, RemovalKind, weights
-from onkel.support.removal.oldest import oldest_slot
+from onkel.support.removal.choices import oldest_slot
+from onkel.support.removal.kinds import Removal, RemovalKind, weights
 
 # Their places in the parameter vector.
 _REMOVAL, _BOUND, _MOST = 0, 1, 2

@@ -1,4 +1,4 @@
-"""Stochastic insertion: a growing set that stores ever fewer rows."""
+"""No budget: every row with a gradient is stored, or ever fewer of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ from onkel.numerics.jit import jit_inline
 from onkel.numerics.random import uniform
 from onkel.parameters import positive
 from onkel.support.budget import N_PARAMETERS
-from onkel.support.removal.family import Removal, RemovalKind
+from onkel.support.removal.kinds import Removal, RemovalKind
+
+
+class NoBudget(Removal):
+    """Every row with a gradient is stored: exact, in memory that grows with the stream."""
+
+    name = "none"
+    kind = RemovalKind.NONE
+
+    def limit(self) -> int | None:
+        return None
+
+    def needs_gram(self, par: np.ndarray) -> bool:
+        return False
+
 
 # Its place in the parameter vector.
 _THINNING = 0

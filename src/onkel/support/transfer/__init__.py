@@ -1,1 +1,0 @@
-"""Budgets that carry stored rows over into random Fourier features."""
