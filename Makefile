@@ -1,11 +1,11 @@
 # make demo: learn real streams end to end.  make test: all tests.  make quick: two minutes of them.
-# Each makes .venv if it is missing.
+# make papers: the papers' quick tables.  Each makes .venv if it is missing.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test quick lint types ci bench clean
+.PHONY: demo test quick lint types ci bench papers clean
 
 demo: $(STAMP)
 	$(BIN)/onkel demo
@@ -26,6 +26,9 @@ types: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.speed
+
+papers: $(STAMP)
+	$(BIN)/python -m papers 'lsokl.table?' olk.rates --runs 3 --within 0.2
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -22,9 +22,9 @@ import numpy as np
 from onkel import StreamModel, algorithms, make, prequential
 from onkel.datasets import DRIFTS, drift_stream, load
 from onkel.evaluation.curves import COLOURS
-from onkel.experiments.formats import markdown_table
-from onkel.experiments.records import Record
 from onkel.streams import Block
+from papers.cache import Record
+from papers.tables import markdown_table
 
 #: all rows count, or about the last 5 000 or 2 000
 FORGETTING = (1.0, 0.9998, 0.9995)

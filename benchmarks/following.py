@@ -21,7 +21,7 @@ import numpy as np
 
 from onkel import OnlineKernelClassifier
 from onkel.datasets import drift_stream
-from onkel.experiments.files import StreamFile
+from papers.rows import StreamFile
 
 KINDS = {
     "flips": ("recurring", 300),

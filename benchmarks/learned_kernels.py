@@ -2,7 +2,7 @@
 
 Aligned features on a stream, the laws of RRF's frequencies, the stage times of each, and the bounds
 of Nguyen et al. 2017 against measured errors. docs/learned-kernels.md shows all of this. The
-paper's task of aligned features, shown there too, is ``onkel reproduce aligned.figure1``.
+paper's task of aligned features, shown there too, is ``python -m papers aligned.figure1``.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from onkel import (
     prequential,
 )
 from onkel.datasets import load
-from onkel.experiments.running.aligning import CANDIDATES, TRAIN, norm_task
 from onkel.maps import ReparameterizedFeatures
 from onkel.maps.alignment import aligned_weights
+from papers.aligned import CANDIDATES, TRAIN, norm_task
 
 DATA = ("ijcnn1", "cod-rna", "letter", "casp", "cadata")
 SPECTRA = {"one Gaussian": "gaussian", "each frequency": "frequency", "mixture": "mixture"}

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.experiments.files import find_streams
+from papers.rows import find_streams
 
 
 def error(predicted: np.ndarray, y: np.ndarray, classes: bool) -> float:

@@ -1,6 +1,6 @@
 """What a row and a move of NOLANA cost on usps, stage by stage: ``python -m benchmarks.nolana``.
 
-The paper's tables and figures are repeated by ``onkel reproduce nolana.table1`` and so on.
+The paper's tables and figures are repeated by ``python -m papers nolana.table1`` and so on.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 
 from onkel import ExplicitKernelClassifier
 from onkel.datasets import load
-from onkel.experiments.data import order
-from onkel.experiments.formats import markdown_table
 from onkel.explicit.weights import regression
 from onkel.maps import AdaptiveNystroem, NystroemFeatures
 from onkel.maps.online_kmeans import SOLVERS, Panel
 from onkel.rules import Gradient
+from papers.rows import order
+from papers.tables import markdown_table
 
 M, R, GAMMA = 100, 80, 0.008
 

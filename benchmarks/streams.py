@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from onkel.datasets import load
-from onkel.experiments.data import order
+from papers.rows import order
 
 BLOCK = 4096
 

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from onkel.cli.app import app
-from onkel.experiments.tuning import part_for_search, tune
+from onkel.evaluation.search import part_for_search, tune
 
 
 @pytest.fixture

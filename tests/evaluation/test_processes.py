@@ -14,7 +14,7 @@ from sklearn.linear_model import SGDClassifier
 import onkel
 from onkel.errors import DataError
 from onkel.evaluation.processes import in_processes, jobs_for
-from onkel.experiments.search import race
+from onkel.evaluation.search import race
 from onkel.numerics.threads import n_cores
 
 

@@ -14,7 +14,6 @@ from onkel._version import __version__
 from onkel.cli import algorithms, compare, datasets, demo, export, info, predict, tune
 from onkel.cli.console import Notes, complain, fail, say_warnings
 from onkel.cli.learn import learn
-from onkel.cli.reproduce import verb as reproduce
 from onkel.cli.signals import Interrupted
 from onkel.numerics.notices import heard_by
 
@@ -77,7 +76,6 @@ app.command()(tune.tune)
 app.command()(algorithms.algorithms)
 app.command()(demo.demo)
 app.add_typer(datasets.app, name="datasets")
-app.add_typer(reproduce.app, name="reproduce")
 
 
 def _version(wanted: bool) -> None:

@@ -265,8 +265,3 @@ Intervals = Annotated[
             "and krls).", metavar="SHARE", panel=OUTPUT),
 ]  # fmt: skip
 Scores = Annotated[bool, _option("--scores", help="Also write scores.", panel=OUTPUT)]
-Data = Annotated[
-    list[str] | None,
-    _option("--data", metavar="NAME", help="Data set. Repeatable; all if not given."),
-]
-Markdown = Annotated[bool, _option("--markdown", help="Print Markdown.")]

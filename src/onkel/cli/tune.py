@@ -49,8 +49,7 @@ def tune(options: TuneOptions) -> None:
     from rich.progress import track
 
     from onkel.cli.arguments import choose_task, parse_settings
-    from onkel.experiments import tuning
-    from onkel.experiments.search import points_of
+    from onkel.evaluation import search
     from onkel.learners.making import make_estimator
     from onkel.pipeline import StreamModel
 
@@ -63,18 +62,18 @@ def tune(options: TuneOptions) -> None:
         estimator = make_estimator(name, task, {**fixed, **point}, options.seed)
         return StreamModel(estimator, scaling=options.scaling, encoder=encoder)
 
-    points = [{}, *points_of(grid)]
+    points = [{}, *search.points_of(grid)]
     console = stderr()
     shown = track(points, f"{len(points)} settings", console=console, transient=True,
                   disable=not console.is_terminal)  # fmt: skip
-    found = tuning.tune(
+    found = search.tune(
         X,
         y,
         new_model,
         shown,
         classes=task == "classification",
         share=options.share,
-        jobs=tuning.jobs_of(len(y), options.share, len(points), options.jobs),
+        jobs=search.jobs_of(len(y), options.share, len(points), options.jobs),
     )
     _show(options, task, fixed, found, len(points))
 
@@ -93,7 +92,7 @@ def _grid(options: TuneOptions, task: str, fixed: Mapping[str, Any], n_rows: int
     """The papers' grid for what isn't set, and the values of ``--grid``."""
     from onkel.algorithms import make
     from onkel.cli.arguments import parse_settings
-    from onkel.experiments.grids import grid_of
+    from onkel.evaluation.search import grid_of
 
     name = str(options.algorithm)
     parameters = make(name, task, **fixed).get_params(deep=False)

@@ -165,7 +165,7 @@ _ENTRIES = (
     Entry("airlines_delay", _R, 5929413, 8, 0, "all", "unit", None, _ASA, time=_WHEN),
     Entry("airlines_late", _B, 5929413, 8, 2, "all", "unit", None, _ASA,
           files=("airlines_delay.parquet",), above=15.0, time=_WHEN),
-    # rows for the goals of the default learner, see onkel.experiments.own.goals
+    # rows for the goals of the default learner, see papers/goals.py
     Entry("mnist_test", _M, 70000, 784, 10, "test", "none", None, "the set mnist: its test images",
           files=("mnist.parquet",), divide=255.0),
     Entry("covtype_sub93k", _M, 92962, 54, 7, "all", "minmax", None,

@@ -1,0 +1,33 @@
+"""The papers' tables and figures as data, and the runner that repeats them.
+
+A user of onkel, and no part of it. ``python -m papers`` lists them, ``python -m papers
+lsokl.table5`` runs one.
+
+>>> from papers import EXPERIMENTS
+>>> table = EXPERIMENTS["lsokl.table5"]
+>>> cell = next(case for case in table.cases if case.name == "german/nogd")
+>>> cell.published.value
+30.4
+"""
+
+from __future__ import annotations
+
+from papers.cache import Cache
+from papers.cases import PAPERS, Case, Cell, Experiment, Rows, Search
+from papers.registry import EXPERIMENTS, find
+from papers.results import Result
+from papers.runner import run_cases
+
+__all__ = [
+    "EXPERIMENTS",
+    "PAPERS",
+    "Cache",
+    "Case",
+    "Cell",
+    "Experiment",
+    "Result",
+    "Rows",
+    "Search",
+    "find",
+    "run_cases",
+]

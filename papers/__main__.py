@@ -1,0 +1,362 @@
+"""``python -m papers``: list the papers' tables and figures, run them, write a report."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+from typer.core import TyperGroup
+
+from onkel import datasets
+from papers import EXPERIMENTS, PAPERS, Cache, Experiment, find, run_cases
+from papers.cache import default_folder
+from papers.cases import Case
+from papers.kept import keep, write_pages
+from papers.pages import Part, about, markdown_of, write_report
+from papers.registry import LAYOUTS
+from papers.rows import find_streams
+from papers.runner import minutes_of, seconds_of
+from papers.streams import experiment, find_learners
+from papers.tables import notes
+
+Data = Annotated[
+    list[str] | None,
+    typer.Option("--data", metavar="NAME", help="Data set. Repeatable; all if not given."),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N",
+        help="Processes of one thread each; by default one per core if there is enough work.",
+    ),
+]  # fmt: skip
+Report = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Folder to write: HTML page, Markdown and values."),
+]
+CacheFolder = Annotated[
+    Path | None,
+    typer.Option("--cache", metavar="FOLDER", help="Keeps runs; by default the user's cache."),
+]
+AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
+
+_LONG = 20.0
+"""Seconds of work above which one process per core saves more time than it takes to start."""
+
+
+class _Names(TyperGroup):
+    """A word that is not a verb is the name of an experiment; errors are one red line."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Other words go to ``tables``: names of experiments, options, or nothing."""
+        if not args or args[0] not in ("streams", "pages"):
+            args = ["tables", *args]
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb; ``ONKEL_TRACEBACK=1`` shows where an error comes from."""
+        try:
+            return super().invoke(ctx)
+        except (ValueError, OSError) as error:
+            if os.environ.get("ONKEL_TRACEBACK"):
+                raise
+            _fail(str(error))
+
+
+app = typer.Typer(
+    cls=_Names,
+    help="Repeat the papers' tables and figures.",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command()
+def tables(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Experiments, or 'all'; without a name, list them."),
+    ] = None,
+    data: Data = None,
+    learners: Annotated[
+        list[str] | None,
+        typer.Option("--learner", metavar="NAME", help="Name in a table. Repeatable."),
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Runs; by default as in the paper.")
+    ] = None,
+    within: Annotated[
+        float | None,
+        typer.Option(metavar="MINUTES", help="Leave out data sets that take a core longer."),
+    ] = None,
+    jobs: Jobs = None,
+    report: Report = None,
+    cache: CacheFolder = None,
+    search: Annotated[
+        bool, typer.Option("--search", help="Search all settings that have a grid.")
+    ] = False,
+    kept: Annotated[
+        bool, typer.Option("--keep", help="Add the numbers to those that papers/results keeps.")
+    ] = False,
+    as_markdown: AsMarkdown = False,
+) -> None:
+    """Run tables and figures of the papers, beside the printed values. Finished runs are kept.
+
+    For your own streams, in the order of time: python -m papers streams --help
+
+    Example: python -m papers lsokl.table5 --data german,spambase --runs 20 --jobs 2 --report out/
+    """
+    if not names:
+        _list()
+        return
+    chosen = _chosen(find(names), _names_in(data), _names_in(learners))
+    if within is not None:
+        chosen = _quick(chosen, runs, within)
+    parts = _run_and_show(chosen, runs, jobs, cache, report, as_markdown, search)
+    if kept:
+        for path in keep(parts, about(_command())):
+            _note(f"kept: {path}")
+
+
+@app.command()
+def streams(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Parquet files with a target column y.")
+    ],
+    data: Data = None,
+    learners: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="default, fast, rrf, krls, last, arf, arf-lags, amf, amf-lags; separated by "
+            "commas. River's forests (arf, amf) are slow.",
+        ),
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Use only this many first rows.")
+    ] = None,
+    runs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Number of seeds, if a learner is random.")
+    ] = 5,
+    jobs: Jobs = None,
+    report: Report = None,
+    cache: CacheFolder = None,
+    as_markdown: AsMarkdown = False,
+) -> None:
+    """Compare the default, its rivals and River's forests on streams in the order of time.
+
+    Example: python -m papers streams streams/ --rows 2000 --runs 1
+    """
+    found = find_streams(folder, _names_in(data)), find_learners(learners)
+    _run_and_show([experiment(*found, runs, rows)], None, jobs, cache, report, as_markdown)
+
+
+@app.command()
+def pages() -> None:
+    """Write the pages of papers/results anew from the numbers that are kept there."""
+    for path in write_pages():
+        _note(str(path))
+
+
+# ---- the list ------------------------------------------------------------------------------------
+
+
+def _list() -> None:
+    """Papers, and below each its tables and figures: title, data, what is missing, minutes."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("name", no_wrap=True)
+    table.add_column("what, and its data", overflow="fold")
+    table.add_column("min", justify="right", no_wrap=True)
+    for paper, entries in groupby(EXPERIMENTS.values(), lambda entry: entry.paper):
+        table.add_section()
+        table.add_row(f"[bold]{paper}[/bold]", f"[bold]{escape(PAPERS[paper])}[/bold]", "")
+        for entry in entries:
+            minutes = minutes_of(entry)
+            least = f"{max(1.0, minutes):,.0f}" if minutes else ""
+            table.add_row(entry.name, f"{escape(entry.title)}\n{_data_of(entry)}", least)
+    _stdout().print(table)
+    _note(
+        "min: minutes on one core, roughly, for the data that are here. For options: 'python -m "
+        "papers --help'; for data sets: 'onkel datasets list'."
+    )
+
+
+def _data_of(entry: Experiment) -> str:
+    """Its data sets, and which of them are not on this machine."""
+    if not entry.cases:
+        return f"[dim]your own: python -m papers {entry.name} FOLDER[/dim]"
+    here = [name for name in entry.datasets if datasets.info(name).local]
+    absent = [name for name in entry.datasets if name not in here]
+    if not entry.datasets:
+        return "[dim]generated[/dim]"
+    parts = [f"[dim]{' '.join(here)}[/dim]"] if here else []
+    if absent:
+        parts.append(f"[yellow]missing here: {' '.join(absent)}[/yellow]")
+    return "\n".join(parts)
+
+
+# ---- what to run ---------------------------------------------------------------------------------
+
+
+def _names_in(given: list[str] | None) -> list[str]:
+    """Names given one by one, or several with commas between them."""
+    parts = (name.strip() for text in given or () for name in text.split(","))
+    return [name for name in parts if name]
+
+
+def _chosen(found: Sequence[Experiment], data: list[str], learners: list[str]) -> list[Experiment]:
+    """The experiments that can be run, limited to these data and learners.
+
+    Raises
+    ------
+    ValueError
+        None of them has such data, or such a learner.
+    """
+    _refuse_unknown("--data", data, [name for entry in found for name in entry.datasets])
+    _refuse_unknown("--learner", learners, [name for entry in found for name in entry.algorithms])
+    chosen = []
+    for entry in found:
+        part = entry.on(data, learners)
+        if not entry.cases:
+            _note(f"left out: {entry.name}, which needs files: "
+                  f"'python -m papers {entry.name} FOLDER'")  # fmt: skip
+        elif part.cases:
+            chosen.append(part)
+    if not chosen:
+        raise ValueError(
+            "no experiment has these learners on these data; leave --data or --learner out"
+        )
+    return chosen
+
+
+def _refuse_unknown(option: str, asked: Sequence[str], known: Sequence[str]) -> None:
+    for name in asked:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            among = ", ".join(dict.fromkeys(known))
+            raise ValueError(f"{option} {name}: must be among {among}{hint}")
+
+
+def _quick(found: Sequence[Experiment], runs: int | None, within: float) -> list[Experiment]:
+    """Of each experiment the data sets that are here and take at most so many minutes."""
+    chosen = []
+    for entry in found:
+        cases: list[Case] = []
+        for name in dict.fromkeys(case.dataset for case in entry.cases):
+            part = replace(entry, cases=tuple(c for c in entry.cases if c.dataset == name))
+            if 0.0 < minutes_of(part, runs) <= within:
+                cases += part.cases
+        if cases:
+            chosen.append(replace(entry, cases=tuple(cases)))
+    if not chosen:
+        raise ValueError(f"--within {within:g}: nothing is as quick as that")
+    return chosen
+
+
+# ---- runs ----------------------------------------------------------------------------------------
+
+
+def _run_and_show(
+    chosen: Sequence[Experiment],
+    n_runs: int | None,
+    jobs: int | None,
+    cache: Path | None,
+    report: Path | None,
+    as_markdown: bool,
+    search: bool = False,
+) -> list[Part]:
+    """Run experiments and show their results.
+
+    Raises
+    ------
+    ValueError
+        None of their data is on this machine.
+    """
+    cases = [case for entry in chosen for case in entry.cases]
+    kept = Cache(cache or default_folder())
+    seconds = sum((n_runs or case.n_runs) * seconds_of(case) for case in cases)
+    jobs = jobs or ((os.cpu_count() or 1) if seconds > _LONG else 1)
+    with _bar() as progress:
+        found = run_cases(cases, n_runs, jobs=jobs, cache=kept, progress=progress, search=search)
+    results = iter(found)
+    parts = [Part(entry, [next(results) for _ in entry.cases]) for entry in chosen]
+    for part in parts:
+        if as_markdown:
+            typer.echo(f"{markdown_of(part)}\n")
+        else:
+            _show(part)
+    if report is not None:
+        write_report(parts, report, _command())
+        _note(f"report: {report / 'index.html'}")
+    if all(result.missing for part in parts for result in part.results):
+        raise ValueError("none of the data sets asked for is on this machine")
+    return parts
+
+
+def _command() -> str:
+    return shlex.join(["python", "-m", "papers", *sys.argv[1:]])
+
+
+def _show(part: Part) -> None:
+    entry, layout = part.experiment, LAYOUTS[part.experiment.layout]
+    _stdout().print(f"[bold]{entry.name}[/bold]  {escape(entry.title)}")
+    if entry.pictures:
+        _stdout().print("A figure: --report FOLDER draws it.", style="dim")
+    _stdout().print(layout.terminal(part.results))
+    _stdout().print(escape(layout.summary(part.results)), style="dim")
+    for line in notes(part.results):
+        _stderr().print(escape(line), style="dim", soft_wrap=True)
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[float, float], None]]:
+    """A bar with the time left, where stderr is a terminal."""
+    console = _stderr()
+    columns = (BarColumn(bar_width=None), TaskProgressColumn(), TimeRemainingColumn(compact=True))
+    with Progress(
+        *columns, console=console, transient=True, expand=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("runs", total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+# ---- output --------------------------------------------------------------------------------------
+
+
+def _stdout() -> Console:
+    """For results; in a pipe it is wide enough for a table."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+
+
+def _stderr() -> Console:
+    return Console(stderr=True, highlight=False)
+
+
+def _note(text: str) -> None:
+    _stderr().print(Text(text, style="dim"), soft_wrap=True)
+
+
+def _fail(text: str) -> NoReturn:
+    line = ". ".join(part.strip().removesuffix(".") for part in text.splitlines() if part.strip())
+    _stderr().print(Text.assemble(("error: ", "bold red"), (line, "red")), soft_wrap=True)
+    raise typer.Exit(2)
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m papers")

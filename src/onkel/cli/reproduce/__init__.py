@@ -1,1 +1,0 @@
-"""``onkel reproduce``: its verbs, and the part of the papers."""

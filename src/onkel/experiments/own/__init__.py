@@ -1,1 +1,0 @@
-"""What onkel itself is held to: goals of the default learner, and tuned rivals."""

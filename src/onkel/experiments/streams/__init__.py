@@ -1,1 +1,0 @@
-"""Streams in the order of time: the default beside its rivals, on the same rows."""
