@@ -11,8 +11,8 @@ import pytest
 
 from onkel.errors import DataError
 from onkel.evaluation import METRICS, PrequentialRun, prequential
-from onkel.evaluation.metrics import metrics_of
 from onkel.learners import FOGDClassifier, PAClassifier, PARegressor
+from onkel.metrics import metrics_of
 from onkel.pipeline import StreamModel
 from onkel.streams import Block, open_stream
 

@@ -78,8 +78,8 @@ def _show(found: dict[str, Any]) -> None:
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     from onkel.evaluation.formatting import bytes_text, listed
-    from onkel.evaluation.metrics import METRICS
     from onkel.evaluation.run_summary import score_lines
+    from onkel.metrics import METRICS
 
     lines = [("file", f"{found['file']}, {bytes_text(found['file_bytes'])}")]
     lines.append(("written by", f"onkel {found['version']}"))

@@ -46,7 +46,7 @@ def predict(options: PredictOptions) -> None:
     """
     from onkel.cli.outputs import check_outputs, open_writer
     from onkel.evaluation.formatting import count
-    from onkel.evaluation.metrics import Score
+    from onkel.metrics import Score
 
     if options.out != "-":
         check_outputs(Path(options.out), inputs=[*options.sources, options.model])

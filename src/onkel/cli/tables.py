@@ -8,9 +8,9 @@ from typing import Any
 from onkel.cli.console import print_json, stderr, stdout
 from onkel.evaluation.comparison.table import Comparison
 from onkel.evaluation.formatting import bytes_text, duration, short
-from onkel.evaluation.metrics import metrics_of
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run_summary import score_lines
+from onkel.metrics import metrics_of
 
 _BRIEF = 0.05
 """Seconds of loading and compiling that are not worth a word."""

@@ -10,7 +10,7 @@ from typing import Any
 from onkel.distributed.partitions import FilePart, client_or_default, dask, parts_of
 from onkel.distributed.reports import PartReport, Predicted
 from onkel.distributed.tasks import CANNOT_BE_READ, unreadable
-from onkel.evaluation.metrics import Score
+from onkel.metrics import Score
 from onkel.persistence.files import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import written_as

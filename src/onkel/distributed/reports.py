@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from onkel.evaluation.metrics import METRICS
+from onkel.metrics import METRICS
 from onkel.pipeline import StreamModel
 
 

@@ -18,7 +18,7 @@ from onkel.columns.encoding import Encoder
 from onkel.distributed.partitions import FilePart
 from onkel.distributed.reports import PartReport
 from onkel.errors import DataError
-from onkel.evaluation.metrics import Score
+from onkel.metrics import Score
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
 from onkel.streams import Block, Stream, open_stream

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from onkel.evaluation.metrics import METRICS, Metric
 from onkel.evaluation.prequential import prequential
 from onkel.evaluation.report import write_html
 from onkel.evaluation.result import CurveRow, PrequentialResult
 from onkel.evaluation.run import PrequentialRun
+from onkel.metrics import METRICS, Metric
 
 __all__ = [
     "METRICS",

@@ -11,7 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
-from onkel.evaluation.metrics import Metric
+from onkel.metrics import Metric
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

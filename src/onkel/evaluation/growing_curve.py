@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onkel.evaluation.metrics import Metric
 from onkel.evaluation.result import CurveRow
+from onkel.metrics import Metric
 
 
 class Marks(NamedTuple):

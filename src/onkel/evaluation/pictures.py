@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onkel.evaluation.curves import COLOURS
-from onkel.evaluation.metrics import Metric
+from onkel.metrics import Metric
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

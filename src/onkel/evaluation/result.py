@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from onkel.evaluation.formatting import bytes_text, duration, short
-from onkel.evaluation.metrics import Metric, metrics_of
+from onkel.metrics import Metric, metrics_of
 from onkel.persistence.files import atomic_file
 from onkel.pipeline.summary import html_table
 

@@ -18,9 +18,9 @@ from onkel.evaluation.delayed import Delayed, delay_of
 from onkel.evaluation.details import Details
 from onkel.evaluation.growing_curve import GrowingCurve, Marks
 from onkel.evaluation.learner import as_block, as_learner, link_of, tell_then_learn
-from onkel.evaluation.metrics import metrics_of
 from onkel.evaluation.result import CurveRow, PrequentialResult, rate
 from onkel.learners.told import Told
+from onkel.metrics import metrics_of
 from onkel.numerics.compiling import compile_seconds
 from onkel.pipeline import StreamModel
 from onkel.streams import Block

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from onkel.evaluation.formatting import bytes_text, duration, listed, short
-from onkel.evaluation.metrics import metrics_of
 from onkel.evaluation.result import PrequentialResult
+from onkel.metrics import metrics_of
 
 _MOST_RECALLS = 12
 

@@ -134,7 +134,7 @@ def _line(report: PartReport) -> str:
 
 
 def _scores(metrics: dict[str, float]) -> list[str]:
-    from onkel.evaluation.metrics import METRICS
+    from onkel.metrics import METRICS
 
     return [f"{METRICS[name].title} {METRICS[name].format(v)}" for name, v in metrics.items()]
 

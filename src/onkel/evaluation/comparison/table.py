@@ -14,8 +14,8 @@ from scipy.stats import ttest_rel
 
 from onkel.evaluation.curves import by_name, sample_std
 from onkel.evaluation.formatting import bytes_text, count, duration, short
-from onkel.evaluation.metrics import Metric
 from onkel.evaluation.result import PrequentialResult
+from onkel.metrics import Metric
 
 
 @dataclass(frozen=True)
