@@ -17,8 +17,6 @@ from onkel.state import Flag, Listed, Number, Text, Whole, check, inside, requir
 FIRST_ROWS = 100
 """Rows that tell what a column is; a pipe gives so many before they are looked at."""
 
-POLICIES = ("auto", "error", "zero", "mean", "skip")
-"""What may become of missing values."""
 LACKING = ("zero", "mean", "skip")
 """Policies by which a table may lack a column: all its values are missing."""
 

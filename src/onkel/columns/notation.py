@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,14 @@ def text_of(value: Any, name: str, row: int) -> str:
     except UnicodeDecodeError as error:
         message = f"{shorten(value)} cannot be read as text: {error}"
         raise DataError(message, row=row, column=name, value=value) from None
+
+
+class Written(NamedTuple):
+    """How text is written: parameters of `onkel.streams.open_stream`."""
+
+    decimal: str = "."
+    dates: str | None = None
+    na_values: tuple[str, ...] = ()
 
 
 _SIGN, _MONEY = r"[+\-−]?", r"(?:[$€£¥₹]|USD|EUR|GBP|CHF)?"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from onkel.columns.categories import is_mostly_one
 from onkel.columns.column import Column, Given
 from onkel.columns.encoding import FIRST_ROWS
-from onkel.columns.notation import DATES, number_form, time_form
+from onkel.columns.notation import Written, number_form, time_form
 from onkel.columns.values import given, kind_of, text_of
 from onkel.errors import DataError
 
@@ -23,21 +23,6 @@ _MANY = 50
 _FAR, _EXACT = 1000.0, 2.0**20
 # If more columns than this are mostly one number, the table holds counts or pixels.
 _MOST_REPEAT = 8
-
-
-class Written(NamedTuple):
-    """How text is written: parameters of `onkel.streams.open_stream`."""
-
-    decimal: str = "."
-    dates: str | None = None
-    na_values: tuple[str, ...] = ()
-
-    def check(self) -> None:
-        """Raise ValueError for an unknown decimal mark or order of dates."""
-        if self.decimal not in (".", ","):
-            raise ValueError(f"decimal={self.decimal!r} must be '.' or ','")
-        if self.dates not in (None, *DATES):
-            raise ValueError(f"dates={self.dates!r} must be one of {', '.join(DATES)}")
 
 
 def column_of(

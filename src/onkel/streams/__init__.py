@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from onkel.columns.target_scaling import OnlineTargetScaler
     from onkel.streams.blocks import Block
     from onkel.streams.opening import open_stream
+    from onkel.streams.reading import Reading
     from onkel.streams.stream import Stream
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Encoder",
     "OnlineScaler",
     "OnlineTargetScaler",
+    "Reading",
     "Stream",
     "open_stream",
 ]
@@ -31,6 +33,7 @@ _HOME = {
     "Encoder": "onkel.columns.encoding",
     "OnlineScaler": "onkel.columns.scaling",
     "OnlineTargetScaler": "onkel.columns.target_scaling",
+    "Reading": "onkel.streams.reading",
     "Stream": "onkel.streams.stream",
     "open_stream": "onkel.streams.opening",
 }

@@ -16,9 +16,9 @@ from onkel.columns.encoding import LACKING
 from onkel.columns.failures import missing_column, moved, shorten
 from onkel.errors import DataError
 from onkel.streams.csv_parsing import HEXADECIMAL, NULLS, Layout, as_utf8, read, rows_of
-from onkel.streams.dialect import Dialect
 from onkel.streams.files import FileRef
 from onkel.streams.lines import Chunk
+from onkel.streams.reading import Reading
 from onkel.streams.text import TextSource
 
 AGAIN = "\0again"
@@ -33,7 +33,7 @@ _KINDS = {
 
 
 def header_of(
-    data: bytes, dialect: Dialect, where: str, reads: Callable[[str], bool]
+    data: bytes, reading: Reading, where: str, reads: Callable[[str], bool]
 ) -> tuple[list[str], str, int]:
     """Column names, delimiter, and where the rows begin.
 
@@ -50,7 +50,7 @@ def header_of(
         start += 1
     end = _first_record(data, start)
     line = _text_of(data[start:end], where)
-    delimiter = dialect.sep
+    delimiter = reading.sep
     if delimiter is None:
         delimiter = next((d for d in ",;\t|" if d in line), ",")
     before = csv.field_size_limit(max(len(line), 1 << 17))
@@ -63,7 +63,7 @@ def header_of(
         raise DataError(told, source=where) from None
     finally:
         csv.field_size_limit(before)
-    if not (dialect.header and _is_header(names)):
+    if not (reading.header and _is_header(names)):
         return [f"c{j}" for j in range(len(names))], delimiter, start
     names = [n or f"column{j}" for j, n in enumerate(names)]
     twice = sorted(n for n, count in Counter(names).items() if count > 1)
@@ -184,11 +184,11 @@ class CsvSource(TextSource):
 
     @property
     def _nulls(self) -> tuple[str, ...]:
-        return (*NULLS, *self.dialect.na_values)
+        return (*NULLS, *self.reading.na_values)
 
     def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
         """Read a file's header and return the rows after it."""
-        names, delimiter, end = header_of(chunk.data, self.dialect, file.name, self.reads)
+        names, delimiter, end = header_of(chunk.data, self.reading, file.name, self.reads)
         if self.asked is not None and self.asked not in names:
             raise missing_column(self.asked, names, file.name)
         self._header = Layout(names, delimiter, self.types, [], self._nulls)
@@ -214,7 +214,7 @@ class CsvSource(TextSource):
             layout = self._header._replace(wanted=taken)
             try:
                 self.types |= infer_types(
-                    chunk.data, layout, self.kinds, self.target, self.dialect.as_written
+                    chunk.data, layout, self.kinds, self.target, self.reading.marked
                 )
             except DataError as error:
                 raise moved(error, source=file.name) from None

@@ -19,7 +19,7 @@ from onkel.columns.screening import by_values, without_counts
 from onkel.errors import DataError
 from onkel.streams.arrays import as_target
 from onkel.streams.blocks import Piece
-from onkel.streams.schema import Choice
+from onkel.streams.schema import Schema
 from onkel.streams.source import Source
 
 _TIMES = (datetime.date, datetime.time, np.datetime64)
@@ -169,9 +169,9 @@ class RowSource(Source):
             f"a pair (x, y) is expected, got {shorten(item)}", source=self.name, row=row
         )
 
-    def encoder_for(self, choice: Choice) -> Encoder:
+    def encoder_for(self, schema: Schema) -> Encoder:
         """The encoder given, or a new one fitted to the first rows."""
-        encoder = choice.encoder
+        encoder = schema.encoder
         if encoder is not None:
             if self.named != (encoder.n_vector is None):
                 kind = "dicts" if encoder.n_vector is None else "vectors"
@@ -191,9 +191,9 @@ class RowSource(Source):
         columns = [by_values(Column(name, kind), given[name]) for name, kind in kinds.items()]
         encoder = Encoder(
             without_counts(columns),
-            n_hash=choice.n_hash,
-            max_categories=choice.max_categories,
-            statistics=choice.statistics,
+            n_hash=schema.reading.n_hash,
+            max_categories=schema.reading.max_categories,
+            statistics=schema.reading.statistics,
         )
         encoder.begin([given[name] for name in kinds], first.n_rows)
         return encoder

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from onkel.columns.column import Column
 from onkel.columns.encoding import FIRST_ROWS, LACKING, Encoder
 from onkel.columns.failures import missing_column
 from onkel.columns.screening import (
-    Written,
     column_of,
     if_constant,
     why_useless,
@@ -21,67 +19,57 @@ from onkel.columns.screening import (
 )
 from onkel.columns.values import given, kind_of
 from onkel.errors import DataError
+from onkel.streams.reading import Reading
 
 
-def as_names(names: Iterable[str]) -> list[str]:
-    """A list of column names; a string is one name."""
-    return [names] if isinstance(names, str) else list(names)
+class Schema:
+    """Which columns are read, and how they become features.
 
-
-@dataclass
-class Choice:
-    """The columns a user asks for; the parameters are those of ``onkel.streams.open_stream``.
-
-    ``asked``: columns to use in any case. ``keep``: columns to hand on unchanged. ``group``,
-    ``time``: columns with the series and the time of each row.
+    Parameters
+    ----------
+    reading : Reading
+    encoder : Encoder, optional
+        That of a saved model.
+    extend : bool
+        Whether columns that the encoder does not know become features.
+    resumes : bool
+        Whether the first rows were learned before.
     """
 
-    target: str | None
-    features: list[str] | int | None
-    exclude: list[str]
-    categorical: list[str]
-    n_hash: int
-    max_categories: int
-    statistics: bool
-    encoder: Encoder | None
-    extend: bool
-    missing: str
-    written: Written
-    labels: bool = False
-    tidy: bool = False
-    asked: tuple[str, ...] = ()
-    resumes: bool = False
-    keep: tuple[str, ...] = ()
-    group: str | None = None
-    time: str | None = None
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        reading: Reading,
+        encoder: Encoder | None = None,
+        extend: bool = False,
+        resumes: bool = False,
+    ) -> None:
+        self.reading, self.encoder = reading, encoder
+        self.extend, self.resumes = extend and encoder is not None, resumes
         #: reason for each column that was left out, by name
         self.useless: dict[str, str] = {}
         #: kinds of the columns known beforehand
-        self.kinds = dict.fromkeys(self.categorical, "text")
+        self.kinds = dict.fromkeys(reading.categorical, "text")
         #: the target asked for, or that of the saved encoder
-        self.known_target = self.target
+        self.known_target = reading.target
         # Columns that are not wanted are not read.
-        self._unread = set(self.exclude)
-        self._only = set(self.features) if isinstance(self.features, list) else None
-        if self.labels and self.target is not None:
-            self.kinds[self.target] = "text"
-        if self.encoder is not None:
+        self._unread = set(reading.exclude)
+        self._only = set(reading.features) if isinstance(reading.features, tuple) else None
+        if reading.labels and reading.target is not None:
+            self.kinds[reading.target] = "text"
+        if encoder is not None:
             if self.extend:
-                known = (*self.encoder.na_values, *self.written.na_values)
-                self.encoder.na_values = tuple(dict.fromkeys(known))
-            self.kinds = self.encoder.stored
-            if self.encoder.target_form and self.encoder.target is not None:
-                self.kinds[self.encoder.target] = "text"
-            self.known_target = self.encoder.target if self.target is None else self.target
+                encoder.na_values = tuple(dict.fromkeys((*encoder.na_values, *reading.na_values)))
+            self.kinds = encoder.stored
+            if encoder.target_form and encoder.target is not None:
+                self.kinds[encoder.target] = "text"
+            self.known_target = encoder.target if reading.target is None else reading.target
             self._unread -= self.kinds.keys()
             self._only = None if self.extend else set(self.kinds)
 
     @property
     def gaps(self) -> bool:
         """Whether a later file, or a file to predict, may lack a column."""
-        return self.missing in LACKING
+        return self.reading.missing in LACKING
 
     @property
     def learns(self) -> bool:
@@ -90,7 +78,7 @@ class Choice:
 
     def reads(self, name: str) -> bool:
         """Whether a column is wanted; the others are not read."""
-        if name in (self.known_target, self.group, self.time, *self.keep):
+        if name in (self.known_target, self.reading.group, self.reading.time, *self.reading.keep):
             return True
         return name not in self._unread and (self._only is None or name in self._only)
 
@@ -103,7 +91,7 @@ class Choice:
         are asked for. ``grows``: later files may have more columns, which ``exclude`` may name.
         """
         present = set(names)
-        target = self.target
+        target = self.reading.target
         if target is not None and target not in present:
             raise missing_column(target, names, source)
         if target is None and self.encoder is not None and self.encoder.target in present:
@@ -114,8 +102,9 @@ class Choice:
         encoder = self.encoder
         if encoder is None:
             # Excluded columns may be among those that come later.
-            asked = [] if grows else self.exclude
-            for name in [*(self._only or ()), *asked, *self.categorical, *self.asked]:
+            reading = self.reading
+            asked = reading.categorical + reading.keep_columns + (() if grows else reading.exclude)
+            for name in [*(self._only or ()), *asked]:
                 if name not in present:
                     raise missing_column(name, names, source)
             return self._new(first, announced, target, source), target
@@ -129,19 +118,19 @@ class Choice:
             if column.name not in present and not (column.late or self.gaps):
                 raise missing_column(column.name, names, source, gone=True)
         if self.extend:
-            left = {*self.exclude, *encoder.kinds, target}
+            left = {*self.reading.exclude, *encoder.kinds, target}
             encoder.extend(self._columns(first, [n for n in announced if n not in left], source))
         return encoder, target
 
     def _new(
         self, first: Any, announced: Sequence[str], target: str | None, source: str
     ) -> Encoder:
-        left = {*self.exclude, target}
-        names = announced if self.features is None else self.features
+        left = {*self.reading.exclude, target}
+        names = announced if self.reading.features is None else self.reading.features
         if isinstance(names, int):
             raise DataError("a table has named columns; features are their names", source=source)
         columns = self._columns(first, [n for n in names if n not in left], source)
-        if self.tidy and first.num_rows >= FIRST_ROWS:
+        if self.reading.tidy and first.num_rows >= FIRST_ROWS:
             columns = self._useful(first, columns)
         if not columns:
             raise DataError(
@@ -150,10 +139,10 @@ class Choice:
             )
         encoder = Encoder(
             without_counts(columns),
-            n_hash=self.n_hash,
-            max_categories=self.max_categories,
-            statistics=self.statistics,
-            na_values=self.written.na_values,
+            n_hash=self.reading.n_hash,
+            max_categories=self.reading.max_categories,
+            statistics=self.reading.statistics,
+            na_values=self.reading.written.na_values,
             target=target,
             target_form=self._target_form(first, target, source),
         )
@@ -165,13 +154,17 @@ class Choice:
     def _target_form(self, first: Any, target: str | None, source: str) -> str:
         """How to read a text target: as labels, or as numbers with marks in them."""
         at = -1 if target is None else first.schema.get_field_index(target)
-        if self.labels:
+        if self.reading.labels:
             return "text"
-        if at < 0 or kind_of(first.schema.field(at).type) != "text" or target in self.categorical:
+        if (
+            at < 0
+            or kind_of(first.schema.field(at).type) != "text"
+            or target in self.reading.categorical
+        ):
             return ""
         try:
             # labels that look like times are labels
-            how = self.written._replace(dates="dayfirst")
+            how = self.reading.written._replace(dates="dayfirst")
             column = written_column(first.column(at), str(target), how)
         except ValueError as error:
             raise DataError(str(error), source=source, column=target) from None
@@ -184,10 +177,10 @@ class Choice:
         """
         useful = []
         for column in columns:
-            if column.name not in (*self.asked, *self.categorical):
+            if column.name not in (*self.reading.keep_columns, *self.reading.categorical):
                 with suppress(DataError):
                     array = first.column(first.schema.get_field_index(column.name))
-                    values = given(array, column, self.written.na_values)
+                    values = given(array, column, self.reading.written.na_values)
                     if why := why_useless(column, values):
                         self.useless[column.name] = why
                         continue
@@ -199,5 +192,7 @@ class Choice:
         return useful
 
     def _columns(self, first: Any, names: list[str], source: str) -> list[Column]:
-        text = set(self.categorical)
-        return [column_of(first, name, name in text, source, self.written) for name in names]
+        text = set(self.reading.categorical)
+        return [
+            column_of(first, name, name in text, source, self.reading.written) for name in names
+        ]

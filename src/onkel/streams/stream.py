@@ -12,7 +12,7 @@ from onkel.columns.encoding import Encoder
 from onkel.columns.missing import checked, clean
 from onkel.errors import DataError
 from onkel.streams.blocks import Block, Piece, reblock, shuffled, skip
-from onkel.streams.schema import Choice
+from onkel.streams.schema import Schema
 from onkel.streams.source import Source, TableSource
 
 
@@ -92,22 +92,22 @@ class Stream:
         self,
         source: Source,
         encoder: Encoder,
-        choice: Choice,
-        *,
+        schema: Schema,
         target: str | None,
-        block_rows: int,
-        shuffle: int,
-        random_state: Any,
         skip_rows: int,
-        dtype: Any,
-        fingerprint: bool | str = False,
+        fingerprint: bool | str,
     ) -> None:
+        reading = schema.reading
         self._source = source
         self.encoder = encoder
         self.target = target
-        self.missing, self.block_rows, self._learns = choice.missing, block_rows, choice.learns
-        self.shuffle, self.random_state = shuffle, random_state
-        self.skip_rows, self.dtype = skip_rows, np.dtype(dtype)
+        self.missing, self.block_rows, self._learns = (
+            reading.missing,
+            reading.block_rows,
+            schema.learns,
+        )
+        self.shuffle, self.random_state = reading.shuffle, reading.random_state
+        self.skip_rows, self.dtype = skip_rows, np.dtype(reading.dtype)
         self.source = source.name
         #: the group column, if there is one
         self.group = source.group
@@ -116,7 +116,7 @@ class Stream:
         self._given = 0
         self._tracked, self._expected = bool(fingerprint), fingerprint
         #: reason for each column that was left out, by name
-        self.useless = choice.useless
+        self.useless = schema.useless
         self._before: Fingerprint | None = None
         self._last: Block | None = None
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from onkel.columns.failures import moved
 from onkel.errors import DataError
-from onkel.streams.dialect import Dialect
 from onkel.streams.files import FileRef, joint_name, joint_size
 from onkel.streams.lines import Chunk, line_chunks
+from onkel.streams.reading import Reading
 from onkel.streams.source import Batch, TableSource
 
 # A chunk, the version of its layout, and its table if it was parsed beforehand.
@@ -34,7 +34,7 @@ class TextSource(TableSource):
         Name of the target, if known: whole numbers in it stay integers.
     reads : callable
         Whether a column of this name is read; the others may hold anything.
-    dialect : Dialect
+    reading : Reading
         What the user says about the files.
     asked : str or None
         Target that the user names: a header that lacks it is reported before errors in the rows.
@@ -51,7 +51,7 @@ class TextSource(TableSource):
         kinds: dict[str, str],
         target: str | None,
         reads: Callable[[str], bool],
-        dialect: Dialect,
+        reading: Reading,
         asked: str | None = None,
     ) -> None:
         self.asked = asked
@@ -59,7 +59,7 @@ class TextSource(TableSource):
         self.name = joint_name(files)
         self.once = any(f.once for f in files)
         self.total = joint_size(files)
-        self.dialect = dialect
+        self.reading = reading
         self.grows = self.grows or len(files) > 1
         self.types: dict[str, pa.DataType] = {}
         super().__init__()
@@ -102,7 +102,7 @@ class TextSource(TableSource):
     def _tables(self, file: FileRef) -> Iterator[Found]:
         """Chunks of a file, with their tables if they could be parsed beforehand."""
         first_lines = 0 if self.kinds else _FIRST
-        encoding = self.dialect.encoding
+        encoding = self.reading.encoding
         chunks = line_chunks(file, quotes=self.quotes, first_lines=first_lines, encoding=encoding)
         first = next(chunks, None)
         if first is None:
