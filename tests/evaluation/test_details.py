@@ -122,7 +122,10 @@ def test_two_classes_as_scikit_learn_has_them():
     # in every bin, predicted and observed shares are close
     rows = sum(b["rows"] for b in found["calibration"])
     assert rows == 1500 - first
-    assert sum(b["rows"] * abs(b["told"] - b["came"]) for b in found["calibration"]) < 0.1 * rows
+    assert (
+        sum(b["rows"] * abs(b["predicted"] - b["observed"]) for b in found["calibration"])
+        < 0.1 * rows
+    )
 
 
 def test_three_classes_as_scikit_learn_has_them():

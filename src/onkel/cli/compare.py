@@ -281,11 +281,11 @@ def _entries(
     ``classes``: all classes, for rivals that ask for them.
     """
     from onkel.algorithms import LINEAR
-    from onkel.evaluation.comparison.entries import entry, is_rival, named, split_names
+    from onkel.evaluation.comparison.entries import entry, named, names_a_class, split_names
 
     given = split_names(",".join(algorithms or [DEFAULT_LEARNERS]))
-    names = [name for name in given if not is_rival(name)]
-    others = [name for name in given if is_rival(name)] + list(rivals or ())
+    names = [name for name in given if not names_a_class(name)]
+    others = [name for name in given if names_a_class(name)] + list(rivals or ())
     params = params_by_learner(settings, names, task)
     entries = [entry(name, task, params=params[name]) for name in names]
     entries += [entry(rival, task, classes=classes) for rival in others]

@@ -32,8 +32,8 @@ class PredictOptions:
 
     def written(self) -> dict[str, Any]:
         """Format options of the file, where they are given."""
-        said = {"sep": self.sep, "encoding": self.encoding}
-        return {name: value for name, value in said.items() if value is not None}
+        given = {"sep": self.sep, "encoding": self.encoding}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @command(PredictOptions)

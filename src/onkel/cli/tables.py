@@ -113,8 +113,8 @@ def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Any
         more = f"{len(columns) - len(listed):,}"
         table.add_row(*((f"... {more} more",) if listed else (f"{more} columns", "numbers")))
     for name, why in useless.items():
-        told = f"left out: {why} (--keep-columns to use it)"
-        table.add_row(Text(name), *[""] * (len(table.columns) - 2), Text(told))
+        why = f"left out: {why} (--keep-columns to use it)"
+        table.add_row(Text(name), *[""] * (len(table.columns) - 2), Text(why))
     return table
 
 

@@ -102,8 +102,8 @@ def _grid(options: TuneOptions, task: str, fixed: Mapping[str, Any], n_rows: int
         if key not in parameters:
             raise ValueError(f"--grid {key}: {name} has no such parameter; "
                              f"it has {', '.join(parameters)}")  # fmt: skip
-    said = {*own, *fixed}
-    grid = {k: v for k, v in grid_of(parameters, n_rows).items() if not said & {*k.split(",")}}
+    taken = {*own, *fixed}
+    grid = {k: v for k, v in grid_of(parameters, n_rows).items() if not taken & {*k.split(",")}}
     if not (grid | own):
         raise ValueError(f"{name} has no width, step or penalty to search; name values with --grid")
     return grid | own

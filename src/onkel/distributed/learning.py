@@ -25,7 +25,7 @@ from onkel.errors import DataError
 from onkel.learners.portable.saved import nbytes
 from onkel.pipeline import StreamModel
 
-# Most partitions of a Dask collection whose first rows are asked for the sample.
+# Most partitions of a Dask collection whose first rows go into the sample.
 _MOST_HEADS = 64
 
 Watch = Callable[[PartReport], None]
@@ -133,8 +133,8 @@ def learn(
     rounds = min(rounds, len(parts) // models)
     sample, learned, whole = _graph(plan, parts, models, rounds, fan_in)
     delayed = dask().delayed
-    told = [delayed(report_of)(one) for one in learned]
-    futures = client.compute([delayed(sample_without_model)(sample), *told, whole])
+    reports = [delayed(report_of)(one) for one in learned]
+    futures = client.compute([delayed(sample_without_model)(sample), *reports, whole])
     first, *reports, last = futures
     try:
         by_name = _watched([first, *reports], watch)
@@ -159,11 +159,11 @@ def _graph(
     """Tasks, not yet run: for the sample, for each partition, and for the whole."""
     delayed = dask().delayed
     plan_task = delayed(plan, traverse=False)
-    asked = spread(parts, 16)
+    sampled = spread(parts, 16)
     if hasattr(parts[0].data, "__dask_graph__"):
-        asked = asked[:_MOST_HEADS]
-    heads = [delayed(head)(part.data, plan.sample_rows) for part in asked]
-    sample = delayed(learn_sample)(plan_task, [part.name for part in asked], heads)
+        sampled = sampled[:_MOST_HEADS]
+    heads = [delayed(head)(part.data, plan.sample_rows) for part in sampled]
+    sample = delayed(learn_sample)(plan_task, [part.name for part in sampled], heads)
     learned, base = list[Any](), sample
     for share in np.array_split(np.arange(len(parts)), rounds):
         level = []

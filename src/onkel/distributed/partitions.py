@@ -196,5 +196,5 @@ def client_of(address: str) -> Any:
     except (OSError, TimeoutError, ValueError) as error:
         raise ValueError(
             f"no Dask scheduler answers at {address} ({error}); 'dask scheduler' starts one and "
-            "tells its address"
+            "prints its address"
         ) from None

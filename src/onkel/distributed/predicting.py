@@ -79,11 +79,11 @@ def predict(
     ]
     futures = client.compute(tasks)
     try:
-        told = [future.result() for future in futures]
+        results = [future.result() for future in futures]
     finally:
         for future in futures:
             future.release()
-    return Predicted([path for path, _ in told if path], [report for _, report in told])
+    return Predicted([path for path, _ in results if path], [report for _, report in results])
 
 
 def predict_part(

@@ -93,10 +93,10 @@ class Predicted(_OfParts):
 
 
 def _together(reports: list[PartReport]) -> dict[str, Any]:
-    told = [report for report in reports if report.sums]
-    names = told[0].sums if told else {}
-    sums = {name: sum(report.sums[name] for report in told) for name in names}
-    return _finished(sums, sum(report.n_rows for report in told))
+    scored = [report for report in reports if report.sums]
+    names = scored[0].sums if scored else {}
+    sums = {name: sum(report.sums[name] for report in scored) for name in names}
+    return _finished(sums, sum(report.n_rows for report in scored))
 
 
 def _finished(sums: dict[str, float], rows: int) -> dict[str, float]:

@@ -59,8 +59,8 @@ class Baselines:
         known = seen[: n_known[-1] if len(y) else 0]
         self._recent = seen[len(known) :]
         if self.task == "classification":
-            told = self._classes(known)[n_known]
-            losses = (told != y[:, None]).astype(np.float64)
+            predicted = self._classes(known)[n_known]
+            losses = (predicted != y[:, None]).astype(np.float64)
         else:
             losses = np.square(self._values(known)[n_known] - y[:, None])
         if self.n_rows == 0 and missing is None and len(y):

@@ -57,8 +57,8 @@ class ClassCounts:
         if K > MOST_CLASSES:
             self.confusion = None
         if self.confusion is not None:
-            told = p >= 0
-            pairs = np.bincount(y[told] * K + p[told], minlength=K * K)
+            predicted = p >= 0
+            pairs = np.bincount(y[predicted] * K + p[predicted], minlength=K * K)
             self.confusion = _grown(self.confusion, (K, K)) + pairs.reshape(K, K)
 
     def summary(self, names: list[Any]) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _area(own: np.ndarray, others: np.ndarray) -> float:
     return float(own @ below) / pairs
 
 
-_PROBABILITY_BINS = 20
+_P_BINS = 20
 _SMALLEST = 1e-15
 
 
@@ -190,23 +190,23 @@ class Probabilities:
         self.loss = 0.0
         self.n_rows = 0
         #: rows, right ones and summed probabilities of the predicted class, by that probability
-        self.bins = np.zeros((_PROBABILITY_BINS, 3))
+        self.bins = np.zeros((_P_BINS, 3))
 
     def add(self, codes: np.ndarray, scores: np.ndarray, known: np.ndarray) -> None:
         """Scores (n, K) of rows of class ``codes`` (n,), when ``known`` (n,) classes were known."""
-        told = np.flatnonzero((codes < known) & (known >= 2))
-        if not len(told):
+        at = np.flatnonzero((codes < known) & (known >= 2))
+        if not len(at):
             return
         # rows with the same number of known classes are taken together
-        for rows in np.split(told, np.flatnonzero(np.diff(known[told])) + 1):
+        for rows in np.split(at, np.flatnonzero(np.diff(known[at])) + 1):
             K = int(known[rows[0]])
             S, y = scores[rows, :K], codes[rows]
             p, right = self._probabilities(S, y), S.argmax(axis=1) == y
             self.loss -= float(np.log(p[:, 0].clip(min=_SMALLEST)).sum())
             self.n_rows += len(rows)
-            at = (p[:, 1] * _PROBABILITY_BINS).astype(np.int64).clip(0, _PROBABILITY_BINS - 1)
+            bins = (p[:, 1] * _P_BINS).astype(np.int64).clip(0, _P_BINS - 1)
             for column, values in enumerate((np.ones(len(rows)), right, p[:, 1])):
-                self.bins[:, column] += np.bincount(at, weights=values, minlength=_PROBABILITY_BINS)
+                self.bins[:, column] += np.bincount(bins, weights=values, minlength=_P_BINS)
 
     def _probabilities(self, S: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Probabilities (n, 2) of the class that came and of the predicted one."""
@@ -222,8 +222,8 @@ class Probabilities:
         return {
             "log_loss": self.loss / self.n_rows if self.n_rows else math.nan,
             "calibration": [
-                {"rows": int(n), "told": told / n, "came": right / n}
-                for n, right, told in filled.tolist()
+                {"rows": int(n), "predicted": total / n, "observed": right / n}
+                for n, right, total in filled.tolist()
             ],
         }
 

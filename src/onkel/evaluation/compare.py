@@ -108,7 +108,8 @@ def compare(
     limit : int, optional
         Use only the first ``limit`` rows.
     scaling : str, default="auto"
-        How features are scaled, as in `StreamModel`; with "auto", rivals get standardised ones.
+        How features are scaled, as in `StreamModel`; with "auto", learners of other libraries get
+        standardised ones.
     progress : bool, default=False
         Show a bar on stderr.
     jobs : int, optional
@@ -182,5 +183,5 @@ def _check_together(learners: list[Any], task: str) -> None:
     tasks = {type(one).__name__: one._task for one in learners if isinstance(one, OnlineEstimator)}
     tasks |= {one: task for one in learners if isinstance(one, str)}
     if len(set(tasks.values())) > 1:
-        told = ", ".join(f"{name} ({its})" for name, its in tasks.items())
-        raise ValueError(f"the learners learn different tasks: {told}; a name stands for task=")
+        found = ", ".join(f"{name} ({its})" for name, its in tasks.items())
+        raise ValueError(f"the learners learn different tasks: {found}; a name stands for task=")

@@ -36,7 +36,7 @@ class Details:
         self._n_seen = 0
 
     def add(
-        self, y: np.ndarray, told: Told, losses: np.ndarray, missing: list[int] | None = None
+        self, y: np.ndarray, predicted: Told, losses: np.ndarray, missing: list[int] | None = None
     ) -> None:
         """Take in the next targets (n,), what was predicted for them, and their losses (n,).
 
@@ -47,21 +47,21 @@ class Details:
         self.loss += float(losses.sum())
         if self.task == "regression":
             y = y.astype(np.float64)
-            self.values.add(y, np.asarray(told.predictions, dtype=np.float64))
+            self.values.add(y, np.asarray(predicted.predictions, dtype=np.float64))
         else:
-            y = self._add_classes(y, told)
+            y = self._add_classes(y, predicted)
         self.windows.add(np.column_stack([losses, self.baselines.add(y, missing)]))
 
-    def _add_classes(self, y: np.ndarray, told: Told) -> np.ndarray:
+    def _add_classes(self, y: np.ndarray, predicted: Told) -> np.ndarray:
         codes = self.labels.codes(y)
-        predicted = self.labels.codes(np.asarray(told.predictions))
-        self.classes.add(codes, predicted, len(self.labels.names))
+        predicted_codes = self.labels.codes(np.asarray(predicted.predictions))
+        self.classes.add(codes, predicted_codes, len(self.labels.names))
         before = np.concatenate([[self._n_seen], 1 + codes[:-1]])
         known = np.maximum.accumulate(before).astype(np.int64)
         self._n_seen = max(int(known[-1]), int(codes[-1]) + 1)
-        if told.scores is None or told.classes is None or len(told.classes) < 2:
+        if predicted.scores is None or predicted.classes is None or len(predicted.classes) < 2:
             return codes
-        scores = self._in_order(told.scores, told.classes)
+        scores = self._in_order(predicted.scores, predicted.classes)
         self.ranking.add(codes, scores, known * (known >= 2))
         if self.probabilities is not None:
             self.probabilities.add(codes, scores, known)

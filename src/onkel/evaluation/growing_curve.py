@@ -60,8 +60,8 @@ class GrowingCurve:
         Where checkpoints are.
     measure : callable
         Gives the seconds of the run so far, and the model's bytes.
-    tell : callable
-        Takes every row of the curve as it comes.
+    watch : callable
+        Called with every row of the curve as it comes.
     """
 
     def __init__(
@@ -69,10 +69,10 @@ class GrowingCurve:
         metrics: Sequence[Metric],
         marks: Marks,
         measure: Callable[[], tuple[float, int]],
-        tell: Callable[[CurveRow], None],
+        watch: Callable[[CurveRow], None],
     ) -> None:
         self.metrics, self.marks = metrics, marks
-        self._measure, self._tell = measure, tell
+        self._measure, self._watch = measure, watch
         self.rows: list[CurveRow] = []
         self.totals = _Totals(sums=[0.0] * len(metrics))
 
@@ -115,7 +115,7 @@ class GrowingCurve:
         )
         totals.last_rows, totals.last_loss = n_rows, sums[0]
         self.rows.append(row)
-        self._tell(row)
+        self._watch(row)
 
     def get_state(self, seconds: float, timed: bool) -> dict[str, Any]:
         """Totals and curve, JSON-able; the run took ``seconds``. Not ``timed``: all times are 0."""

@@ -62,11 +62,11 @@ def importance_picture(names: Sequence[str], shares: Sequence[float]) -> Figure:
     """Bars of the columns that move the predictions most."""
     order = np.argsort(-np.asarray(shares), kind="stable")[:_MOST_BARS]
     figure, axes = _axes((8.0, 0.7 + 0.27 * len(order)))
-    told = [_cut(str(names[i])) for i in order]
+    labels = [_cut(str(names[i])) for i in order]
     values = 100 * np.asarray(shares)[order]
     bars = axes.barh(range(len(order)), values, color=_BLUE, height=0.65)
     axes.bar_label(bars, [f"{value:.1f} %" for value in values], padding=4, fontsize=9)
-    axes.set_yticks(range(len(order)), told)
+    axes.set_yticks(range(len(order)), labels)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.15 * max(float(values.max(initial=0.0)), 1e-9))
     axes.xaxis.set_visible(False)
@@ -83,10 +83,10 @@ def confusion_picture(confusion: dict[str, Any]) -> Figure:
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
     axes.grid(visible=False)
-    ticks, told = range(len(labels)), [_cut(label, 12) for label in labels]
+    ticks, texts = range(len(labels)), [_cut(label, 12) for label in labels]
     small = 9 if len(labels) <= _MOST_NUMBERED else 6
-    axes.set_xticks(ticks, told, rotation=0 if len(labels) < 5 else 90, fontsize=small)
-    axes.set_yticks(ticks, told, fontsize=small)
+    axes.set_xticks(ticks, texts, rotation=0 if len(labels) < 5 else 90, fontsize=small)
+    axes.set_yticks(ticks, texts, fontsize=small)
     if len(labels) <= _MOST_NUMBERED:
         for (i, j), count in np.ndenumerate(counts):
             axes.text(j, i, f"{count:,}", ha="center", va="center", fontsize=8,
@@ -114,12 +114,13 @@ def residual_picture(sample: dict[str, Any]) -> Figure:
 def calibration_picture(bins: Sequence[dict[str, Any]]) -> Figure:
     """How often the predicted class was right, over the probability predicted for it."""
     figure, axes = _axes((4.2, 3.8))
-    told, came, rows = (np.array([b[key] for b in bins]) for key in ("told", "came", "rows"))
-    low = min(0.5, float(min(told.min(), came.min())))
+    names = ("predicted", "observed", "rows")
+    predicted, observed, rows = (np.array([b[name] for b in bins]) for name in names)
+    low = min(0.5, float(min(predicted.min(), observed.min())))
     axes.plot([low, 1], [low, 1], color=_GREY, linewidth=1.0)
-    axes.plot(told, came, color=_BLUE, linewidth=1.2)
-    axes.scatter(told, came, s=12 + 120 * rows / rows.max(), color=_BLUE, linewidths=0)
-    axes.set_xlabel("probability told")
+    axes.plot(predicted, observed, color=_BLUE, linewidth=1.2)
+    axes.scatter(predicted, observed, s=12 + 120 * rows / rows.max(), color=_BLUE, linewidths=0)
+    axes.set_xlabel("predicted probability")
     axes.set_ylabel("share that was right")
     return figure
 

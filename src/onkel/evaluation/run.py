@@ -109,11 +109,11 @@ class PrequentialRun:
         self.name = name or _name(model)
         self.task = task or self._learner.task
         self.metrics = metrics_of(self.task)
-        told = {"delay": str(delay) if by_time else delay} if delay else {}
-        self.settings = dict(settings or {}) | told
+        late = {"delay": str(delay) if by_time else delay} if delay else {}
+        self.settings = dict(settings or {}) | late
         self.progress = progress
         marks = Marks(checkpoints == "powers", every)
-        self._curve = GrowingCurve(self.metrics, marks, self._measure, self._tell)
+        self._curve = GrowingCurve(self.metrics, marks, self._measure, self._watch)
         self._warm_seconds = 0.0
         self._compiled = compile_seconds()
         self.details = Details(self.task, None if delay else link_of(model))
@@ -187,15 +187,15 @@ class PrequentialRun:
         y = np.asarray(block.y)
         began = self._clock()
         try:
-            told = tell_then_learn(self._learner, block)
+            predicted = tell_then_learn(self._learner, block)
         except DataError as error:
             if error.predictions is not None:
                 n = len(error.predictions)
                 scores = None if error.classes is None else error.scores
-                told = Told(error.predictions, scores, error.classes)
-                self._count(y[:n], told, self._clock() - began)
+                predicted = Told(error.predictions, scores, error.classes)
+                self._count(y[:n], predicted, self._clock() - began)
             raise
-        self._count(y, told, self._clock() - began)
+        self._count(y, predicted, self._clock() - began)
 
     @staticmethod
     def _clock() -> float:
@@ -276,14 +276,14 @@ class PrequentialRun:
     def _measure(self) -> tuple[float, int]:
         return self._seconds(), self._learner.nbytes
 
-    def _tell(self, row: CurveRow) -> None:
+    def _watch(self, row: CurveRow) -> None:
         if self.progress is not None:
             self.progress.checkpoint(row)
 
-    def _count(self, y: np.ndarray, told: Told, spent: float) -> None:
-        losses = [metric.per_row(y, told.predictions) for metric in self.metrics]
+    def _count(self, y: np.ndarray, predicted: Told, spent: float) -> None:
+        losses = [metric.per_row(y, predicted.predictions) for metric in self.metrics]
         late = self._learner.missing[: len(y)] if isinstance(self._learner, Delayed) else None
-        self.details.add(y, told, losses[0], late)
+        self.details.add(y, predicted, losses[0], late)
         self._curve.add(losses, spent)
 
 

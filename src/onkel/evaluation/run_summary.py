@@ -28,8 +28,8 @@ def score_lines(task: str, details: dict[str, Any]) -> list[tuple[str, str]]:
         return []
     metric = metrics_of(task)[0]
     baselines = details["baselines"].items()
-    told = [f"{name} {metric.format(metric.finish(loss))}" for name, loss in baselines]
-    lines = [("baselines", ", ".join(told))]
+    values = [f"{name} {metric.format(metric.finish(loss))}" for name, loss in baselines]
+    lines = [("baselines", ", ".join(values))]
     if math.isfinite(details["skill"]):
         what = "mistakes" if task == "classification" else "squared error"
         share = f"{details['skill']:.3f}"
@@ -103,15 +103,15 @@ def sentences(
     """A few sentences in plain words."""
     if not run.details:
         return []
-    told = [_against_baseline(run), _trend(run)]
+    found = [_against_baseline(run), _trend(run)]
     if changes:
         rows = ", ".join(f"{row:,}" for row in changes[-8:])
-        told.append(f"The stream changed, and the learner began anew after row {rows}.")
+        found.append(f"The stream changed, and the learner began anew after row {rows}.")
     best = sorted(columns, key=lambda c: -c.get("importance", 0.0))[:3]
     names = [f"{c['name']} ({100 * c['importance']:.0f} %)" for c in best if c.get("importance")]
     if names and len(columns) > 1:
-        told.append(f"What moves the predictions most: {', '.join(names)}.")
-    return [sentence for sentence in told if sentence]
+        found.append(f"What moves the predictions most: {', '.join(names)}.")
+    return [sentence for sentence in found if sentence]
 
 
 def _against_baseline(run: PrequentialResult) -> str:

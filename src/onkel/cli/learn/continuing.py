@@ -78,8 +78,8 @@ class Checkpoint:
         model, info = load_with_info(self.path)
         if not isinstance(model, StreamModel) or "run" not in info:
             raise ValueError(f"{self.path} was not written by 'onkel learn --checkpoint'")
-        asked = wanted if task == "auto" else {**wanted, "task": task}
-        for name, value in asked.items():
+        required = wanted if task == "auto" else {**wanted, "task": task}
+        for name, value in required.items():
             held = model.settings.get(name)
             if held != value:
                 raise ValueError(
@@ -176,7 +176,7 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
     """Refuse options that contradict the model's own settings."""
     assert model.encoder is not None
     kept = model.settings
-    asked = {
+    settings = {
         "--algorithm": (options.algorithm, kept.get("algorithm"), None),
         "--target": (options.target, model.encoder.target, None),
         "--group": (options.group, kept.get("group"), None),
@@ -194,7 +194,7 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
         "--decimal": (options.decimal, kept.get("decimal"), LearnOptions.decimal),
         "--thousands": (options.thousands, kept.get("thousands"), None),
     }
-    for name, (wanted, held, unset) in asked.items():
+    for name, (wanted, held, unset) in settings.items():
         if wanted not in (unset, held):
             raise _contradiction(options, name, held, wanted)
     params = kept.get("params", {})
@@ -211,12 +211,12 @@ def _refuse_columns(options: LearnOptions, model: StreamModel) -> None:
     kinds, base = model.encoder.kinds, f"the model of --from {options.base}"
     numbers = {name for name, kind in kinds.items() if kind != "text"}
     left_out = set(model.settings.get("left_out", ()))
-    for option, asked, held, what in (
+    for option, given, held, what in (
         ("--exclude", options.exclude, kinds.keys(), "was learned with it"),
         ("--categorical", options.categorical, numbers, "did not learn it as categories"),
         ("--keep-columns", options.keep_columns, left_out, "was learned without it"),
     ):
-        clash = sorted(set(names_in(asked)) & held)
+        clash = sorted(set(names_in(given)) & held)
         if clash:
             raise ValueError(f"{option} {', '.join(clash)}: {base} {what}")
 

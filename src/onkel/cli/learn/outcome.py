@@ -170,8 +170,8 @@ def _say_of_weights(model: StreamModel, weights: Any) -> None:
         classes = model.classes_.tolist()
         never = [repr(label) for label in weights if label not in classes]
         if never:
-            told = ", ".join(never)
-            note(f"warning: class_weight has weights for classes that never came: {told}")
+            names = ", ".join(never)
+            note(f"warning: class_weight has weights for classes that never came: {names}")
 
 
 def with_line(error: DataError, stream: Any) -> str:

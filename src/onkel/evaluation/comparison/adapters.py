@@ -33,7 +33,7 @@ class _OneByOne(Protocol):
     def predict_one(self, x: Any) -> Any: ...
 
 
-class Rival(BaseEstimator):
+class Adapter(BaseEstimator):
     """A learner of another library, behind the interface of a `StreamModel`'s estimator.
 
     Those with ``partial_fit`` keep the width of their first row. So rows are padded with zeros to
@@ -58,8 +58,8 @@ class Rival(BaseEstimator):
             self.n_rows_, self.n_features_in_ = 0, X.shape[1]
         step = self._learn_one if isinstance(self.learner, _OneByOne) else self._learn_row
         rows = np.pad(X, ((0, 0), (0, max(self.room - X.shape[1], 0))))
-        told = [step(rows[t : t + 1], y[t]) for t in range(len(y))]
-        return Told(np.array(told, dtype=self._dtype(y)))
+        predicted = [step(rows[t : t + 1], y[t]) for t in range(len(y))]
+        return Told(np.array(predicted, dtype=self._dtype(y)))
 
     def add_columns(self, n: int, *, quietly: bool = False) -> Self:
         """Accept n more columns, which were 0 so far; for a new value of a text column, say.
@@ -92,20 +92,20 @@ class Rival(BaseEstimator):
 
     def _learn_row(self, X: np.ndarray, y: Any) -> Any:
         """Predict and learn one row (1, d) with ``partial_fit``; the first counts as right."""
-        told = self.learner.predict(X)[0] if self.n_rows_ else y
+        predicted = self.learner.predict(X)[0] if self.n_rows_ else y
         first = {"classes": self.classes} if self.classes is not None and not self.n_rows_ else {}
         self.learner.partial_fit(X, np.array([y]), **first)
         self.n_rows_ += 1
-        return told
+        return predicted
 
     def _learn_one(self, X: np.ndarray, y: Any) -> Any:
         """Predict and learn one row (1, d) with a River model; the first counts as right."""
         row = {f"x{j}": value for j, value in enumerate(X[0].tolist())}
         label = y.item() if isinstance(y, np.generic) else y
-        told = self.learner.predict_one(row) if self.n_rows_ else label
+        predicted = self.learner.predict_one(row) if self.n_rows_ else label
         self.learner.learn_one(row, label)
         self.n_rows_ += 1
-        return told
+        return predicted
 
     def copied(self, seed: int) -> Self:
         """A new one, its learner seeded where it has a seed."""
@@ -116,21 +116,21 @@ class Rival(BaseEstimator):
         return type(self)(learner, self.classes)
 
 
-class RivalClassifier(ClassifierMixin, Rival):
+class AdaptedClassifier(ClassifierMixin, Adapter):
     """A classifier of another library."""
 
     def _dtype(self, y: np.ndarray) -> Any:
         return object
 
 
-class RivalRegressor(RegressorMixin, Rival):
+class AdaptedRegressor(RegressorMixin, Adapter):
     """A regressor of another library."""
 
     def _dtype(self, y: np.ndarray) -> Any:
         return np.float64
 
 
-def rival(learner: Any, task: str, name: str, classes: Any = None) -> Any:
+def adapted(learner: Any, task: str, name: str, classes: Any = None) -> Any:
     """A learner of another library as one of a comparison.
 
     Parameters
@@ -154,5 +154,5 @@ def rival(learner: Any, task: str, name: str, classes: Any = None) -> Any:
             f"{type(learner).__name__} has neither"
         )
     if task == "regression":
-        return RivalRegressor(learner)
-    return RivalClassifier(learner, classes)
+        return AdaptedRegressor(learner)
+    return AdaptedClassifier(learner, classes)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from onkel.errors import DataError
-from onkel.evaluation.comparison.adapters import Rival
+from onkel.evaluation.comparison.adapters import Adapter
 from onkel.evaluation.comparison.entries import Entry
 from onkel.evaluation.prequential import take
 from onkel.evaluation.processes import in_processes
@@ -147,8 +147,8 @@ class Contest:
         return run.result()
 
     def _make_room(self, learner: Any, width: int) -> None:
-        """Tell a rival how wide rows may become: encoded ones have ``width`` columns."""
-        if isinstance(learner, Rival):
+        """Tell an adapter how wide rows may become; now they have ``width`` columns."""
+        if isinstance(learner, Adapter):
             codes = 0 if self.encoder is None else len(self.encoder.codes)
             means = 1 if learner.classes is None else max(len(learner.classes) - 1, 1)
             learner.room = width + codes * (means - 1)

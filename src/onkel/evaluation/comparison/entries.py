@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.base import clone
 
 from onkel.algorithms import ALGORITHMS
-from onkel.evaluation.comparison.adapters import rival
+from onkel.evaluation.comparison.adapters import adapted
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.making import make_estimator, parse_value
 
@@ -71,19 +71,19 @@ def entry(
         return Entry(name or type(given).__name__, lambda seed: _seeded(given, seed))
     if not isinstance(given, str):
         name = name or type(given).__name__
-        other = rival(given, task, name, classes)
+        other = adapted(given, task, name, classes)
         return Entry(name, other.copied)
     first, *rest = given.split(":")
-    if is_rival(given):
+    if names_a_class(given):
         settings = _settings(given, rest[1:])
-        other = rival(_class(first, rest[0])(**settings), task, given, classes)
+        other = adapted(_class(first, rest[0])(**settings), task, given, classes)
         return Entry(name or ":".join(rest), other.copied)
     settings = {**(params or {}), **_settings(given, rest)}
     make_estimator(first, task, settings)  # raises at once if something is wrong
     return Entry(name or given, lambda seed: make_estimator(first, task, settings, seed), first)
 
 
-def is_rival(given: str) -> bool:
+def names_a_class(given: str) -> bool:
     """Whether a text names a class of another library: "module:Class", not "name:setting=value"."""
     parts = given.split(":")
     return len(parts) > 1 and "=" not in parts[1]

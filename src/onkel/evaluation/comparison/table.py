@@ -244,9 +244,9 @@ def _p_text(p: float) -> str:
 
 def _note(summaries: Sequence[Summary], tested: bool) -> str:
     runs = {s.runs for s in summaries}
-    told = " to ".join(str(n) for n in sorted({min(runs), max(runs)}))
+    counts = " to ".join(str(n) for n in sorted({min(runs), max(runs)}))
     rows = count(summaries[0].n_rows, "row")
-    note = f"{told} run{'' if runs == {1} else 's'} of {rows}"
+    note = f"{counts} run{'' if runs == {1} else 's'} of {rows}"
     if max(runs) > 1:
         note += ": mean ± standard deviation (n - 1); speeds and times are medians"
     if tested:
