@@ -12,11 +12,17 @@ lsokl.table5`` runs one.
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from onkel import datasets
 from papers.cache import Cache
 from papers.cases import PAPERS, Case, Cell, Experiment, Rows, Search
 from papers.registry import EXPERIMENTS, find
 from papers.results import Result
 from papers.runner import run_cases
+
+#: the small sets come with the code
+datasets.add_folder(Path(__file__).parent / "data")
 
 __all__ = [
     "EXPERIMENTS",

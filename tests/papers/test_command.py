@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+import papers
 from papers import EXPERIMENTS, PAPERS
 from papers.__main__ import app
 
@@ -131,3 +136,24 @@ def test_the_default_beside_a_table(reproduce):
     assert re.findall(r"^## (\S+):", shown.stdout, re.M) == ["lsokl.table9", "default"]
     (row,) = [line for line in shown.stdout.splitlines() if "| 0.0076 ✓ |" in line]
     assert row.startswith("| housing | 506 |")
+
+
+@pytest.mark.parametrize("dataset", ["german", "spambase", "satimage", "dna", "abalone", "letter"])
+def test_the_small_sets_come_with_the_code(dataset, data_folder):
+    """Their values are those of the whole sets' files."""
+    shipped = pq.read_table(Path(papers.__file__).parent / "data" / f"{dataset}.parquet")
+    whole = pq.read_table(data_folder / f"{dataset}.parquet")
+    assert shipped.column_names == whole.column_names
+    for name in whole.column_names:
+        assert shipped[name].to_pylist() == whole[name].to_pylist(), name
+
+
+def test_the_first_table_on_a_fresh_clone(tmp_path):
+    """No data folder, no network, another place to keep runs."""
+    left = {k: v for k, v in os.environ.items() if not k.startswith(("ONKEL", "XDG"))}
+    asked = ["lsokl.table5", "--data", "german", "--learner", "nogd", "--runs", "1", "--markdown"]
+    shown = subprocess.run(
+        [sys.executable, "-m", "papers", *asked], capture_output=True, text=True, check=True,
+        cwd=Path(papers.__file__).parents[1], env={**left, "XDG_CACHE_HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert "| german | 1,000 | nogd | " in shown.stdout

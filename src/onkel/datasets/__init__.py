@@ -3,8 +3,8 @@ scalings.
 
 A set is one Parquet file: columns f0, f1, ..., the target ``y``, and ``split`` ("train", "test" or
 "all"). Files are looked for in the folder of the environment variable ``ONKEL_DATA``, then in the
-user's cache folder; :func:`fetch` downloads into the first of them. :func:`drift_stream` needs no
-file: it generates a stream with drift.
+user's cache folder, then in those of :func:`add_folder`; :func:`fetch` downloads into the first.
+:func:`drift_stream` needs no file: it generates a stream with drift.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from __future__ import annotations
 from onkel.datasets.drift import DRIFTS, drift_stream
 from onkel.datasets.loading import Dataset, available, load, path
 from onkel.datasets.openml import fetch
-from onkel.datasets.registry import DATASETS, Entry, folders, info
+from onkel.datasets.registry import DATASETS, Entry, add_folder, folders, info
 
 __all__ = [
     "DATASETS",
     "DRIFTS",
     "Dataset",
     "Entry",
+    "add_folder",
     "available",
     "drift_stream",
     "fetch",

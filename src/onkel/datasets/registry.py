@@ -211,4 +211,17 @@ def folders() -> tuple[Path, ...]:
     """Folders searched for data sets; :func:`fetch` writes to the first one."""
     cache = user_cache_path("onkel", appauthor=False) / "data"
     own = os.environ.get("ONKEL_DATA")
-    return (Path(own).expanduser(), cache) if own else (cache,)
+    return *((Path(own).expanduser(), cache) if own else (cache,)), *_MORE
+
+
+#: folders that a program brings along
+_MORE: list[Path] = []
+
+
+def add_folder(folder: Path) -> None:
+    """Let data sets be found in one more folder, searched last.
+
+    For programs that bring data sets along.
+    """
+    if folder not in _MORE:
+        _MORE.append(folder)
