@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -25,6 +27,7 @@ from onkel.evaluation import PrequentialRun, prequential
 from onkel.evaluation.baselines import Baselines
 from onkel.evaluation.class_details import Ranking
 from onkel.learners import FOGDClassifier, KernelRLSClassifier, PAClassifier, PARegressor
+from onkel.persistence.contents import flatten, unflatten
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1500, 3))
@@ -189,7 +192,8 @@ def test_a_run_that_is_resumed_has_the_details_of_the_whole(model, y):
     learner = model()
     first = PrequentialRun(learner)
     first.step((X[:500], y[:500]))
-    state = json.loads(json.dumps(first.get_state()))
+    tree, arrays = flatten(first.get_state())
+    state = unflatten(json.loads(json.dumps(tree)), arrays)
     rest = PrequentialRun(learner)
     rest.set_state(state)
     for i in (500, 1000):
@@ -197,6 +201,34 @@ def test_a_run_that_is_resumed_has_the_details_of_the_whole(model, y):
     assert close(rest.result().details, whole)
     with pytest.raises(ModelFileError, match="none of a"):
         PrequentialRun(learner).set_state({"totals": {}, "curve": []})
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("totals/sums", [0.0], "totals/sums: has 1 entries, not 2"),
+        ("totals/n_rows", -1, "totals/n_rows: is -1"),
+        ("curve/loss", np.array([1.0]), "curve/loss: has shape"),
+        ("details/loss", "much", "details/loss: is a string"),
+        ("details/labels/names", ["a", "a"], "details/labels/names: a label stands twice"),
+        ("details/classes/total", np.zeros(3), "details/classes/total: has dtype float64"),
+        ("details/baselines/codes", np.array([0, 7]), "details/baselines/codes: a class was never"),
+        ("details/ranking/at", np.array([10**9] * 5), "details/ranking"),
+        ("details/windows/n_rows", 10**9, "details/windows/n_rows: are more"),
+    ],
+)
+def test_a_damaged_score_is_refused_with_its_field(path, value, said):
+    learner = KernelRLSClassifier()
+    run = PrequentialRun(learner)
+    run.step((X[:500], TWO[:500]))
+    state = copy.deepcopy(run.get_state())
+    *groups, name = path.split("/")
+    inner = state
+    for group in groups:
+        inner = inner[group]
+    inner[name] = value
+    with pytest.raises(ModelFileError, match=re.escape(said)):
+        PrequentialRun(learner).set_state(state)
 
 
 def test_rows_before_a_bad_one_have_their_scores_counted():

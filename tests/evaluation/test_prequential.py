@@ -13,6 +13,7 @@ from onkel.errors import DataError
 from onkel.evaluation import METRICS, PrequentialRun, prequential
 from onkel.learners import FOGDClassifier, PAClassifier, PARegressor
 from onkel.metrics import metrics_of
+from onkel.persistence.contents import flatten, unflatten
 from onkel.pipeline import StreamModel
 from onkel.streams import Block, open_stream
 
@@ -194,7 +195,8 @@ def test_a_run_continues_from_its_state():
     for run, rows in ((whole, slice(0, 600)), (whole, slice(600, 1000)), (first, slice(0, 600))):
         run.step((X[rows], y[rows]))
     second = PrequentialRun(model)
-    state = json.loads(json.dumps(first.get_state()))
+    tree, arrays = flatten(first.get_state())
+    state = unflatten(json.loads(json.dumps(tree)), arrays)
     second.set_state(state)
     second.step((X[600:], y[600:]))
     for a, b in zip(second.result().curve, whole.result().curve, strict=True):

@@ -8,11 +8,12 @@ Without a delay the first row counts as right, as it does for a learner.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from onkel.numerics.jit import jit
+from onkel.state import Array, Fields, Number, Sizes, Stateful, Whole, require
 
 #: of each task: first what is most common, then what came last
 NAMES = {"classification": ("majority", "last class"), "regression": ("mean", "last value")}
@@ -29,13 +30,29 @@ def _count_classes(known, counts, state, out):
         out[t, 0], out[t, 1] = state[0], state[1]
 
 
-class Baselines:
+class Baselines(Stateful):
     """Losses of the two baselines of a task.
 
     Parameters
     ----------
     task : {"classification", "regression"}
     """
+
+    STATE: ClassVar[Fields] = {
+        "sums": Array(shape=(2,), low=0.0, finite=False),
+        "n_rows": Whole(),
+        "_recent": Array(shape=("labels to come",)),
+        "_counts": Array(np.int64, ("classes",), low=0),
+        "_codes": Array(np.int64, (2,), low=-1),
+        "_shift": Number(),
+        "_total": Number(),
+        "_n_known": Whole(),
+        "_last": Number(),
+    }
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        """Raise a ModelFileError unless the most common and the last class were counted."""
+        require(int(state["codes"].max()) < sizes["classes"], "codes: a class was never counted")
 
     def __init__(self, task: str) -> None:
         self.task = task
@@ -45,7 +62,7 @@ class Baselines:
         #: labels that have not come yet
         self._recent = np.empty(0)
         self._counts = np.zeros(0, dtype=np.int64)
-        self._state = np.full(2, -1, dtype=np.int64)
+        self._codes = np.full(2, -1, dtype=np.int64)
         self._shift, self._total, self._n_known, self._last = 0.0, 0.0, 0, 0.0
 
     def add(self, y: np.ndarray, missing: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
@@ -76,8 +93,8 @@ class Baselines:
         if more > 0:
             self._counts = np.concatenate([self._counts, np.zeros(more, dtype=np.int64)])
         out = np.empty((len(codes) + 1, 2), dtype=np.int64)
-        out[0] = self._state
-        _count_classes(codes, self._counts, self._state, out[1:])
+        out[0] = self._codes
+        _count_classes(codes, self._counts, self._codes, out[1:])
         return out
 
     def _values(self, known: np.ndarray) -> np.ndarray:
@@ -94,22 +111,3 @@ class Baselines:
 
     def _mean(self) -> float:
         return self._shift + self._total / self._n_known if self._n_known else 0.0
-
-    def get_state(self) -> dict[str, Any]:
-        """JSON-able."""
-        return {
-            "sums": self.sums.tolist(),
-            "n_rows": self.n_rows,
-            "recent": self._recent.tolist(),
-            "counts": self._counts.tolist(),
-            "state": self._state.tolist(),
-            "known": [self._shift, self._total, self._n_known, self._last],
-        }
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        self.sums, self.n_rows = np.array(state["sums"]), state["n_rows"]
-        self._recent = np.array(state["recent"], dtype=np.float64)
-        self._counts = np.array(state["counts"], dtype=np.int64)
-        self._state = np.array(state["state"], dtype=np.int64)
-        self._shift, self._total, self._n_known, self._last = state["known"]

@@ -3,22 +3,55 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
 
 from onkel.default.calibration import Calibration
+from onkel.state import (
+    Array,
+    Field,
+    Fields,
+    Listed,
+    Number,
+    Part,
+    Sizes,
+    Stateful,
+    Whole,
+    check,
+    require,
+)
 
 MOST_CLASSES = 50
 """With more classes neither a confusion matrix is kept (their number squared) nor bins for AUC."""
 
 
-class Labels:
+@dataclass(frozen=True)
+class _Label(Field):
+    """The name of a class."""
+
+    def check(self, value: Any, sizes: Sizes) -> str | None:
+        ok = isinstance(value, str | int | float)
+        return None if ok else f"is a {type(value).__name__}, not a label"
+
+
+class Labels(Stateful):
     """Labels as codes, in the order in which they first appear."""
 
-    def __init__(self, names: list[Any] | None = None) -> None:
-        self.names: list[Any] = list(names or ())
+    STATE: ClassVar[Fields] = {"names": Listed(_Label())}
+
+    def __init__(self) -> None:
+        self.names: list[Any] = []
+        self.state_is_set()
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        """Raise a ModelFileError where a label stands twice."""
+        require(len(set(state["names"])) == len(state["names"]), "names: a label stands twice")
+
+    def state_is_set(self) -> None:
+        """Number the labels."""
         self._codes = {name: code for code, name in enumerate(self.names)}
 
     def codes(self, labels: np.ndarray) -> np.ndarray:
@@ -40,8 +73,14 @@ class Labels:
         return len(self.names) - 1
 
 
-class ClassCounts:
+class ClassCounts(Stateful):
     """Rows and right predictions of each class, and the confusion matrix of few classes."""
+
+    STATE: ClassVar[Fields] = {
+        "right": Array(np.int64, ("classes",), low=0),
+        "total": Array(np.int64, ("classes",), low=0),
+        "confusion": Array(np.int64, ("classes", "classes"), low=0, empty=True),
+    }
 
     def __init__(self) -> None:
         self.right = np.zeros(0, dtype=np.int64)
@@ -79,22 +118,6 @@ class ClassCounts:
 
     def _was_predicted(self, k: int) -> bool:
         return self.confusion is not None and bool(self.confusion[:, k].any())
-
-    def get_state(self) -> dict[str, Any]:
-        """JSON-able."""
-        confusion = None if self.confusion is None else self.confusion.tolist()
-        return {
-            "right": self.right.tolist(),
-            "total": self.total.tolist(),
-            "confusion": confusion,
-        }
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        self.right = np.array(state["right"], dtype=np.int64)
-        self.total = np.array(state["total"], dtype=np.int64)
-        K, rows = len(self.total), state["confusion"]
-        self.confusion = None if rows is None else np.array(rows, dtype=np.int64).reshape(K, K)
 
 
 def _grown(counts: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -142,14 +165,18 @@ class Ranking:
         return float(np.mean(found)) if found else math.nan
 
     def get_state(self) -> dict[str, Any]:
-        """JSON-able: the bins that hold rows."""
+        """The bins that hold rows: few of them do."""
         at = np.flatnonzero(self.counts)
-        return {"at": at.tolist(), "n": self.counts.ravel()[at].tolist(), "K": len(self.counts)}
+        return {"classes": len(self.counts), "at": at, "rows": self.counts.ravel()[at]}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        self.counts = np.zeros((state["K"], 2, _SCORE_BINS), dtype=np.int64)
-        self.counts.ravel()[np.array(state["at"], dtype=np.int64)] = state["n"]
+        """The inverse of :meth:`get_state`; raises a ModelFileError for any other state."""
+        filled = Array(np.int64, ("filled",), low=0)
+        check(state, {"classes": Whole(high=MOST_CLASSES), "at": filled, "rows": filled})
+        counts = np.zeros((state["classes"], 2, _SCORE_BINS), dtype=np.int64)
+        require((state["at"] < counts.size).all(), "at: is beyond the last bin")
+        counts.ravel()[state["at"]] = state["rows"]
+        self.counts = counts
 
 
 def _bin(scores: np.ndarray) -> np.ndarray:
@@ -171,7 +198,7 @@ _P_BINS = 20
 _SMALLEST = 1e-15
 
 
-class Probabilities:
+class Probabilities(Stateful):
     """Log loss and calibration of the probabilities predicted before each row was learned.
 
     Parameters
@@ -184,6 +211,12 @@ class Probabilities:
     -----
     A class never seen before has no probability: its first row is left out.
     """
+
+    def state_fields(self) -> Fields:
+        """Sums and bins, and the link of a learner that calibrates."""
+        bins = Array(shape=(_P_BINS, 3), low=0.0)
+        fields = {"loss": Number(low=0.0), "n_rows": Whole(), "bins": bins}
+        return fields if self.link is None else fields | {"link": Part()}
 
     def __init__(self, calibrated: bool) -> None:
         self.link = Calibration() if calibrated else None
@@ -226,17 +259,3 @@ class Probabilities:
                 for n, right, total in filled.tolist()
             ],
         }
-
-    def get_state(self) -> dict[str, Any]:
-        """JSON-able."""
-        link = self.link and {k: v.tolist() for k, v in self.link.get_state().items()}
-        return {
-            "loss": self.loss, "n_rows": self.n_rows, "bins": self.bins.tolist(), "link": link,
-        }  # fmt: skip
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        self.loss, self.n_rows = state["loss"], state["n_rows"]
-        self.bins = np.array(state["bins"])
-        if self.link is not None:
-            self.link.set_state({k: np.array(v) for k, v in state["link"].items()})

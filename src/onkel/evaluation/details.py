@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from onkel.evaluation.baselines import Baselines
 from onkel.evaluation.class_details import ClassCounts, Labels, Probabilities, Ranking
 from onkel.learners.told import Told
+from onkel.state import Array, Fields, Number, Part, Sizes, Stateful, Whole, require
 
 
-class Details:
+class Details(Stateful):
     """Baselines, windows, and what belongs to the task.
 
     Parameters
@@ -34,6 +35,19 @@ class Details:
         self.loss = 0.0
         #: how many classes the targets have had so far; predictions don't count
         self._n_seen = 0
+
+    def state_fields(self) -> Fields:
+        """What the task keeps; a run with a delay keeps no probabilities."""
+        common = {
+            "loss": Number(low=0.0),
+            "_n_seen": Whole(),
+            "baselines": Part(),
+            "windows": Part(),
+        }
+        if self.task == "regression":
+            return {**common, "values": Part()}
+        classes = {"labels": Part(), "classes": Part(), "ranking": Part()}
+        return {**common, **classes, "probabilities": Part(optional=True)}
 
     def add(
         self, y: np.ndarray, predicted: Told, losses: np.ndarray, missing: list[int] | None = None
@@ -99,33 +113,6 @@ class Details:
         found |= self.classes.summary(self.labels.names) | {"auc": self.ranking.area()}
         return found if self.probabilities is None else found | self.probabilities.summary()
 
-    def get_state(self) -> dict[str, Any]:
-        """JSON-able."""
-        parts: dict[str, Any] = {"baselines": self.baselines, "windows": self.windows}
-        if self.task == "regression":
-            parts |= {"values": self.values}
-        else:
-            parts |= {"classes": self.classes, "ranking": self.ranking}
-            parts |= {"probabilities": self.probabilities} if self.probabilities else {}
-        state = {name: part.get_state() for name, part in parts.items()}
-        return state | {"labels": self.labels.names, "loss": self.loss, "n_seen": self._n_seen}
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        self.labels = Labels(state["labels"])
-        self.loss, self._n_seen = state["loss"], state["n_seen"]
-        self.baselines.set_state(state["baselines"])
-        self.windows.set_state(state["windows"])
-        if self.task == "regression":
-            self.values.set_state(state["values"])
-            return
-        self.classes.set_state(state["classes"])
-        self.ranking.set_state(state["ranking"])
-        if "probabilities" not in state:
-            self.probabilities = None
-        if self.probabilities is not None:
-            self.probabilities.set_state(state["probabilities"])
-
 
 def _gain(loss: float, baseline: float) -> float:
     """The share of a baseline's loss that the model avoids; below 0 the model is worse."""
@@ -136,8 +123,19 @@ _WINDOWS = 128
 _FIRST_WIDTH = 16
 
 
-class Windows:
+class Windows(Stateful):
     """Sums of losses, and of the baselines' losses, in windows that double as rows come."""
+
+    STATE: ClassVar[Fields] = {
+        "width": Whole(low=_FIRST_WIDTH),
+        "n_rows": Whole(),
+        "sums": Array(shape=(_WINDOWS, 3), low=0.0, finite=False),
+    }
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        """Raise a ModelFileError unless the rows fit into the windows."""
+        fit = state["n_rows"] <= _WINDOWS * state["width"]
+        require(fit, "n_rows: are more than the windows hold")
 
     def __init__(self) -> None:
         self.width = _FIRST_WIDTH
@@ -163,23 +161,14 @@ class Windows:
         return {"width": self.width, "rows": ends.tolist(), "loss": means[:, 0].tolist(),
                 "baselines": means[:, 1:].T.tolist()}  # fmt: skip
 
-    def get_state(self) -> dict[str, Any]:
-        """JSON-able."""
-        used = self.sums[: -(-self.n_rows // self.width)]
-        return {"width": self.width, "n_rows": self.n_rows, "sums": used.tolist()}
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        self.width, self.n_rows = state["width"], state["n_rows"]
-        self.sums = np.zeros((_WINDOWS, 3))
-        self.sums[: len(state["sums"])] = np.array(state["sums"]).reshape(-1, 3)
-
 
 _SAMPLE = 250
 
 
-class Variance:
+class Variance(Stateful):
     """Mean and squared deviations of the targets so far."""
+
+    STATE: ClassVar[Fields] = {"n": Whole(), "mean": Number(), "squares": Number(low=0.0)}
 
     def __init__(self) -> None:
         self.n, self.mean, self.squares = 0, 0.0, 0.0
@@ -199,8 +188,14 @@ class Variance:
         return 1.0 - squared_error * self.n / self.squares if self.squares > 0 else math.nan
 
 
-class Sample:
+class Sample(Stateful):
     """Targets and predictions of rows drawn by their number: the same rows whatever the blocks."""
+
+    STATE: ClassVar[Fields] = {"n_rows": Whole(), "rows": Array(shape=("sampled", 3), finite=False)}
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        """Raise a ModelFileError where there are more rows than a sample has."""
+        require(sizes["sampled"] <= _SAMPLE, f"rows: are more than {_SAMPLE}")
 
     def __init__(self) -> None:
         self.n_rows = 0
@@ -226,8 +221,10 @@ def _priority(number: np.ndarray) -> np.ndarray:
     return (z ^ (z >> np.uint64(31))).astype(np.float64) / 2.0**64
 
 
-class ValueDetails:
+class ValueDetails(Stateful):
     """R² and a sample of a regression."""
+
+    STATE: ClassVar[Fields] = {"variance": Part(), "sample": Part()}
 
     def __init__(self) -> None:
         self.variance, self.sample = Variance(), Sample()
@@ -242,16 +239,3 @@ class ValueDetails:
         _, y, p = self.sample.rows.T
         sample = {"target": y.tolist(), "prediction": p.tolist()}
         return {"r2": self.variance.r2(squared_error), "sample": sample}
-
-    def get_state(self) -> dict[str, Any]:
-        """JSON-able."""
-        v = self.variance
-        return {"variance": [v.n, v.mean, v.squares], "sample": self.sample.rows.tolist(),
-                "n_rows": self.sample.n_rows}  # fmt: skip
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        v = self.variance
-        v.n, v.mean, v.squares = state["variance"]
-        self.sample.rows = np.array(state["sample"], dtype=np.float64).reshape(-1, 3)
-        self.sample.n_rows = state["n_rows"]

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from onkel.evaluation.result import CurveRow
 from onkel.metrics import Metric
+from onkel.state import Array, Fields, Listed, Number, Sizes, Stateful, Whole, check, inside
+
+_COLUMNS = {
+    "n_rows": np.int64,
+    "loss": np.float64,
+    "loss_since_last": np.float64,
+    "learn_seconds": np.float64,
+    "seconds": np.float64,
+    "model_bytes": np.int64,
+    "untimed_rows": np.int64,
+}
+"""The columns of a saved curve, besides its metrics, and their types."""
 
 
 class Marks(NamedTuple):
@@ -37,8 +49,22 @@ class Marks(NamedTuple):
 
 
 @dataclass
-class _Totals:
+class _Totals(Stateful):
     """Sums over the rows so far; all that a resumed run needs to continue its curve."""
+
+    STATE: ClassVar[Fields] = {
+        "n_rows": Whole(),
+        "sums": Listed(Number(low=0.0), "metrics"),
+        "last_rows": Whole(),
+        "last_loss": Number(low=0.0),
+        "learn_seconds": Number(),
+        "seconds": Number(),
+        "untimed_rows": Whole(),
+    }
+
+    def state_sizes(self) -> Sizes:
+        """A sum for each metric."""
+        return {"metrics": len(self.sums)}
 
     n_rows: int = 0
     sums: list[float] = field(default_factory=list)
@@ -118,15 +144,41 @@ class GrowingCurve:
         self._watch(row)
 
     def get_state(self, seconds: float, timed: bool) -> dict[str, Any]:
-        """Totals and curve, JSON-able; the run took ``seconds``. Not ``timed``: all times are 0."""
-        totals = asdict(self.totals) | {"seconds": seconds}
-        rows = [asdict(row) for row in self.rows]
+        """Totals, and the curve by columns; the run took ``seconds``.
+
+        Not ``timed``: all times are 0.
+        """
+        rows = [row for row in self.rows if row.n_rows]
+        columns: dict[str, Any] = {
+            name: np.array([getattr(row, name) for row in rows], dtype=dtype)
+            for name, dtype in _COLUMNS.items()
+        }
+        columns["metrics"] = {
+            metric.name: np.array([row.metrics[metric.name] for row in rows], dtype=np.float64)
+            for metric in self.metrics
+        }
+        totals = self.totals.get_state() | {"seconds": seconds}
         if not timed:
-            for part in (totals, *rows):
-                part |= {"learn_seconds": 0.0, "seconds": 0.0, "untimed_rows": part["n_rows"]}
-        return {"totals": totals, "curve": rows}
+            totals |= {"learn_seconds": 0.0, "seconds": 0.0, "untimed_rows": totals["n_rows"]}
+            none = np.zeros(len(rows))
+            columns |= {"learn_seconds": none, "seconds": none, "untimed_rows": columns["n_rows"]}
+        return {"totals": totals, "curve": columns}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        self.totals = _Totals(**state["totals"])
-        self.rows = [CurveRow(**row) for row in state["curve"]]
+        """The inverse of :meth:`get_state`; raises a ModelFileError for any other state."""
+        values = {name: Array(dtype, ("rows",), low=0) for name, dtype in _COLUMNS.items()}
+        names = [metric.name for metric in self.metrics]
+        with inside(state, "curve") as columns:
+            sizes = check(columns, values)
+            with inside(columns, "metrics") as metrics:
+                check(metrics, dict.fromkeys(names, Array(shape=("rows",), finite=False)), **sizes)
+        with inside(state, "totals") as totals:
+            self.totals.set_state(totals)
+        of_row = [columns[name].tolist() for name in _COLUMNS]
+        of_metric = [metrics[name].tolist() for name in names]
+        self.rows = [
+            CurveRow(**dict(zip(_COLUMNS, row, strict=True)),
+                     metrics=dict(zip(names, scores, strict=True)))
+            for row, scores in zip(zip(*of_row, strict=True), zip(*of_metric, strict=True),
+                                   strict=True)
+        ]  # fmt: skip

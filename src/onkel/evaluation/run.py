@@ -23,6 +23,7 @@ from onkel.learners.told import Told
 from onkel.metrics import metrics_of
 from onkel.numerics.compiling import compile_seconds
 from onkel.pipeline import StreamModel
+from onkel.state import inside
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 
@@ -220,7 +221,7 @@ class PrequentialRun:
         )
 
     def get_state(self, timed: bool = True) -> dict[str, Any]:
-        """Totals and curve, JSON-able, to be kept beside the model.
+        """Totals and curve, as named arrays and plain values, to be kept beside the model.
 
         Without times (``timed=False``) the same rows give the same state.
         """
@@ -236,12 +237,13 @@ class PrequentialRun:
             If the state is not that of such a run.
         """
         try:
-            self._curve.set_state(state)
-            self.details.set_state(state["details"])
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+            with inside(state, "details") as details:
+                self._curve.set_state(state)
+                self.details.set_state(details)
+        except ModelFileError as error:
             raise ModelFileError(
                 f"the score kept beside the model is none of a {self.task} with onkel "
-                f"{__version__} ({error!r})"
+                f"{__version__} ({error})"
             ) from None
 
     @property

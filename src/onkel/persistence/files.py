@@ -128,7 +128,8 @@ def save(model: Any, path: str | os.PathLike[str], *, info: dict[str, Any] | Non
     path : path-like
         Usually ending in ``.onkel``. An existing file is replaced.
     info : dict, optional
-        JSON-able notes stored with the model but not part of it; see `load_with_info`.
+        What is kept beside the model but is no part of it, as named arrays and plain values; see
+        `load_with_info`.
 
     Raises
     ------
@@ -150,12 +151,14 @@ def save(model: Any, path: str | os.PathLike[str], *, info: dict[str, Any] | Non
 
     path, name = Path(path), class_name(model)
     scalars, arrays = flatten(model.get_state())
+    notes, more = flatten({"info": info or {}})
+    arrays |= more
     document = {
         "format": FORMAT_VERSION,
         "version": __version__,
         "class": name,
         "state": scalars,
-        "info": info or {},
+        "info": notes["info"],
     }
     text = json.dumps(document, sort_keys=True)
     document["sha256"] = _digest(text, arrays)
@@ -219,7 +222,8 @@ def load_with_info(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     try:
         cls: Any = resolve(document["class"])
         with np.errstate(all="ignore"):
-            return cls.from_state(unflatten(document["state"], arrays)), document["info"]
+            model = cls.from_state(unflatten(document["state"], arrays))
+        return model, unflatten(document["info"], arrays)
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except Exception as error:
