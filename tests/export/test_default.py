@@ -8,7 +8,7 @@ import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.default.bins import PairBins
-from onkel.export import cells
+from onkel.export import models
 from onkel.export.graph import Graph
 
 pytestmark = pytest.mark.compiled
@@ -37,7 +37,7 @@ def test_landmarks_and_cells_of_a_regression(memory, graph_of, agrees):
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_landmarks_and_cells_of_a_classification(n_classes, graph_of, agrees, monkeypatch):
     # force several lookups
-    monkeypatch.setattr(cells, "_AT_ONCE", 15)
+    monkeypatch.setattr(models, "_AT_ONCE", 15)
     X, y = rows()
     cuts = np.quantile(y, np.arange(1, n_classes) / n_classes)
     learner = OnlineKernelClassifier(n_components=40, speed="fast").fit(X, np.digitize(y, cuts))
@@ -77,7 +77,7 @@ def test_bins_of_any_number_are_found(n_edges):
     X = rng.standard_normal((300, 3))
     X[:n_edges, 0] = edges[0]
     graph = Graph()
-    graph.output("bins", cells._bins(bins, graph.input("X", np.float64, 3)), 2)
+    graph.output("bins", models._bins(bins, graph.input("X", np.float64, 3)), 2)
     session = onnxruntime.InferenceSession(graph.proto("bins").SerializeToString())
     below = [np.searchsorted(ends, X[:, j]) for j, ends in zip((0, 2), edges, strict=True)]
     np.testing.assert_array_equal(session.run(None, {"X": X})[0], np.transpose(below))

@@ -7,6 +7,7 @@ import pytest
 
 from onkel import budgets, make
 from onkel.algorithms import ALGORITHMS
+from onkel.kernels import KERNELS
 from onkel.learners import (
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
@@ -103,11 +104,7 @@ def test_every_map_is_exported_under_least_squares(feature_map, task, graph_of, 
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize(
-    "kernel",
-    ["gaussian", "laplacian", "cauchy", "rational_quadratic", "matern32", "matern52", "polynomial",
-     "linear", "periodic"],
-)  # fmt: skip
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_every_kernel_is_exported(kernel, dtype, graph_of, agrees):
     learner = SupportKernelClassifier(kernel=kernel, gamma=0.2, rule="perceptron", dtype=dtype)
     # rows far from 0, where squares would cancel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 
 import numpy as np
 import pandas as pd
@@ -31,8 +32,10 @@ class OwnMap(IdentityFeatures):
 
 def test_a_part_of_ones_own_is_named_and_can_be_registered(tmp_path, graph_of, agrees):
     learner = SupportKernelClassifier(kernel=Own(), gamma=0.5).fit(X, Y)
-    with pytest.raises(ExportError, match=r"known for the kernel Own\. There is: Gaussian"):
+    with pytest.raises(ExportError, match=r"known for the kernel Own\. There is: Gaussian") as info:
         learner.export_onnx(tmp_path / "m.onnx")
+    told = r"builder of \(kernel, X, S, gamma\).*export\.kernels\.KERNELS\.register\(Own, builder\)"
+    assert re.search(told, str(info.value))
     assert not list(tmp_path.iterdir())
     KERNELS.register(Own, KERNELS.of(Gaussian()))
     try:

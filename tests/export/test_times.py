@@ -9,7 +9,7 @@ import pytest
 
 from onkel import OnlineKernelRegressor, StreamModel
 from onkel.columns.features import time_features
-from onkel.export.columns.numbers import _time_features
+from onkel.export.columns import _time_features
 from onkel.export.functions import asinh
 from onkel.export.graph import Graph
 

@@ -1,8 +1,8 @@
 """Models as ONNX graphs, for runtimes without Python.
 
-A graph computes what ``predict`` does, in the model's own precision. The learner begins the graph
+A graph computes what ``predict`` does, in the model's own precision. A learner begins the graph
 (:mod:`onkel.learners.portable.exported`); its model, map and kernel add their parts. The builders
-of these are listed by class in :mod:`~onkel.export.models`, :mod:`~onkel.export.maps.table` and
-:mod:`~onkel.export.kernels`. The encoding of columns and scaling come before the learner
-(:mod:`~onkel.export.columns`, :mod:`~onkel.export.scaling`).
+of these are listed by class in :mod:`~onkel.export.models`, :mod:`~onkel.export.maps` and
+:mod:`~onkel.export.kernels`. The encoding and scaling of columns come before the learner
+(:mod:`~onkel.export.columns`), labels and probabilities after it (:mod:`~onkel.export.outputs`).
 """

@@ -1,13 +1,32 @@
-"""An ONNX graph, built node by node: values with NumPy's operators, and other operations."""
+"""An ONNX graph: values with NumPy's operators, the file, and tables of who builds which part."""
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from onkel._version import __version__
 from onkel.errors import ExportError
-from onkel.export.package import onnx
+
+
+def onnx() -> Any:
+    """The package ``onnx``."""
+    try:
+        import onnx
+        import onnx.checker
+        import onnx.helper
+        import onnx.numpy_helper
+    except ImportError as error:
+        raise ImportError(
+            f"export to ONNX needs the package onnx ({error}): pip install 'onkel[onnx]'"
+        ) from None
+    return onnx
+
 
 # Old enough for the oldest runtime that the tests run with.
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
@@ -180,3 +199,80 @@ class Graph:
 def _stored(dtype: np.dtype) -> np.dtype:
     """The type that ONNX stores: texts are objects."""
     return np.dtype(object) if dtype.kind in "UO" else dtype
+
+
+def write(graph: Graph, path: str | os.PathLike[str], name: str, facts: dict[str, Any]) -> None:
+    """Write a graph to an ONNX file, atomically.
+
+    Parameters
+    ----------
+    graph : Graph
+        With its outputs.
+    path : path-like
+        Usually ending in ``.onnx``.
+    name : str
+        The graph's name: the learner's class.
+    facts : dict
+        JSON-able notes that the file holds as its metadata.
+
+    Raises
+    ------
+    ModelFileError
+        If the folder does not exist or cannot be written.
+    """
+    from onkel.persistence.files import write_whole
+
+    proto = graph.proto(name)
+    proto.producer_name, proto.producer_version = "onkel", __version__
+    for key, value in facts.items():
+        text = value if isinstance(value, str) else json.dumps(value)
+        proto.metadata_props.add(key=key, value=text)
+    onnx().checker.check_model(proto)
+    write_whole(Path(path), proto.SerializeToString())
+
+
+Builder = Callable[..., Any]
+
+
+class Builders:
+    """Builders by the class they export, such as kernels.
+
+    A subclass may compute something else, so a builder serves its exact class only.
+
+    Parameters
+    ----------
+    what : str
+        The kind of class, such as "kernel".
+    table : str
+        Where the table stands, such as "onkel.export.kernels.KERNELS".
+    arguments : str
+        What a builder takes, such as "(kernel, X, S, gamma)".
+    builders : dict of class to function
+    """
+
+    def __init__(
+        self, what: str, table: str, arguments: str, builders: dict[type, Builder]
+    ) -> None:
+        self.what, self.table, self.arguments = what, table, arguments
+        self._builders = builders
+
+    def register(self, cls: type, builder: Builder) -> None:
+        """Use ``builder`` to export a class of your own; see docs/onnx.md."""
+        self._builders[cls] = builder
+
+    def of(self, part: Any) -> Builder:
+        """The builder for ``part``.
+
+        Raises
+        ------
+        ExportError
+            Its class has no builder; the error says what to write, and lists those that have.
+        """
+        if type(part) not in self._builders:
+            name, known = type(part).__name__, ", ".join(cls.__name__ for cls in self._builders)
+            raise ExportError(
+                f"no ONNX graph is known for the {self.what} {name}. There is: {known}. Write a "
+                f"builder of {self.arguments}, and register it by {self.table}.register({name}, "
+                "builder); docs/onnx.md shows one"
+            )
+        return self._builders[type(part)]

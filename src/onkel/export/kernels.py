@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from onkel.export.builders import Builders
-from onkel.export.graph import Value
+from onkel.export.graph import Builders, Value
 from onkel.kernels import (
     Cauchy,
     Gaussian,
@@ -94,6 +93,8 @@ def _periodic(kernel: Periodic, X: Value, S: np.ndarray, gamma: float) -> Value:
 
 KERNELS = Builders(
     "kernel",
+    "onkel.export.kernels.KERNELS",
+    "(kernel, X, S, gamma)",
     {
         Gaussian: _gaussian,
         Laplacian: _laplacian,

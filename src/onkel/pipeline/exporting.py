@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onkel.errors import ExportError
-from onkel.export.columns.numbers import fill_of
-from onkel.export.columns.table import Reading, features_of
-from onkel.export.file import write
+from onkel.export.columns import Reading, features_of, fill_of, scaled
 from onkel.export.functions import where
-from onkel.export.graph import Graph, Value
+from onkel.export.graph import Graph, Value, write
 from onkel.export.outputs import in_units
-from onkel.export.scaling import scaled
 from onkel.learners.base import OnlineEstimator
 from onkel.pipeline.statistics import is_fitted
 

@@ -44,8 +44,7 @@ class Exported(Mergeable):
         ModelFileError
             The folder does not exist or cannot be written.
         """
-        from onkel.export.file import write
-        from onkel.export.graph import Graph
+        from onkel.export.graph import Graph, write
 
         check_is_fitted(self)
         graph = Graph()

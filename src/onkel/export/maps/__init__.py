@@ -1,1 +1,0 @@
-"""Features z(x) as graphs, one file for each way to make them."""
