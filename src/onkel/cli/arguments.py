@@ -15,10 +15,12 @@ from onkel.cli import options
 if TYPE_CHECKING:
     import numpy as np
 
+    from onkel.streams.reading import Reading
+
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
-    """How a source is read."""
+class ReadingOptions:
+    """How a source is read, as options."""
 
     sources: options.Sources
     target: options.Target = None
@@ -50,38 +52,23 @@ class Reading:
         """The source's name in messages."""
         return source_name(self.sources)
 
-    def reading(self) -> dict[str, Any]:
-        """Arguments of `onkel.streams.open_stream`."""
-        return {
-            "target": self.target,
-            "format": self.format,
-            "exclude": names_in(self.exclude),
-            "categorical": names_in(self.categorical),
-            "missing": self.missing,
-            "max_categories": self.max_categories,
-            "statistics": self.statistics,
-            "n_hash": self.n_hash,
-            "decimal": self.decimal,
-            "thousands": self.thousands,
-            "sep": self.sep,
-            "encoding": self.encoding,
-            "header": self.header,
-            "na_values": names_in(self.na_values),
-            "dates": self.dates,
-            "tidy": True,
-            "keep_columns": names_in(self.keep_columns),
-            "dtype": self.dtype,
-        }
+    def reading(self) -> Reading:
+        """How the source is read, in the form that all of onkel shares."""
+        from onkel.streams.reading import LISTS, Reading
+
+        given = {own.name: getattr(self, own.name) for own in fields(ReadingOptions)}
+        lists = {name: names_in(given[name]) for name in given if name in LISTS}
+        return Reading.of(given | lists, tidy=True)
 
     def open(self, **more: Any) -> Any:
-        """The source as a stream."""
+        """The source as a stream; ``more`` goes to `onkel.streams.open_stream`."""
         from onkel.streams import open_stream
 
-        return open_stream(self.source, **{**self.reading(), **more})
+        return open_stream(self.source, self.reading(), **more)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Learning(Reading):
+class Learning(ReadingOptions):
     """What is learned, and how."""
 
     task: options.Task = "auto"

@@ -254,7 +254,11 @@ def _write_files(
     if options.report is None:
         return
     target = f" · target {options.target}" if options.target else ""
-    settings = {"source": options.source, **options.reading(), "scaling": options.scaling}
+    settings = {
+        "source": options.source,
+        **options.reading().settings(),
+        "scaling": options.scaling,
+    }
     write_html(
         results,
         options.report,

@@ -57,7 +57,7 @@ def _texts(model: Any, path: str, source: str) -> dict[str, list[str]]:
     """The texts in a source, for each of the model's columns of text."""
     from onkel.columns.values import text_of
     from onkel.pipeline import StreamModel
-    from onkel.pipeline.rows import written_as
+    from onkel.pipeline.rows import reading_to_predict
     from onkel.streams import open_stream
 
     if not isinstance(model, StreamModel) or model.encoder is None:
@@ -65,8 +65,8 @@ def _texts(model: Any, path: str, source: str) -> dict[str, list[str]]:
     encoder = model.encoder
     names = [name for name, kind in encoder.kinds.items() if kind == "text"]
     found: dict[str, dict[str, None]] = {name: {} for name in names}
-    stream = open_stream(source, features=names, missing="zero", keep=names,
-                         **written_as(model.settings))  # fmt: skip
+    reading = reading_to_predict(model.settings, features=names, missing="zero", keep=names)
+    stream = open_stream(source, reading)
     for block in stream:
         for name, column in stream.kept(block.n_rows).items():
             found[name] |= dict.fromkeys(text_of(column, name, encoder.na_values).known)

@@ -30,11 +30,6 @@ class PredictOptions:
     sep: options.Sep = None
     encoding: options.Encoding = None
 
-    def written(self) -> dict[str, Any]:
-        """Format options of the file, where they are given."""
-        given = {"sep": self.sep, "encoding": self.encoding}
-        return {name: value for name, value in given.items() if value is not None}
-
 
 @command(PredictOptions)
 def predict(options: PredictOptions) -> None:
@@ -122,20 +117,16 @@ def _names(given: str | None) -> list[str]:
 
 def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, Any], Any]]:
     """Block by block: predictions with the other columns asked for, and the targets if any."""
-    from onkel.pipeline.rows import extra_columns, written_as
+    from onkel.pipeline.rows import extra_columns, reading_to_predict
     from onkel.streams import open_stream
 
-    as_learned = model.settings.get("missing", "auto")
-    stream = open_stream(
-        one_or_all(options.sources),
+    given = {"sep": options.sep, "encoding": options.encoding, "missing": options.missing}
+    reading = reading_to_predict(
+        model.settings | {name: value for name, value in given.items() if value is not None},
         format=options.format,
-        # every row gets a prediction
-        missing=options.missing or ("error" if as_learned == "skip" else as_learned),
-        encoder=model.encoder,
-        dtype=model.settings.get("dtype", "float32"),
         keep=_names(options.keep),
-        **(written_as(model.settings) | options.written()),
     )
+    stream = open_stream(one_or_all(options.sources), reading, encoder=model.encoder)
     extra = extra_columns(stream, model.encoder, model.settings)
     extra = [name for name in extra if name not in _names(options.keep)]
     if extra:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from onkel.distributed.tasks import (
 from onkel.errors import DataError
 from onkel.learners.portable.saved import nbytes
 from onkel.pipeline import StreamModel
+from onkel.streams import Reading
 
 # Most partitions of a Dask collection whose first rows go into the sample.
 _MOST_HEADS = 64
@@ -39,7 +41,7 @@ def learn(
     client: Any = None,
     sample_rows: int = 131_072,
     scaling: str = "auto",
-    reading: dict[str, Any] | None = None,
+    reading: Reading | dict[str, Any] | None = None,
     settings: dict[str, Any] | None = None,
     seed: int = 0,
     models: int | None = None,
@@ -78,8 +80,8 @@ def learn(
         Rows ≥ 1 that the map is fixed on; the default learner's search uses up to 131 072.
     scaling : {"auto", "standard", "minmax", "none"}, default="auto"
         As for `onkel.StreamModel`, with the sample's statistics.
-    reading : dict, optional
-        More arguments of `onkel.open_stream`.
+    reading : Reading, or dict of its options, optional
+        How the partitions are read.
     settings : dict, optional
         JSON-able notes, kept with the model.
     seed : int, default=0
@@ -123,11 +125,14 @@ def learn(
     """
     _check_sizes(sample_rows, models, rounds, fan_in)
     client = client_or_default(client)
-    reading = {**(reading or {}), **({} if target is None else {"target": target})}
     # workers do not need what the estimator may have learned
     estimator = clone(estimator)
-    plan = Plan(estimator, scaling, reading, settings or {}, sample_rows, seed, skip_bad_partitions)
-    parts = parts_of(source, reading.get("format"))
+    plan = Plan(
+        estimator, scaling, reading or {}, settings or {}, sample_rows, seed, skip_bad_partitions
+    )
+    if target is not None:
+        plan = replace(plan, reading=plan.reading.changed(target=target))
+    parts = parts_of(source, plan.reading.format)
     began = time.perf_counter()
     models = min(models or max(sum(client.nthreads().values()), 1), len(parts))
     rounds = min(rounds, len(parts) // models)

@@ -13,7 +13,7 @@ from onkel.distributed.tasks import CANNOT_BE_READ, unreadable
 from onkel.metrics import Score
 from onkel.persistence.files import atomic_file
 from onkel.pipeline import StreamModel
-from onkel.pipeline.rows import written_as
+from onkel.pipeline.rows import reading_to_predict
 from onkel.streams import open_stream
 
 
@@ -110,15 +110,9 @@ def _write(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    as_learned, rows = model.settings.get("missing", "auto"), 0
-    stream = open_stream(
-        data.opened() if isinstance(data, FilePart) else data,
-        # every row gets a prediction
-        missing="error" if as_learned == "skip" else as_learned,
-        encoder=model.encoder,
-        keep=keep,
-        **written_as(model.settings),
-    )
+    source, rows = data.opened() if isinstance(data, FilePart) else data, 0
+    reading = reading_to_predict(model.settings, keep=keep, dtype="float32")
+    stream = open_stream(source, reading, encoder=model.encoder)
     with atomic_file(Path(path)) as file:
         writer: Any = None
         for block in stream:

@@ -21,7 +21,7 @@ from onkel.errors import DataError
 from onkel.metrics import Score
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
-from onkel.streams import Block, Stream, open_stream
+from onkel.streams import Block, Reading, Stream, open_stream
 from onkel.streams.blocks import concat, rows_of
 
 
@@ -35,8 +35,9 @@ class Plan:
         Not fitted.
     scaling : str
         As for `onkel.StreamModel`.
-    reading : dict
-        Arguments of `onkel.open_stream`, the target column included.
+    reading : Reading, or dict of its options
+        How partitions are read, the target column included. In a dict, ``missing`` is "auto" and
+        ``statistics`` true unless it says otherwise.
     settings : dict
         Kept with the model.
     sample_rows : int
@@ -49,11 +50,16 @@ class Plan:
 
     estimator: Any
     scaling: str = "auto"
-    reading: dict[str, Any] = field(default_factory=dict)
+    reading: Any = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     sample_rows: int = 131_072
     seed: int = 0
     skip_bad: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.reading, Reading):
+            usual: dict[str, Any] = {"missing": "auto", "statistics": True}
+            object.__setattr__(self, "reading", Reading(**usual | self.reading))
 
     def new_model(self) -> StreamModel:
         """A model that has learned nothing."""
@@ -63,15 +69,14 @@ class Plan:
 
     def first(self, data: Any) -> Stream:
         """The first partition of the sample, whose columns become features."""
-        return open_stream(_rows(data), **{"missing": "auto", "statistics": True, **self.reading})
+        return open_stream(_rows(data), self.reading)
 
     def next(self, data: Any, encoder: Encoder, left: list[str]) -> Stream:
         """Another partition, read with the columns known so far but without those in ``left``."""
-        how = {"missing": "auto", **self.reading, "encoder": copy.deepcopy(encoder)}
-        if encoder.n_vector is None:
-            exclude = [*self.reading.get("exclude", ()), *left]
-            how |= {"extend": True, "exclude": exclude}
-        return open_stream(_rows(data), **how)
+        reading, named = self.reading, encoder.n_vector is None
+        if named:
+            reading = reading.changed(exclude=(*reading.exclude, *left))
+        return open_stream(_rows(data), reading, encoder=copy.deepcopy(encoder), extend=named)
 
     def to_learn(self, data: Any, model: StreamModel, skip: int) -> Iterator[Block]:
         """Blocks of a partition after the first ``skip`` rows, which the sample has learned."""

@@ -51,8 +51,7 @@ def _learner(model: BlockModel) -> OnlineEstimator:
 
 
 def _missing(model: BlockModel) -> str:
-    missing: str = model.settings.get("missing", "auto")
-    return missing
+    return str(model.settings.get("missing", "auto"))
 
 
 def _check_values(model: BlockModel, values: Mapping[str, Collection[str]]) -> None:

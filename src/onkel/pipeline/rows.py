@@ -15,6 +15,7 @@ from onkel.columns.failures import first_failure, shorten
 from onkel.columns.notation import GAPS, is_missing, text_of
 from onkel.errors import DataError
 from onkel.numerics.arrays import as_values
+from onkel.streams.reading import Reading
 
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
@@ -167,17 +168,10 @@ def open_to_predict(
     """
     from onkel.streams import open_stream
 
-    missing = settings.get("missing", "auto")
     source = _source(data, encoder)
-    stream = open_stream(
-        source,
-        # every row gets a prediction
-        missing="error" if missing == "skip" else missing,
-        encoder=copy.deepcopy(encoder),
-        dtype=_dtype(source, settings),
-        group=settings.get("group") if by_group else None,
-        **written_as(settings),
-    )
+    group = settings.get("group") if by_group else None
+    reading = reading_to_predict(settings, group=group, dtype=_dtype(source, settings))
+    stream = open_stream(source, reading, encoder=copy.deepcopy(encoder))
     extra = extra_columns(stream, encoder, settings)
     if extra:
         names = ", ".join(map(repr, extra))
@@ -209,37 +203,25 @@ def open_to_learn(
         if not is_array(data) and isinstance(data, (str, PathLike)):
             raise ValueError("the targets of a file are one of its columns: give target=, not y")
     source = _source(data, encoder)
-    reading: dict[str, Any] = {
-        "missing": settings.get("missing", "auto"),
-        "dtype": _dtype(source, settings),
-        "group": group,
-        "time": time,
-        **written_as(settings),
-    }
+    reading = _as_learned(settings, group=group, time=time, dtype=_dtype(source, settings))
+    how: dict[str, Any] = {}
     if encoder is None:
-        reading["statistics"] = True
-    if encoder is not None:
-        reading |= {"encoder": copy.deepcopy(encoder), "extend": encoder.n_vector is None}
+        reading = reading.changed(statistics=True)
+    else:
+        how = {"encoder": copy.deepcopy(encoder), "extend": encoder.n_vector is None}
     if is_array(source):
-        return open_stream(source if y is None else (source, as_values(y)), **reading)
+        return open_stream(source if y is None else (source, as_values(y)), reading, **how)
     if encoder is not None:
-        reading["exclude"] = _excluded(settings)
+        reading = reading.changed(exclude=_excluded(settings))
     if y is None:
-        return open_stream(source, target=target, **reading)
-    return _open_beside(source, y, reading)
-
-
-def _open_beside(table: Any, y: Any, reading: dict[str, Any]) -> Stream:
-    """Open a table with separate targets; a column with their name is not a feature."""
-    from onkel.streams import open_stream
-
-    rows, name = (table, as_values(y)), y.name if isinstance(y, _Named) else None
-    stream = open_stream(rows, **reading)
-    if "encoder" in reading or not isinstance(name, str):
-        return stream
-    if name in stream.columns:
-        stream = open_stream(rows, target=name, **reading)
-    stream.encoder.target = name
+        return open_stream(source, reading, target=target, **how)
+    rows, name = (source, as_values(y)), y.name if isinstance(y, _Named) else None
+    stream = open_stream(rows, reading, **how)
+    if encoder is None and isinstance(name, str):
+        # a column with the name of the targets is not a feature
+        if name in stream.columns:
+            stream = open_stream(rows, reading, target=name)
+        stream.encoder.target = name
     return stream
 
 
@@ -309,6 +291,16 @@ def _source(data: Any, encoder: Encoder | None) -> Any:
     return table_by_position(data, encoder)
 
 
-def written_as(settings: dict[str, Any]) -> dict[str, Any]:
-    """Format options (``sep``, ``encoding``, ``header``) of the files a model learned from."""
-    return {name: settings[name] for name in ("sep", "encoding", "header") if name in settings}
+# What a model's settings say of any rows that it reads.
+_NOTED = ("missing", "dtype", "sep", "encoding", "header")
+
+
+def _as_learned(settings: dict[str, Any], **more: Any) -> Reading:
+    noted = {name: settings[name] for name in _NOTED if name in settings}
+    return Reading(**{"missing": "auto"} | noted | more)
+
+
+def reading_to_predict(settings: dict[str, Any], **more: Any) -> Reading:
+    """How a model reads rows to predict: as it has learned, but every row gets a prediction."""
+    reading = _as_learned(settings, **more)
+    return reading.changed(missing="error") if reading.missing == "skip" else reading

@@ -131,7 +131,7 @@ class Reading:
     )  # fmt: skip
 
     def __post_init__(self) -> None:
-        for name in _LISTS:
+        for name in LISTS:
             given = getattr(self, name)
             if not isinstance(given, int | None):
                 object.__setattr__(self, name, names_of(given))
@@ -191,12 +191,13 @@ class Reading:
         return cls(**known | more)
 
     def settings(self) -> dict[str, Any]:
-        """The options as JSON-able settings, which :meth:`of` reads."""
+        """The options that have a value, as JSON-able settings, which :meth:`of` reads."""
         values = {own.name: getattr(self, own.name) for own in fields(self)}
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+        given = {name: value for name, value in values.items() if value not in (None, ())}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
 
 
-_LISTS = ("features", "exclude", "categorical", "na_values", "keep_columns", "keep")
+LISTS = ("features", "exclude", "categorical", "na_values", "keep_columns", "keep")
 
 
 def names_of(names: Iterable[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from onkel.errors import ModelFileError
 from onkel.evaluation.run import PrequentialRun
 from onkel.persistence import load_with_info, save
 from onkel.pipeline import StreamModel
+from onkel.streams.reading import Reading
 
 
 class Checkpoint:
@@ -79,8 +80,8 @@ class Checkpoint:
         if not isinstance(model, StreamModel) or "run" not in info:
             raise ValueError(f"{self.path} was not written by 'onkel learn --checkpoint'")
         required = wanted if task == "auto" else {**wanted, "task": task}
-        for name, value in required.items():
-            held = model.settings.get(name)
+        for name in {**required, **dict.fromkeys(own.name for own in fields(Reading))}:
+            held, value = model.settings.get(name), required.get(name)
             if held != value:
                 raise ValueError(
                     f"--resume: {self.path} was begun with {name}={held!r}, this command has "
@@ -147,29 +148,39 @@ def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
     kept = model.settings
     _refuse_others(options, model)
     left_out = [*kept.get("exclude", ()), *kept.get("left_out", ()), *names_in(options.exclude)]
-    held_missing = kept.get("missing", LearnOptions.missing)
+    held = _reading(model)
     own: dict[str, Any] = {
         "algorithm": kept.get("algorithm", type(model.estimator).__name__),
-        "target": model.encoder.target,
-        "group": kept.get("group"),
         "task": model.task,
         "scaling": kept.get("scaling", model.scaling),
-        "n_hash": model.encoder.n_hash,
-        "max_categories": model.encoder.max_categories,
-        "statistics": model.encoder.statistics,
-        "dtype": kept.get("dtype", LearnOptions.dtype),
         "seed": kept.get("seed", LearnOptions.seed),
         "exclude": list(dict.fromkeys(left_out)),
-        "missing": held_missing if options.missing == LearnOptions.missing else options.missing,
         "na_values": list(dict.fromkeys([*model.encoder.na_values, *names_in(options.na_values)])),
-        "header": options.header and kept.get("header", True),
-        "decimal": kept.get("decimal", LearnOptions.decimal),
-        "thousands": kept.get("thousands"),
+        "header": options.header and held.header,
+        **{name: getattr(held, name) for name in _AS_BEFORE},
     }
-    for name in ("sep", "encoding", "dates"):
+    for name in ("missing", "sep", "encoding", "dates"):
         given = getattr(options, name)
-        own[name] = kept.get(name) if given is None else given
+        own[name] = getattr(held, name) if given == getattr(LearnOptions, name) else given
     return replace(options, **own)
+
+
+# How rows are read does not change in these.
+_AS_BEFORE = ("target", "group", "n_hash", "max_categories", "statistics", "dtype", "decimal",
+              "thousands")  # fmt: skip
+
+
+def _reading(model: StreamModel) -> Reading:
+    """How the model's rows were read."""
+    encoder = model.encoder
+    assert encoder is not None
+    return Reading.of(
+        {"missing": LearnOptions.missing} | model.settings,
+        target=encoder.target,
+        n_hash=encoder.n_hash,
+        max_categories=encoder.max_categories,
+        statistics=encoder.statistics,
+    )
 
 
 def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
@@ -177,26 +188,16 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
     assert model.encoder is not None
     kept = model.settings
     settings = {
-        "--algorithm": (options.algorithm, kept.get("algorithm"), None),
-        "--target": (options.target, model.encoder.target, None),
-        "--group": (options.group, kept.get("group"), None),
-        "--task": (options.task, model.task, "auto"),
-        "--scaling": (options.scaling, kept.get("scaling"), "auto"),
-        "--n-hash": (options.n_hash, model.encoder.n_hash, LearnOptions.n_hash),
-        "--max-categories": (
-            options.max_categories,
-            model.encoder.max_categories,
-            LearnOptions.max_categories,
-        ),
-        "--statistics": (options.statistics, model.encoder.statistics, LearnOptions.statistics),
-        "--dtype": (options.dtype, kept.get("dtype"), LearnOptions.dtype),
-        "--seed": (options.seed, kept.get("seed"), LearnOptions.seed),
-        "--decimal": (options.decimal, kept.get("decimal"), LearnOptions.decimal),
-        "--thousands": (options.thousands, kept.get("thousands"), None),
+        "algorithm": kept.get("algorithm"),
+        "task": model.task,
+        "scaling": kept.get("scaling"),
+        "seed": kept.get("seed"),
+        **{name: getattr(_reading(model), name) for name in _AS_BEFORE},
     }
-    for name, (wanted, held, unset) in settings.items():
-        if wanted not in (unset, held):
-            raise _contradiction(options, name, held, wanted)
+    for name, held in settings.items():
+        wanted = getattr(options, name)
+        if wanted not in (getattr(LearnOptions, name), held):
+            raise _contradiction(options, f"--{name.replace('_', '-')}", held, wanted)
     params = kept.get("params", {})
     given = with_features(parse_settings(options.settings or ()), options.features)
     for name, value in given.items():

@@ -128,7 +128,6 @@ class LearnJob:
         return self.options.open(
             labels=self.options.task == "classification",
             exclude=exclude,
-            shuffle=self.options.shuffle,
             random_state=self.options.seed,
             encoder=None if self.model is None else self.model.encoder,
             extend=True,

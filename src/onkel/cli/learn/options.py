@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onkel.cli import options
 from onkel.cli.arguments import Learning
+
+if TYPE_CHECKING:
+    from onkel.streams.reading import Reading
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,17 +39,14 @@ class LearnOptions(Learning):
         """The settings that determine the model: kept with it, and compared on resuming."""
         return {
             "source": self.source,
-            **self.reading(),
-            "shuffle": self.shuffle,
+            **self.reading().settings(),
             "algorithm": algorithm,
             "params": params,
             "scaling": self.scaling,
             "seed": self.seed,
-            "group": self.group,
-            "time": self.time,
             "delay": self.delay,
         }
 
-    def open(self, **more: Any) -> Any:
-        """The source as a stream, with its columns of groups and times."""
-        return super().open(**more, group=self.group, time=self.time)
+    def reading(self) -> Reading:
+        """How the source is read, with its columns of groups and times."""
+        return super().reading().changed(shuffle=self.shuffle, group=self.group, time=self.time)

@@ -40,7 +40,7 @@ def learn_with_workers(options: LearnOptions) -> None:
             options.source,
             client=client,
             scaling=options.scaling,
-            reading=options.reading() | {"labels": options.task == "classification"},
+            reading=options.reading().changed(labels=options.task == "classification"),
             settings={**options.kept(algorithm, params), "task": task},
             seed=options.seed,
             skip_bad_partitions=options.skip_bad_partitions,
