@@ -90,7 +90,7 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Options that stand before the verb."""
+    """Options before the verb."""
 
 
 def main() -> None:

@@ -71,7 +71,7 @@ class CompareOptions(Learning):
 def compare(options: CompareOptions) -> None:
     """Compare learners on the same rows in the same orders, testing each row before learning it.
 
-    A linear learner always takes part, to show what a kernel gains. A star marks the best learner
+    A linear learner is always compared, to show what a kernel gains. A star marks the best learner
     and those not significantly worse. Ctrl-C keeps finished runs.
 
     Example: onkel compare letter.parquet --target y -a okl,fogd:n_components=100 --runs 5

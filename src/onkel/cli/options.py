@@ -230,7 +230,7 @@ Base = Annotated[
     _option("--from", help="Saved model to continue with this source.", panel=RUN, **_FILE),
 ]
 Overwrite = Annotated[
-    bool, _option("--overwrite", help="Begin anew even if --checkpoint exists.", panel=RUN)
+    bool, _option("--overwrite", help="Start over even if --checkpoint exists.", panel=RUN)
 ]
 Save = Annotated[Path | None, _option("--save", "-o", help="Model file.", panel=OUTPUT, **_FILE)]
 Out = Annotated[

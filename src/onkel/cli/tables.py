@@ -13,7 +13,7 @@ from onkel.evaluation.run_summary import score_lines
 from onkel.metrics import metrics_of
 
 _BRIEF = 0.05
-"""Seconds of loading and compiling that are not worth a word."""
+"""Loading and compiling in fewer seconds is not mentioned."""
 
 
 def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any]) -> None:

@@ -15,10 +15,10 @@ from onkel.distributed.reports import Learned, PartReport
 from onkel.distributed.tasks import (
     Plan,
     Sample,
-    go_on,
     learn_part,
     learn_sample,
     merge_parts,
+    next_sample,
     report_of,
     sample_without_model,
 )
@@ -64,7 +64,7 @@ def learn(
     pure: if a worker dies, others redo its work, and no row is lost or counted twice.
 
     Use it where one machine is too slow, or the rows lie on many. Not for a stream whose order
-    matters: the default learner then neither begins anew at a change nor remembers labels.
+    matters: the default learner then neither restarts at a change nor remembers labels.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ def learn(
         Fewer learn more rows each, which is nearer to one pass where a merge is not exact. More
         keep fast or late workers busy.
     rounds : int, default=4
-        How often ≥ 1 the models are merged and go on from there, at most: each needs a partition in
-        every round. More rounds are nearer to one pass where a merge is not exact, but between
-        rounds workers wait for the slowest.
+        How often ≥ 1 the models are merged at most; then copies of the merged model learn on. Each
+        copy needs a partition in every round. More rounds are nearer to one pass where a merge is
+        not exact, but between rounds workers wait for the slowest.
     fan_in : int, default=4
         Models ≥ 2 that one task merges.
     skip_bad_partitions : bool, default=False
@@ -178,7 +178,7 @@ def _graph(
                 before = delayed(learn_part)(plan_task, base, part.name, part.data, before)
                 learned.append(before)
             level.append(before)
-        base = delayed(go_on)(base, _merged(base, level, fan_in))
+        base = delayed(next_sample)(base, _merged(base, level, fan_in))
     return sample, learned, base
 
 

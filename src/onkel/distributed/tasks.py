@@ -211,7 +211,7 @@ def learn_part(
 ) -> LearnedPart:
     """Learn a partition with a copy of the sample's model, without rows that the sample learned.
 
-    ``before``: a model that has learned other partitions, to go on from instead.
+    ``before``: a model that has learned other partitions, to continue instead.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def merge_parts(sample: Sample, *parts: LearnedPart) -> LearnedPart:
     return LearnedPart(merged.get_state(), report, spent + time.perf_counter() - began)
 
 
-def go_on(sample: Sample, merged: LearnedPart) -> Sample:
+def next_sample(sample: Sample, merged: LearnedPart) -> Sample:
     """The start of the next round: the merged model, and the rows that the sample learned."""
     state = sample.state if merged.state is None else merged.state
     return replace(sample, state=state, merging=sample.merging + merged.merging)

@@ -15,7 +15,7 @@ import numpy as np
 from onkel.numerics.jit import jit
 from onkel.state import Array, Fields, Number, Sizes, Stateful, Whole, require
 
-#: of each task: first what is most common, then what came last
+#: of each task: the most common label or mean, then the last label
 NAMES = {"classification": ("majority", "last class"), "regression": ("mean", "last value")}
 
 

@@ -230,7 +230,7 @@ class Probabilities(Stateful):
         at = np.flatnonzero((codes < known) & (known >= 2))
         if not len(at):
             return
-        # rows with the same number of known classes are taken together
+        # rows with the same number of known classes form a group
         for rows in np.split(at, np.flatnonzero(np.diff(known[at])) + 1):
             K = int(known[rows[0]])
             S, y = scores[rows, :K], codes[rows]

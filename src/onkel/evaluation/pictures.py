@@ -28,7 +28,7 @@ def windows_picture(metric: Metric, details: dict[str, Any], changes: Sequence[i
     details : dict
         Of a `PrequentialResult`.
     changes : sequence of int
-        Rows at which the learner started afresh.
+        Rows at which the learner restarted.
     """
     figure, axes = _axes((8.0, 3.8))
     windows = details["windows"]

@@ -39,7 +39,7 @@ def write_html(
     Parameters
     ----------
     results : PrequentialResult or sequence of them
-        Runs of the same task. Those of one name are taken together: mean ± standard deviation.
+        Runs of the same task. Runs of one name are shown as mean ± standard deviation.
     path : path-like
         An existing file is replaced once the new one is whole.
     title : str, default="onkel report"

@@ -106,7 +106,7 @@ def sentences(
     found = [_against_baseline(run), _trend(run)]
     if changes:
         rows = ", ".join(f"{row:,}" for row in changes[-8:])
-        found.append(f"The stream changed, and the learner began anew after row {rows}.")
+        found.append(f"The stream changed, and the learner restarted after row {rows}.")
     best = sorted(columns, key=lambda c: -c.get("importance", 0.0))[:3]
     names = [f"{c['name']} ({100 * c['importance']:.0f} %)" for c in best if c.get("importance")]
     if names and len(columns) > 1:

@@ -49,12 +49,12 @@ class Checkpoint:
         if resume and self.path is None:
             raise ValueError("--resume needs --checkpoint, the file to continue from")
         if resume and overwrite:
-            raise ValueError("--resume continues the checkpoint and --overwrite begins anew: "
+            raise ValueError("--resume continues the checkpoint and --overwrite starts over: "
                              "give one of them")  # fmt: skip
         if self.path is not None and self.path.exists() and not (resume or overwrite):
             raise ValueError(
-                f"--checkpoint {self.path} exists already: continue it with --resume, or begin "
-                "anew with --overwrite"
+                f"--checkpoint {self.path} exists already: continue it with --resume, or start "
+                "over with --overwrite"
             )
 
     def load(self, wanted: dict[str, Any], task: str) -> tuple[StreamModel, dict[str, Any]] | None:
@@ -85,7 +85,7 @@ class Checkpoint:
             if held != value:
                 raise ValueError(
                     f"--resume: {self.path} was begun with {name}={held!r}, this command has "
-                    f"{name}={value!r}; give the same settings, or begin anew with --overwrite"
+                    f"{name}={value!r}; give the same settings, or start over with --overwrite"
                 )
         self._rows = model.n_rows
         note(f"resuming {self.path} after {model.n_rows:,} rows")

@@ -31,7 +31,7 @@ _BAD_INPUT = 2
 
 
 def _check_files(options: LearnOptions) -> None:
-    """Check that the files can be written; only --save may replace the model gone on from."""
+    """Check that the files can be written; only --save may replace the model of --from."""
     check_outputs(options.save, options.report, options.checkpoint, inputs=options.sources)
     if options.base is not None:
         check_outputs(options.report, options.checkpoint, inputs=[str(options.base)])
@@ -116,9 +116,9 @@ class LearnJob:
         model, info = self.base
         own = {name: model.settings[name] for name in _OF_MODEL if name in model.settings}
         model.settings = {**self.kept, "task": model.task, **own}
-        note(f"going on from {self.options.base} after {model.n_rows:,} rows")
+        note(f"continuing {self.options.base} after {model.n_rows:,} rows")
         if "run" not in info:
-            note("its score so far is not known: the score counts the rows from here on")
+            note("its score was not saved: the score counts the rows from here on")
         return model, {name: info[name] for name in ("run",) if name in info}
 
     def _open(self, fingerprint: bool | str) -> Any:

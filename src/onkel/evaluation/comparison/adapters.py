@@ -79,7 +79,7 @@ class Adapter(BaseEstimator):
         return self
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn the rows in their order, going on from what was learned."""
+        """Learn the rows in their order, after those learned before."""
         self.tell_then_learn(X, y)
         return self
 

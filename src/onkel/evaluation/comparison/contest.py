@@ -30,7 +30,7 @@ class Contest:
     Attributes
     ----------
     entries : sequence of Entry
-        Who takes part.
+        The learners that are compared.
     scaling : str
         Of the features.
     seed : int
@@ -70,7 +70,7 @@ class Contest:
         Parameters
         ----------
         rows : callable
-            Seed of a run -> its blocks. Called anew for every learner: same seed, same blocks.
+            Seed of a run -> its blocks. Called once per learner; same seed, same blocks.
         console : rich.console.Console or None
             For the bar.
         runs : int
@@ -81,20 +81,20 @@ class Contest:
             Processes of one thread each, which share the runs.
         """
         if jobs > 1:
-            self._play_apart(rows, console, runs, limit, jobs)
+            self._run_in_processes(rows, console, runs, limit, jobs)
             return self.results
         for entry in self.entries:
             for r in range(runs):
                 title = entry.name if runs == 1 else f"{entry.name} {r + 1}/{runs}"
                 seed = self.seed + r
                 with RunProgress(console, title, total=total, table=False) as progress:
-                    result, model = self._played(entry, seed, take(rows(seed), limit), progress)
+                    result, model = self._run_one(entry, seed, take(rows(seed), limit), progress)
                 result.settings |= {"seed of the run": seed} if runs > 1 else {}
                 self.results.append(result)
                 self.models[entry.name] = model
         return self.results
 
-    def _play_apart(
+    def _run_in_processes(
         self,
         rows: Callable[[int], Iterable[Any]],
         console: Any,
@@ -107,7 +107,7 @@ class Contest:
 
         alone = replace(self, held=nullcontext, models={}, results=[])
         parts = [(entry, self.seed + r) for entry in self.entries for r in range(runs)]
-        calls = [partial(_apart, alone, entry, seed, rows, limit) for entry, seed in parts]
+        calls = [partial(_run_in_process, alone, entry, seed, rows, limit) for entry, seed in parts]
         done: dict[int, PrequentialResult] = {}
         made = track(in_processes(calls, jobs), f"{jobs} processes", len(parts), console=console,
                      transient=True, disable=not console.is_terminal)  # fmt: skip
@@ -119,7 +119,7 @@ class Contest:
             if seed == self.seed + runs - 1:
                 self.models[entry.name] = model
 
-    def _played(
+    def _run_one(
         self, entry: Entry, seed: int, blocks: Iterable[Any], progress: RunProgress | None
     ) -> tuple[PrequentialResult, StreamModel]:
         """The result of one run, and its model."""
@@ -157,14 +157,14 @@ class Contest:
         return StreamModel(entry.make(seed), scaling=self.scaling, encoder=self.encoder)
 
 
-def _apart(
+def _run_in_process(
     contest: Contest,
     entry: Entry,
     seed: int,
     rows: Callable[[int], Iterable[Any]],
     limit: int | None,
 ) -> tuple[PrequentialResult, StreamModel]:
-    return contest._played(entry, seed, take(rows(seed), limit), None)
+    return contest._run_one(entry, seed, take(rows(seed), limit), None)
 
 
 def _parameters(estimator: Any) -> dict[str, Any]:
