@@ -11,8 +11,12 @@ from typer.testing import CliRunner
 
 import onkel
 from onkel.cli.app import app
-from onkel.evaluation.waiting import packed, unpacked
-from onkel.streams import Block
+from onkel.errors import ModelFileError
+from onkel.evaluation.delayed import Delayed
+from onkel.evaluation.learner import as_learner
+from onkel.learners import FOGDRegressor
+from onkel.persistence.contents import flatten, unflatten
+from onkel.pipeline.label_queue import LabelQueue, Waiting
 
 ROWS = 200
 
@@ -99,35 +103,46 @@ def test_a_run_does_not_go_on_with_another_delay(walk, tmp_path):
 )
 def test_waiting_rows_come_back_from_json(kind, labels):
     rng = np.random.default_rng(0)
-    rows = []
+    queue, rows = LabelQueue(), []
     for i, label in enumerate(labels):
         X = rng.normal(size=(1, 2 + i)).astype(np.float32)
         X = X if kind == "dense" else csr_matrix(X)
-        block = Block(X, np.array([label]), 7 + i, groups=np.array(["b"]), times=np.array([0.1]))
-        rows.append((3.5 - i, i, block))
-    back = unpacked(json.loads(json.dumps(packed(rows))))
-    assert [one[:2] for one in back] == sorted(one[:2] for one in rows)
-    for (*_, row), (*_, old) in zip(back, sorted(rows, key=lambda one: one[0]), strict=True):
-        dense = [block.X.toarray() if kind == "sparse" else block.X for block in (row, old)]
+        y = np.array([label])[0]
+        rows.append(Waiting(X, "b", None, y, 3.5 - i, np.float64(0.1), 7 + i, i))
+        queue.add(i, rows[i])
+    tree, arrays = flatten(queue.get_state())
+    back = LabelQueue.from_state(unflatten(json.loads(json.dumps(tree)), arrays))
+    assert [back.ahead("b"), len(back)] == [3, 3]
+    for old in sorted(rows, key=lambda one: one.due):
+        row = back.take_due(3.5)
+        dense = [one.x.toarray() if kind == "sparse" else one.x for one in (row, old)]
         np.testing.assert_array_equal(*dense)
-        assert row.X.dtype == np.float32
-        assert (row.y, row.y.dtype.kind) == (old.y, old.y.dtype.kind)
-        assert (row.start, row.groups, row.times) == (old.start, old.groups, old.times)
+        assert row.x.dtype == np.float32
+        assert (row.y, np.array([row.y]).dtype.kind) == (old.y, old.y.dtype.kind)
+        assert row[1:] == old[1:]
+    assert back.take_due(3.5) is None
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"number": [0]},
-        {"X": {"dense": {"dtype": "O", "bytes": ""}}},
+        {"ids": [0]},
+        {"X": np.zeros((2, 2), dtype=object)},
         {"due": [float("nan")] * 2},
         {"y": None},
+        {"y": [None, 1.0]},
+        {"widths": [1, 3]},
     ],
 )
 def test_broken_waiting_rows_are_refused(change):
-    rows = [(1.0, i, Block(np.zeros((1, 2)), np.array([0.0]), i)) for i in range(2)]
-    with pytest.raises((KeyError, TypeError, ValueError, IndexError)):
-        unpacked(packed(rows) | change)
+    late = Delayed(FOGDRegressor(), as_learner(FOGDRegressor()), 5)
+    for i in range(2):
+        late.waiting.add(i, Waiting(np.zeros((1, 2)), y=0.0, due=1.0))
+    state = late.get_state()
+    late.set_state(state)
+    state["waiting"] |= change
+    with pytest.raises(ModelFileError):
+        late.set_state(state)
 
 
 def test_a_delay_by_time_is_that_of_as_many_rows(sites):

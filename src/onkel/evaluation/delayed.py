@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections import Counter
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
 from onkel.errors import DataError
-from onkel.evaluation.waiting import Waiting, packed, unpacked
 from onkel.learners.grouping import by_group
 from onkel.parameters import is_whole
 from onkel.pipeline import StreamModel
+from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.statistics import is_fitted
+from onkel.state import Number, Whole, check, inside, require
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 
@@ -57,10 +56,8 @@ class Delayed:
     def __init__(self, model: Any, learner: Any, delay: int | timedelta) -> None:
         self.model, self.learner, self.delay = model, learner, delay
         self.task: str = learner.task
-        #: rows whose labels are still to come, as (when it comes, number of the row, row)
-        self.waiting: list[Waiting] = []
-        #: how many rows of each group wait
-        self.ahead: Counter[Any] = Counter()
+        #: rows whose labels are still to come, by their numbers
+        self.waiting = LabelQueue()
         #: how many labels had not come when each row of the last block was predicted
         self.missing: list[int] = []
         self.n_rows, self.now = 0, -math.inf
@@ -85,8 +82,7 @@ class Delayed:
                 self._learn_until(self.now)
                 self.missing.append(len(self.waiting))
                 told.append(self._predict(row))
-                heapq.heappush(self.waiting, (due, self.n_rows, row))
-                self.ahead[_group(row)] += 1
+                self.waiting.add(self.n_rows, _waiting(row, due))
                 self.n_rows += 1
         except DataError as error:
             error.predictions = self._array(told)
@@ -100,20 +96,26 @@ class Delayed:
     def get_state(self) -> dict[str, Any]:
         """What a run that was cut off needs besides the model to go on; JSON-able."""
         now = None if math.isinf(self.now) else self.now
-        return {"waiting": packed(self.waiting), "n_rows": self.n_rows, "now": now}
+        return {"waiting": self.waiting.get_state(), "n_rows": self.n_rows, "now": now}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """The inverse of :meth:`get_state`.
 
         Raises
         ------
-        KeyError, TypeError, ValueError, IndexError
+        ModelFileError
             ``state`` is not that of a run with a delay.
         """
-        self.waiting = unpacked(state["waiting"])
-        heapq.heapify(self.waiting)
-        self.ahead = Counter(_group(row) for *_, row in self.waiting)
-        self.n_rows = int(state["n_rows"])
+        check(state, {"n_rows": Whole(), "now": Number(empty=True)})
+        with inside(state, "waiting") as waiting:
+            queue = LabelQueue.from_state(waiting)
+            for row in queue.rows():
+                known = row.y is not None and row.due < math.inf
+                require(known, "due: a row that waits has no label, or no time when it comes")
+                require(
+                    not isinstance(row.x, dict) and row.x.dtype.kind == "f", "X: must be numbers"
+                )
+        self.waiting, self.n_rows = queue, int(state["n_rows"])
         self.now = -math.inf if state["now"] is None else float(state["now"])
 
     def _due(self, row: Block) -> float:
@@ -133,23 +135,22 @@ class Delayed:
 
     def _learn_until(self, now: float) -> None:
         """Learn the rows whose labels have come, in the order in which they come."""
-        while self.waiting and self.waiting[0][0] <= now:
-            row = heapq.heappop(self.waiting)[2]
-            group = _group(row)
-            self.ahead[group] -= 1
-            if not self.ahead[group]:
-                del self.ahead[group]
-            self.learner.learn(row)
+        while (row := self.waiting.take_due(now)) is not None:
+            groups = None if row.group is None else np.array([row.group])
+            times = None if row.time is None else np.array([row.time])
+            block = Block(row.x, np.array([row.y]), row.start, row.late, groups, times)
+            self.learner.learn(block)
 
     def _check_width(self, row: Block) -> None:
-        grows = self.waiting and self.waiting[0][2].X.shape[1] != row.X.shape[1]
+        first = self.waiting.first_due()
+        grows = first is not None and first.x.shape[1] != row.X.shape[1]
         if grows and not isinstance(self.model, StreamModel):
             raise DataError(
                 "a column came in mid-stream, which a run with a delay does not take", row=row.start
             )
 
     def _predict(self, row: Block) -> Any:
-        ahead = self.ahead[_group(row)]
+        ahead = self.waiting.ahead(_group(row))
         if isinstance(self.model, StreamModel):
             if is_fitted(self.model.estimator):
                 return self.model.next_features(row.X, ahead, row.groups)[0]
@@ -164,3 +165,10 @@ class Delayed:
 
 def _group(row: Block) -> Any:
     return None if row.groups is None else row.groups[0]
+
+
+def _waiting(row: Block, due: float) -> Waiting:
+    """A block of one row, as it waits for its label."""
+    assert row.y is not None
+    time = None if row.times is None else row.times[0]
+    return Waiting(row.X, _group(row), None, row.y[0], due, time, row.start, row.late)

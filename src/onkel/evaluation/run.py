@@ -252,7 +252,7 @@ class PrequentialRun:
         return len(self._learner.waiting) if isinstance(self._learner, Delayed) else 0
 
     def get_waiting(self) -> dict[str, Any] | None:
-        """The rows that wait for their labels, JSON-able; None in a run without a delay."""
+        """The rows that wait for their labels; None in a run without a delay."""
         return self._learner.get_state() if isinstance(self._learner, Delayed) else None
 
     def set_waiting(self, state: Any) -> None:
@@ -266,9 +266,9 @@ class PrequentialRun:
         try:
             if isinstance(self._learner, Delayed):
                 self._learner.set_state(state)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except ModelFileError as error:
             raise ModelFileError(
-                f"the rows kept beside the model are not those of a run with a delay ({error!r})"
+                f"the rows kept beside the model are not those of a run with a delay ({error})"
             ) from None
 
     def _seconds(self) -> float:

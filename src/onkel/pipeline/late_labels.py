@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, OrderedDict
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from onkel import persistence
+from onkel.columns.failures import shorten
 from onkel.errors import DataError
 from onkel.learners.grouping import by_group
 from onkel.model.lock import locked
+from onkel.numerics.arrays import as_dense, as_values
 from onkel.persistence.contents import model_of_part, part_of
-from onkel.pipeline.late_row import kept
-from onkel.pipeline.late_rows import Row, get_rows, rows_of
+from onkel.pipeline.label_queue import LabelQueue, Waiting
+from onkel.pipeline.rows import NamedRow
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
 from onkel.state import Whole, check, inside
@@ -72,8 +74,7 @@ class LateLabels:
         self.model: Any = model
         self.most = int(most)
         self.n_forgotten = 0
-        self._waiting: OrderedDict[Any, Row] = OrderedDict()
-        self._ahead: Counter[Any] = Counter()
+        self._waiting = LabelQueue()
 
     @property
     def n_waiting(self) -> int:
@@ -106,15 +107,14 @@ class LateLabels:
         """
         if id in self._waiting:
             raise DataError(f"id {id!r}: a row with this id waits for its label already")
-        x = kept(x, self.model)
+        x = _copied(x, self.model)
         if group is None and isinstance(x, dict):
             group = x.get(self.model.settings.get("group"))
         predicted = self._predict(x, group)
         if len(self._waiting) == self.most:
-            self._gone(self._waiting.popitem(last=False)[1])
+            self._waiting.forget_oldest()
             self.n_forgotten += 1
-        self._waiting[id] = Row(x, group, predicted)
-        self._ahead[group] += 1
+        self._waiting.add(id, Waiting(x, group, predicted))
         return predicted
 
     @locked
@@ -140,7 +140,7 @@ class LateLabels:
             )
         more = by_group(self.model, None if row.group is None else [row.group])
         self.model.partial_fit(row.x, [y], **more)
-        self._gone(self._waiting.pop(id))
+        self._waiting.take(id)
         return row.predicted
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -166,7 +166,7 @@ class LateLabels:
             "model": part_of(self.model),
             "most": self.most,
             "n_forgotten": self.n_forgotten,
-            "waiting": get_rows(self._waiting),
+            "waiting": self._waiting.get_state(),
         }
 
     @classmethod
@@ -176,12 +176,11 @@ class LateLabels:
         late = cls(model_of_part(state, "model"), state["most"])
         late.n_forgotten = state["n_forgotten"]
         with inside(state, "waiting") as waiting:
-            late._waiting.update(rows_of(waiting))
-        late._ahead.update(row.group for row in late._waiting.values())
+            late._waiting = LabelQueue.from_state(waiting)
         return late
 
     def _predict(self, x: Any, group: Any) -> Any:
-        ahead, model = self._ahead[group], self.model
+        ahead, model = self._waiting.ahead(group), self.model
         if isinstance(model, StreamModel):
             if not is_fitted(model.estimator):
                 return 0.0 if model.task == "regression" else None
@@ -194,7 +193,49 @@ class LateLabels:
     def __repr__(self) -> str:
         return f"<LateLabels: {self.n_waiting:,} rows wait; {self.model!r}>"
 
-    def _gone(self, row: Row) -> None:
-        self._ahead[row.group] -= 1
-        if not self._ahead[row.group]:
-            del self._ahead[row.group]
+
+def _copied(x: Any, model: Any) -> Any:
+    """A row as a dict, or as an array (1, d) where the model's columns have no names.
+
+    Raises
+    ------
+    DataError
+        ``x`` is not one row.
+    """
+    takes_names = isinstance(model, StreamModel)
+    if takes_names and isinstance(x, Mapping | NamedRow):
+        return dict(x.items())
+    found = _records(x) if takes_names and hasattr(x, "columns") else [_vector(x)]
+    if len(found) != 1 or found[0] is None:
+        what = "a dict or an array (d,)" if takes_names else "an array (d,)"
+        raise DataError(f"one row is expected, {what}; got {shorten(x)}")
+    return _by_position(found[0], model) if takes_names else found[0]
+
+
+def _records(x: Any) -> list[dict[str, Any]]:
+    """The rows of a frame or table: of polars, Arrow or pandas."""
+    for name in ("to_dicts", "to_pylist"):
+        if hasattr(x, name):
+            return list(getattr(x, name)())
+    return list(x.to_dict("records"))
+
+
+def _vector(x: Any) -> np.ndarray | None:
+    """A copy (1, d) of a row; None if ``x`` is not one row."""
+    try:
+        row = np.array(as_dense(x) if hasattr(x, "toarray") else as_values(x))
+    except ValueError:  # values of several shapes
+        return None
+    single = row.ndim == 1 or (row.ndim == 2 and len(row) == 1)
+    return row.reshape(1, -1) if single else None
+
+
+def _by_position(row: Any, model: StreamModel) -> Any:
+    """An array as a dict, where the model knows the names of its columns."""
+    encoder = model.encoder
+    if isinstance(row, dict) or encoder is None or encoder.n_vector is not None:
+        return row
+    names, values = [column.name for column in encoder.columns], row[0].tolist()
+    if len(names) != len(values):
+        raise DataError(f"{len(values)} values where the model has {len(names)} columns: {names}")
+    return dict(zip(names, values, strict=True))
