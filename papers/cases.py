@@ -12,17 +12,23 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from onkel import make
+
 Key = tuple[str, int, str, str, str]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Mean and standard deviation over the paper's runs, in its metric; None: not printed."""
+    """Mean and standard deviation over the paper's runs, in its metric; None: not printed.
+
+    ``loss``: the loss that the paper learned with; empty where it doesn't say.
+    """
 
     value: float
     std: float | None = None
     seconds: float | None = None
     test_seconds: float | None = None
+    loss: str = ""
 
 
 @cache
@@ -33,7 +39,7 @@ def cells() -> dict[Key, Cell]:
     for row in csv.DictReader(text.splitlines()):
         key = (row["paper"], int(row["table"]), row["dataset"], row["algorithm"], row["setting"])
         std, seconds, test = (_number(row[name]) for name in ("std", "seconds", "test_seconds"))
-        found[key] = Cell(float(row["value"]), std, seconds, test)
+        found[key] = Cell(float(row["value"]), std, seconds, test, row["loss"])
     return found
 
 
@@ -75,6 +81,20 @@ METRICS = {
 }
 
 
+#: losses of learners that are not onkel's
+_LOSSES = {"svc": "hinge", "bsgd-random": "hinge", "llsvm": "squared_hinge"}
+
+
+@cache
+def _loss_of(learner: str, task: str) -> str:
+    """A learner's loss by default."""
+    if learner in _LOSSES:
+        return _LOSSES[learner]
+    kind = "regression" if task == "regression" else "classification"
+    of_mistakes = "epsilon_insensitive" if task == "regression" else "mistakes"
+    return str(make(learner, kind).get_params(deep=False).get("loss", of_mistakes))
+
+
 @dataclass(frozen=True)
 class Rows:
     """Which rows of a data set, and in what form.
@@ -83,6 +103,8 @@ class Rows:
     this class against all others. ``unit_target``: the target is scaled to [0, 1]. ``share`` and
     ``most``: a random part of the rows for a search, drawn with a seed of its own. ``file``: a
     stream in a Parquet file, in its own order, in place of a data set; ``dataset`` is then "".
+    ``one_hot``: columns of symbols, of which each value becomes a column; all columns are then
+    scaled to [0, 1].
     """
 
     dataset: str
@@ -95,6 +117,7 @@ class Rows:
     share: float = 1.0
     most: int | None = None
     file: str = ""
+    one_hot: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -198,6 +221,12 @@ class Case:
     def made_by(self) -> str:
         """Name of the learner."""
         return self.learner or self.algorithm
+
+    @property
+    def loss(self) -> str:
+        """The loss that the run learns with, or "mistakes" where only these move the learner."""
+        given = self.parameters.get("loss")
+        return str(given) if given else _loss_of(self.made_by, self.task)
 
     @property
     def quantity(self) -> str:

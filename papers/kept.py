@@ -46,7 +46,8 @@ def keep(parts: Sequence[Part], about: dict[str, str], folder: Path = FOLDER) ->
     written = []
     for paper in dict.fromkeys(part.experiment.paper for part in parts):
         kept = read(paper, folder)
-        run = str(1 + max(map(int, kept["runs"]), default=0))
+        new = str(1 + max(map(int, kept["runs"]), default=0))
+        run = next((number for number, told in kept["runs"].items() if told == about), new)
         kept["runs"][run] = about
         for part in parts:
             if part.experiment.paper == paper:

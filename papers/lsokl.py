@@ -84,7 +84,7 @@ _UNKNOWN_MNIST = (
     "[-1, 1] (19.4), rows of unit length (63), B = 200 (16.1)."
 )
 _SPAMBASE_NOGD = (
-    "Not met, and not by the authors' program either: on these rows it gives 32.1 ± 1.9. Tried: "
+    "The authors' program gives 32.1 ± 1.9 on these rows. Tried: "
     "η from 5e-5 to 2 (31.7 to 32.2); B = 50 (32.1), 200 (30.2), 500 (28.2, k = 100); σ = 4 (32.1) "
     "and 64 (29.7); without the 391 duplicate rows (33.0); columns scaled to [0, 1] (39.5), "
     "[-1, 1] (32.7), standardised (12.5), log(1 + x) (14.1); rows of unit length (39.5). The rank "
@@ -95,7 +95,7 @@ FULL_RANK = (
     "paper's text says 0.2·B."
 )
 _SPAMBASE = (
-    "Not met. There is no parameter to choose, and the authors' Perceptron gives 24.71 ± 0.36 on "
+    "There is no parameter to choose, and the authors' Perceptron gives 24.71 ± 0.36 on "
     "these rows: the printed orders or scaling were others."
 )
 NOTES: dict[tuple[str, str], str] = {
@@ -105,21 +105,20 @@ NOTES: dict[tuple[str, str], str] = {
     ("poker", "fogd"): "A random 125 008 of the paper's rows.",
     ("cod-rna", "fogd"): "59 535 rows (the paper's training set), standardised; it streams the "
     "271 617 test rows.",
-    ("kddcup99", "fogd"): "494 021 rows of the 10 percent file and its columns; the paper streams "
-    "1 131 571 rows of 127.",
+    ("kddcup99", "fogd"): "494 021 rows of the 10 percent file, symbols one-hot and all columns in "
+    "[0, 1] (118 of them); the paper streams 1 131 571 rows of 127, and doesn't say how they were "
+    "prepared.",
     ("year", "fogd"): "The file here may hold a small part of the rows.",
     ("mnist", "nogd"): _UNKNOWN_MNIST,
     ("spambase", "perceptron"): _SPAMBASE,
     ("spambase", "rbp"): _SPAMBASE,
-    ("a9a", "perceptron"): "Not met, by 0.03: at most 21.10 was asked. There is no parameter to "
-    "choose.",
-    ("a9a", "ogd"): "Not met, by 0.01: at most 16.50 was asked. On orders that are not reported "
+    ("a9a", "perceptron"): "There is no parameter to choose.",
+    ("a9a", "ogd"): "On orders that are not reported "
     "η = 0.15, 0.2, 0.25, 0.3 and 0.4 give 16.58, 16.50, 16.50, 16.57 and 16.74.",
     ("a9a", "forgetron"): "With the right root (the default) 29.98 over two orders.",
-    ("ijcnn1", "perceptron"): "Not met: the printed deviation is an eighth of that between orders "
+    ("ijcnn1", "perceptron"): "The printed deviation is an eighth of that between orders "
     "here, by which 12.27 is less than one away. There is no parameter to choose.",
-    ("cpusmall", "rbp"): "η = 0.1, as of the other perceptrons, gives 0.0502.",
-    ("cpusmall", "forgetron"): "Over all 20 orders 0.05015 ± 0.00061, which is met.",
+    ("cpusmall", "rbp, B = 20"): "η = 0.1, as of the other perceptrons, gives 0.0502.",
     ("usps", "bpa-s"): "C = 1 as in the authors' scripts gives 17.4.",
 }
 
@@ -131,9 +130,9 @@ GAMMA = 1.0 / (2.0 * 8.0**2)
 _TASKS = {5: "binary", 7: "multiclass", 9: "regression"}
 
 _D_REGRESSION = 450
-# The paper says B = 30. With 20 its numbers for housing and mg are matched to the digit, and on
-# the other data sets, too, except for BOGD.
-_B_REGRESSION, _B_BOGD, _EXACT = 20, 30, ("housing", "mg")
+# The paper says B = 30. With 20 its numbers for housing and mg are matched to the digit, and come
+# closer on the other data sets, too, except for BOGD.
+_B_PRINTED, _B_MATCHED, _EXACT = 30, 20, ("housing", "mg")
 # BPA-S's C where it isn't 1 as in the authors' scripts
 _C = {"usps": 0.2}
 _OLDEST = {"removal": "oldest", "max_weight": float("inf")}
@@ -155,6 +154,10 @@ _FEW_RUNS = {
     **{(name, ogd): 3 for name in ("w8a", "cod-rna", "kddcup08") for ogd in ("perceptron", "ogd")},
 }
 _OTHER_ROWS = ("mnist", "kddcup99", "cod-rna")
+
+
+#: symbols of kddcup99: protocol, service, flag
+SYMBOLS = {"kddcup99": (1, 2, 3)}
 
 
 def classifiers(table: int, dataset: str, budget: int | None = None) -> Learners:
@@ -184,7 +187,7 @@ def classifiers(table: int, dataset: str, budget: int | None = None) -> Learners
 def _regressors(dataset: str, row: dict[str, str]) -> Learners:
     """Algorithm -> its parameters."""
     perceptron = step_of(row["perceptron"])
-    bounded = {"budget": _B_REGRESSION, **perceptron}
+    bounded = {"budget": _B_PRINTED, **perceptron}
     learners: Learners = {
         "perceptron": perceptron,
         "ogd": step_of(row["ogd"]),
@@ -193,8 +196,7 @@ def _regressors(dataset: str, row: dict[str, str]) -> Learners:
         "rbp": {**bounded, **step_of(row["rbp"])},
         "forgetron": bounded,
         "projectron": {**bounded, "eta": 0.0},
-        "bogd": {"budget": _B_REGRESSION if dataset in _EXACT else _B_BOGD, **_OLDEST,
-                 **step_of(row["bogd"]), "alpha": 0.03},
+        "bogd": {"budget": _B_PRINTED, **_OLDEST, **step_of(row["bogd"]), "alpha": 0.03},
         "fogd": {"n_components": _D_REGRESSION, **step_of(row["fogd"], _D_REGRESSION)},
         "nogd": {"n_components": 30, "rank": 6, **step_of(row["nogd"])},
     }  # fmt: skip
@@ -225,7 +227,9 @@ def case_of(
     here = "learning_rate" in grid and "learning_rate" not in parameters
     search = Search(grid, most=_MOST) if here else Search(grid, orders=3)
     return Case(
-        rows=Rows(dataset, n_first=10000 if dataset == "mnist" else None),
+        rows=Rows(
+            dataset, n_first=10000 if dataset == "mnist" else None, one_hot=SYMBOLS.get(dataset, ())
+        ),
         algorithm=algorithm,
         task=_TASKS[table],
         parameters={**parameters, "gamma": GAMMA, "dtype": "float64"},
@@ -241,7 +245,7 @@ def case_of(
 
 
 def _cells(table: int, dataset: str, origin: str, learners: Learners) -> Iterator[Case]:
-    """The cells that the table prints, and NOGD with full rank beside one of them."""
+    """The cells that the table prints; beside some of them a variant that comes closer."""
     of_features, *of_supports = origin.split("/")
     for algorithm, parameters in learners.items():
         first = algorithm in ("fogd", "nogd") or not of_supports
@@ -252,7 +256,10 @@ def _cells(table: int, dataset: str, origin: str, learners: Learners) -> Iterato
             yield found
         if (dataset, algorithm) == ("spambase", "nogd"):
             full = found.at({"rank": parameters["n_components"]})
-            yield replace(full, label="nogd, k = B", note=FULL_RANK)
+            yield replace(full, label="nogd, k = B", note=FULL_RANK, published=None)
+        matched = ("rbp", "forgetron", "projectron", *(("bogd",) * (dataset in _EXACT)))
+        if table == 9 and algorithm in matched:
+            yield replace(found.at({"budget": _B_MATCHED}), label=f"{algorithm}, B = {_B_MATCHED}")
 
 
 def linear(case: Case) -> Case:
@@ -278,7 +285,9 @@ _PROTOCOL = (
 )
 _CLASSES = _PROTOCOL.format(budget="budget B, D = 4B frequencies, rank 0.2 B; hinge loss")
 _VALUES = _PROTOCOL.format(
-    budget="B = 30, D = 450, rank 6; squared error outside of a dead zone of 0.1"
+    budget="B = 30, D = 450, rank 6; squared error outside of a dead zone |f - y| > 0.1, as in the "
+    "authors' programs, where the paper writes (f - y)² > ε. The rows with B = 20, which the paper "
+    "doesn't name, come closer to what it prints"
 )
 EXPERIMENTS = tuple(
     Experiment(f"lsokl.table{table}", "lsokl", title, protocol, tuple(_cases(table)))

@@ -67,7 +67,8 @@ EXPERIMENTS = (
     _curves(2, 7, "Several classes: time as rows come", _SECONDS),
     Experiment(
         "lsokl.figure3", "lsokl", "Effect of p_f (frequencies D = p_f B) and p_n (rank k = p_n B)",
-        f"B = 200, else as Table 7; {_N_RUNS} orders.", tuple(_sensitivity()),
+        f"B = 200, else as Table 7; {_N_RUNS} orders. η per frequency stays as it is for p_f = 4.",
+        tuple(_sensitivity()),
         (Picture("x", "value", "p", "mistakes, %"), Picture("x", "seconds", "p", "seconds")),
     ),
     Experiment(

@@ -23,12 +23,14 @@ from onkel import (
     ExplicitKernelRegressor,
     NystroemFeatures,
     StreamModel,
+    SupportKernelClassifier,
     make,
     prequential,
 )
+from onkel.budgets import RandomRemoval
 from onkel.evaluation.search import SEARCH_SEED
 from onkel.maps.online_kmeans import Panel
-from onkel.rules import Gradient
+from onkel.rules import Gradient, Pegasos
 from papers.aligned import alignment
 from papers.cases import Case
 from papers.nolana import kernel_error
@@ -80,9 +82,19 @@ def _gradient_over(map_class: Any) -> Callable[..., Any]:
     return made
 
 
+def _bsgd_random(seed: int, *, alpha: float, **parameters: Any) -> Any:
+    """Budgeted Pegasos that drops a random row, as Lu et al. have BSGD-R."""
+    budget = RandomRemoval(parameters.pop("budget"))
+    rule = Pegasos(alpha, project=False)
+    return SupportKernelClassifier(
+        loss="hinge", rule=rule, budget=budget, random_state=seed, **parameters
+    )
+
+
 #: learners that are not in onkel, made with (seed, **parameters)
 OTHERS: dict[str, Callable[..., Any]] = {
     "svc": _svc,
+    "bsgd-random": _bsgd_random,
     "llsvm": _llsvm,
     "nystroem": _gradient_over(NystroemFeatures),
     "nolana-losing": _gradient_over(_LosingMap),

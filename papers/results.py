@@ -78,12 +78,15 @@ class Result(Measured):
 
         "met": within two of the paper's standard deviations (where it prints none, of ours, which
         count up to 5 % of the printed value); "better": beyond that; "not met": on the wrong side
-        of it. Where the rows differ: "within 5.7", "over 5.7" if a limit is set, else "rows
-        differ". "reference": nothing to compare with. "no data", "failed": there is no value.
+        of it. "loss differs": the paper learned with another loss. Where the rows differ: "within
+        5.7", "over 5.7" if a limit is set, else "rows differ". "reference": nothing to compare
+        with. "no data", "failed": there is no value.
         """
         if self.missing or not self.values:
             return "no data" if self.missing else "failed"
         cell, limit = self.case.published, self.case.limit
+        if cell is not None and cell.loss not in ("", self.case.loss):
+            return "loss differs"
         if cell is not None and self.comparable:
             own = min(self.std, _MOST_SPREAD * abs(cell.value))
             return self._against(cell.value, own if cell.std is None else cell.std)

@@ -105,6 +105,8 @@ def load_rows(rows: Rows) -> tuple[np.ndarray, np.ndarray, bool]:
         return X, y, rows.n_first is None or len(y) < rows.n_first
     data = datasets.load(rows.dataset, subset=rows.subset, scaling=rows.scaling, dtype=rows.dtype)
     X, y = data.X[: rows.n_first], data.y[: rows.n_first]
+    if rows.one_hot:
+        X = _one_hot(X, rows.one_hot)
     if rows.positive is not None:
         y = (y == rows.positive).astype(int)
     if rows.unit_target:
@@ -113,6 +115,15 @@ def load_rows(rows: Rows) -> tuple[np.ndarray, np.ndarray, bool]:
         chosen = part_of(len(y), rows.share, rows.most)
         X, y = X[chosen], y[chosen]
     return X, y, data.complete
+
+
+def _one_hot(X: np.ndarray, columns: tuple[int, ...]) -> np.ndarray:
+    """A column of 0 and 1 for each value of these columns; the others scaled to [0, 1]."""
+    plain = np.delete(X, columns, axis=1)
+    low, high = plain.min(axis=0), plain.max(axis=0)
+    plain = (plain - low) / np.where(high > low, high - low, 1.0)
+    symbols = [(X[:, [j]] == np.unique(X[:, j])).astype(X.dtype) for j in columns]
+    return np.hstack([plain, *symbols])
 
 
 def train_and_test(rows: Rows) -> tuple[tuple[np.ndarray, ...], bool]:

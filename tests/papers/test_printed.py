@@ -1,0 +1,127 @@
+"""Each of the 396 printed numbers: the entry that runs it, the variant, and the loss as printed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from papers import EXPERIMENTS, PAPERS, Result
+from papers.cases import cells
+from papers.kept import read, results_of
+from papers.lsokl import CLASSIFICATION, rows_of
+
+#: paper and algorithm -> the learner here, and what makes it the paper's variant
+VARIANTS = {
+    ("lsokl", "libsvm"): ("svc", {}),
+    ("lsokl", "llsvm"): ("llsvm", {}),
+    ("lsokl", "bsgd-m"): ("bsgd-m", {}),
+    ("lsokl", "bsgd-r"): ("bsgd-random", {}),
+    ("lsokl", "norma"): ("norma", {"nu": 0.4}),
+    ("rrf", "rrf-hinge"): ("rrf", {"loss": "hinge", "damping": 0.0}),
+    ("rrf", "rrf-logit"): ("rrf", {"loss": "logistic", "damping": 0.0}),
+    ("rrf", "rrf-eps"): ("rrf", {"loss": "epsilon_insensitive", "damping": 0.0}),
+    ("rrf", "rrf-l1"): ("rrf", {"loss": "absolute", "damping": 0.0}),
+    ("rrf", "rrf-l2"): ("rrf", {"loss": "squared", "damping": 0.0}),
+    ("rrf", "bsgd-m"): ("bsgd-m", {}),
+    # of the first rows, not of the first support vectors
+    ("nolana", "nogd"): ("nystroem", {}),
+    ("nolana", "rrf"): ("rrf", {"damping": 0.0}),
+    **{
+        (paper, name): (name, {})
+        for paper, names in {
+            "lsokl": ("perceptron", "ogd", "rbp", "bpa-s", "bogd", "fogd", "nogd", "forgetron"),
+            "rrf": ("perceptron", "ogd", "rbp", "forgetron", "bpa-s", "bogd", "fogd", "nogd",
+                    "dualsgd"),
+            "nolana": ("pa", "fogd", "dualsgd", "nolana"),
+        }.items()
+        for name in names
+    },
+    # every mistake is stored until the set is full, then projected
+    **{
+        (paper, name): (name, {"eta": 0.0})
+        for paper in ("lsokl", "rrf") for name in ("projectron", "projectron++")
+    },
+}  # fmt: skip
+#: cells that are run with another loss, and why
+OTHER_LOSS = {
+    ("nolana", 2, "cpusmall", "dualsgd", ""): "Pegasos's steps 1/(λt) diverge with the squared loss"
+}
+METRICS = {"lsokl": {3: "accuracy", 9: "mse"}, "rrf": {2: "rmse"}, "nolana": {1: "accuracy"}}
+
+
+def entry_of(key):
+    """The cell of a table that repeats a printed number: the first that is compared with it."""
+    paper, table, *_ = key
+    runs = [c for c in EXPERIMENTS[f"{paper}.table{table}"].cases if c.published is cells()[key]]
+    assert runs, f"{key}: nothing runs it"
+    return runs[0]
+
+
+def test_there_are_396():
+    assert len(cells()) == 396
+
+
+@pytest.mark.parametrize("key", cells(), ids=lambda key: "-".join(map(str, key)))
+def test_the_entry_runs_what_was_printed(key):
+    paper, table, dataset, algorithm, setting = key
+    case, cell = entry_of(key), cells()[key]
+    assert (case.dataset, case.algorithm) == (dataset, algorithm)
+    learner, variant = VARIANTS[paper, algorithm]
+    assert case.made_by == learner
+    for name, value in variant.items():
+        assert case.parameters[name] == value
+    if paper == "lsokl" and algorithm == "forgetron" and table != 9:
+        assert case.parameters["variant"] == "lsokl"
+    if setting:
+        assert case.parameters["threshold"] == float(setting)
+    metric = METRICS[paper].get(table, "mistakes")
+    if paper == "nolana":
+        metric = "rmse" if dataset == "cpusmall" else "accuracy"
+    assert case.metric == metric
+    assert (case.loss != cell.loss) == (key in OTHER_LOSS) or not cell.loss
+
+
+@pytest.mark.parametrize("table", [5, 7, 9])
+def test_sizes_are_the_papers(table):
+    """B and D = 4B of the heading; B = 30, D = 450, rank 6 in regression."""
+    rows = {} if table == 9 else rows_of(CLASSIFICATION[table])
+    for key in cells():
+        if key[:2] != ("lsokl", table):
+            continue
+        case = entry_of(key)
+        B = 30 if table == 9 else int(rows[key[2]]["B"])
+        given = case.parameters
+        if key[3] == "fogd":
+            assert given["n_components"] == (450 if table == 9 else 4 * B)
+        elif key[3] == "nogd":
+            assert (given["n_components"], given["rank"]) == (B, B // 5)
+        elif "budget" in given and key[3] != "norma":
+            assert given["budget"] == B, key
+
+
+def test_another_loss_is_no_repetition():
+    """Whatever the numbers are, the verdict is that the loss differs."""
+    (case,) = [
+        c for c in EXPERIMENTS["nolana.table2"].cases if c.name == "usps/nogd, logistic loss"
+    ]
+    told = {"values": (case.published.value,), "seconds": (1.0,), "n_rows": 9298}
+    assert Result(case=case, **told).verdict == "loss differs"
+    assert Result(case=replace(case.at({"loss": "hinge"})), **told).verdict == "met"
+
+
+def test_no_verdict_is_typed():
+    """Neither in a note nor in a protocol: pages compute them from the runs."""
+    for entry in EXPERIMENTS.values():
+        for text in (entry.protocol, *(case.note for case in entry.cases)):
+            assert not re.search(r"\b(not met|is met|are met|loss differs)\b", text, re.I), text
+
+
+def test_what_was_kept_has_every_verdict_computed():
+    known = {"met", "better", "not met", "rows differ", "loss differs", "reference", "failed"}
+    for paper in PAPERS:
+        kept = read(paper)
+        for entry in (e for e in EXPERIMENTS.values() if e.paper == paper):
+            for result in results_of(entry, kept):
+                assert result.verdict in known or result.verdict.startswith(("within", "over"))
