@@ -4,7 +4,7 @@ Streams made to raise alarms: two concepts that change places every 300 and ever
 one every 1 000, and every 10 000. With FOLDER also its electricity8 (half-hourly prices). Each is
 learned by the default with and without its restart. *Work* is the work of challengers, and of the
 fits of those that took over, divided by the work of learning itself, as
-:mod:`onkel.default.spending` counts it; *most* is its largest value on the way. One core, CPU
+:mod:`onkel.default.compute_budget` counts it; *most* is its largest value on the way. One core, CPU
 seconds.
 """
 
@@ -51,8 +51,8 @@ def learned(X: np.ndarray, y: np.ndarray, restart: bool) -> tuple[float, float, 
         before = model.predict_then_learn(X[a : a + BLOCK], labels, classes=classes)
         wrong += int((before != labels).sum())
         if restart:
-            spending = model.model_.rivals.spending
-            shares.append(spending.followed / max(spending.learned, 1))
+            budget = model.model_.budget
+            shares.append(budget.followed / max(budget.learned, 1))
     seconds = time.process_time() - began
     return 100.0 * wrong / len(y), seconds, shares, len(model.changes_)
 

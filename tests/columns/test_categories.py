@@ -208,5 +208,5 @@ def test_the_default_goes_on_as_it_is_when_values_come_late():
 
 def _challenged(model):
     """Whether a challenger has begun, or waits until there is work to spare for it."""
-    rivals = model.estimator.model_.rivals
-    return rivals.challenger is not None or rivals.column_waits
+    both = model.estimator.model_
+    return both.challenger is not None or both.column_waits

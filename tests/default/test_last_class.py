@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier
-from onkel.default.last_class import LastClass
+from onkel.default.remembering import LastClass
 from onkel.errors import ModelFileError
 
 N, K = 400, 3

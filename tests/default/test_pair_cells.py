@@ -9,9 +9,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default import cell_loops
 from onkel.default.bins import PairBins
-from onkel.default.cells import PairCells, residuals_with_class
+from onkel.default.cells import ROWS, PairCells, find_bins, residuals_with_class
 
 pytestmark = pytest.mark.compiled
 
@@ -33,7 +32,7 @@ def bins_of(X, bins):
     values, columns, edges, _ = bins.of_rows(X)
     B = np.empty((X.shape[0], len(columns)), np.int64)
     for t in range(len(B)):
-        cell_loops.find_bins(values, t, columns, edges, B[t])
+        find_bins(values, t, columns, edges, B[t])
     return B
 
 
@@ -122,7 +121,8 @@ def test_columns_alone_are_cut_where_pairs_are_but_in_fewer_bins():
         assert set(coarse[np.isfinite(coarse)]) <= set(fine)
     counts = np.bincount(bins_of(X, few)[:, 0])
     assert counts.max() < 1.5 * counts.min()
-    again = PairBins.from_state(few.get_state(), X.shape[1])
+    again = PairBins.none()
+    again.set_state(few.get_state())
     np.testing.assert_array_equal(again.pairs, few.pairs)
     np.testing.assert_array_equal(bins_of(X, again), bins_of(X, few))
 
@@ -167,7 +167,7 @@ def test_forgotten_rows_are_rows_of_less_weight():
     other.learn(X[[0, 255]], R[:2], np.full(2, 128 * kept))
     np.testing.assert_allclose(model.V, other.V)
     np.testing.assert_allclose(model.W, other.W)
-    assert model.sums[cell_loops.ROWS] == 256
+    assert model.sums[ROWS] == 256
 
 
 def test_a_class_added_is_a_class_that_was_never_seen():

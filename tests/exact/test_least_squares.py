@@ -192,7 +192,7 @@ def test_anchors_fall_on_row_numbers(cut, monkeypatch):
     for a in range(0, 300, cut):
         parts.learn(X[a : a + cut], y[a : a + cut], weight[a : a + cut])
     np.testing.assert_allclose(parts.coef, whole.coef, rtol=1e-7)
-    since = [len(model.weights.matrix.since) for model in (parts, whole)]
+    since = [model.weights.matrix.since.count for model in (parts, whole)]
     assert since == [np.count_nonzero(weight) % 50] * 2
 
 

@@ -55,6 +55,6 @@ def test_it_is_learning_in_order(weights, forgetting, monkeypatch):
     found, wanted = matrix.get_state(), other.get_state()
     for name in ("R", "b", "z_sum", "noise", "w0"):
         np.testing.assert_allclose(found[name], wanted[name], rtol=1e-9, atol=1e-9)
-    assert len(matrix.since) == len(other.since)
+    assert matrix.since.count == other.since.count
     np.testing.assert_allclose(model.weights.W, expected.weights.W, rtol=1e-9, atol=1e-12)
     assert np.array_equal(model.weights.state, expected.weights.state)

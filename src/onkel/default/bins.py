@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from onkel.numerics.arrays import as_dense
-from onkel.state import Array, Flag, check, require
+from onkel.state import Array, Fields, Flag, Stateful, require
 
 # 16 columns make 136 cells a row, which take 3 µs.
 _MOST_COLUMNS = 16
@@ -17,7 +17,7 @@ _MOST_BINS = 256
 _FEW_BINS = 8
 
 
-class PairBins:
+class PairBins(Stateful):
     """The bins of some columns, made from the first rows; a cell is a bin, or a pair of bins.
 
     Attributes
@@ -32,14 +32,24 @@ class PairBins:
     n_cells : int
     """
 
+    STATE: ClassVar[Fields] = {
+        "columns": Array(np.int64, ("m",), low=0, high=2**31),
+        "edges": Array(shape=("m", "ends"), finite=False),
+        "paired": Flag(),
+    }
+
     def __init__(self, columns: np.ndarray, edges: list[np.ndarray], paired: bool = True) -> None:
         self.columns, self.paired = columns, paired
+        self._set_edges(edges)
+
+    def _set_edges(self, edges: list[np.ndarray]) -> None:
+        """Keep the edges of each column, and lay out the cells."""
         longest = max((len(e) for e in edges), default=0)
         width = (1 << longest.bit_length()) - 1
         self.edges = np.full((len(edges), width), np.inf)
         for row, e in zip(self.edges, edges, strict=True):
             row[: len(e)] = e
-        self.pairs, self.n_cells = _layout([len(e) + 1 for e in edges], paired)
+        self.pairs, self.n_cells = _layout([len(e) + 1 for e in edges], self.paired)
 
     @classmethod
     def none(cls) -> PairBins:
@@ -77,27 +87,16 @@ class PairBins:
         values = as_dense(X[:, self.columns])
         return values, np.arange(len(self.columns)), self.edges, self.pairs
 
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays and scalars."""
-        return {"columns": self.columns, "edges": self.edges, "paired": self.paired}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any], d: int) -> PairBins:
-        """The inverse of :meth:`get_state`, for rows of d columns."""
-        fields = {
-            "columns": Array(dtype=np.int64, shape=("m",), low=0, high=d - 1),
-            "edges": Array(shape=("m", "ends"), finite=False),
-            "paired": Flag(),
-        }
-        sizes = check(state, fields)
+    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
         require(sizes["m"] <= _MOST_COLUMNS, f"columns: holds more than {_MOST_COLUMNS}")
         require(sizes["ends"] < _MOST_BINS, f"edges: makes more than {_MOST_BINS} bins")
         ends = np.asarray(state["edges"])
         with np.errstate(invalid="ignore"):  # ends are filled up with infinities
             steps = np.diff(ends, axis=1)[np.isfinite(ends[:, 1:])] if sizes["ends"] else ends
         require((ends > -np.inf).all() and (steps > 0.0).all(), "edges: are not in order")
-        edges = _finite(np.asarray(state["edges"]))
-        return cls(np.array(state["columns"]), edges, bool(state["paired"]))
+
+    def state_is_set(self) -> None:
+        self._set_edges(_finite(self.edges))
 
 
 def _finite(edges: np.ndarray) -> list[np.ndarray]:

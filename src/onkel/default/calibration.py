@@ -13,7 +13,7 @@ step).
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -21,7 +21,7 @@ from scipy.special import expit, softmax
 from onkel.losses import sigmoid
 from onkel.merging import joined
 from onkel.numerics.jit import jit
-from onkel.state import Array, check, require
+from onkel.state import Array, Fields, Stateful, require
 
 # Least squares on ±1 has f = 2p - 1 = tanh(½ logit p): a slope of 2 at 0; indicators likewise.
 _FIRST_SLOPE = 2.0
@@ -66,8 +66,13 @@ def _follow_many(F, codes, weight, theta, H, out):
         theta[0] -= weight[t] * (mean - F[t, codes[t]]) / H[0, 0]
 
 
-class Calibration:
+class Calibration(Stateful):
     """θ = (a, c) and H (2, 2)."""
+
+    STATE: ClassVar[Fields] = {
+        "theta": Array(shape=(2,), low=-1e6, high=1e6),
+        "H": Array(shape=(2, 2)),
+    }
 
     def __init__(self) -> None:
         self.theta = np.array([_FIRST_SLOPE, 0.0])
@@ -105,14 +110,6 @@ class Calibration:
         total = joined((of.H + np.triu(of.H, 1).T) @ of.theta for of in of_all)
         self.theta, self.H = np.linalg.solve(H, total), np.triu(H)
 
-    def get_state(self) -> dict[str, Any]:
-        """θ and H."""
-        return {"theta": self.theta, "H": self.H}
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        fields = {"theta": Array(shape=(2,), low=-1e6, high=1e6), "H": Array(shape=(2, 2))}
-        check(state, fields)
+    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
         (a, b), (_, c) = state["H"]
         require(a > 0.0 and a * c > b * b, "H: is not positive definite")
-        self.theta, self.H = np.array(state["theta"]), np.array(state["H"])

@@ -20,28 +20,40 @@ Kulesza & Dredze 2009 (AROW). The share is ours.
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, ClassVar
 
 import numpy as np
 
-from onkel.default import cell_loops as loops
 from onkel.default.bins import PairBins
 from onkel.merging import joined
 from onkel.model.labels import outputs_with_class
-from onkel.state import Array, check, inside
+from onkel.numerics.jit import jit
+from onkel.state import Array, Fields, Part, Stateful, require
 
-_ARRAYS = ("W", "V", "sums")
+#: places in the sums: Σ⟨r, s⟩ and √(Σ⟨r, s⟩²), Σ‖s‖², Σ‖r‖², Σ‖r - a s‖², rows
+AGREED, DOUBT, SIZE, WHOLE, LEFT, ROWS = range(6)
+N_SUMS = 6
+#: rows between two steps of forgetting
+PERIOD = 256
 
 
-class PairCells:
+class PairCells(Stateful):
     """Weights W (cells, K), variances V (cells,) and the sums that a comes from."""
+
+    STATE: ClassVar[Fields] = {
+        "bins": Part(),
+        "W": Array(shape=("cells", "n_outputs"), low=-1e150, high=1e150),
+        "V": Array(shape=("cells",), low=0.0, high=1e150),
+        "sums": Array(shape=(N_SUMS,), low=-1e150, high=1e150),
+    }
 
     def __init__(self, bins: PairBins, n_outputs: int, forgetting: float = 1.0) -> None:
         self.bins, self.forgetting = bins, forgetting
         self.first = 0.5 / max(len(bins.pairs), 1)
         self.W = np.zeros((bins.n_cells, n_outputs))
         self.V = np.full(bins.n_cells, self.first)
-        self.sums = np.zeros(loops.N_SUMS)
+        self.sums = np.zeros(N_SUMS)
 
     def learn(self, X: Any, R: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn the residuals R (n, K) of rows X; returns a·s (n, K) before each was learned."""
@@ -49,27 +61,27 @@ class PairCells:
         if len(self.bins.pairs):
             weights = self.W, self.V, self.first, self.forgetting
             rows = np.ascontiguousarray(R), weight
-            loops.learn(*self.bins.of_rows(X), *weights, *rows, self.sums, out)
+            learn_cells(*self.bins.of_rows(X), *weights, *rows, self.sums, out)
         return out
 
     def scores(self, X: Any) -> np.ndarray:
         """a s (n, K) of rows X."""
         out = np.zeros((X.shape[0], self.W.shape[1]))
         if len(self.bins.pairs):
-            loops.score(*self.bins.of_rows(X), self.W, self.sums, out)
+            score_cells(*self.bins.of_rows(X), self.W, self.sums, out)
         return out
 
     @property
     def left(self) -> float:
         """Squared residuals after the correction, as a share of those before, over all rows."""
-        whole = self.sums[loops.WHOLE]
-        return float(self.sums[loops.LEFT] / whole) if whole > 0.0 else 1.0
+        whole = self.sums[WHOLE]
+        return float(self.sums[LEFT] / whole) if whole > 0.0 else 1.0
 
     def add_output(self, position: int) -> None:
         """Make room for a class; one output of targets ±1 becomes two indicators."""
         self.W = residuals_with_class(self.W, position)
         if self.W.shape[1] == 3:
-            self.sums[: loops.ROWS] *= 0.5
+            self.sums[:ROWS] *= 0.5
 
     def take_in(self, other: PairCells, origin: PairCells | None) -> None:
         """Add what other cells, over the same bins, learned since both were ``origin``.
@@ -81,8 +93,8 @@ class PairCells:
         they began.
         """
         known = PairCells(self.bins, self.W.shape[1]) if origin is None else origin
-        rows = (int(of.sums[loops.ROWS]) // loops.PERIOD for of in (other, known))
-        kept = self.forgetting ** (loops.PERIOD * (next(rows) - next(rows)))
+        rows = (int(of.sums[ROWS]) // PERIOD for of in (other, known))
+        kept = self.forgetting ** (PERIOD * (next(rows) - next(rows)))
         of_all = (self, other, known)
         precision = joined((1.0 / cells.V for cells in of_all), kept)
         added = joined((cells.W / cells.V[:, None] for cells in of_all), kept) / precision[:, None]
@@ -99,28 +111,10 @@ class PairCells:
         share = np.divide(theirs, total, out=np.ones_like(total), where=total > 0.0)[:, None]
         return np.asarray((1.0 - share) * self.W + share * other.W)
 
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays and scalars."""
-        state = {name: getattr(self, name) for name in _ARRAYS}
-        return {"bins": self.bins.get_state(), **state}
-
-    @classmethod
-    def from_state(
-        cls, state: dict[str, Any], forgetting: float, d: int, n_outputs: int
-    ) -> PairCells:
-        """The inverse of :meth:`get_state`, for rows of d columns."""
-        with inside(state, "bins") as part:
-            bins = PairBins.from_state(part, d)
-        fields = {
-            "W": Array(shape=(bins.n_cells, n_outputs), low=-1e150, high=1e150),
-            "V": Array(shape=(bins.n_cells,), low=0.0, high=1e150),
-            "sums": Array(shape=(loops.N_SUMS,), low=-1e150, high=1e150),
-        }
-        check(state, fields)
-        cells = cls(bins, n_outputs, forgetting)
-        for name in _ARRAYS:
-            setattr(cells, name, np.array(state[name]))
-        return cells
+    def state_is_set(self) -> None:
+        self.first = 0.5 / max(len(self.bins.pairs), 1)
+        fits = len(self.W) == len(self.V) == self.bins.n_cells
+        require(fits, f"W: has {len(self.W)} rows, and bins make {self.bins.n_cells} cells")
 
 
 def _joined_sums(
@@ -132,14 +126,14 @@ def _joined_sums(
     noise of a part: it counts in proportion to the part's rows, so a grows.
     """
     sums: np.ndarray = joined((mine, other, origin), kept)
-    doubts = (part[loops.DOUBT] ** 2 for part in (mine, other, origin))
-    sums[loops.DOUBT] = max(joined(doubts, kept**2), 0.0) ** 0.5
-    sums[loops.ROWS] = joined(part[loops.ROWS] for part in (mine, other, origin))
+    doubts = (part[DOUBT] ** 2 for part in (mine, other, origin))
+    sums[DOUBT] = max(joined(doubts, kept**2), 0.0) ** 0.5
+    sums[ROWS] = joined(part[ROWS] for part in (mine, other, origin))
     gained = [kept * (mine - origin), other - kept * origin]
-    rows = [mine[loops.ROWS] - origin[loops.ROWS], other[loops.ROWS] - origin[loops.ROWS]]
+    rows = [mine[ROWS] - origin[ROWS], other[ROWS] - origin[ROWS]]
     for part, own in zip(gained, rows, strict=True):
-        noise = max(part[loops.SIZE] - part[loops.AGREED], 0.0)
-        sums[loops.SIZE] -= (1.0 - own / max(sum(rows), 1.0)) * noise
+        noise = max(part[SIZE] - part[AGREED], 0.0)
+        sums[SIZE] -= (1.0 - own / max(sum(rows), 1.0)) * noise
     return sums
 
 
@@ -149,3 +143,108 @@ def residuals_with_class(R: np.ndarray, position: int) -> np.ndarray:
     Residuals of targets ±1 are twice those of the second class's indicator.
     """
     return np.ascontiguousarray(outputs_with_class(R.T, position).T)
+
+
+# ---- the loops ---------------------------------------------------------------------------------
+
+
+@jit
+def find_bins(X, t, columns, edges, bins):
+    """bins (m,): how many of each column's edges (m, 2^q - 1) are below its value in row t."""
+    half = (edges.shape[1] + 1) // 2
+    for j in range(len(columns)):
+        b, step = 0, half
+        while step > 0:
+            if edges[j, b + step - 1] < X[t, columns[j]]:
+                b += step
+            step //= 2
+        bins[j] = b
+
+
+@jit
+def _cells(bins, pairs, at):
+    for p in range(pairs.shape[0]):
+        at[p] = pairs[p, 2] + pairs[p, 3] * bins[pairs[p, 0]] + bins[pairs[p, 1]]
+
+
+@jit
+def _sum(W, at, s):
+    s[:] = 0.0
+    for c in at:
+        for k in range(W.shape[1]):
+            s[k] += W[c, k]
+
+
+@jit
+def share(sums):
+    """a: the least squares share of s in r, less its standard error; in [0, 1]."""
+    if sums[SIZE] <= 0.0:
+        return 0.0
+    return min(max((sums[AGREED] - sums[DOUBT]) / sums[SIZE], 0.0), 1.0)
+
+
+@jit
+def score_cells(X, columns, edges, pairs, W, sums, out):
+    """out (n, K) = a s of rows X (n, d), whose ``columns`` (m,) have bins."""
+    at, bins = np.empty(pairs.shape[0], np.int64), np.empty(len(columns), np.int64)
+    a = share(sums)
+    for t in range(X.shape[0]):
+        find_bins(X, t, columns, edges, bins)
+        _cells(bins, pairs, at)
+        _sum(W, at, out[t])
+        for k in range(W.shape[1]):
+            out[t, k] *= a
+
+
+@jit
+def learn_cells(X, columns, edges, pairs, W, V, first, forgetting, R, weight, sums, out):
+    """Learn residuals R (n, K) in order; out gets a s of each row before it was learned."""
+    at, bins = np.empty(pairs.shape[0], np.int64), np.empty(len(columns), np.int64)
+    s = np.empty(W.shape[1])
+    for t in range(X.shape[0]):
+        find_bins(X, t, columns, edges, bins)
+        _cells(bins, pairs, at)
+        _sum(W, at, s)
+        a = share(sums)
+        for k in range(len(s)):
+            out[t, k] = a * s[k]
+        if weight[t] > 0.0:
+            _follow(R[t], s, a, weight[t], sums)
+            spread = 1.0 / weight[t]
+            for c in at:
+                spread += V[c]
+            for c in at:
+                gain = V[c] / spread
+                for k in range(len(s)):
+                    W[c, k] += gain * (R[t, k] - s[k])
+                V[c] -= gain * V[c]
+            if forgetting < 1.0 and sums[ROWS] % PERIOD == 0.0:
+                _forget(W, V, first, forgetting**PERIOD, sums)
+
+
+@jit
+def _follow(r, s, a, weight, sums):
+    agreed, size, whole, left = 0.0, 0.0, 0.0, 0.0
+    for k in range(len(s)):
+        agreed += r[k] * s[k]
+        size += s[k] * s[k]
+        whole += r[k] * r[k]
+        left += (r[k] - a * s[k]) ** 2
+    sums[AGREED] += weight * agreed
+    # a sum of fourth powers would overflow long before sums of squares do
+    sums[DOUBT] = math.hypot(sums[DOUBT], weight * agreed)
+    sums[SIZE] += weight * size
+    sums[WHOLE] += weight * whole
+    sums[LEFT] += weight * left
+    sums[ROWS] += 1.0
+
+
+@jit
+def _forget(W, V, first, kept, sums):
+    """Scale the precision 1/V - 1/V₀ that cells have gained by ``kept``; w shrinks towards 0."""
+    for c in range(len(V)):
+        left = kept + (1.0 - kept) * V[c] / first
+        V[c] /= left
+        for k in range(W.shape[1]):
+            W[c, k] *= kept / left
+    sums[:ROWS] *= kept

@@ -185,9 +185,14 @@ class CorrectedModel(ExplicitModel):
         self.stages = []
         for i, forgetting in enumerate(self._forgetting):
             if f"stage_{i}" in state:
+                cells = PairCells(PairBins.none(), self.n_outputs, forgetting)
                 with inside(state, f"stage_{i}") as stage:
-                    size = self.map.n_features_in_, self.n_outputs
-                    self.stages.append(PairCells.from_state(stage, forgetting, *size))
+                    cells.set_state(stage)
+                    known = bool((cells.bins.columns < self.map.n_features_in_).all())
+                    require(known, "bins/columns: names a column that rows do not have")
+                    n = cells.W.shape[1]
+                    require(n == self.n_outputs, f"W: has {n} columns, not {self.n_outputs}")
+                self.stages.append(cells)
         self.choice, self.residuals = None, np.empty((0, self.n_outputs))
         if "choice" in state:
             with inside(state, "choice") as choice:

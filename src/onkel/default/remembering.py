@@ -5,29 +5,32 @@ what the labels so far say. Where memory clearly helps, a second model learns th
 from the row's columns and columns of the past together: what a last value means may depend on the
 row. The model, the memory, and the memory with the second model are experts of one mixture. Where
 the past says nothing, the mixture becomes the model alone. Where classes seldom change, the last
-one may be the better prediction (:mod:`onkel.default.last_class`).
+class may be the better prediction (:class:`LastClass`).
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit, logit
 
-from onkel.default.last_class import LastClass
 from onkel.memory import ClassMemory, Experts, Gain, ValueMemory
+from onkel.state import Fields, Number, Part, Stateful, Whole, check, inside, require
 
 # Probabilities keep this far from 0 and 1 before they are turned into log-odds.
 _SURE = 1e-9
 # Of what a memory of classes knows of a row: which class came last.
 _CAME_LAST = 2
+# The last class is followed if it was right for this share of the rows, and there were so many.
+_SELDOM_CHANGES, _FEWEST_ROWS = 0.95, 32
 
 
-class Remembering:
+class Remembering(Stateful):
     """Predictions of the next rows, from those of a timeless model and the labels so far.
 
     Parameters
@@ -42,6 +45,14 @@ class Remembering:
         How many groups are remembered: those seen last.
     """
 
+    STATE: ClassVar[Fields] = {
+        "scale": Number(),
+        "memory": Part(),
+        "gain": Part(),
+        "experts": Part(),
+        "last_class": Part(),
+    }
+
     def __init__(
         self,
         second: Callable[[int], Any],
@@ -50,6 +61,8 @@ class Remembering:
         most: int = 1,
     ) -> None:
         self.make_second, self.log_odds = second, log_odds
+        #: whether targets are classes
+        self.classes = n_classes is not None
         self.memory: Any = ValueMemory(most) if n_classes is None else ClassMemory(n_classes, most)
         self.gain = Gain()
         self.second: Any = None
@@ -61,18 +74,15 @@ class Remembering:
         self.scale = 0.0
 
     @property
-    def _classes(self) -> bool:
-        return isinstance(self.memory, ClassMemory)
-
-    @property
     def grouped(self) -> bool | None:
         """Whether rows have been learned by group; None before the first."""
-        return bool(self.memory.groups.slots) if self.memory.n_rows else None
+        memory = self.memory
+        return bool(memory.groups.slots) if memory.n_rows else None
 
     @property
     def _one_output(self) -> bool:
         """Numbers, or two classes: a second model can learn the residuals."""
-        return not self._classes or self.memory.n_classes == 2
+        return not self.classes or self.memory.n_classes == 2
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -89,23 +99,23 @@ class Remembering:
         ``keys``: the group of each row. Groups have pasts of their own and share all else.
         Returns the scores (n, K) with memory before each row's label was known.
         """
-        F, out, done = self._inputs(P), [], 0
+        F, out, done, one = self._inputs(P), [], 0, self._one_output
         while done < len(y):
-            end = self._until_test(weight, done)
+            end = self._until_test(weight, done) if one and self.second is None else len(y)
             part = slice(done, end)
             own = None if keys is None else keys[part]
             known = self.memory.learn(F[part], y[part], weight[part], own)
-            told = self._learn_known(X[part], F[part], known, y[part], weight[part])
-            if self._classes:
-                told = self.last_class.learn(told, known[:, _CAME_LAST], y[part], weight[part])
-            out.append(told)
+            found = known[:, 0]
+            if one:
+                found = self._learn_known(X[part], F[part], known, y[part], weight[part])
+            if self.classes:
+                found = self.last_class.learn(found, known[:, _CAME_LAST], y[part], weight[part])
+            out.append(found)
             done = end
         return self._outputs(np.concatenate(out) if out else F)
 
     def _until_test(self, weight: np.ndarray, done: int) -> int:
         """Where the rows up to the next test of the gain end."""
-        if self.second is not None or not self._one_output:
-            return len(weight)
         rows = self.gain.until_test()
         if len(weight) - done < rows:
             return len(weight)
@@ -116,10 +126,8 @@ class Remembering:
         self, X: Any, F: np.ndarray, known: np.ndarray, y: np.ndarray, weight: np.ndarray
     ) -> np.ndarray:
         """Learn rows, given what memory gave for them; returns the predictions before each."""
-        if not self._one_output:
-            return known[:, 0]
         f, m, control, columns = self._as_numbers(F, known)
-        target = 2.0 * y - 1.0 if self._classes else y
+        target = 2.0 * y - 1.0 if self.classes else y
         p = m
         if self.second is not None:
             p = m + self.second.learn(_beside(columns, m, X), target - m, weight)[:, 0]
@@ -133,16 +141,16 @@ class Remembering:
             losses = [np.square((scale * (of - target))[kept]) for of in (control, m)]
             if self.gain.add(*losses):
                 self._begin_second(X.shape[1])
-        return self._as_known(out)
+        return _of_two(out) if self.classes else out
 
     def _scales(self, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """What losses of the rows are multiplied by, so that targets may be of any size."""
-        if self._classes or self.scale > 0.0:
-            return np.full(len(target), 1.0 if self._classes else self.scale)
-        scales, told = np.ones(len(target)), np.flatnonzero((weight > 0.0) & (target != 0.0))
-        if len(told):
-            self.scale = 1.0 / abs(float(target[told[0]]))
-            scales[told[0] :] = self.scale
+        if self.classes or self.scale > 0.0:
+            return np.full(len(target), 1.0 if self.classes else self.scale)
+        scales, at = np.ones(len(target)), np.flatnonzero((weight > 0.0) & (target != 0.0))
+        if len(at):
+            self.scale = 1.0 / abs(float(target[at[0]]))
+            scales[at[0] :] = self.scale
         return scales
 
     def _begin_second(self, d: int) -> None:
@@ -179,8 +187,9 @@ class Remembering:
             if self.second is not None:
                 p = m + self.second.scores(_beside(columns, m, X))[:, 0]
             E = np.stack([f, m, self._within(p)], axis=1)[:, :, None]
-            M = self._as_known(self.experts.predict(E)[:, 0])
-        if self._classes:
+            M = self.experts.predict(E)[:, 0]
+            M = _of_two(M) if self.classes else M
+        if self.classes:
             M = self.last_class.predict(M, known[:, _CAME_LAST])
         steps = np.arange(len(P)) if keys is None else _counted(keys)
         return M, self.memory.lasting ** (ahead + steps)[:, None]
@@ -189,7 +198,7 @@ class Remembering:
 
     def _inputs(self, P: np.ndarray) -> np.ndarray:
         """Values (n,), or a share of each class (n, K), from the model's scores."""
-        if not self._classes:
+        if not self.classes:
             return np.ascontiguousarray(P[:, 0])
         if self.log_odds:
             P = expit(P) if P.shape[1] > 1 else 2.0 * expit(P) - 1.0
@@ -197,7 +206,7 @@ class Remembering:
 
     def _outputs(self, M: np.ndarray) -> np.ndarray:
         """The inverse of :meth:`_inputs`."""
-        if not self._classes:
+        if not self.classes:
             return M[:, None]
         M = M[:, 1:] if self.memory.n_classes == 2 else M
         if self.log_odds:
@@ -206,17 +215,13 @@ class Remembering:
 
     def _as_numbers(self, F: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, ...]:
         """f, memory, control (n,) and columns (n, c): values, or ±1 for the two classes."""
-        if not self._classes:
+        if not self.classes:
             return F, known[:, 0], known[:, 1], known[:, 2:]
         known = 2.0 * known[:, :, 1] - 1.0
         return self._within(2.0 * F[:, 1] - 1.0), known[:, 0], known[:, 1], known[:, 2:]
 
-    def _as_known(self, p: np.ndarray) -> np.ndarray:
-        """Predictions in the numbers of :meth:`_as_numbers`, in the form that memories give."""
-        return _of_two(p) if self._classes else p
-
     def _within(self, p: np.ndarray) -> np.ndarray:
-        return np.minimum(np.maximum(p, -1.0), 1.0) if self._classes else p
+        return np.minimum(np.maximum(p, -1.0), 1.0) if self.classes else p
 
     # ---- the rest ------------------------------------------------------------------------------
 
@@ -230,31 +235,87 @@ class Remembering:
         if self.second is not None:
             self.second.add_columns(n)
 
-    @property
-    def _parts(self) -> dict[str, Any]:
-        parts = {"memory": self.memory, "gain": self.gain, "experts": self.experts}
-        return parts | ({"last_class": self.last_class} if self._classes else {})
-
     def get_state(self) -> dict[str, Any]:
-        """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
-        state: dict[str, Any] = {name: part.get_state() for name, part in self._parts.items()}
-        state["scale"] = self.scale
+        state = super().get_state()
         if self.second is not None:
             state["second"] = self.second.get_state()
             state |= {"seed": self.second.seed, "width": self.width}
         return state
 
-    def set_state(self, state: dict[str, Any], d: int) -> None:
+    def set_state(self, state: dict[str, Any], d: int = 0) -> None:
         """Take the state of another, over rows of d columns."""
-        for name, part in self._parts.items():
-            part.set_state(state[name])
-        self.scale, self.second = float(state["scale"]), None
+        super().set_state(state)
+        self.second = None
         if "second" in state:
-            self._begin_second(state["width"])
+            check(state, {"width": Whole(low=1, high=d), "seed": Whole(high=math.inf)})
+            self._begin_second(int(state["width"]))
             if d > self.width:
                 self.second.add_columns(d - self.width)
             self.second.seed = state["seed"]
-            self.second.set_state(state["second"])
+            with inside(state, "second") as second:
+                self.second.set_state(second)
+
+
+class LastClass(Stateful):
+    """The last class again, where classes seldom change and it has been right more often.
+
+    Probabilities that are good in squared error may still name the wrong class more often than the
+    last class does. On rows where both name different classes, it is counted who was right. Where
+    the last class was right for 95 % of all rows, and the probabilities do not lead, its
+    probability and the largest one are exchanged. Where classes change more often the probabilities
+    are good enough, and the count would follow noise.
+    """
+
+    STATE: ClassVar[Fields] = {"rows": Whole(), "right": Whole(), "lead": Whole(low=-(2**62))}
+
+    def __init__(self) -> None:
+        #: rows, those for which the last class was right, and how far it leads
+        self.rows, self.right, self.lead = 0, 0, 0
+
+    def learn(
+        self, P: np.ndarray, came_last: np.ndarray, codes: np.ndarray, weight: np.ndarray
+    ) -> np.ndarray:
+        """Learn rows in order: probabilities P (n, K), the class before as indicators (n, K).
+
+        Returns P with what is exchanged by the rows before each.
+        """
+        counted, known = weight > 0.0, came_last.any(axis=1)
+        last = came_last.argmax(axis=1)
+        right = counted & known & (last == codes)
+        wins = right.astype(int) - (counted & known & (P.argmax(axis=1) == codes))
+        # sums before each row, and behind the last
+        counts = np.array([[self.rows], [self.right], [self.lead]])
+        added = np.cumsum(np.stack([counted, right, wins]).astype(np.int64), axis=1)
+        sums = np.concatenate([counts, counts + added], axis=1)
+        self.rows, self.right, self.lead = sums[:, -1].tolist()
+        return _exchanged(P, last, known & _follows(*sums[:, :-1]))
+
+    def learn_alone(self, weight: np.ndarray) -> None:
+        """Learn rows of the only class so far."""
+        rows = int(np.count_nonzero(weight > 0.0))
+        self.rows, self.right = self.rows + rows, self.right + rows
+
+    def predict(self, P: np.ndarray, came_last: np.ndarray) -> np.ndarray:
+        """P (n, K) with what is exchanged, were each row the next."""
+        follows = _follows(*(np.array([n]) for n in (self.rows, self.right, self.lead)))
+        return _exchanged(P, came_last.argmax(axis=1), follows & came_last.any(axis=1))
+
+    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
+        require(state["right"] <= state["rows"], f"right: {state['right']} of {state['rows']} rows")
+
+
+def _follows(rows: np.ndarray, right: np.ndarray, lead: np.ndarray) -> np.ndarray:
+    return (rows >= _FEWEST_ROWS) & (right >= _SELDOM_CHANGES * rows) & (lead >= 0)
+
+
+def _exchanged(P: np.ndarray, last: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """P with the largest probability and the last class's exchanged in some rows."""
+    rows = np.flatnonzero(where)
+    if not len(rows):
+        return P
+    top, last, P = P[rows].argmax(axis=1), last[rows], P.copy()
+    P[rows, top], P[rows, last] = P[rows, last], P[rows, top]
+    return P
 
 
 def _of_two(p: np.ndarray) -> np.ndarray:

@@ -25,7 +25,6 @@ is exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -114,7 +113,7 @@ class RecursiveLeastSquares:
     @property
     def until_anchor(self) -> int:
         """Rows to the next anchor."""
-        return self.period - len(self.since)
+        return self.period - self.since.count
 
     def block_rows(self, most: int) -> tuple[int, int]:
         """Rows to learn at once, at most ``most``, and rows of the first block.
@@ -135,7 +134,7 @@ class RecursiveLeastSquares:
         done = 0
         while done < len(Z):
             # anchors fall on row numbers, not on the ends of blocks
-            missing = self.period - len(self.since) + (counted[done - 1] if done else 0)
+            missing = self.period - self.since.count + (counted[done - 1] if done else 0)
             end = min(int(np.searchsorted(counted, missing)) + 1, len(Z))
             rows = slice(done, end)
             predictions[rows] = self._learn_rows(Z[rows], Y[rows], weight[rows])
@@ -150,9 +149,19 @@ class RecursiveLeastSquares:
         scale = np.sqrt(np.maximum(weight, _WEIGHTLESS))
         if self.forgetting < 1.0:
             # a row of weight 0 fades nothing
-            scale *= self.forgetting ** (-0.5 * (len(self.since) + np.cumsum(used)))
+            scale *= self.forgetting ** (-0.5 * (self.since.count + np.cumsum(used)))
         Zs, residual = Z * scale[:, None], (Y - Z @ self.w0) * scale[:, None]
-        (U, L21, L22, v), anchor = self._learned(Zs, residual, Y * scale[:, None], used)
+        Ys, anchor = Y * scale[:, None], None
+        if not used.all():
+            U, L21, L22, v = self._innovations(Zs, residual)
+        elif self.is_shared(len(Zs)):
+            # the two are independent: for large matrices each gets a thread, if two may be used
+            (U, L21, L22, v), anchor = side_by_side(
+                [partial(self._innovations, Zs, residual), partial(self._summed, Zs, Ys)]
+            )
+        else:
+            U, L21, L22, v = self._innovations(Zs, residual)
+            anchor = self._summed(Zs, Ys)
         predictions: np.ndarray = Y - L22.diagonal()[:, None] * v / scale[:, None]
         if not used.all():
             if not used.any():
@@ -166,22 +175,6 @@ class RecursiveLeastSquares:
         self._take(anchor, U, L21, L22, v)
         return predictions
 
-    def _learned(
-        self, Zs: np.ndarray, residual: np.ndarray, Ys: np.ndarray, used: np.ndarray
-    ) -> tuple[Innovations, Anchor | None]:
-        """The innovations of rows, and the next anchor; rows are summed if all of them count.
-
-        The two are independent: for large matrices each gets a thread, if two may be used.
-        """
-        works: list[Callable[[], Any]] = [
-            partial(self._innovations, Zs, residual), partial(self._summed, Zs, Ys)
-        ]  # fmt: skip
-        if not used.all():
-            return works[0](), None
-        shared = self.is_shared(len(Zs))
-        found, anchor = side_by_side(works) if shared else [work() for work in works]
-        return found, anchor
-
     def is_shared(self, rows: int) -> bool:
         """Whether two threads learn so many rows, if two may be used."""
         return rows * len(self.sums.R) ** 2 >= _LARGE
@@ -189,7 +182,7 @@ class RecursiveLeastSquares:
     def _summed(self, Zs: np.ndarray, Ys: np.ndarray) -> Anchor | None:
         """Add rows scaled by the roots of their weights; returns the next anchor if one is due."""
         self.sums.add(Zs, Ys)
-        rows = len(self.since) + len(Zs)
+        rows = self.since.count + len(Zs)
         return self._anchor(rows) if rows >= self.period else None
 
     def _learn_row(self, Z: np.ndarray, Y: np.ndarray, weight: float) -> np.ndarray:
@@ -227,7 +220,7 @@ class RecursiveLeastSquares:
 
     def can_sum(self, weight: np.ndarray) -> bool:
         """Whether rows of these weights fill one period, so that only their sums remain."""
-        whole = not len(self.since) and len(weight) == self.period
+        whole = not self.since.count and len(weight) == self.period
         return whole and self.forgetting == 1.0 and bool((weight > 0.0).all())
 
     def _take(
@@ -237,12 +230,12 @@ class RecursiveLeastSquares:
         if anchor is None:
             self.since.append(U, L21, L22, v)
             return
-        self.sums.fade_rest(len(self.since) + len(v))
+        self.sums.fade_rest(self.since.count + len(v))
         self._begin(anchor)
 
     def weights(self) -> np.ndarray:
         """w (m, K) after all rows."""
-        if not len(self.since):
+        if not self.since.count:
             return self.w0
         return np.asarray(self.w0 + self.factor.back(self.since.inner()))
 
@@ -262,7 +255,7 @@ class RecursiveLeastSquares:
 
         Those of ``known`` rows become T z + e. Returns the weights (K, m').
         """
-        self.sums.fade(len(self.since))
+        self.sums.fade(self.since.count)
         self.sums.change_features(T, known)
         self.factor_anew()
         return np.array(self.w0.T, order="C")
@@ -281,7 +274,7 @@ class RecursiveLeastSquares:
 
     def _faded(self) -> list[Any]:
         """The sums after all rows."""
-        return self.sums.faded(len(self.since))
+        return self.sums.faded(self.since.count)
 
     def variance(self, Z: np.ndarray) -> np.ndarray:
         """Predictive variance σ²(1 + zᵀ P z) of each row, σ² estimated from the innovations."""
@@ -294,7 +287,7 @@ class RecursiveLeastSquares:
     def add_output(self, position: int) -> np.ndarray:
         """Insert a class without rows at ``position``; returns the weights (K, m)."""
         self.sums.add_class(position)
-        self._anchor_at(len(self.since))
+        self._anchor_at(self.since.count)
         return np.array(self.w0.T, order="C")
 
     def add_features(self, where: list[int]) -> None:

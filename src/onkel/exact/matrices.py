@@ -154,9 +154,6 @@ class RowsSince:
         self._v = np.empty((most, n_outputs))
         self.count = 0
 
-    def __len__(self) -> int:
-        return self.count
-
     @property
     def U(self) -> np.ndarray:
         """(m, n)."""
@@ -185,7 +182,8 @@ class RowsSince:
         """The rows L21 (n, count) that the columns of U (m, n) add to L."""
         if not self.count:
             return np.empty((U.shape[1], 0))
-        return solve_lower(self.L, self._U[: self.count] @ U).T
+        n = self.count
+        return solve_lower(self._L[:n, :n], self._U[:n] @ U).T
 
     def inner(self) -> np.ndarray:
         """U L⁻ᵀ v (m, K)."""

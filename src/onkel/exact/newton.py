@@ -90,7 +90,7 @@ class RecursiveNewton(RecursiveLeastSquares):
     def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn rows of one period."""
         used, n = weight > 0.0, len(Z)
-        fade = self.forgetting ** -(len(self.since) + np.cumsum(used)).astype(np.float64)
+        fade = self.forgetting ** -(self.since.count + np.cumsum(used)).astype(np.float64)
         U, L21, G = self._whitened(Z)
         F = np.ascontiguousarray(Z @ self.w0 + L21 @ self.since.v)
         L, v, s, goal = np.zeros((n, n)), np.zeros(F.shape), np.zeros(n), np.zeros(F.shape)
@@ -123,7 +123,7 @@ class RecursiveNewton(RecursiveLeastSquares):
         if sums.b.shape[1] == 1:
             sums.b = np.concatenate([-sums.b, sums.b], axis=1)
         sums.b = np.insert(sums.b, position, -0.5 * sums.z_sum, axis=1)
-        self._anchor_at(len(self.since))
+        self._anchor_at(self.since.count)
         return np.array(self.w0.T, order="C")
 
 

@@ -12,10 +12,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from onkel.default.bins import PairBins
-from onkel.default.cell_loops import share
-from onkel.default.cells import PairCells
+from onkel.default.cells import PairCells, share
+from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel
-from onkel.default.restarting import RestartingModel
 from onkel.explicit.growing import Growing
 from onkel.explicit.model import ExplicitModel
 from onkel.export.functions import filled, pick

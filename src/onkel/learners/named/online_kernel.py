@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel
-from onkel.default.restarting import RestartingModel
 from onkel.explicit.model import ExplicitModel
 from onkel.learners.declaration import Row, declared, param
 from onkel.learners.named.least_squares import CalibratedClassifier, UncertainRegressor
@@ -73,7 +73,7 @@ class _OnlineKernel(Seeded, OverMap):
         default=True,
         doc="Follow a stream that changes: when the losses rise, a second model starts on the rows "
         "that come, and replaces the first as soon as it is better (see "
-        ":mod:`onkel.default.restarting`). It costs time only then.",
+        ":mod:`onkel.default.challenger`). It costs time only then.",
     )
     forgetting: float = param(
         default=1.0,

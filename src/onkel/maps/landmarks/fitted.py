@@ -202,7 +202,7 @@ class FittedLandmarks:
 
     def fill(self, X: np.ndarray, Z: np.ndarray) -> None:
         """Z (n, B + 1) ← κ(X, S) and the constant feature, of rows X (n, d)."""
-        m = len(self)
+        m = len(self.at.S)
         self._kernel(self.units(X), Z[:, :m])
         Z[:, m] = 1.0
 

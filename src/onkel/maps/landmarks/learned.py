@@ -18,7 +18,7 @@ from onkel.maps.landmarks.first_widths import (
     widths_in_steps,
 )
 from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
-from onkel.maps.landmarks.schedule import FEW_ROWS, DueFits
+from onkel.maps.landmarks.schedule import FEW_ROWS, FitSchedule
 from onkel.maps.landmarks.search import improve, steps_of_search
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished, in_shares
@@ -32,7 +32,7 @@ _STEPS = 40
 
 
 @dataclass(eq=False, repr=False)
-class LearnedLandmarks(DueFits):
+class LearnedLandmarks(FitSchedule):
     """z(x) = [κ(x, s₁), ..., κ(x, s_B), 1], κ(x, s) = 1/(1 + ‖w ∘ (x - s)‖²): s and w are learned.
 
     The landmarks are at first the first B rows. Widths and landmarks are learned in two phases:
@@ -223,7 +223,7 @@ class LearnedLandmarks(DueFits):
 
     @property
     def n_features_out_(self) -> int:
-        return len(self._fitted) + 1
+        return len(self._fitted.at.S) + 1
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         X, shape = as_dense(X), (X.shape[0], self.n_features_out_)

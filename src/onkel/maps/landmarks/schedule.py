@@ -11,6 +11,7 @@ from typing import Any
 from onkel.maps.base import FeatureMap
 from onkel.maps.landmarks.first_widths import work_of_widths
 from onkel.maps.landmarks.search import work_of_search
+from onkel.model.warmup import next_power_of_two
 
 #: widths are learned from up to so many first rows, all of which are landmarks there
 FEW_ROWS = 512
@@ -32,7 +33,7 @@ _SEEN = 31 / 32
 _KEPT_BYTES = 64 << 20
 
 
-class DueFits(FeatureMap):
+class FitSchedule(FeatureMap):
     """A map that learns widths from few rows and searches landmarks from more.
 
     Searches can be postponed for as long as the first rows are kept.
@@ -66,13 +67,16 @@ class DueFits(FeatureMap):
 
     def next_fit(self, n: int) -> int:
         """Powers of two; at few rows, and until all landmarks are there, also some between."""
-        if self._owed_by(n + 1):
+        if self._owing and self._owed_by(n + 1):
             return self._owed_at
-        doubled = super().next_fit(n)
+        doubled = next_power_of_two(n)
         if self._postponed and n >= self._settled:
             return max(self.warmup_rows(), doubled)
-        part = max(doubled // (2 * (_LAG if self._steps else _LAZY_LAG)), 1)
-        return (n // part + 1) * part if n < max(self.n_components, self._often) else doubled
+        searches = not self._postponed and self.search_steps > 0
+        if n >= max(self.n_components, FEW_ROWS if searches else 0):
+            return doubled
+        part = max(doubled // (2 * (_LAG if searches else _LAZY_LAG)), 1)
+        return (n // part + 1) * part
 
     def fit_is_due(self, n: int) -> bool:
         """False where landmarks and widths would stay as they are."""
@@ -99,7 +103,7 @@ class DueFits(FeatureMap):
 
     def rows_of_fit(self, due: int) -> int:
         """Fewer than ``due`` where a fit takes long: it is made while the others come."""
-        if self._owed_by(due):
+        if self._owing and self._owed_by(due):
             return min(self._resumed, due)
         if self._searches(due) and self._due(due):
             return int(due * _SEEN)
@@ -119,7 +123,7 @@ class DueFits(FeatureMap):
 
     def _searches(self, due: int) -> bool:
         """Whether a fit due at so many rows may search."""
-        return due >= self._first_search and self._steps > 0
+        return due >= self._first_search and not self._postponed and self.search_steps > 0
 
     @property
     def _first_search(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default.loss_history import BIN_ROWS, LossHistory, losses_of
+from onkel.default.loss_window import BIN_ROWS, LossHistory, losses_of
 
 pytestmark = pytest.mark.compiled
 
@@ -43,7 +43,7 @@ def test_a_regressor_recovers_too():
     y = 1000.0 + 50.0 * label + 5.0 * X[:, 0]
     model = OnlineKernelRegressor(n_components=40, speed="fast")
     error = np.abs(model.predict_then_learn(X, y) - y)
-    assert model.model_.rivals.n_changes == 1
+    assert model.model_.n_changes == 1
     assert np.median(error[4000:]) < 2 * np.median(error[2000:3000])
 
 
@@ -51,8 +51,8 @@ def test_a_stream_that_stays_is_left_alone():
     X, y = changing(20_000, 20_000)
     y ^= np.random.default_rng(1).random(len(y)) < 0.2
     model = learner().partial_fit(X, y)
-    assert model.model_.rivals.n_changes == 0
-    assert model.model_.rivals.challenger is None
+    assert model.model_.n_changes == 0
+    assert model.model_.challenger is None
 
 
 STOPS = (2400, 2600, 2700, 3300)
@@ -79,7 +79,7 @@ def test_blocks_do_not_matter_across_a_change(block, speed):
     model = OnlineKernelClassifier(n_components=40, speed=speed)
     got = [model.predict_then_learn(X[a : a + block], y[a : a + block])
            for a in range(0, 4000, block)]  # fmt: skip
-    assert model.model_.rivals.n_changes == 1
+    assert model.model_.n_changes == 1
     # rounding may flip the sign of a score that is 0 to eight digits
     assert np.mean(np.concatenate(got) != expected) < 1e-3
 
@@ -89,8 +89,8 @@ def test_blocks_do_not_matter_across_a_change(block, speed):
 def test_a_saved_model_goes_on_before_during_and_after_a_change(stop, speed):
     X, y = changing(4000, 2500)
     model = copy.deepcopy(in_one_go(speed)[1][stop])
-    assert (model.model_.rivals.challenger is not None) == (stop == 2600)
-    assert model.model_.rivals.n_changes == (stop > 2600)
+    assert (model.model_.challenger is not None) == (stop == 2600)
+    assert model.model_.n_changes == (stop > 2600)
     twin = OnlineKernelClassifier.from_state(model.get_state())
     rest = slice(stop, None)
     np.testing.assert_array_equal(
@@ -103,11 +103,11 @@ def test_a_class_that_comes_while_a_challenger_learns():
     X, y = changing(4000, 2500)
     names = np.array(["a", "b", "c"], dtype=object)[y]
     model = learner().partial_fit(X[:2640], names[:2640])
-    assert model.model_.rivals.challenger is not None
+    assert model.model_.challenger is not None
     names[2700:2720] = "c"
     model.partial_fit(X[2640:], names[2640:])
     assert model.predict_proba(X[:3]).shape == (3, 3)
-    assert model.model_.rivals.n_changes == 1
+    assert model.model_.n_changes == 1
 
 
 def test_a_challenger_that_is_no_better_is_dropped():
@@ -119,11 +119,11 @@ def test_a_challenger_that_is_no_better_is_dropped():
     started = False
     for a in range(0, 16_000, 64):
         model.partial_fit(X[a : a + 64], y[a : a + 64])
-        started |= model.model_.rivals.challenger is not None
+        started |= model.model_.challenger is not None
     assert started
-    assert model.model_.rivals.n_changes == 0
-    assert model.model_.rivals.challenger is None
-    assert model.model_.rivals.history.in_vain == 1
+    assert model.model_.n_changes == 0
+    assert model.model_.challenger is None
+    assert model.model_.history.in_vain == 1
 
 
 def test_history_rises_with_the_mean_and_not_with_one_outlier():
@@ -172,7 +172,7 @@ def test_a_challenger_searches_for_landmarks_only_when_it_has_won():
     model = OnlineKernelRegressor(n_components=40).fit(X[:4000, :5], y[:4000])
     model.model_.current.warmup = None  # as after 131 072 rows
     model.add_columns(1)
-    both, won = model.model_.rivals, 0
+    both, won = model.model_, 0
     for a in range(4000, 9000, 32):
         model.partial_fit(X[a : a + 32], y[a : a + 32])
         if both.n_changes:
@@ -193,8 +193,8 @@ def test_a_challenger_searches_for_landmarks_only_when_it_has_won():
 def test_a_model_whose_first_rows_are_soon_gone_is_never_hasty():
     X, y = changing(4000, 2500)
     model = learner().partial_fit(X[:2640], y[:2640])
-    assert model.model_.rivals.challenger is not None
-    assert not model.model_.rivals.challenger.map._postponed
+    assert model.model_.challenger is not None
+    assert not model.model_.challenger.map._postponed
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
@@ -219,12 +219,12 @@ def test_rows_before_a_challenger_are_no_gain_of_its_own():
     X[:4063, 2] = 0.0
     y = ((X[:, 0] > 0.0) ^ (rng.random(6000) < 0.3)).astype(int)
     model = learner().fit(X[:4063, :2], y[:4063])
-    assert len(model.model_.rivals.open_bin) > 30
+    assert len(model.model_.window) > 30
     model.add_columns(1)
     model.partial_fit(X[4063:4300], y[4063:4300])
-    assert model.model_.rivals.n_changes == 0
+    assert model.model_.n_changes == 0
     model.partial_fit(X[4300:], y[4300:])
-    assert model.model_.rivals.history.in_vain == 0
+    assert model.model_.history.in_vain == 0
 
 
 def test_a_column_that_comes_later_is_learned_by_a_challenger():
@@ -238,5 +238,5 @@ def test_a_column_that_comes_later_is_learned_by_a_challenger():
     model.add_columns(1)
     assert model.predict([[0.5, -0.5, 0.0]]) == pytest.approx(before, rel=1e-6)
     error = model.predict_then_learn(X[4000:], y[4000:]) - y[4000:]
-    assert model.model_.rivals.n_changes == 1
+    assert model.model_.n_changes == 1
     assert np.var(error[4000:]) < 0.05 * np.var(y[8000:])

@@ -49,10 +49,10 @@ def test_a_stream_that_flips_costs_at_most_twice_its_learning(speed, done):
     waited = False
     for a in range(0, len(y), 64):
         model.partial_fit(X[a : a + 64], y[a : a + 64], classes=[False, True])
-        spending = model.model_.rivals.spending
-        assert spending.followed <= spending.learned
+        budget = model.model_.budget
+        assert budget.followed <= budget.learned
         waited |= model.map_.postponed
-    assert sum(done) <= spending.learned + spending.followed
+    assert sum(done) <= budget.learned + budget.followed
     assert len(model.changes_) >= 1
     if speed == "balanced":
         assert waited
@@ -70,13 +70,13 @@ def test_columns_that_keep_coming_set_off_no_more_challengers_than_can_be_paid(d
         model.add_columns(1)
         X = np.c_[X, np.zeros(len(X))]
         model.partial_fit(X[a : a + 64], y[a : a + 64])
-        rivals = model.model_.rivals
-        begun += rivals.challenger is not None and rivals.challenger is not running
-        running, spending = rivals.challenger, rivals.spending
-        assert spending.followed <= spending.learned
-    assert sum(done) <= spending.learned + spending.followed
+        both = model.model_
+        begun += both.challenger is not None and both.challenger is not running
+        running, budget = both.challenger, both.budget
+        assert budget.followed <= budget.learned
+    assert sum(done) <= budget.learned + budget.followed
     assert 1 <= begun < 10
-    assert model.model_.rivals.column_waits
+    assert model.model_.column_waits
 
 
 @pytest.mark.compiled
@@ -86,5 +86,5 @@ def test_what_is_spent_is_saved():
     again = OnlineKernelClassifier.from_state(model.get_state())
     for each in (model, again):
         each.partial_fit(X[3000:], y[3000:])
-    assert again.model_.rivals.spending.get_state() == model.model_.rivals.spending.get_state()
+    assert again.model_.budget.get_state() == model.model_.budget.get_state()
     np.testing.assert_array_equal(again.coef_, model.coef_)

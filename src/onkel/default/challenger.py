@@ -1,0 +1,297 @@
+"""A model that is replaced by a new one when its stream has changed.
+
+When the losses of the predictions rise (:mod:`onkel.default.loss_window`), a challenger begins from
+nothing on the rows that follow, with widths and landmarks of its own, while the model goes on. Once
+the challenger's last predictions are clearly better than the model's on the same rows, it takes the
+model's place. A challenger that has not done so after ``PATIENCE`` rows is dropped, and the next
+begins only when the losses rise by more. A challenger also begins when a column comes in
+mid-stream: fixed landmarks, which are 0 there, barely use a new column.
+
+Decisions fall on multiples of ``BIN_ROWS`` rows, never on the end of a block. All of this never
+takes more work than learning itself (:mod:`onkel.default.compute_budget`): where it would, the
+challenger begins later, and the search of a model that has taken over waits. On a steady stream all
+this costs nothing but the losses.
+
+Source: background learners as in Gomes et al. 2017 (adaptive random forests), with one
+model instead of a hundred trees; the test is the two-sample one of Bifet & Gavaldà 2007.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+import numpy as np
+
+from onkel.default.compute_budget import ComputeBudget, postpones_search, work_of_fits
+from onkel.default.loss_window import BIN_ROWS, Comparison, LossHistory, LossWindow, losses_of
+from onkel.errors import MergeError
+from onkel.explicit.model import ExplicitModel
+from onkel.losses import Loss
+from onkel.maps.base import FeatureMap
+from onkel.merging import require_same
+from onkel.rules.base import Rule
+from onkel.state import Array, Fields, Flag, Part, Stateful, Whole, require
+
+_CHANGES_KEPT = 64
+
+
+class RestartingModel(Stateful):
+    """One or two explicit models, one of which predicts; the interface is that of a single model.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        Started, not fitted: every model begins with a copy.
+    rule, loss, epsilon, n_outputs
+        As of :class:`onkel.explicit.model.ExplicitModel`.
+    representation : type
+        Class of the models: :class:`~onkel.explicit.model.ExplicitModel` or a subclass.
+    """
+
+    STATE: ClassVar[Fields] = {
+        "n_changes": Whole(),
+        "n_bins": Whole(),
+        "changes": Array(np.int64, ("changes",), low=1, high=2**58),
+        "alarmed": Flag(),
+        "column_waits": Flag(),
+        "current": Part(),
+        "challenger": Part(optional=True, begin=lambda model: model._begin_challenger()),
+        "budget": Part(),
+        "history": Part(),
+        "window": Part(),
+        "comparison": Part(),
+    }
+
+    def __init__(
+        self,
+        feature_map: FeatureMap,
+        rule: Rule,
+        loss: Loss,
+        epsilon: float,
+        n_outputs: int,
+        representation: type[ExplicitModel] = ExplicitModel,
+    ) -> None:
+        self.unfitted, self.parts = feature_map, (rule, loss, epsilon)
+        self.representation = representation
+        #: the model that predicts
+        self.current = self._new_model(n_outputs)
+        self.challenger: ExplicitModel | None = None
+        self.history, self.window = LossHistory(), LossWindow()
+        #: losses of both since the challenger began
+        self.comparison = Comparison()
+        self.budget = ComputeBudget()
+        self.n_changes = 0
+        #: whole bins so far, and how many there were at each of the last changes
+        self.n_bins = 0
+        self.changes = np.empty(0, np.int64)
+        #: whether an alarm, and not a new column, made the challenger begin
+        self.alarmed = False
+        #: whether a new column still waits for its challenger, which the budget did not cover
+        self.column_waits = False
+        #: whether the model stays, whatever the losses: parts of a stream are to be merged
+        self.fixed = False
+
+    def _new_model(self, n_outputs: int) -> ExplicitModel:
+        """A model with f = 0 and the seed in use."""
+        model = self.representation(copy.copy(self.unfitted), *self.parts, n_outputs)
+        model.seed = self.unfitted.seed_
+        return model
+
+    def models(self) -> list[ExplicitModel]:
+        """The one that predicts, and the challenger where there is one."""
+        return [self.current] if self.challenger is None else [self.current, self.challenger]
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    def learn_row(self, X: np.ndarray, y: float, weight: float) -> None:
+        """Learn the one row of X (1, d)."""
+        self.learn(X, np.array([y]), np.array([weight]))
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn the rows in order; returns the scores (n, K) before each was learned."""
+        if self.fixed:
+            return self.current.learn(X, y, weight)
+        P, losses = np.zeros((len(y), self.current.n_outputs)), np.zeros((len(y), 2))
+        if self.challenger is None and len(y) < self.window.missing:
+            # within a bin nothing is decided
+            P = self.current.learn(X, y, weight)
+            losses[:, 0] = losses_of(self.current, P, y)
+            self.window.add(losses, weight)
+            return P
+        known = 0
+        for start, end in self.window.parts(weight):
+            if known < end:
+                # where nothing is to be decided, the model learns the rest of the block at once
+                alone = self.challenger is None and not self.waits_for_search
+                stop = len(y) if alone else end
+                rows, known = slice(known, stop), stop
+                P[rows] = self.current.learn(X[rows], y[rows], weight[rows])
+                losses[rows, 0] = losses_of(self.current, P[rows], y[rows])
+            rows = slice(start, end)
+            if self.challenger is not None:
+                Q = self.challenger.learn(X[rows], y[rows], weight[rows])
+                losses[rows, 1] = losses_of(self.current, Q, y[rows])
+            if self.window.add(losses[rows], weight[rows]) and self._end_bin():
+                # the new model learns the rows after these; the former model's work is void
+                known = end
+        return P
+
+    def _end_bin(self) -> bool:
+        """Decide at the end of a bin; returns whether the challenger takes over."""
+        losses, taken = self.window.close(), False
+        rows, challenged = self.n_bins * BIN_ROWS, self.challenger is not None
+        self.budget.count_rows(self.unfitted, rows, rows + BIN_ROWS, challenged)
+        self.n_bins += 1
+        self.history.add(losses[:, 0])
+        if self.challenger is None:
+            risen = self.history.risen()
+            if risen or self.column_waits:
+                self.challenge(alarmed=risen)
+        else:
+            self.comparison.add(losses)
+            taken = self.comparison.better()
+            if taken:
+                self._take_over(self.challenger)
+            elif self.comparison.too_long():
+                # a new history: no alarm until the losses rise again, and by more
+                self.challenger = None
+                self.history = LossHistory(self.history.in_vain + int(self.alarmed))
+        if self.waits_for_search:
+            self.budget.search(self.current)
+        return taken
+
+    @property
+    def waits_for_search(self) -> bool:
+        """Whether the model that predicts took over, and may still search."""
+        took_over = self.n_changes > 0 and self.current.warmup is not None
+        return took_over and postpones_search(self.unfitted)
+
+    def challenge(self, alarmed: bool) -> None:
+        """Let a challenger begin, if the budget covers its fits; else later."""
+        challenger = self._begin_challenger()
+        fits = work_of_fits(challenger.map, 0, challenger.map.warmup_rows())
+        covered = self.budget.charge(fits)
+        self.column_waits = not covered and (self.column_waits or not alarmed)
+        if not covered:
+            return
+        self.challenger, self.alarmed = challenger, alarmed
+        self.comparison = Comparison()
+        self.window.count_as_equal()
+
+    def _begin_challenger(self) -> ExplicitModel:
+        challenger = self._new_model(self.current.n_outputs)
+        challenger.map.postpone(postpones_search(self.unfitted))
+        return challenger
+
+    def _take_over(self, challenger: ExplicitModel) -> None:
+        self.current, self.challenger = challenger, None
+        self.history, self.column_waits = LossHistory(), False
+        self.n_changes += 1
+        self.changes = np.append(self.changes, self.n_bins)[-_CHANGES_KEPT:]
+        if not postpones_search(self.unfitted):
+            self.budget.refit(challenger)
+
+    # ---- what a single model has, too ----------------------------------------------------------
+
+    @property
+    def changed_at(self) -> list[int]:
+        """Rows learned when a new model took over, the last 64 times."""
+        return [int(bins) * BIN_ROWS for bins in self.changes]
+
+    @property
+    def map(self) -> FeatureMap:
+        """The map of the model that predicts."""
+        return self.current.map
+
+    @property
+    def coef(self) -> np.ndarray:
+        """The weights of the model that predicts."""
+        return self.current.coef
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs K."""
+        return self.current.n_outputs
+
+    @property
+    def cannot_diverge(self) -> bool:
+        """Whether the model that predicts cannot diverge."""
+        return self.current.cannot_diverge
+
+    @property
+    def seed(self) -> int:
+        """The seed of every random choice."""
+        return self.current.seed
+
+    @seed.setter
+    def seed(self, value: int) -> None:
+        self.unfitted.seed_ = value
+        for model in self.models():
+            model.seed = value
+
+    def scores(self, X: Any) -> np.ndarray:
+        """f(x) of each row, (n, K) in float64."""
+        return self.current.scores(X)
+
+    def score_row(self, X: np.ndarray) -> np.ndarray:
+        """f(x) of the one row of X (1, d), (K,)."""
+        return self.current.score_row(X)
+
+    def variance(self, X: Any) -> np.ndarray:
+        """Predictive variance (n,)."""
+        return self.current.variance(X)
+
+    def add_output(self, position: int) -> None:
+        """Make room for a class with zero scores at ``position``."""
+        for model in self.models():
+            model.add_output(position)
+
+    def add_columns(self, n: int) -> None:
+        """Take rows with n columns more; a challenger begins, unless a fit is still to come."""
+        self.widen(n)
+        fitted = all(model.ready and model.warmup is None for model in self.models())
+        if fitted and not self.fixed:
+            self.challenge(alarmed=False)
+
+    def widen(self, n: int) -> None:
+        """Take rows with n columns more, and go on."""
+        self.unfitted.add_columns(n)
+        for model in self.models():
+            model.add_columns(n)
+
+    # ---- models of several parts ---------------------------------------------------------------
+
+    def fix_map(self) -> None:
+        """Keep the model that predicts: no other begins from now on."""
+        self.current.fix_map()
+        self.fixed = True
+        self.challenger, self.history = None, LossHistory()
+        self.window, self.comparison = LossWindow(), Comparison()
+
+    def require_alike(self, other: Any) -> None:
+        """MergeError, naming the difference, unless :meth:`take_in` can take in ``other``."""
+        require_same("what they are", type(self).__name__, type(other).__name__)
+        if not (self.fixed and other.fixed):
+            raise MergeError(
+                "a learner that may begin anew cannot be merged: let one learn a sample and call "
+                "fix_map(); then let each part learn with a copy of it"
+            )
+        self.current.require_alike(other.current)
+
+    def take_in(self, other: Any, origin: Any) -> None:
+        """Add what ``other`` learned since both were ``origin`` (None: since the first row)."""
+        self.current.take_in(other.current, None if origin is None else origin.current)
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def get_state(self) -> dict[str, Any]:
+        return {"n_outputs": self.n_outputs} | super().get_state()
+
+    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
+        require(sizes["changes"] <= _CHANGES_KEPT, "changes: holds more than are kept")
+
+    def state_is_set(self) -> None:
+        other = self.challenger
+        same = other is None or other.n_outputs == self.n_outputs
+        require(same, "challenger: has another number of outputs than current")

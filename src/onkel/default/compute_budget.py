@@ -1,0 +1,107 @@
+"""What following changes may cost: at most as much again as learning itself.
+
+Work is counted, in multiplications (:meth:`onkel.maps.base.FeatureMap.work_of_fit`), and never
+timed, so what is done does not depend on the machine. *Learning itself* is what a single model
+would have taken for the rows so far, its searches included. All else follows changes: the rows and
+fits of challengers, and the fits of those that have taken over. A challenger begins only when the
+budget covers its fits, and they are charged at once. It postpones the expensive search, because
+most challengers never need one. After it has taken over, it searches as soon as the budget covers
+that; searches leave a quarter of the budget for challengers.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from onkel.default.loss_window import BIN_ROWS, PATIENCE
+from onkel.explicit.model import ExplicitModel
+from onkel.maps.base import FeatureMap
+from onkel.state import Fields, Stateful, Whole
+
+# The share of the budget that searches may take.
+_FOR_SEARCHES = 0.75
+
+
+class ComputeBudget(Stateful):
+    """Multiplications that learning itself took, and those spent on following changes."""
+
+    STATE: ClassVar[Fields] = {"learned": Whole(), "followed": Whole()}
+
+    def __init__(self) -> None:
+        self.learned, self.followed = 0, 0
+
+    def charge(self, work: int, share: float = 1.0) -> bool:
+        """Charge ``work`` and return True, or return False where the budget does not cover it.
+
+        The budget is ``share`` of the work of learning.
+        """
+        if self.followed + work > share * self.learned:
+            return False
+        self.followed += work
+        return True
+
+    def count_rows(self, unfitted: FeatureMap, start: int, end: int, challenged: bool) -> None:
+        """Count rows ``start`` to ``end``; ``challenged``: a challenger has learned them, too."""
+        rows = (end - start) * unfitted.work_of_row()
+        self.learned += rows + work_of_fits(unfitted, start, end)
+        if challenged:
+            self.followed += rows
+
+    # ---- fits and searches of a model that has taken over --------------------------------------
+
+    def refit(self, model: ExplicitModel) -> None:
+        """Fit the model's map once more, if the budget covers it; for maps that never search."""
+        if model.warmup is not None and self.charge(model.map.work_of_fit(model.warmup.count)):
+            model.refit()
+
+    def search(self, model: ExplicitModel) -> None:
+        """Let the model search while the next bin comes, if the budget covers it.
+
+        The search it owes is due a little later, and is made while the rows up to then come.
+        """
+        feature_map, warmup = model.map, model.warmup
+        assert warmup is not None
+        if _fit_under_way(feature_map, warmup.count, warmup.n_rows):
+            return
+        feature_map.postpone(False, warmup.count)
+        work = _work_begun(feature_map, warmup.count, BIN_ROWS, warmup.n_rows)
+        if not self.charge(work, _FOR_SEARCHES):
+            feature_map.postpone(True)
+
+
+def postpones_search(unfitted: FeatureMap) -> bool:
+    """Whether challengers postpone searches: only if first rows are kept longer than they are."""
+    return unfitted.warmup_rows() > PATIENCE
+
+
+def work_of_fits(feature_map: FeatureMap, start: int, end: int) -> int:
+    """The work of all fits due after more than ``start`` and at most ``end`` rows."""
+    work, last = 0, feature_map.warmup_rows()
+    due = start
+    while due < min(end, last):
+        due = min(feature_map.next_fit(due), last)
+        if due <= end and feature_map.fit_is_due(due):
+            work += feature_map.work_of_fit(due)
+    return work
+
+
+def _fit_under_way(feature_map: FeatureMap, count: int, last: int) -> bool:
+    """Whether a fit is being made ahead when ``count`` rows of ``last`` have come."""
+    due = min(feature_map.next_fit(count), last)
+    return feature_map.rows_of_fit(due) <= count < due
+
+
+def _work_begun(feature_map: FeatureMap, count: int, rows: int, last: int) -> int:
+    """The work of the fits that begin while the next ``rows`` come.
+
+    A fit that is made ahead may last longer. Then the span grows, by whole multiples of ``rows``,
+    until the fit ends; fits that begin in the longer span count, too. No fit is due after ``last``.
+    """
+    work, end, due = 0, count + rows, count
+    while due < last:
+        due = min(feature_map.next_fit(due), last)
+        if feature_map.rows_of_fit(due) > end:
+            break
+        work += feature_map.work_of_fit(due)
+        end += -(-max(due - end, 0) // rows) * rows
+    return work

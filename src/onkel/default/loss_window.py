@@ -1,0 +1,167 @@
+"""Losses of the last rows: have they risen, and is a challenger better?
+
+Losses are summed over bins of ``BIN_ROWS`` rows, and decisions fall on the ends of bins, never on
+the end of a block. Both tests compare means, and ask for several standard errors.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from onkel.explicit.model import ExplicitModel
+from onkel.rules.base import RuleKind
+from onkel.state import Array, Fields, Stateful, Whole, require
+
+#: rows of a bin
+BIN_ROWS = 64
+#: rows after which a challenger that is not better is dropped
+PATIENCE = 8192
+_MOST_BINS = 128
+# A model's first rows are left out: their losses are high while it learns.
+_FIRST_BINS = 4
+_FEWEST_BEFORE = 8
+_RECENT = (1, 2, 4, 8, 16, 32)
+# Standard errors that raise an alarm: one false alarm in millions of rows. Each alarm that was in
+# vain raises the threshold.
+_ALARM, _MORE, _MOST = 5.0, 2.5, 15.0
+# A single loss is capped at so many times the mean so far: an outlier is no change.
+_LARGEST = 25.0
+# A challenger is better if it gains so many standard errors over its last bins.
+_BETTER, _COMPARED_BINS, _FEWEST_COMPARED = 4.0, 8, 2
+
+
+class LossWindow(Stateful):
+    """Losses (n, 2) of the rows since the last whole bin: the model's and the challenger's.
+
+    The second is 0 where there is no challenger.
+    """
+
+    STATE: ClassVar[Fields] = {"losses": Array(shape=("rows", 2), low=-1e300, high=1e300)}
+
+    def __init__(self) -> None:
+        self.losses = np.zeros((0, 2))
+
+    def __len__(self) -> int:
+        return len(self.losses)
+
+    @property
+    def missing(self) -> int:
+        """Rows up to a whole bin."""
+        return BIN_ROWS - len(self.losses)
+
+    def parts(self, weight: np.ndarray) -> list[tuple[int, int]]:
+        """Where the bins of rows of these weights begin and end."""
+        missing = BIN_ROWS - len(self.losses)
+        ends = np.flatnonzero(weight > 0.0)[missing - 1 :: BIN_ROWS] + 1
+        return [(a, b) for a, b in pairwise([0, *ends.tolist(), len(weight)]) if a < b]
+
+    def add(self, losses: np.ndarray, weight: np.ndarray) -> bool:
+        """Add losses (n, 2) of rows of positive weight; returns whether a bin is whole."""
+        self.losses = np.concatenate([self.losses, losses[weight > 0.0]])
+        return len(self.losses) == BIN_ROWS
+
+    def count_as_equal(self) -> None:
+        """A challenger begins: on the rows so far, which it has not seen, it counts as equal."""
+        self.losses[:, 1] = self.losses[:, 0]
+
+    def close(self) -> np.ndarray:
+        """Return the losses of the whole bin, and begin the next."""
+        losses, self.losses = self.losses, np.zeros((0, 2))
+        return losses
+
+    def state_is_set(self) -> None:
+        require(len(self) < BIN_ROWS, f"losses: holds {len(self)} rows, a whole bin")
+
+
+class LossHistory(Stateful):
+    """Sums and squares of the losses of the last bins: have they risen?
+
+    ``in_vain`` counts the alarms since the last change that led to no better model.
+    """
+
+    STATE: ClassVar[Fields] = {
+        "sums": Array(shape=("bins", 2), low=0.0, high=1e150),
+        "waiting": Whole(high=_FIRST_BINS),
+        "in_vain": Whole(),
+    }
+
+    def __init__(self, in_vain: int = 0) -> None:
+        self.sums = np.zeros((0, 2))
+        #: first bins still to leave out
+        self.waiting = _FIRST_BINS
+        self.in_vain = in_vain
+
+    def add(self, losses: np.ndarray) -> None:
+        """One bin of losses (BIN_ROWS,) ≥ 0."""
+        if self.waiting:
+            self.waiting -= 1
+            return
+        if len(self.sums):
+            mean = float(self.sums[:, 0].sum()) / (len(self.sums) * BIN_ROWS)
+            losses = np.minimum(losses, _LARGEST * mean) if mean > 0.0 else losses
+        self.sums = np.concatenate([self.sums, [[losses.sum(), losses @ losses]]])[-_MOST_BINS:]
+
+    def risen(self) -> bool:
+        """True where the mean loss of the last 1, 2, 4, ... or 32 bins is far above that before."""
+        alarm = min(_ALARM + _MORE * self.in_vain, _MOST)
+        for recent in _RECENT:
+            if len(self.sums) < recent + _FEWEST_BEFORE:
+                break
+            means, errors = [], []
+            for bins in (self.sums[-recent:], self.sums[:-recent]):
+                n = len(bins) * BIN_ROWS
+                mean = bins[:, 0].sum() / n
+                means.append(mean)
+                errors.append(max(bins[:, 1].sum() / n - mean**2, 0.0) / n)
+            spread = float(np.sqrt(sum(errors)))
+            if spread > 0.0 and float(means[0] - means[1]) / spread > alarm:
+                return True
+        return False
+
+
+class Comparison(Stateful):
+    """Losses of a model and its challenger on the same rows, in bins of ``BIN_ROWS``.
+
+    Attributes
+    ----------
+    bins : ndarray of shape (n, 2)
+        For each bin, the sum of the differences of the losses, and that of their squares.
+    """
+
+    STATE: ClassVar[Fields] = {"bins": Array(shape=("bins", 2), low=-1e300, high=1e300)}
+
+    def __init__(self) -> None:
+        self.bins = np.zeros((0, 2))
+
+    def add(self, losses: np.ndarray) -> None:
+        """Take in the losses of a bin, (n, 2): the model's and the challenger's."""
+        gain = losses[:, 0] - losses[:, 1]
+        self.bins = np.concatenate([self.bins, [[gain.sum(), gain @ gain]]])
+
+    def better(self) -> bool:
+        """Whether the challenger gains more than 4 standard errors over the last 8 bins."""
+        bins = self.bins[-_COMPARED_BINS:]
+        if len(bins) < _FEWEST_COMPARED:
+            return False
+        n = len(bins) * BIN_ROWS
+        mean = bins[:, 0].sum() / n
+        spread = np.sqrt(max(bins[:, 1].sum() / n - mean**2, 0.0) / n)
+        return bool(mean > _BETTER * spread)
+
+    def too_long(self) -> bool:
+        """Whether the challenger has had its ``PATIENCE`` rows."""
+        return len(self.bins) * BIN_ROWS >= PATIENCE
+
+
+def losses_of(model: ExplicitModel, P: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The loss of each row, in the same unit whether two classes are one output or two."""
+    targets, one = model.targets(y), P.shape[1] == 1
+    if model.rule.kind == RuleKind.NEWTON:
+        signs = targets if one else 2.0 * targets - 1.0
+        of_outputs = np.logaddexp(0.0, -signs * P).sum(axis=1)
+        return np.asarray(of_outputs if one else 0.5 * of_outputs)
+    squares = np.sum((P - targets) ** 2, axis=1)
+    return np.asarray(0.5 * squares if one else squares)
