@@ -25,6 +25,7 @@ is exact.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -151,14 +152,16 @@ class RecursiveLeastSquares:
             # a row of weight 0 fades nothing
             scale *= self.forgetting ** (-0.5 * (self.since.count + np.cumsum(used)))
         Zs, residual = Z * scale[:, None], (Y - Z @ self.w0) * scale[:, None]
-        Ys, anchor = Y * scale[:, None], None
+        Ys = Y * scale[:, None]
+        anchor: Anchor | None = None
         if not used.all():
             U, L21, L22, v = self._innovations(Zs, residual)
         elif self.is_shared(len(Zs)):
             # the two are independent: for large matrices each gets a thread, if two may be used
-            (U, L21, L22, v), anchor = side_by_side(
-                [partial(self._innovations, Zs, residual), partial(self._summed, Zs, Ys)]
-            )
+            works: list[Callable[[], Any]] = [
+                partial(self._innovations, Zs, residual), partial(self._summed, Zs, Ys)
+            ]  # fmt: skip
+            (U, L21, L22, v), anchor = side_by_side(works)
         else:
             U, L21, L22, v = self._innovations(Zs, residual)
             anchor = self._summed(Zs, Ys)

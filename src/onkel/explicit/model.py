@@ -131,7 +131,6 @@ class ExplicitModel(Model):
         self.n_outputs = state["n_outputs"]
         if "W" in state:
             with inside(state, "map") as map_state:
-                check(map_state, self.map.fields(map_state), d=self.map.n_features_in_)
                 self.map.set_state(map_state)
             self._reset()
             assert self.walk is not None

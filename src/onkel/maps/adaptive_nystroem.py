@@ -13,7 +13,7 @@ from onkel.maps.nystroem import NystroemFeatures
 from onkel.maps.online_kmeans import SOLVERS, Panel, leading, moved
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import non_negative, one_of, whole
-from onkel.state import Array, Field, Number, Whole
+from onkel.state import Array, Fields, Number, Whole
 
 # Share of its trace added to the diagonal of κ(S, S): smaller eigenvalues are noise, by the
 # precision of the rows, and landmarks may coincide.
@@ -97,7 +97,6 @@ class AdaptiveNystroem(NystroemFeatures):
     """
 
     name = "adaptive_nystroem"
-    _STATE = (*NystroemFeatures._STATE, "threshold_", "n_moves_", "counts_", "_last", "_clock")
 
     threshold: float | str = "auto"
     theta: float = 1e-6
@@ -176,13 +175,14 @@ class AdaptiveNystroem(NystroemFeatures):
     def _set_projection(self, P: np.ndarray) -> None:
         self.projection_ = np.ascontiguousarray(P, dtype=self.dtype_)
 
-    def fields(self, state: Any) -> dict[str, Field]:
-        return super().fields(state) | {
-            "threshold": Number(low=0.0),
-            "n_moves": Whole(),
-            "counts": Array(shape=("landmarks",), low=0.0, high=1e150),
-            "last": Array(dtype=np.int64, shape=("landmarks",), low=0, high=2**62),
-            "clock": Array(dtype=np.int64, shape=(1,), low=0, high=2**62),
+    def state_fields(self) -> Fields:
+        return {
+            **super().state_fields(),
+            "threshold_": Number(low=0.0),
+            "n_moves_": Whole(),
+            "counts_": Array(shape=("landmarks",), low=0.0, high=1e150),
+            "_last": Array(dtype=np.int64, shape=("landmarks",), low=0, high=2**62),
+            "_clock": Array(dtype=np.int64, shape=(1,), low=0, high=2**62),
         }
 
     def is_finite(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -25,7 +25,7 @@ from onkel.maps.fourier import SpectralFeatures
 from onkel.model.warmup import next_power_of_two
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import non_negative, one_of, whole
-from onkel.state import Array, Field, Flag, Number, inside, require
+from onkel.state import Fields, Flag, Number, Part, require
 
 SELECTIONS = ("largest", "sample")
 # rows before the first solution: with fewer, v is mostly noise
@@ -124,6 +124,13 @@ class AlignedFourier(SpectralFeatures):
     """
 
     name = "aligned"
+    STATE: ClassVar[Fields] = {
+        "gamma_": Number(low=0.0),
+        "alignment_": Number(),
+        "_aligning": Flag(),
+        "candidates_": Part(begin=lambda aligned: aligned._no_candidates()),
+        "sums_": Part(begin=lambda aligned: LabelSums(0)),
+    }
 
     n_components: int = 200
     n_candidates: int = 2000
@@ -258,34 +265,22 @@ class AlignedFourier(SpectralFeatures):
         self.candidates_ = self.candidates_.only_used()
         self.sums_ = LabelSums(0)
 
-    def fields(self, state: Any) -> dict[str, Field]:
-        offsets = state.get("offsets")
-        N = offsets.size if isinstance(offsets, np.ndarray) else 1
-        return {
-            "gamma": Number(low=0.0),
-            "alignment": Number(),
-            "candidates": Array(shape=("d", "N"), low=-1e30, high=1e30),
-            "offsets": Array(shape=("N",), low=-1e6, high=1e6),
-            "drawn": Array(np.int64, ("N",), low=0, high=self.n_candidates - 1),
-            "used": Array(np.int64, ("M",), low=0, high=N - 1),
-            "weights": Array(shape=("M",), low=0.0, high=1e6),
-            "aligns": Flag(),
-        }
-
     # ---- state ---------------------------------------------------------------------------------
 
-    def get_state(self) -> dict[str, Any]:
-        state = {"gamma": self.gamma_, "alignment": self.alignment_, "aligns": self.aligns}
-        return state | {"sums": self.sums_.get_state()} | self.candidates_.get_state()
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        self.gamma_, self.alignment_ = state["gamma"], state["alignment"]
-        self.candidates_ = Candidates.from_state(state, self.dtype_)
-        self._aligning = state["aligns"]
-        with inside(state, "sums") as sums:
-            self.sums_ = LabelSums.from_state(sums, len(self.candidates_.offsets))
+    def state_is_set(self) -> None:
+        N = len(self.candidates_.offsets)
+        drawn = self.candidates_.drawn.max(initial=0)
+        require(drawn < self.n_candidates, f"candidates/drawn: holds {drawn}")
+        # nothing is summed once the features are fixed
+        summed = len(self.sums_.features)
+        require(summed in (0, N), f"sums/features: has {summed} entries, not {N}")
         due = not self._aligning or self.rows_to_solution() > 0
         require(due, f"sums: hold {self.sums_.n_rows} rows, and n_align is {self.n_align}")
+
+    def _no_candidates(self) -> Candidates:
+        """Where a state is loaded into."""
+        frequencies = np.empty((self.n_features_in_, 0))
+        return Candidates(frequencies, np.empty(0), np.empty(0, np.int64), self.dtype_)
 
     # ---- scikit-learn --------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ this one only for u = 1/N and ρ' = ρ/N.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
@@ -27,12 +27,12 @@ from sklearn.utils.multiclass import type_of_target
 from onkel.maps.fourier import row_turns, turns_of
 from onkel.numerics.arrays import scratch
 from onkel.numerics.jit import cos_block, jit
-from onkel.state import Array, Number, Whole, check
+from onkel.state import Array, Fields, Number, Stateful, Whole, require
 
 _TURN = 1.0 / (2.0 * math.pi)
 
 
-class Candidates:
+class Candidates(Stateful):
     """N features √2 cos(ω_m·x + b_m), of which those in ``used`` count, times √q.
 
     Attributes
@@ -44,6 +44,14 @@ class Candidates:
     used, weights : ndarray of shape (M,)
         The features used and their q.
     """
+
+    STATE: ClassVar[Fields] = {
+        "frequencies": Array(shape=("d", "N"), low=-1e30, high=1e30),
+        "offsets": Array(shape=("N",), low=-1e6, high=1e6),
+        "drawn": Array(np.int64, ("N",), low=0, high=2**31),
+        "used": Array(np.int64, ("M",), low=0, high=2**31),
+        "weights": Array(shape=("M",), low=0.0, high=1e6),
+    }
 
     def __init__(
         self, frequencies: np.ndarray, offsets: np.ndarray, drawn: np.ndarray, dtype: Any
@@ -106,17 +114,19 @@ class Candidates:
         Z *= np.sqrt(self.weights).astype(self.dtype)
         return Z
 
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays."""
-        state = {"candidates": self.frequencies, "offsets": self.offsets, "drawn": self.drawn}
-        return state | {"used": self.used, "weights": self.weights}
+    def state_sizes(self) -> dict[str, int]:
+        return {"d": len(self.frequencies)}
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any], dtype: Any) -> Candidates:
-        """The inverse of :meth:`get_state`."""
-        candidates = cls(state["candidates"], state["offsets"], state["drawn"], dtype)
-        candidates.use(state["used"], state["weights"])
-        return candidates
+    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
+        most = state["used"].max(initial=0)
+        require(
+            most < max(sizes["N"], 1), f"used: holds {most}, and there are {sizes['N']} features"
+        )
+
+    def state_is_set(self) -> None:
+        used, weights = self.used, self.weights
+        self.__init__(self.frequencies, self.offsets, self.drawn, self.dtype)  # type: ignore[misc]
+        self.use(used, weights)
 
 
 @jit
@@ -130,8 +140,18 @@ def _row_features(X, turns, offset, scale):
 _ROUNDING = 64.0
 
 
-class LabelSums:
+class LabelSums(Stateful):
     """Σ y φ (K, N), Σ φ (N,), Σ y and Σ |y| (K,), Σ 1 and the number of rows, by their weights."""
+
+    STATE: ClassVar[Fields] = {
+        "products": Array(shape=("K", "N"), low=-1e150, high=1e150),
+        "features": Array(shape=("N",), low=-1e150, high=1e150),
+        "targets": Array(shape=("K",), low=-1e150, high=1e150),
+        "sizes": Array(shape=("K",), low=0.0, high=1e150),
+        "total": Number(low=0.0),
+        "n_rows": Whole(),
+        "precision": Number(low=0.0, high=1.0),
+    }
 
     def __init__(self, n_features: int) -> None:
         self.products = np.zeros((0, n_features))
@@ -196,35 +216,6 @@ class LabelSums:
         self.products = np.insert(self.products, position, 0.0, axis=0)
         self.targets = np.insert(self.targets, position, 0.0)
         self.sizes = np.insert(self.sizes, position, 0.0)
-
-    def copy(self) -> LabelSums:
-        """An independent copy."""
-        return LabelSums.from_state(self.get_state(), len(self.features))
-
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays and scalars."""
-        return dict(self.__dict__)
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any], n_features: int) -> LabelSums:
-        """The inverse of :meth:`get_state`, with arrays of its own."""
-        # nothing is summed once the features are fixed
-        N = n_features if np.size(state.get("features", ())) else 0
-        fields = {
-            "products": Array(shape=("K", N), low=-1e150, high=1e150),
-            "features": Array(shape=(N,), low=-1e150, high=1e150),
-            "targets": Array(shape=("K",), low=-1e150, high=1e150),
-            "sizes": Array(shape=("K",), low=0.0, high=1e150),
-            "total": Number(low=0.0),
-            "n_rows": Whole(),
-            "precision": Number(low=0.0, high=1.0),
-        }
-        check(state, fields)
-        sums = cls(0)
-        for name in fields:
-            value = state[name]
-            setattr(sums, name, np.array(value) if isinstance(value, np.ndarray) else value)
-        return sums
 
 
 def indicators(y: np.ndarray) -> np.ndarray:

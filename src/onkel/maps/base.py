@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from onkel.model.warmup import next_power_of_two
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags
-from onkel.state import Field
+from onkel.state import Stateful
 
 
 def draw_seed(random_state: Any) -> int:
@@ -46,7 +46,7 @@ class Change(Enum):
     BY_LOSS = "by the loss"
 
 
-class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Stateful):
     """z(x): a finite feature vector for each row."""
 
     name: str
@@ -168,27 +168,13 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             "from the start, or use one of onkel.maps"
         )
 
-    def fields(self, state: Any) -> dict[str, Field]:
-        """What a saved ``state`` must hold; "d" stands for the columns of a row."""
-        return {}
-
-    #: attributes that a fit makes; a saved map has them without the underscore at the end
-    _STATE: ClassVar[tuple[str, ...]] = ()
-
-    def get_state(self) -> dict[str, Any]:
-        """What was fitted and learned, as named arrays and scalars."""
-        fitted = vars(self)
-        return {name.strip("_"): fitted[name] for name in self._STATE if name in fitted}
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`, after :meth:`start`."""
-        for name in self._STATE:
-            if name.strip("_") in state:
-                setattr(self, name, state[name.strip("_")])
+    def state_sizes(self) -> dict[str, int]:
+        """In the fields of a map's state, "d" stands for the columns of a row."""
+        return {"d": self.n_features_in_}
 
     def _has_state(self) -> bool:
-        """Whether all of ``_STATE`` is there: the map was fitted, or was given a state."""
-        return all(name in vars(self) for name in self._STATE)
+        """Whether all attributes of the state are there: the map was fitted, or was given one."""
+        return all(getattr(self, name, None) is not None for name in self.state_fields())
 
     @property
     def _n_features_out(self) -> int:

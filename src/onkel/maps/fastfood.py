@@ -17,7 +17,7 @@ from onkel.kernels import Kernel, make_kernel
 from onkel.maps.fourier import SpectralFeatures
 from onkel.numerics.arrays import as_dense, scratch
 from onkel.numerics.jit import jit, jit_inline, sincos_block
-from onkel.state import Array, Field, Number, Whole
+from onkel.state import Array, Fields, Number, Whole, check
 
 #: rows transformed side by side: two or four vector registers in float32
 TILE = 16
@@ -149,7 +149,6 @@ class FastfoodFeatures(SpectralFeatures):
     """
 
     name = "fastfood"
-    _STATE = ("gamma_", "n_first_")
 
     n_components: int = 400
     kernel: str | Kernel = "gaussian"
@@ -211,17 +210,11 @@ class FastfoodFeatures(SpectralFeatures):
         drawn = {name: array.astype(self.dtype_) for name, array in diagonals.items()}
         return {name: array[None] for name, array in (drawn | {"order": order}).items()}
 
-    def fields(self, state: Any) -> dict[str, Field]:
-        first = state.get("n_first")
-        size = 1 << (first - 1).bit_length() if isinstance(first, int) and first > 0 else 1
-        products, blocks = -(-self.n_features_in_ // size), -(-self.n_components // size)
-        shape = (products, blocks, size)
-        values = Array(dtype=self.dtype_, shape=shape, low=-1e15, high=1e15)
+    def state_fields(self) -> Fields:
         return {
-            "gamma": Number(low=0.0),
-            "n_first": Whole(low=1, high=self.n_features_in_),
-            "order": Array(dtype=np.int32, shape=shape, low=0, high=size - 1),
-        } | {name: values for name in _ARRAYS if name != "order"}
+            "gamma_": Number(low=0.0),
+            "n_first_": Whole(low=1, high=self.n_features_in_),
+        }
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         X = as_dense(X)
@@ -240,4 +233,11 @@ class FastfoodFeatures(SpectralFeatures):
 
     def set_state(self, state: dict[str, Any]) -> None:
         super().set_state(state)
-        self._products = {name: state[name] for name in _ARRAYS}
+        size = self._size
+        blocks = -(-self.n_components // size)
+        shape = -(-self.n_features_in_ // size), blocks, size
+        values = Array(dtype=self.dtype_, shape=shape, low=-1e15, high=1e15)
+        order = Array(dtype=np.int32, shape=shape, low=0, high=size - 1)
+        fields = {name: order if name == "order" else values for name in _ARRAYS}
+        check(state, fields)
+        self._products = {name: field.loaded(state[name]) for name, field in fields.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from onkel.maps.base import FeatureMap
 from onkel.numerics.arrays import scratch
 from onkel.numerics.jit import axpy, jit, sincos_block, sincos_part, sincos_turns
 from onkel.parameters import whole
-from onkel.state import Array, Field, Number, Whole
+from onkel.state import Array, Fields, Number, Whole
 
 
 def turns_of(X: Any, turns: np.ndarray) -> np.ndarray:
@@ -135,7 +135,6 @@ class FourierFeatures(SpectralFeatures):
     """
 
     name = "fourier"
-    _STATE = ("gamma_", "frequencies_", "n_first_")
 
     n_components: int = 400
     kernel: str | Kernel = "gaussian"
@@ -169,24 +168,22 @@ class FourierFeatures(SpectralFeatures):
         self.frequencies_ = frequencies
         self._turns = (frequencies / (2.0 * math.pi)).astype(self.dtype_)
 
-    def fields(self, state: Any) -> dict[str, Field]:
+    def state_fields(self) -> Fields:
         shape = ("d", self.n_components)
         return {
-            "gamma": Number(low=0.0),
-            "n_first": Whole(low=1, high=self.n_features_in_),
-            "frequencies": Array(shape=shape, low=-1e30, high=1e30),
+            "gamma_": Number(low=0.0),
+            "n_first_": Whole(low=1, high=self.n_features_in_),
+            "frequencies_": Array(shape=shape, low=-1e30, high=1e30),
         }
+
+    def state_is_set(self) -> None:
+        self._set_frequencies(self.frequencies_)
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         return fourier_features(X, self._turns, out)
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:
         return _row_features(X, self._turns)  # type: ignore[no-any-return]
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        super().set_state(state)
-        if "frequencies" in state:
-            self._set_frequencies(self.frequencies_)
 
 
 # Frequencies drawn at once. Drawing a number costs a hundred multiplications, so many rows share a
@@ -237,7 +234,7 @@ class RegeneratedFeatures(SpectralFeatures):
     """
 
     name = "regenerated"
-    _STATE = ("gamma_",)
+    STATE: ClassVar[Fields] = {"gamma_": Number(low=0.0, high=1e60)}
 
     n_components: int = 4096
     kernel: str | Kernel = "gaussian"
@@ -262,9 +259,6 @@ class RegeneratedFeatures(SpectralFeatures):
         """All frequencies (d, D), which nothing here stores."""
         drawn = [self.frequencies(start) for start in range(0, self.n_components, _AT_ONCE)]
         return np.concatenate(drawn, axis=1)[:, : self.n_components]
-
-    def fields(self, state: Any) -> dict[str, Field]:
-        return {"gamma": Number(low=0.0, high=1e60)}
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         n, D = X.shape[0], self.n_components

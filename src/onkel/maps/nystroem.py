@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -16,7 +16,7 @@ from onkel.numerics.arrays import with_zero_columns
 from onkel.numerics.jit import axpy, jit
 from onkel.numerics.pairwise import LOG2_E, exp2
 from onkel.parameters import whole
-from onkel.state import Array, Field, Number
+from onkel.state import Array, Fields, Number, require
 
 # Eigenvalues below this share of the largest are noise: Λ^-½ would blow them up.
 _RELATIVE_RANK = {4: 1e-6, 8: 1e-10}
@@ -69,7 +69,6 @@ class NystroemFeatures(FeatureMap):
     """
 
     name = "nystroem"
-    _STATE: ClassVar[tuple[str, ...]] = ("gamma_", "landmarks_", "projection_")
 
     n_components: int = 100
     rank: int | None = None
@@ -183,14 +182,18 @@ class NystroemFeatures(FeatureMap):
     def n_features_out_(self) -> int:
         return int(self.projection_.shape[1])
 
-    def fields(self, state: Any) -> dict[str, Field]:
-        fields: dict[str, Field] = {"gamma": Number(low=0.0)}
-        if "projection" in state or not self._picked("support"):
-            most = 0.1 * float(np.sqrt(np.finfo(self.dtype_).max))
-            fields["landmarks"] = Array(self.dtype_, ("landmarks", "d"), low=-most, high=most)
-            shape = ("landmarks", "features")
-            fields["projection"] = Array(self.dtype_, shape, low=-1e15, high=1e15)
-        return fields
+    def state_fields(self) -> Fields:
+        most, later = 0.1 * float(np.sqrt(np.finfo(self.dtype_).max)), self._picked("support")
+        of_landmarks, of_features = ("landmarks", "d"), ("landmarks", "features")
+        return {
+            "gamma_": Number(low=0.0),
+            "landmarks_": Array(self.dtype_, of_landmarks, -most, most, optional=later),
+            "projection_": Array(self.dtype_, of_features, -1e15, 1e15, optional=later),
+        }
+
+    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
+        both = ("landmarks" in state) == ("projection" in state)
+        require(both, "projection: is missing, or landmarks are")
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         K = self.kernel_rows(X, self.landmarks_)

@@ -109,5 +109,5 @@ class SignProjection(FeatureMap):
         size = self.dtype_.type(self.n_components**-0.5)
         return np.where(np.asarray(X @ self.directions_) >= 0.0, size, -size)
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def state_is_set(self) -> None:
         self.fit_first(np.empty((0, self.n_features_in_)))

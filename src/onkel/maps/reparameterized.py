@@ -17,7 +17,7 @@ from onkel.maps.base import Change
 from onkel.maps.fourier import SpectralFeatures, fourier_features
 from onkel.numerics.jit import axpy, jit, jit_inline, sincos_turns
 from onkel.parameters import non_negative, one_of, whole
-from onkel.state import Array, Field, Number, Whole
+from onkel.state import Array, Fields, Number, Whole
 
 
 class Law(NamedTuple):
@@ -165,7 +165,6 @@ class ReparameterizedFeatures(SpectralFeatures):
 
     name = "reparameterized"
     kernel = "gaussian"
-    _STATE = ("gamma_", "n_first_", "noise_", "log_width_", "mean_", "logit_")
 
     n_components: int = 100
     gamma: float | str = "median"
@@ -277,18 +276,18 @@ class ReparameterizedFeatures(SpectralFeatures):
         noise, log_width, mean, _, first = self.parameters()
         return frequencies_of(noise.astype(np.float64), log_width, mean, first)  # type: ignore[no-any-return]
 
-    def fields(self, state: Any) -> dict[str, Field]:
+    def state_fields(self) -> Fields:
         G, far = len(self.first_) - 1, _FARTHEST
         mixed = G if self.law == "mixture" else 0
         return {
-            "gamma": Number(low=0.0),
-            "n_first": Whole(low=1, high=self.n_features_in_),
-            "noise": Array(self.dtype_, ("d", self.n_components), low=-100.0, high=100.0),
-            "log_width": Array(
+            "gamma_": Number(low=0.0),
+            "n_first_": Whole(low=1, high=self.n_features_in_),
+            "noise_": Array(self.dtype_, ("d", self.n_components), low=-100.0, high=100.0),
+            "log_width_": Array(
                 shape=("d",) if self.law == "gaussian" else ("d", G), low=-WIDEST, high=WIDEST
             ),
-            "mean": Array(shape=("d", mixed), low=-far, high=far),
-            "logit": Array(shape=(mixed,), low=-far, high=far),
+            "mean_": Array(shape=("d", mixed), low=-far, high=far),
+            "logit_": Array(shape=(mixed,), low=-far, high=far),
         }
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
@@ -23,7 +23,7 @@ from onkel.maps.landmarks.search import improve, steps_of_search
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished, in_shares
 from onkel.parameters import non_negative, whole
-from onkel.state import Field, Flag, Whole
+from onkel.state import Fields, Flag, Whole, check
 
 # Fewer rows say nothing about widths.
 _FEWEST_ROWS = 8
@@ -91,6 +91,12 @@ class LearnedLandmarks(FitSchedule):
 
     name = "learned_landmarks"
     fits = "searching landmarks and widths, fitted"
+    STATE: ClassVar[Fields] = {
+        "_taught": Flag(),
+        "_owing": Flag(),
+        "_postponed": Flag(),
+        "_resumed": Whole(high=2**58),
+    }
     n_components: int = 500
     n_warmup: int = 131_072
     search_steps: int = 12
@@ -242,27 +248,12 @@ class LearnedLandmarks(FitSchedule):
 
     # ---- state ---------------------------------------------------------------------------------
 
-    def fields(self, state: Any) -> dict[str, Field]:
-        return FittedLandmarks.fields(state) | {
-            "taught": Flag(),
-            "owing": Flag(),
-            "postponed": Flag(),
-            "resumed": Whole(high=2**58),
-        }
-
     def get_state(self) -> dict[str, Any]:
-        """What was fitted, as named arrays and scalars."""
-        return self._fitted.get_state() | {
-            "taught": self._taught,
-            "owing": self._owing,
-            "postponed": self._postponed,
-            "resumed": self._resumed,
-        }
+        return super().get_state() | self._fitted.get_state()
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`, after :meth:`start`."""
-        self._taught, self._owing = bool(state["taught"]), bool(state["owing"])
-        self._postponed, self._resumed = bool(state["postponed"]), state["resumed"]
+        super().set_state(state)
+        check(state, FittedLandmarks.fields(state), d=self.n_features_in_)
         self._fitted = FittedLandmarks.from_state(state)
 
 
