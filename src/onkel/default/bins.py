@@ -65,11 +65,11 @@ class PairBins(Stateful):
         X = X.astype(np.float64)
         values = [np.unique(x) for x in X.T]
         distinct = np.array([len(v) for v in values])
-        said = _said(X, Y, values)
+        explained = _explained(X, Y, values)
         columns = np.flatnonzero(distinct > 1)
-        columns = np.sort(columns[np.argsort(-said[columns], kind="stable")[:_MOST_COLUMNS]])
+        columns = np.sort(columns[np.argsort(-explained[columns], kind="stable")[:_MOST_COLUMNS]])
         while len(columns) and _n_cells(np.minimum(distinct[columns], 2)) > most_cells:
-            columns = np.delete(columns, np.argmin(said[columns]))
+            columns = np.delete(columns, np.argmin(explained[columns]))
         bins = _MOST_BINS
         while bins > 2 and _n_cells(np.minimum(distinct[columns], bins)) > most_cells:
             bins -= 1
@@ -135,7 +135,7 @@ def _thinned(edges: np.ndarray, bins: int) -> np.ndarray:
     return edges[np.arange(1, bins) * (len(edges) + 1) // bins - 1]
 
 
-def _said(X: np.ndarray, Y: np.ndarray, values: list[np.ndarray]) -> np.ndarray:
+def _explained(X: np.ndarray, Y: np.ndarray, values: list[np.ndarray]) -> np.ndarray:
     """For each column, the variance of Y between its bins, less what chance would give."""
     Y = Y - Y.mean(axis=0)
     chance = (Y**2).sum() / max(len(Y) - 1, 1)

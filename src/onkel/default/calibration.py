@@ -33,7 +33,7 @@ MORE = np.nextafter(0.5, 1.0)
 
 
 @jit
-def _follow_two(f, positive, weight, theta, H, out):
+def _learn_two(f, positive, weight, theta, H, out):
     for t in range(len(f)):
         p = sigmoid(theta[0] * f[t] + theta[1])
         q = max(p, MORE) if f[t] > 0.0 else min(p, 0.5)
@@ -50,7 +50,7 @@ def _follow_two(f, positive, weight, theta, H, out):
 
 
 @jit
-def _follow_many(F, codes, weight, theta, H, out):
+def _learn_many(F, codes, weight, theta, H, out):
     for t in range(F.shape[0]):
         top = F[t].max()
         total, mean, square = 0.0, 0.0, 0.0
@@ -87,9 +87,9 @@ class Calibration(Stateful):
         scores = np.minimum(np.maximum(scores, -LARGEST), LARGEST)
         if scores.shape[1] == 1:
             f = scores[:, 0]
-            _follow_two(f, codes.astype(np.float64), weight, self.theta, self.H, out)
+            _learn_two(f, codes.astype(np.float64), weight, self.theta, self.H, out)
         else:
-            _follow_many(scores, codes, weight, self.theta, self.H, out)
+            _learn_many(scores, codes, weight, self.theta, self.H, out)
         return out
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:

@@ -209,7 +209,7 @@ def learn_cells(X, columns, edges, pairs, W, V, first, forgetting, R, weight, su
         for k in range(len(s)):
             out[t, k] = a * s[k]
         if weight[t] > 0.0:
-            _follow(R[t], s, a, weight[t], sums)
+            _add_to_sums(R[t], s, a, weight[t], sums)
             spread = 1.0 / weight[t]
             for c in at:
                 spread += V[c]
@@ -223,7 +223,7 @@ def learn_cells(X, columns, edges, pairs, W, V, first, forgetting, R, weight, su
 
 
 @jit
-def _follow(r, s, a, weight, sums):
+def _add_to_sums(r, s, a, weight, sums):
     agreed, size, whole, left = 0.0, 0.0, 0.0, 0.0
     for k in range(len(s)):
         agreed += r[k] * s[k]

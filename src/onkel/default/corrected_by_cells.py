@@ -36,7 +36,7 @@ _FIRST_ROWS, _LAST_ROWS = 64, 1024
 # Cells hold up to so many times B² numbers (B landmarks): as many as least squares' two matrices.
 _CELLS = 2
 # Forgetting factors of the stages; that of f multiplies them.
-_TIDES = (1.0, 0.9998, 0.998)
+_STAGE_FORGETTING = (1.0, 0.9998, 0.998)
 # Bytes for the rows kept for the choice. Where fewer than _FIRST_ROWS fit, there are no cells.
 _KEPT_BYTES = 16 << 20
 
@@ -118,7 +118,7 @@ class CorrectedModel(ExplicitModel):
     @property
     def _forgetting(self) -> list[float]:
         """The forgetting factor of each stage."""
-        return [ExactScalars.of(self.par).forgetting * tide for tide in _TIDES]
+        return [ExactScalars.of(self.par).forgetting * factor for factor in _STAGE_FORGETTING]
 
     # ---- models of several parts ---------------------------------------------------------------
 

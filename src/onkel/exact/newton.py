@@ -47,7 +47,7 @@ def _implicit(f, q, t):
 
 
 @jit
-def _walk(G, F, T, weight, fade, L, v, s, Y):
+def _learn_in_order(G, F, T, weight, fade, L, v, s, Y):
     """Learn rows in order from G (n, n) = zᵀ P z' and scores F (n, K) at the anchor.
 
     F becomes the scores before each row. L, v, s (the roots of the weights) and the targets Y are
@@ -94,7 +94,7 @@ class RecursiveNewton(RecursiveLeastSquares):
         U, L21, G = self._whitened(Z)
         F = np.ascontiguousarray(Z @ self.w0 + L21 @ self.since.v)
         L, v, s, goal = np.zeros((n, n)), np.zeros(F.shape), np.zeros(n), np.zeros(F.shape)
-        _walk(np.ascontiguousarray(G), F, _indicators(Y), weight, fade, L, v, s, goal)
+        _learn_in_order(np.ascontiguousarray(G), F, _indicators(Y), weight, fade, L, v, s, goal)
         if used.any():
             Z, s = Z[used], s[used, None]
             self.sums.z_sum += Z.T @ (weight * fade)[used]

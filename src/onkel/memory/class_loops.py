@@ -181,7 +181,7 @@ N_COLUMNS = len(_COLUMNS)
 
 
 @jit_inline
-def _ask(past, U, W, E):
+def _predict_experts(past, U, W, E):
     """E (N, K): the probabilities that each expert predicts."""
     K, last, total = U.shape[0], class_before(past, 1), 0.0
     for k in range(K):
@@ -218,7 +218,7 @@ def _learn_regressions(U, code, weight, row, E, P, W, work):
 
 
 @jit_inline
-def _tell(U, E, out):
+def _fill_columns(U, E, out):
     """out (7, K) after its first row, the mixture: the control, then columns of the past."""
     for k in range(U.shape[0]):
         out[1, k] = E[_CONTROL, k]
@@ -231,7 +231,8 @@ def learn(F, codes, weight, slots, fresh, past, mixture, P, W, out):
     """Learn rows in order: scores F (n, K) and codes.
 
     ``slots``: where the past of a row's group is stored; it begins anew where ``fresh``.
-    out (n, 7, K) gets what was known before each row: the mixture, then as in :func:`_tell`.
+    out (n, 7, K) gets what was known before each row: the mixture, then what
+    :func:`_fill_columns` fills in.
     """
     K = F.shape[1]
     U, E, work = np.empty((K, N_FEATURES)), np.empty((N_EXPERTS, K)), np.empty((3, N_FEATURES))
@@ -239,9 +240,9 @@ def learn(F, codes, weight, slots, fresh, past, mixture, P, W, out):
     for t in range(F.shape[0]):
         own = past_of(past, slots[t], fresh[t], F[t])
         fill_features(own, F[t], U)
-        _ask(own, U, W, E)
+        _predict_experts(own, U, W, E)
         known = _mix(own, mixture, E, out[t, 0])
-        _tell(U, E, out[t])
+        _fill_columns(U, E, out[t])
         if weight[t] > 0.0 and known:
             target[codes[t]] = 1.0
             learn_mixture(mixture, E, out[t, 0], target, weight[t])
@@ -259,6 +260,6 @@ def predict(F, slots, past, mixture, W, out):
     for t in range(F.shape[0]):
         own = past_of(past, slots[t], False, F[t])
         fill_features(own, F[t], U)
-        _ask(own, U, W, E)
+        _predict_experts(own, U, W, E)
         _mix(own, mixture, E, out[t, 0])
-        _tell(U, E, out[t])
+        _fill_columns(U, E, out[t])

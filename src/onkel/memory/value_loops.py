@@ -205,7 +205,7 @@ def _remember(past, f, y):
 
 
 @jit_inline
-def _ask(f, u, largest_step, W, E):
+def _predict_experts(f, u, largest_step, W, E):
     """E (N, 1): what each expert predicts. The first regression adds to f, others to the last.
 
     None adds more than the largest step so far, or than leads from the last value to f. Where the
@@ -248,7 +248,7 @@ def _learn_regressions(u, y, weight, row, E, P, W, k, g, first):
 
 
 @jit_inline
-def _tell(u, p, E, out):
+def _fill_columns(u, p, E, out):
     """out (7,): the mixture, the control, and what a second model sees of the past."""
     out[0], out[1] = p[0], E[_CONTROL, 0]
     for j in range(len(_COLUMNS)):
@@ -257,7 +257,7 @@ def _tell(u, p, E, out):
 
 @jit
 def learn(f, y, weight, slots, fresh, past, own, mixture, P, W, out):
-    """Learn rows in order; out (n, 7) gets what was known before each: see :func:`_tell`.
+    """Learn rows in order; out (n, 7) gets what was known before each: see :func:`_fill_columns`.
 
     ``slots``: where the past of a row's group is stored; it begins anew where ``fresh``.
     """
@@ -268,12 +268,12 @@ def learn(f, y, weight, slots, fresh, past, own, mixture, P, W, out):
     for t in range(len(f)):
         of = _of(past, slots[t], fresh[t], f[t])
         features(of, f[t], u)
-        _ask(f[t], u, of.largest_step[0], W, E)
+        _predict_experts(f[t], u, of.largest_step[0], W, E)
         known = _mix(of, f[t], mixture, E, p)
         q[0] = p[0]
         if len(own.w):
             _correct(own, slots[t], of, u, q, v, F)
-        _tell(u, q, E, out[t])
+        _fill_columns(u, q, E, out[t])
         if weight[t] > 0.0 and known:
             target[0] = y[t]
             learn_mixture(mixture, E, p, target, weight[t])
@@ -292,8 +292,8 @@ def predict(f, slots, past, own, mixture, W, out):
     for t in range(len(f)):
         of = _of(past, slots[t], False, f[t])
         features(of, f[t], u)
-        _ask(f[t], u, of.largest_step[0], W, E)
+        _predict_experts(f[t], u, of.largest_step[0], W, E)
         _mix(of, f[t], mixture, E, p)
         if len(own.w):
             _correct(own, slots[t], of, u, p, v, F)
-        _tell(u, p, E, out[t])
+        _fill_columns(u, p, E, out[t])

@@ -122,14 +122,14 @@ class ValueMemory(Memory):
         """Learn rows (n, 5) between two looks."""
         kept = rows[rows[:, 2] > 0.0]
         if self.begun:
-            self._walk(rows, out)
+            self._learn_in_unit(rows, out)
         else:
-            self._tell_nothing(rows, out)
+            self._fill_without_unit(rows, out)
         self.n_rows += len(kept)
         if not self.begun or self.n_rows <= WINDOW:
             self.kept = np.concatenate([self.kept, kept])[-WINDOW:]
 
-    def _walk(self, rows: np.ndarray, out: np.ndarray) -> None:
+    def _learn_in_unit(self, rows: np.ndarray, out: np.ndarray) -> None:
         f, y, weight, slots, fresh = np.ascontiguousarray(rows.T)
         where = slots.astype(np.int64), fresh > 0.0
         centre, spread = self.unit
@@ -156,7 +156,7 @@ class ValueMemory(Memory):
         self._reset()
         if not self.groups.slots:
             self.past.periods[:] = find_periods(self.kept[:, 1:2])
-        self._walk(self.kept, np.empty((len(self.kept), 2 + self.n_columns)))
+        self._learn_in_unit(self.kept, np.empty((len(self.kept), 2 + self.n_columns)))
 
     # ---- prediction ----------------------------------------------------------------------------
 
@@ -164,7 +164,7 @@ class ValueMemory(Memory):
         """What :meth:`learn` would return for rows of unknown labels, were each the next."""
         out = np.empty((len(f), 2 + self.n_columns))
         if not self.begun:
-            self._tell_nothing(f[:, None], out)
+            self._fill_without_unit(f[:, None], out)
             return out
         centre, spread = self.unit
         slots = self.groups.find(keys, len(f))
@@ -172,7 +172,7 @@ class ValueMemory(Memory):
         self._in_units(out)
         return out
 
-    def _tell_nothing(self, rows: np.ndarray, out: np.ndarray) -> None:
+    def _fill_without_unit(self, rows: np.ndarray, out: np.ndarray) -> None:
         """Fill ``out`` before there is a unit: f, and zeros for the past."""
         out[:, 0], out[:, 1] = rows[:, 0], rows[:, 0]
         out[:, 2:] = 0.0
