@@ -9,14 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onkel import budgets, rules
+from onkel import OLKFixedRegressor, budgets, rules
 from onkel.budgets import model_of as model_class
 from onkel.explicit.model import ExplicitModel
-from onkel.kernels import Gaussian, Linear
+from onkel.kernels import Cauchy, Gaussian, Linear
 from onkel.losses import Loss
 from onkel.maps import IdentityFeatures
 from onkel.numerics.random import new_state
 from onkel.rules import base as places
+from onkel.support.removal import kinds
+from onkel.support.slots import REMOVED
 
 _spec = importlib.util.spec_from_file_location(
     "naive_support", Path(__file__).with_name("naive_support.py")
@@ -216,6 +218,60 @@ def test_norm_recursion_is_the_norm(name):
         squared = np.trace(model.coef @ gram @ model.coef.T)
         assert model.state[places.SQUARED_NORM] == pytest.approx(squared, rel=1e-9, abs=1e-12)
         assert squared <= rule.radius**2 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("kernel", [Gaussian(), Cauchy(), Linear()], ids=lambda k: k.name)
+@pytest.mark.parametrize("name", ["oldest", "fixed-random", "weighted"])
+def test_one_kernel_row_a_removal_gives_the_predictions_of_the_whole_matrix(
+    name, kernel, task, monkeypatch
+):
+    budget, rule, losses, *_ = CASES[name]
+    X, y, K = rows(task)
+    loss = LOSSES[losses][task == R]
+    expected = learn_in_blocks(model_of(budget, rule, loss, K, kernel), X, y)
+    monkeypatch.setattr(kinds, "KEPT", 1)
+    model = model_of(budget, rule, loss, K, kernel)
+    assert model.arrays()["gram"].shape[0] == 2
+    first = learn_in_blocks(model, X[:70], y[:70], (0, 1, 40, 70))
+    again = model_of(budget, rule, loss, K, kernel)
+    again.set_state(model.get_state())
+    P = np.concatenate([first, learn_in_blocks(again, X[70:], y[70:], (0, 20, 60))])
+    np.testing.assert_allclose(P, expected, rtol=1e-11, atol=1e-12)
+
+
+def test_a_large_budget_takes_memory_in_its_order_only():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, D))
+    y = np.sin(2 * X[:, 0]) * X[:, 1]
+    model = OLKFixedRegressor(
+        budget=4000, gamma=GAMMA, removal="uniform", epsilon=0.0, random_state=0
+    )
+    model.partial_fit(X, y)
+    assert model.model_.size == 2000
+    assert model.nbytes_ - model.support_vectors_.nbytes < 250_000
+    # a removal at B = 600, beyond what is kept
+    model = OLKFixedRegressor(budget=600, gamma=GAMMA, epsilon=0.0, random_state=0)
+    model.partial_fit(X, y)
+    assert model.model_.counts[REMOVED] > 1000
+    assert model.nbytes_ - model.support_vectors_.nbytes < 50_000
+
+
+def test_an_error_of_the_kernel_in_a_removal_is_raised(monkeypatch):
+    monkeypatch.setattr(kinds, "KEPT", 1)
+    X, y, _ = rows(R)
+    budget, rule, *_ = CASES["fixed-random"]
+    model = model_of(budget, rule, "squared")
+    learn_in_blocks(model, X[:20], y[:20], (0, 20))
+
+    def ordered_gram(X, S, *args, **kwargs):
+        if len(X) == 1 and not kwargs:
+            raise MemoryError("no room")
+        return Gaussian().ordered_gram(X, S, *args, **kwargs)
+
+    monkeypatch.setattr(model.kernel, "ordered_gram", ordered_gram)
+    with pytest.raises(MemoryError, match="no room"):
+        model.learn(X[20:], y[20:], np.ones(N - 20))
 
 
 @pytest.mark.parametrize("name", ["redundant", "redundant-decay", "forgetron", "oldest"])

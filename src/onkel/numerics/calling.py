@@ -9,7 +9,9 @@ the Python function itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -159,3 +161,53 @@ def _plain_slot(kind, par, A, info, panel, t, size):  # type: ignore[no-untyped-
 
 
 call_slot: Any = _call_slot if _COMPILES else _plain_slot
+
+
+# ---- Python functions that a loop calls now and then ---------------------------------------------
+
+_NOTIFIED = ctypes.CFUNCTYPE(None, ctypes.c_int64)
+
+
+@contextmanager
+def python_function(function: Callable[[int], None]) -> Iterator[int]:
+    """The number by which a loop calls a Python function of one whole number.
+
+    It holds inside the context. A call takes the GIL, some microseconds. An error of the function
+    is raised when the context ends; until then calls do nothing.
+    """
+    errors: list[BaseException] = []
+
+    def call(number: int) -> None:
+        if errors:
+            return
+        try:
+            function(number)
+        except BaseException as error:
+            errors.append(error)
+
+    compiled = _NOTIFIED(call) if _COMPILES else None
+    address = ctypes.cast(compiled, ctypes.c_void_p).value if compiled else FIRST_ADDRESS + id(call)
+    assert address is not None
+    _KNOWN[address] = call
+    try:
+        yield address
+    finally:
+        del _KNOWN[address]
+        if errors:
+            raise errors[0]
+
+
+@intrinsic
+def _call_python(typing, address, number):  # type: ignore[no-untyped-def]
+    def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        _call(builder, args[0], ir.VoidType(), [args[1]])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), build
+
+
+def _plain_python(address, number):  # type: ignore[no-untyped-def]
+    _KNOWN[address](number)
+
+
+call_python: Any = _call_python if _COMPILES else _plain_python

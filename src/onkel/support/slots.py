@@ -14,7 +14,8 @@ sees that no index is negative, and vectorises the loops over them.
 The loops pass these tuples whole to functions under ``jit_inline``: reading a member in a loop
 counts references, reading it in an inlined function does not.
 
-The last functions keep f at the stored rows and the norm of f, from the kept kernel matrix.
+The last functions keep f at the stored rows and the norm of f, from kernel values that are kept or
+computed anew.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onkel.numerics.calling import call_python
 from onkel.numerics.jit import jit, jit_inline
 from onkel.rules.base import SCALE, SQUARED_NORM
 from onkel.support.budget import BIRTH, DIAGONAL, TARGET
@@ -30,6 +32,11 @@ from onkel.support.budget import BIRTH, DIAGONAL, TARGET
 # Places in the counts: slots in use, rows ever stored, changes in this sub-block, rows dropped.
 SIZE, BORN, CHANGED, REMOVED = 0, 1, 2, 3
 N_COUNTS = 4
+
+# Rows of a gram that holds two rows of κ(S, S) only.
+REMOVAL, NEWEST = 0, 1
+# Other numbers to call with: ‖f‖² anew; before and after a change of A, for what ‖f‖² changes by.
+ANEW, BEFORE, AFTER = -1, -2, -3
 
 
 class Rows(NamedTuple):
@@ -52,6 +59,9 @@ class Slots(NamedTuple):
     rng: np.ndarray  # (1,) state of the random generator
     counts: np.ndarray  # SIZE, BORN, CHANGED, REMOVED
     changes: np.ndarray  # (2, n) columns of the panel, for each change in this sub-block: to, from
+    # 0, or the Python function that knows κ(S, S) where gram (2, capacity) holds two rows of it:
+    # that of the row stored last, and in REMOVAL that of slot r after a call with r
+    recompute: int = 0
 
 
 class Limits(NamedTuple):
@@ -103,11 +113,26 @@ def place(s, rows, t, new, slots, state):
     i = counts[CHANGED]
     changes[0, i], changes[1, i] = s, panel.shape[1] - panel.shape[0] + t
     counts[CHANGED] += 1
-    if gram.shape[0] > 0:
+    if slots.recompute > 0:
+        for j in range(counts[SIZE]):
+            gram[NEWEST, j] = panel[t, j]
+        gram[NEWEST, s] = rows.q[t]
+    elif gram.shape[0] > 0:
         for j in range(counts[SIZE]):
             gram[s, j] = panel[t, j]
             gram[j, s] = panel[t, j]
         gram[s, s] = rows.q[t]
+
+
+@jit_inline
+def gram_row(r, slots):
+    """The row of ``slots.gram`` that holds κ(s_r, S); computes it where the matrix isn't kept."""
+    if slots.recompute == 0:
+        return r
+    if slots.info[BIRTH, r] == slots.counts[BORN] - 1:
+        return NEWEST
+    call_python(slots.recompute, r)
+    return REMOVAL
 
 
 @jit_inline
@@ -141,8 +166,11 @@ def refresh_outputs(size, A, gram, outputs):
 
 @jit_inline
 def norm_from_gram(size, slots, state):
-    """‖f‖² computed anew from the kernel matrix."""
+    """‖f‖² computed anew, O(B²)."""
     A, gram = slots.A, slots.gram
+    if slots.recompute > 0:
+        call_python(slots.recompute, ANEW)
+        return
     total = 0.0
     for r in range(size):
         for k in range(A.shape[0]):
@@ -159,9 +187,10 @@ def norm_without(r, size, k_r, c, cp, slots, state):
     """
     A, scale = slots.A, state[SCALE]
     norm = state[SQUARED_NORM]
+    row = gram_row(r, slots)
     for k in range(A.shape[0]):
         alpha = scale * A[k, r]
-        output = scale * _output_at(A, slots.gram, r, k, size)
+        output = scale * _output_at(A, slots.gram, row, k, size)
         norm += alpha * (alpha * slots.info[DIAGONAL, r] - 2.0 * output)
         cp -= c[k] * alpha * k_r
     return norm, cp

@@ -144,7 +144,8 @@ class _OLKFixed(_OLK, Budgeted, Seeded):
         kind='{"weighted", "uniform"}',
         doc='"weighted": of the B stored rows one of small weight is likely to go, with the '
         "probabilities that disturb f least, p_i = 1 - (B-1)‖α_i κ_i‖/Σ_j‖α_j κ_j‖; needs B ≥ 2. "
-        "O(B) a row that is added, once all terms are of one size; more before, for ‖f‖. "
+        "O(B·d) a row that is added, once all terms are of one size. More before: ‖f‖ takes a row "
+        "of κ(S, S) for each term of a size of its own. "
         '"uniform": any of the B + 1 goes with the same chance, and the others are multiplied by '
         "(B+1)/B: terms that stay long grow until the ball bounds them, and regret is all but "
         "linear (docs/regret.md).",
@@ -166,7 +167,8 @@ class OLKFixedClassifier(_OLKFixed, StoringClassifier):
     The removal leaves f unchanged in expectation; f is then projected onto ‖f‖ ≤ U. A removal adds
     noise to f: use a small radius with a small budget.
 
-    Use it where f must be unbiased within a budget.
+    Use it where f must be unbiased within a budget. O(B) memory: up to B = 512 the kernel values of
+    the stored rows are kept, for speed; beyond, a removal computes one row of them anew.
     """
 
 

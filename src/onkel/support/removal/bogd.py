@@ -7,6 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from onkel.numerics.calling import call_python
 from onkel.numerics.jit import jit_inline
 from onkel.numerics.random import pick, uniform
 from onkel.parameters import member, positive, whole
@@ -14,6 +15,7 @@ from onkel.rules.base import SCALE, SQUARED_NORM
 from onkel.support.budget import DIAGONAL, N_PARAMETERS
 from onkel.support.removal.choices import oldest_slot
 from onkel.support.removal.kinds import Removal, RemovalKind, weights
+from onkel.support.slots import AFTER, BEFORE, gram_row
 
 # Their places in the parameter vector.
 _REMOVAL, _BOUND, _MOST = 0, 1, 2
@@ -74,11 +76,31 @@ def _remaining(chance, j):
 
 
 @jit_inline
+def _rounding(A):
+    """Factors that differ by less than this are the same."""
+    return 1e-12 if A.itemsize == 8 else 1e-6
+
+
+@jit_inline
+def _common_factor(A, chance, r, size):
+    """1/(1 - p_j) of most survivors, if most have the same: a vote in one pass."""
+    common, votes = 1.0, 0
+    for j in range(size):
+        factor = 1.0 / _remaining(chance, j)
+        if j != r:
+            if votes == 0:
+                common = factor
+            votes += 1 if abs(factor - common) <= _rounding(A) * common else -1
+    return common
+
+
+@jit_inline
 def _choose(par, slots, size, chance):
     """The slot r to drop, and a factor of the survivors.
 
     Where the p_i differ, row 0 of ``chance`` (1, B) ← the p_i: each survivor's factor is
-    1/(1 - p_i), and the one returned is that of the first survivor.
+    1/(1 - p_i), and the one returned is that of the first survivor, or
+    of most where each other one takes a row of kernel values.
     """
     removal = int(par[_REMOVAL])
     if removal == Chance.OLDEST:
@@ -87,19 +109,22 @@ def _choose(par, slots, size, chance):
         return pick(slots.rng, size), size / (size - 1.0)
     _chances(slots.A, slots.info, size, chance)
     r = _draw(slots.rng, chance, size)
+    if slots.recompute > 0:
+        return r, _common_factor(slots.A, chance, r, size)
     return r, 1.0 / _remaining(chance, 1 if r == 0 else 0)
 
 
 @jit_inline
-def _stretch(j, factor, size, slots, state):
-    """α_j ← factor · α_j; updates ‖f‖² too, where the kernel matrix is kept."""
+def _stretch(j, factor, size, slots, state, track):
+    """α_j ← factor · α_j; ``track``: updates ‖f‖² too."""
     A, gram = slots.A, slots.gram
+    row = gram_row(j, slots) if track else 0
     for k in range(A.shape[0]):
         move = (factor - 1.0) * A[k, j]
-        if gram.shape[0] > 0:
+        if track:
             output = 0.0
             for i in range(size):
-                output += A[k, i] * gram[j, i]
+                output += A[k, i] * gram[row, i]
             change = move * (2.0 * output + move * slots.info[DIAGONAL, j])
             state[SQUARED_NORM] += state[SCALE] * state[SCALE] * change
         A[k, j] += A.dtype.type(move)
@@ -112,11 +137,20 @@ def _stretch_to(before, r, size, chance, slots, state):
     Once rows have been dropped, all terms but the newest have the same size, and so the same p:
     most need no change.
     """
-    rounding = 1e-12 if slots.A.itemsize == 8 else 1e-6
+    rounding = _rounding(slots.A)
+    changed = 0
+    for j in range(size):
+        changed += j != r and abs(1.0 / (before * _remaining(chance, j)) - 1.0) > rounding
+    at_once = slots.recompute > 0 and changed > 1
+    track = slots.gram.shape[0] > 0 and not at_once
+    if at_once:
+        call_python(slots.recompute, BEFORE)
     for j in range(size):
         factor = 1.0 / (before * _remaining(chance, j))
         if j != r and abs(factor - 1.0) > rounding:
-            _stretch(j, factor, size, slots, state)
+            _stretch(j, factor, size, slots, state, track)
+    if at_once:
+        call_python(slots.recompute, AFTER)
 
 
 @jit_inline
@@ -197,6 +231,10 @@ class BoundedRemoval(Removal):
 
     def limit(self) -> int | None:
         return whole(self, "budget", least=1 if self.removal == "oldest" else 2)
+
+    def recomputes(self, par: np.ndarray) -> bool:
+        # a coefficient that is cut changes ‖f‖² by more than a row tells
+        return self.max_weight == np.inf and super().recomputes(par)
 
     def parameters(self) -> np.ndarray:
         most = np.inf if self.max_weight == np.inf else positive(self, "max_weight")

@@ -187,6 +187,9 @@ class MostRedundantRemoval(SizedRemoval):
     def needs_outputs(self) -> bool:
         return True
 
+    def recomputes(self, par: np.ndarray) -> bool:
+        return False
+
 
 @jit_inline
 def simple_slot(slots, size, rows, t, new, state, work):

@@ -161,3 +161,6 @@ class ShrinkOldest(SizedRemoval):
 
     def needs_norm(self, par: np.ndarray) -> bool:
         return self.variant == "basic"
+
+    def recomputes(self, par: np.ndarray) -> bool:
+        return False

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numpy as np
+
 from onkel.numerics.jit import jit_inline
 from onkel.support.budget import DIAGONAL, Budget, SizedBudget
+
+# The largest budget whose κ(S, S) is kept where only ‖f‖² needs it: 1 MB in float32.
+KEPT = 512
 
 
 class RemovalKind(IntEnum):
@@ -28,6 +33,14 @@ class Removal(Budget):
     """A budget that drops one stored row for each new one."""
 
     family = "removal"
+
+    def recomputes(self, par: np.ndarray) -> bool:
+        """True where a removal computes one row of κ(S, S) anew, instead of keeping B².
+
+        Then only ‖f‖² may need the matrix; ``par`` are the rule's parameters.
+        """
+        limit = self.limit()
+        return limit is not None and limit > KEPT and self.needs_norm(par)
 
 
 class SizedRemoval(Removal, SizedBudget):

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.numerics.calling import FIRST_ADDRESS
+from onkel.numerics.calling import FIRST_ADDRESS, python_function
 from onkel.numerics.jit import jit, jit_inline
 from onkel.rules.base import SCALE, SQUARED_NORM, T
+from onkel.state import Array
 from onkel.support.model import BudgetModel
 from onkel.support.removal.bogd import bounded_slot, cuts
 from onkel.support.removal.by_slot import given_slot
@@ -29,7 +30,11 @@ from onkel.support.removal.forgetron import MISTAKES, shrinkage_of_all, shrunk_s
 from onkel.support.removal.kinds import RemovalKind
 from onkel.support.removal.unbounded import thinned
 from onkel.support.slots import (
+    AFTER,
+    ANEW,
+    BEFORE,
     CHANGED,
+    REMOVAL,
     REMOVED,
     SIZE,
     Rows,
@@ -42,6 +47,7 @@ from onkel.support.slots import (
     score,
     shift_outputs,
 )
+from onkel.support.stored_rows import SLOTS
 from onkel.support.update import onto_ball, scale_by, update_of
 
 
@@ -174,9 +180,61 @@ def learn_removal(rows, slots, limits, context):
         _learn_row(t, rows, slots, limits, context, scratch)
 
 
+# Rows of κ(S, S) that are computed at once.
+_ROWS = 64
+
+
 class RemovalModel(BudgetModel):
-    """Coefficients over stored rows; a full set drops one of them for each new row."""
+    """Coefficients over stored rows; a full set drops one of them for each new row.
+
+    Where only ‖f‖² needs κ(S, S) and the budget is large, one row of it is computed anew for each
+    removal: memory is O(B).
+    """
+
+    def _recomputes(self) -> bool:
+        return self.budget.recomputes(self.par)  # type: ignore[attr-defined, no-any-return]
+
+    def arrays(self) -> dict[str, Array]:
+        arrays = super().arrays()
+        if self._recomputes():
+            arrays["gram"] = Array(dtype=self.dtype, shape=(2, SLOTS))
+        return arrays
 
     def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
-        learn_removal(rows, slots, self._limits(), self.context())
+        if not self._recomputes():
+            learn_removal(rows, slots, self._limits(), self.context())
+            self._keep_rows(X, rows, slots)
+            return
+        X = X.astype(self.dtype, copy=False)
+        before = np.zeros_like(self.A)
+
+        def recompute(r: int) -> None:
+            if r == BEFORE:
+                before[:] = self.A
+                return
+            self._keep_rows(X, rows, slots)
+            S = self.S[: self.size]
+            if r == ANEW:
+                before[:] = 0.0
+                self.state[SQUARED_NORM] = self._growth(before, S)
+            elif r == AFTER:
+                self.state[SQUARED_NORM] += self._growth(before, S)
+            else:
+                row = self.kernel.ordered_gram(S[r : r + 1], S, self.gamma_)
+                self.gram[REMOVAL, : len(S)] = row[0]
+
+        with python_function(recompute) as address:
+            learn_removal(rows, slots._replace(recompute=address), self._limits(), self.context())
         self._keep_rows(X, rows, slots)
+
+    def _growth(self, before: np.ndarray, S: np.ndarray) -> float:
+        """‖f‖² - ‖f₀‖² = ⟨f - f₀, f + f₀⟩ over S (size, d), f₀ with the coefficients ``before``."""
+        old = before[:, : len(S)].astype(np.float64)
+        new = self.A[:, : len(S)].astype(np.float64)
+        changed = np.flatnonzero((new != old).any(axis=0))
+        total = 0.0
+        for a in range(0, len(changed), _ROWS):
+            j = changed[a : a + _ROWS]
+            K = self.kernel.ordered_gram(S[j], S, self.gamma_)
+            total += float(np.vdot((new - old)[:, j], (new + old) @ K.T))
+        return float(self.state[SCALE]) ** 2 * total
