@@ -1,4 +1,4 @@
-"""The arrays over the stored rows: how they grow, and their state."""
+"""What a model over stored rows keeps: declared once, grown as rows come, saved and loaded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onkel.model.contract import Model
 from onkel.model.warmup import Warmup
 from onkel.numerics.random import new_state
 from onkel.rules import base as places
-from onkel.state import Array, Field, Number, Whole, check, require
+from onkel.state import Array, Fields, Number, Sizes, Stateful, Whole, check, require
 from onkel.support.budget import N_INFO, TARGET
 from onkel.support.slots import BORN, N_COUNTS, SIZE
 
@@ -21,7 +21,7 @@ SLOTS = "slots"
 _FIRST_CAPACITY = 64
 
 
-class StoredRows(Model):
+class StoredRows(Model, Stateful):
     """Coefficients A (K, slots) over rows S (slots, d), and what else is kept for each slot."""
 
     not_merged = (
@@ -42,7 +42,10 @@ class StoredRows(Model):
     dtype: np.dtype
 
     def arrays(self) -> dict[str, Array]:
-        """The arrays over the slots: their dtypes, and their axes by name or length."""
+        """The arrays, all 0 when f = 0: their dtypes, and their axes by name or length.
+
+        Those with an axis SLOTS have spare room there.
+        """
         return {
             "A": Array(dtype=self.dtype, shape=("n_outputs", SLOTS)),
             "S": Array(dtype=self.dtype, shape=(SLOTS, "d")),
@@ -51,10 +54,10 @@ class StoredRows(Model):
             "outputs": Array(dtype=np.float64, shape=("n_outputs", 0)),
         }
 
-    def _fields(self) -> dict[str, Field]:
-        """All that the state of a ready model holds."""
+    def state_fields(self) -> Fields:
+        """All that a ready model keeps."""
         return {
-            "gamma": Number(low=0.0),
+            "gamma_": Number(low=0.0),
             "rng": Array(dtype=np.uint64, shape=(1,), low=1),
             "counts": Array(dtype=np.int64, shape=(N_COUNTS,), low=0, high=2**62),
             "state": Array(dtype=np.float64, shape=(len(self._new_state()),)),
@@ -63,15 +66,19 @@ class StoredRows(Model):
 
     def _reset(self) -> None:
         """f = 0 and no row stored."""
+        self._make_arrays()
+        self.rng = new_state(self.seed)
+        self.counts = np.zeros(N_COUNTS, np.int64)
+        self.state = self._new_state()
+
+    def _make_arrays(self) -> None:
+        """All arrays, with room for the first rows."""
         most = self.most_slots
         first = _FIRST_CAPACITY if most is None else min(most, _FIRST_CAPACITY)
         sizes = {"n_outputs": self.n_outputs, SLOTS: first, "d": self.d}
         for name, array in self.arrays().items():
             shape = [sizes[n] if isinstance(n, str) else n for n in array.shape]
             setattr(self, name, np.zeros(shape, array.dtype))
-        self.rng = new_state(self.seed)
-        self.counts = np.zeros(N_COUNTS, np.int64)
-        self.state = self._new_state()
 
     @property
     def ready(self) -> bool:
@@ -104,9 +111,7 @@ class StoredRows(Model):
         """Named arrays and scalars from which :meth:`set_state` restores the model bit for bit."""
         out: dict[str, Any] = {"n_outputs": self.n_outputs}
         if self.ready:
-            out |= {"gamma": self.gamma_, "rng": self.rng, "counts": self.counts}
-            out |= {"state": self.state}
-            out |= {name: self._used(name) for name in self.arrays()}
+            out |= super().get_state() | {name: self._used(name) for name in self.arrays()}
         if self.warmup is not None:
             out["warmup"] = self.warmup.get_state()
         return out
@@ -132,20 +137,22 @@ class StoredRows(Model):
         require("A" in state or "warmup" in state, "A: is missing, and so are the first rows")
         self.n_outputs = int(state["n_outputs"])
         if "A" in state:
-            self._check_state(state)
-            self.gamma_ = state["gamma"]
-            self._reset()
-            self.counts = np.array(state["counts"])
-            self._reserve(0)
-            self.rng, self.state = np.array(state["rng"]), np.array(state["state"])
-            for name in self.arrays():
-                saved = state[name]
-                getattr(self, name)[tuple(slice(m) for m in saved.shape)] = saved
+            super().set_state(state)
         self.warmup = Warmup.from_state(state["warmup"]) if "warmup" in state else None
 
-    def _check_state(self, state: dict[str, Any]) -> None:
+    def state_is_set(self) -> None:
+        """Give the arrays their spare room."""
+        loaded = {name: getattr(self, name) for name in self.arrays()}
+        self._make_arrays()
+        self._reserve(0)
+        for name, array in loaded.items():
+            getattr(self, name)[tuple(slice(m) for m in array.shape)] = array
+
+    def state_sizes(self) -> Sizes:
+        return {"n_outputs": self.n_outputs, "d": self.d}
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
         """ModelFileError where the arrays don't fit together: the loops check no index."""
-        sizes = check(state, self._fields(), n_outputs=self.n_outputs, d=self.d)
         size, most = int(state["counts"][SIZE]), self.most_slots
         require(
             sizes[SLOTS] == max(size, 1) and (most is None or size <= most),

@@ -13,7 +13,7 @@ from onkel.model.labels import outputs_with_class
 from onkel.numerics.jit import axpy, dot, jit, jit_inline, sincos_turns
 from onkel.parameters import whole
 from onkel.rules.base import RADIUS, SCALE, Rule
-from onkel.state import Array, Field, inside
+from onkel.state import Array, inside
 from onkel.support.budget import Budget
 from onkel.support.model import BudgetModel
 from onkel.support.removal.choices import smallest_slot
@@ -195,14 +195,9 @@ class TransferModel(BudgetModel):
         self.features = self._new_features()
         self.features.fit_first(X)
 
-    def _reset(self) -> None:
-        super()._reset()
+    def arrays(self) -> dict[str, Array]:
         n_features = 2 * self.budget.n_components
-        self.carried = np.zeros((self.n_outputs, n_features), self.dtype)
-
-    def _fields(self) -> dict[str, Field]:
-        n_features = 2 * self.budget.n_components
-        return super()._fields() | {
+        return super().arrays() | {
             "carried": Array(dtype=self.dtype, shape=("n_outputs", n_features))
         }
 
@@ -214,13 +209,12 @@ class TransferModel(BudgetModel):
     def get_state(self) -> dict[str, Any]:
         out = super().get_state()
         if self.ready:
-            out |= {"features": self.features.get_state(), "carried": self.carried}
+            out["features"] = self.features.get_state()
         return out
 
     def set_state(self, state: dict[str, Any]) -> None:
         super().set_state(state)
         if self.ready:
-            self.carried = np.array(state["carried"], order="C")
             self.features = self._new_features()
             with inside(state, "features") as features:
                 self.features.set_state(features)
