@@ -205,7 +205,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 dtype=[np.float64, np.float32],
                 ensure_all_finite=False,
             )
-        _refuse_bad(X)
+        refuse_bad(X)
         if learn and not self.__sklearn_is_fitted__():
             self._make_room(X.shape[1], issparse(X))
         if issparse(X) != self.sparse_:
@@ -280,7 +280,8 @@ def _check_statistics(state: dict[str, Any]) -> None:
         require((state["spread_"] >= 0.0).all(), "spread_: holds numbers below 0")
 
 
-def _refuse_bad(X: Any) -> None:
+def refuse_bad(X: Any) -> None:
+    """Raise a DataError for the first value of X that is not finite or too large."""
     values = X.data if issparse(X) else X
     # squares are summed in float64, where squares of float32 never overflow
     finite = np.isfinite(values) if values.dtype == np.float32 else np.abs(values) < LARGEST

@@ -78,7 +78,7 @@ class OnlineTargetScaler:
         DataError
             A value is not finite or too large (row in the block, value). Nothing is learned.
         """
-        y = _finite(y)
+        y = finite_targets(y)
         n = len(y)
         center, scale = np.zeros(n + 1), np.ones(n + 1)
         if self.mode != "none":
@@ -93,7 +93,7 @@ class OnlineTargetScaler:
 
     def scaled_as_is(self, y: Any) -> tuple[np.ndarray, float, float]:
         """As :meth:`learn_transform`, with the current statistics, which do not change."""
-        return self.transform(_finite(y)), self.center, self.scale
+        return self.transform(finite_targets(y)), self.center, self.scale
 
     def transform(self, y: Any) -> np.ndarray:
         """Scale y with the current statistics."""
@@ -122,7 +122,7 @@ class OnlineTargetScaler:
         return scaler
 
 
-def _finite(y: Any) -> np.ndarray:
+def finite_targets(y: Any) -> np.ndarray:
     """Targets (n,) in float64; DataError at the first that cannot be scaled."""
     y = np.ascontiguousarray(y, dtype=np.float64).reshape(-1)
     bad = ~(np.abs(y) < LARGEST)

@@ -19,7 +19,7 @@ from onkel.learners.told import Told, joined
 from onkel.model.lock import locked
 from onkel.numerics.arrays import with_zero_columns
 from onkel.persistence.contents import model_of_part, part_of
-from onkel.pipeline.inputs import Inputs
+from onkel.pipeline.inputs import Inputs, Segment
 from onkel.pipeline.statistics import (
     RecentRows,
     RunningStatistics,
@@ -287,15 +287,6 @@ class BlockModel:
     def _scaled(self, X: Any) -> Any:
         return self._statistics.transform(self._inputs.now(X), self._inputs.n_late)
 
-    def _take_late(self, d: int, late: int) -> None:
-        """Widen the statistics and the learner by columns that came in mid-stream."""
-        self._statistics.take_late(d, late)
-        if is_fitted(self.estimator):
-            new = d - self.estimator.n_features_in_
-            if 0 < new <= late:
-                known = not self._inputs.are_news(range(d - new, d))
-                self.estimator.add_columns(new, quietly=known)
-
     def _learn_rows(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
         """Learn rows up to the first bad one."""
         if self.task == "regression" and y.dtype.kind not in "biuf":
@@ -307,63 +298,84 @@ class BlockModel:
                     told = self._learn_rows(X[head], y[head], late, own)
                     error.predictions, error.scores, error.classes = told
                 raise error
+        before = self._inputs.get_state(), self._statistics.get_state(), self.n_rows
+        done: list[Told] = []
         try:
-            told = self._learn_parts(X, y, late, groups)
-        except DataError as error:
-            self._recent.add(X[: error.row or 0])
+            for segment in self._inputs.learn(X, y, late):
+                done.append(self._learn_segment(segment, groups))
+        except BaseException as error:
+            self._go_back(before, X, y, late)
+            if isinstance(error, DataError):
+                if error.row is not None:
+                    error.row += sum(len(one.predictions) for one in done)
+                if error.predictions is not None:
+                    done.append(Told(error.predictions, error.scores, error.classes))
+                if done:
+                    error.predictions, error.scores, error.classes = joined(done)
             raise
         self._recent.add(X)
-        return told
+        return joined(done)
 
-    def _learn_parts(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
-        """Learn rows, in segments that begin where a new column does."""
-        before = self._inputs.get_state()
-        told: list[Told] = []
-        for start, X_own, y_own, n_late in self._inputs.learn(X, y, late):
-            own = None if groups is None else groups[start : start + len(y_own)]
-            try:
-                told.append(self._learn_segment(X_own, y_own, n_late, own))
-            except DataError as error:
-                # The learner stopped at that row; the means of the target must stop there, too.
-                done = start + (error.row or 0)
-                self._inputs.rewind(before, X[:done], y[:done])
-                if error.row is not None:
-                    error.row = done
-                if error.predictions is not None:
-                    told.append(Told(error.predictions, error.scores, error.classes))
-                if told:
-                    error.predictions, error.scores, error.classes = joined(told)
-                raise
-        return joined(told)
-
-    def _learn_segment(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
+    def _learn_segment(self, segment: Segment, groups: Any) -> Told:
         """Learn rows with the same columns up to the first bad one."""
+        X, late = self._widened(segment.X, segment.late)
+        if late:
+            self._take_late(X.shape[1], late)
+        try:
+            rows = self._statistics.learn_transform(X, segment.y)
+        except DataError as error:
+            # Nothing was learned yet: learn the rows before the bad one.
+            if error.row:
+                head = segment._replace(X=segment.X[: error.row], y=segment.y[: error.row])
+                told = self._learn_segment(head, groups)
+                error.predictions, error.scores, error.classes = told
+            raise
+        own = None if groups is None else groups[segment.start :][: len(segment.y)]
+        try:
+            told = self.estimator.tell_then_learn(rows.X, rows.y, **by_group(self.estimator, own))
+        except DataError as error:
+            if error.predictions is not None:
+                error.predictions = rows.in_units(error.predictions)
+            raise
+        return told._replace(predictions=rows.in_units(told.predictions))
+
+    def _take_late(self, d: int, late: int) -> None:
+        """Widen the statistics and the learner by columns that came in mid-stream."""
+        self._statistics.take_late(d, late)
+        if is_fitted(self.estimator):
+            new = d - self.estimator.n_features_in_
+            if 0 < new <= late:
+                known = not self._inputs.are_news(range(d - new, d))
+                self.estimator.add_columns(new, quietly=known)
+
+    def _widened(self, X: Any, late: int) -> tuple[Any, int]:
+        """The rows with as many columns as the statistics, which take the late ones of the rows."""
         if late:
             if is_fitted(self.scaler):
                 # columns that began in rejected rows and are unused so far
                 spare = max(self.scaler.n_features_in_ - X.shape[1], 0)
                 X, late = with_zero_columns(X, spare) if spare else X, late + spare
-            self._take_late(X.shape[1], late)
-        before = self._statistics.get_state()
-        try:
-            rows = self._statistics.learn_transform(X, y)
-        except DataError as error:
-            # The learner has seen nothing yet: give it the rows before the bad one.
-            self._statistics.set_state(before)
-            if error.row:
-                head = None if groups is None else groups[: error.row]
-                told = self._learn_segment(X[: error.row], y[: error.row], late, head)
-                error.predictions, error.scores, error.classes = told
-            raise
-        try:
-            more = by_group(self.estimator, groups)
-            told = self.estimator.tell_then_learn(rows.X, rows.y, **more)
-        except DataError as error:
-            # The learner stopped at that row; the running statistics must stop there, too.
-            self._statistics.set_state(before)
-            if error.row:
-                rows = self._statistics.learn_transform(X[: error.row], y[: error.row])
-                if error.predictions is not None:
-                    error.predictions = rows.in_units(error.predictions)
-            raise
-        return told._replace(predictions=rows.in_units(told.predictions))
+            self._statistics.take_late(X.shape[1], late)
+        return X, late
+
+    def _go_back(self, before: tuple[Any, Any, int], X: Any, y: np.ndarray, late: int) -> None:
+        """Let columns and statistics know the rows that the learner has learned, and no others.
+
+        This is the one place that undoes, after a bad row as after Ctrl-C. The learner itself
+        holds whole rows.
+        """
+        inputs, statistics, n_rows = before
+        learned = self.n_rows - n_rows
+        self._statistics.set_state(statistics)
+        self._inputs.go_back(inputs)
+        if learned:
+            for segment in self._inputs.learn(X[:learned], y[:learned], late):
+                self._statistics.learn_transform(
+                    self._widened(segment.X, segment.late)[0], segment.y
+                )
+            self._recent.add(X[:learned])
+        if is_fitted(self.estimator) and is_fitted(self.scaler):
+            # columns that began in refused rows stay, without a value
+            more = self.estimator.n_features_in_ - self.scaler.n_features_in_
+            if more > 0:
+                self.scaler.add_columns(more)

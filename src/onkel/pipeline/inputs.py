@@ -228,11 +228,9 @@ class Inputs:
             self._widening = Widening(self._task == "classification", self.encoder.layout.n_first)
         return self._widening.learn(X, y, self.encoder.codes)
 
-    def rewind(self, state: dict[str, Any] | None, X: Any, y: np.ndarray) -> None:
-        """Restore a state of ``get_state``, then learn only these rows."""
-        if self._widening is not None:
-            self._widening = None if state is None else self._widening_of(state)
-            self.learn(X, y, 0)
+    def go_back(self, state: dict[str, Any] | None) -> None:
+        """Restore a state of ``get_state``."""
+        self._widening = None if state is None else self._widening_of(state)
 
     # ---- columns of several parts of a stream --------------------------------------------------
 

@@ -9,8 +9,8 @@ from scipy.special import ndtri
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from onkel.columns.scaling import OnlineScaler
-from onkel.columns.target_scaling import OnlineTargetScaler
+from onkel.columns.scaling import OnlineScaler, refuse_bad
+from onkel.columns.target_scaling import OnlineTargetScaler, finite_targets
 from onkel.errors import DataError
 from onkel.learners.named.least_squares import UncertainRegressor
 from onkel.numerics.arrays import as_dense, with_zero_columns
@@ -112,7 +112,12 @@ class Prepared(NamedTuple):
 
     def in_units(self, predictions: np.ndarray) -> np.ndarray:
         """Predictions in the target's own units."""
-        return predictions * self.scale + self.center if self.scaled else predictions
+        if not self.scaled:
+            return predictions
+        n = len(predictions)
+        of_rows = isinstance(self.center, np.ndarray)
+        center, scale = (self.center[:n], self.scale[:n]) if of_rows else (self.center, self.scale)
+        return predictions * scale + center
 
 
 class RunningStatistics:
@@ -131,18 +136,23 @@ class RunningStatistics:
         self.fixed = False
 
     def learn_transform(self, X: Any, y: np.ndarray) -> Prepared:
-        """Learn from each row, and scale it by the statistics known by then."""
-        X = self.scaler.transform(X) if self.fixed else self.scaler.learn_transform(X)
+        """Learn from each row, and scale it by the statistics known by then.
+
+        Nothing is learned if a row is refused.
+        """
         target = self.target_scaler
+        if target is not None:
+            try:
+                y = finite_targets(y)
+            except DataError as error:
+                refuse_bad(X[: (error.row or 0) + 1])
+                error.column = TARGET
+                raise
+        X = self.scaler.transform(X) if self.fixed else self.scaler.learn_transform(X)
         if target is None:
             return Prepared(X, y)
-        try:
-            learn = target.scaled_as_is if self.fixed else target.learn_transform
-            y, center, scale = learn(y)
-            return Prepared(X, y, center, scale, scaled=True)
-        except DataError as error:
-            error.column = TARGET
-            raise
+        y, center, scale = target.scaled_as_is(y) if self.fixed else target.learn_transform(y)
+        return Prepared(X, y, center, scale, scaled=True)
 
     def transform(self, X: Any, n_late: int) -> Any:
         """Scale rows by the current statistics.

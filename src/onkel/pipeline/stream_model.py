@@ -246,16 +246,21 @@ class StreamModel(MergeableModel):
             Predictions before learning.
         """
         stream = self.open(X, y, target=target, group=group)
+        before = self.n_rows, self.encoder, dict(self.settings)
         predictions: list[np.ndarray] = []
         try:
             for block in stream:
                 if block.y is not None:
                     self.adopt(stream)
                 predictions.append(self.learn(block, stream.source))
-        except DataError as error:
-            if error.predictions is not None:
-                predictions.append(error.predictions)
-            error.predictions = np.concatenate(predictions) if predictions else None
+        except BaseException as error:
+            if self.n_rows == before[0]:
+                # nothing was learned: the columns are as they were, too
+                _, self.encoder, self.settings = before
+            if isinstance(error, DataError):
+                if error.predictions is not None:
+                    predictions.append(error.predictions)
+                error.predictions = np.concatenate(predictions) if predictions else None
             raise
         # if every row lacks a target, there is no prediction
         return np.concatenate(predictions) if predictions else np.zeros(0)
