@@ -8,6 +8,9 @@ from onkel.errors import ExportError as ExportError
 from onkel.errors import ModelFileError as ModelFileError
 from onkel.evaluation.compare import compare as compare
 from onkel.evaluation.prequential import prequential as prequential
+from onkel.intervals import Alarm as Alarm
+from onkel.intervals import ClassSets as ClassSets
+from onkel.intervals import Intervals as Intervals
 from onkel.learners import *
 from onkel.maps import AdaptiveNystroem as AdaptiveNystroem
 from onkel.maps import AlignedFourier as AlignedFourier

@@ -1,0 +1,283 @@
+"""An alarm with a known rate of false ones: a conformal test martingale over scores.
+
+**p-values.** The sorted scores of ``reference`` rows cut the line into bins; random numbers break
+ties. The share of a bin is 1 plus the rows that fell into it since. With a uniform U, the p-value
+of a row's score is
+
+    p = (share above its bin + U · share of its bin) / all shares.
+
+As long as the scores are exchangeable, as they are where nothing changes, the p-values are
+independent and uniform, whatever the scores' distribution. Large scores have small p-values.
+
+**Betting.** A Simple Jumper bets on small p-values: capitals C_ε, ε ∈ {0, -5/4}, with
+
+    C_ε ← ((1 - J) C_ε + J·mean C) · (1 + ε(p - ½)),   J = 1/100.
+
+**Watching.** Shiryaev and Roberts let a new bettor start with every row. The sum R of all capitals
+grows by 1 a row on average where nothing changes. So the mean number of rows until R reaches a
+threshold A is at least A. The alarm then rings.
+
+A second sum bets on large p-values. When it reaches A, the scores have become smaller: the
+reference is renewed without an alarm.
+
+Source: Vovk, Petej, Nouretdinov, Ahlberg, Carlsson & Gammerman 2021, arXiv:2102.10439 (Simple
+Jumper, conformal Shiryaev-Roberts).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from onkel.errors import DataError
+from onkel.numerics.jit import jit_in_order, jit_inline_in_order
+from onkel.parameters import is_number, whole
+from onkel.state import Array, Fields, Number, Sizes, Stateful, Whole, require
+
+#: the last rings that are kept
+MOST_KEPT = 64
+_JUMP, _STAKE = 0.01, 1.25
+_MOST = 2**40
+
+
+@jit_inline_in_order
+def _uniform(seed, number):
+    """A number in (0, 1) that depends on the seed and a running number only (splitmix64)."""
+    z = np.uint64(seed) * np.uint64(0xD1342543DE82EF95)
+    z += np.uint64(number + 1) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return (float(z >> np.uint64(11)) + 0.5) / 9007199254740992.0
+
+
+@jit_inline_in_order
+def _begin(edges, ties, shares, capital):
+    """Put the edges in order, equal ones by their tie-breaking numbers; all bins count 1."""
+    E = edges.shape[0]
+    for i in range(1, E):
+        # insertion: once in a while, and no array is made
+        score, tie, j = edges[i], ties[i], i
+        while j > 0 and (edges[j - 1] > score or (edges[j - 1] == score and ties[j - 1] > tie)):
+            edges[j], ties[j] = edges[j - 1], ties[j - 1]
+            j -= 1
+        edges[j], ties[j] = score, tie
+    for k in range(E + 1):
+        shares[k] = 1.0
+    for k in range(2):
+        capital[k, 0] = capital[k, 1] = 0.0
+
+
+@jit_inline_in_order
+def _p_value(score, tie, edges, ties, shares, u):
+    """The p-value of a score; its bin's share then grows by 1."""
+    first, last = 0, edges.shape[0]
+    while first < last:
+        middle = (first + last) // 2
+        if edges[middle] < score or (edges[middle] == score and ties[middle] < tie):
+            first = middle + 1
+        else:
+            last = middle
+    above, below = 0.0, 0.0
+    for k in range(first):
+        below += shares[k]
+    for k in range(first + 1, shares.shape[0]):
+        above += shares[k]
+    own = shares[first]
+    shares[first] += 1.0
+    return (above + u * own) / (above + own + below)
+
+
+@jit_inline_in_order
+def _bet(capital, row, p, epsilon):
+    """Let a new bettor start, and all of one direction bet; returns the sum of capitals."""
+    C, D = capital[row, 0] + 0.5, capital[row, 1] + 0.5
+    mean = 0.5 * (C + D)
+    C, D = (1.0 - _JUMP) * C + _JUMP * mean, (1.0 - _JUMP) * D + _JUMP * mean
+    capital[row, 0], capital[row, 1] = C, D * (1.0 + epsilon * (p - 0.5))
+    return capital[row, 0] + capital[row, 1]
+
+
+@jit_in_order
+def _watch(scores, threshold, quiet, seed, counts, edges, ties, shares, capital, rings):
+    """Learn scores; ``rings`` ← 1 where the alarm rings. counts: rows, rows since the renewal."""
+    E = edges.shape[0]
+    for t in range(scores.shape[0]):
+        at = counts[1]
+        tie, u = _uniform(seed, 2 * counts[0]), _uniform(seed, 2 * counts[0] + 1)
+        counts[0] += 1
+        counts[1] += 1
+        if at < 0:
+            continue  # the quiet period
+        if at < E:
+            edges[at], ties[at] = scores[t], tie
+            if at == E - 1:
+                _begin(edges, ties, shares, capital)
+            continue
+        p = _p_value(scores[t], tie, edges, ties, shares, u)
+        worse = _bet(capital, 0, p, -_STAKE)
+        better = _bet(capital, 1, p, _STAKE)
+        if worse >= threshold:
+            rings[t] = 1
+            counts[1] = -quiet
+        elif better >= threshold:
+            counts[1] = 0
+
+
+class Alarm(Stateful):
+    """Rings when scores have become larger; false alarms are at least ``threshold`` rows apart.
+
+    Scores are numbers that say how badly a row was predicted: |y - p|, 1 - p_y, a loss. Conformal
+    p-values compare each score with those before it; a test martingale bets on small ones; the sum
+    R of the capitals of bettors that start at every row is watched. Where nothing changes, R grows
+    by 1 a row on average, so the mean number of rows until R reaches ``threshold`` is at least
+    ``threshold``, for scores of any distribution. See :mod:`onkel.intervals.alarm`.
+
+    Use it beside any model whose labels come back, to hear of a change within some 50 rows of an
+    abrupt one. Do not use it for scores that depend on each other where nothing changes, such as
+    errors of a forecast that come in clusters: then it rings more often. Of a classifier's scores,
+    take its mistakes, 0 or 1: its probabilities also change as it learns.
+
+    Parameters
+    ----------
+    threshold : float, default=1e5
+        The least mean number of rows between false alarms, above 1. A larger one rings later, by
+        the logarithm.
+    reference : int, default=200
+        Rows at the beginning, and after each quiet period, that scores are compared with.
+    quiet : int, default=500
+        Rows after a ring in which it does not ring again, while the model follows the change.
+    random_state : int, default=0
+        Which random numbers split ties.
+
+    Attributes
+    ----------
+    n_rows : int
+        Scores learned.
+    alarms_ : list of int
+        Rows learned at each ring; the last 64.
+    evidence_ : float
+        R now; at ``threshold`` it rings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onkel import Alarm
+    >>> rng = np.random.default_rng(0)
+    >>> errors = np.abs(rng.standard_normal(20_000) * np.where(np.arange(20_000) < 10_000, 1, 2))
+    >>> alarm = Alarm()
+    >>> alarm.learn(errors)
+    array([10057])
+    """
+
+    STATE: ClassVar[Fields] = {
+        "threshold": Number(low=1.0),
+        "quiet": Whole(high=_MOST),
+        "random_state": Whole(),
+        "counts_": Array(dtype=np.int64, shape=(2,), low=-_MOST, high=2**62),
+        "edges_": Array(shape=("reference",)),
+        "ties_": Array(shape=("reference",), low=0.0, high=1.0),
+        "shares_": Array(shape=("bins",), low=0.0),
+        "capital_": Array(shape=(2, 2), low=0.0),
+        "rung_": Array(dtype=np.int64, shape=("rung",), low=0, high=2**62),
+    }
+
+    def __init__(
+        self,
+        threshold: float = 1e5,
+        *,
+        reference: int = 200,
+        quiet: int = 500,
+        random_state: int = 0,
+    ) -> None:
+        if not is_number(threshold) or not 1.0 < threshold < np.inf:
+            raise ValueError(f"threshold={threshold!r} must be a number above 1")
+        self.threshold, self.quiet, self.random_state = float(threshold), quiet, random_state
+        self.reference = reference
+        whole(self, "reference", 1, 100_000)
+        whole(self, "quiet", 0, _MOST)
+        whole(self, "random_state", 0, 2**62)
+        self.counts_ = np.zeros(2, np.int64)
+        self.edges_, self.ties_ = np.zeros(reference), np.zeros(reference)
+        self.shares_ = np.ones(reference + 1)
+        self.capital_, self.rung_ = np.zeros((2, 2)), np.zeros(0, np.int64)
+
+    def __repr__(self) -> str:
+        return f"Alarm({self.threshold:g}, n_rows={self.n_rows}, alarms={self.alarms_})"
+
+    @property
+    def n_rows(self) -> int:
+        """Scores learned."""
+        return int(self.counts_[0])
+
+    @property
+    def alarms_(self) -> list[int]:
+        """Rows learned at each ring; the last 64."""
+        return self.rung_.tolist()
+
+    @property
+    def evidence_(self) -> float:
+        """R: the sum of the capitals that bet on larger scores."""
+        return float(self.capital_[0].sum()) if self.counts_[1] > len(self.edges_) else 0.0
+
+    def learn(self, scores: Any) -> np.ndarray:
+        """Learn scores in order; how they are cut into calls has no effect.
+
+        Parameters
+        ----------
+        scores : float or array of shape (n,)
+            The larger, the worse the row was predicted.
+
+        Returns
+        -------
+        ndarray of int
+            The positions in ``scores`` at which the alarm rang; mostly empty.
+
+        Raises
+        ------
+        DataError
+            At the first score that is not finite; those before it are learned.
+        """
+        given = np.atleast_1d(np.ascontiguousarray(scores, dtype=np.float64))
+        if given.ndim != 1:
+            raise ValueError(f"scores must be of shape (n,), not {given.shape}")
+        good = np.isfinite(given)
+        n = len(given) if good.all() else int(np.argmin(good))
+        before, rings = self.n_rows, np.zeros(n, np.int8)
+        _watch(
+            given[:n], self.threshold, self.quiet, self.random_state, self.counts_, self.edges_,
+            self.ties_, self.shares_, self.capital_, rings,
+        )  # fmt: skip
+        at = np.flatnonzero(rings)
+        if len(at):
+            self.rung_ = np.concatenate([self.rung_, before + at + 1])[-MOST_KEPT:]
+        if n < len(given):
+            raise DataError(f"score {given[n]!r} is not finite", row=n, value=float(given[n]))
+        return at
+
+    def take_in(self, other: Alarm) -> None:
+        """Merge with an alarm over other rows: the reference is renewed, as the model is new."""
+        self.rung_ = np.sort(np.concatenate([self.rung_, other.rung_]))[-MOST_KEPT:]
+        self.counts_[:] = self.n_rows + other.n_rows, 0
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        rows, since = state["counts"].tolist()
+        E = sizes["reference"]
+        require(E > 0 and sizes["bins"] == E + 1, "shares: are not one more than the edges")
+        require(rows >= 0 and since <= rows, "counts: more rows since the renewal than in all")
+        require(-since <= state["quiet"], "counts: a quiet period longer than quiet")
+        require(sizes["rung"] <= MOST_KEPT, f"rung: more than {MOST_KEPT} rings")
+        if since >= E:
+            require(np.all(np.diff(state["edges"]) >= 0.0), "edges: are not in order")
+            require(np.all(state["shares"] >= 1.0), "shares: are below 1")
+
+    def state_is_set(self) -> None:
+        self.reference = len(self.edges_)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The alarm whose ``get_state`` gave ``state``."""
+        alarm = cls()
+        alarm.set_state(state)
+        return alarm

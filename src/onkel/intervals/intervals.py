@@ -1,0 +1,272 @@
+"""Prediction intervals around any model's forecasts, with a coverage that feedback keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from onkel.errors import DataError
+from onkel.intervals import tracking
+from onkel.intervals.levels import between, checked_levels
+from onkel.parameters import is_number
+from onkel.state import Array, Fields, Flag, Number, Sizes, Stateful, require
+
+#: larger forecasts or targets are refused: the square of an error must be finite
+LARGEST = 1e150
+
+
+class Intervals(Stateful):
+    """Bounds around forecasts that cover a share ``level`` of the targets, whatever happens.
+
+    With a forecast p, the bias c and the deviation d of recent errors: bounds p + c ± q·d. When the
+    target y comes, s = |y - p - c|/d and q ← q + η(1[s > q] - α), α = 1 - level. A miss widens the
+    bounds, a hit narrows them. So for a constant η, in every window of m rows,
+    |misses/m - α| ≤ (max q - min q)/(ηm): this needs no assumption on the stream or the model. By
+    default η is 1/20 of the largest score of the last 300 rows. See
+    :mod:`onkel.intervals.tracking`.
+
+    Use it for one-step forecasts of any model whose targets come back: the width follows changes of
+    the model and of the stream. Do not use it where labels never come: then the bounds stay as they
+    are. It promises the share over a stretch of rows, not for each kind of row.
+
+    Parameters
+    ----------
+    level : float or sequence of floats, default=0.9
+        In (0, 1): the share of targets inside the bounds. Several levels, in growing order, are
+        nested: the bounds of a higher one are never inside those of a lower one.
+    low, high : float, optional
+        What the target can be; bounds never leave this range. Without ``low``: 0 as long as no
+        target was negative. Give ``low=-math.inf`` to switch that off.
+    local : bool, default=True
+        Whether the width follows the last few errors, which is right for the row that comes next.
+        False: for rows that stand alone, whose errors say nothing about the last ones.
+    step : float, optional
+        A constant η > 0, in units of the scores, for the theorem above in full; by default η adapts
+        to the scores.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows learned.
+    q_ : ndarray of shape (L,)
+        The tracked quantile of the scores, by level.
+
+    Raises
+    ------
+    DataError
+        In `learn`, at the first row that is not finite; the rows before it are learned.
+
+    Notes
+    -----
+    Before the first row nothing is known: the bounds are -inf and inf, or the target's range.
+
+    Source: Angelopoulos, Candès & Tibshirani 2023, arXiv:2307.16895 (quantile tracking). The
+    scale d and the bias c are ours; docs/intervals.md shows what they bring.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onkel import Intervals
+    >>> rng = np.random.default_rng(0)
+    >>> forecasts, noise = np.sin(np.arange(5000) / 50), rng.standard_normal(5000)
+    >>> y = forecasts + np.where(np.arange(5000) < 2500, 0.1, 1.0) * noise
+    >>> intervals = Intervals(0.9)
+    >>> before = intervals.learn(forecasts, y)  # the bounds of each row before its y was learned
+    >>> inside = (before[:, 0] <= y) & (y <= before[:, 1])
+    >>> print(f"{inside.mean():.3f} {inside[2500:3000].mean():.3f}")
+    0.900 0.896
+    >>> intervals.bounds(0.5).round(1)
+    array([-1.6,  2.6])
+    """
+
+    STATE: ClassVar[Fields] = {
+        "levels": Array(shape=("levels",), low=1e-9, high=1.0 - 1e-9),
+        "one_level": Flag(),
+        "local": Flag(),
+        "step": Number(low=0.0),
+        "known_": Array(shape=(tracking.RECENT,), finite=False),
+        "largest_scores_": Array(shape=(tracking.BLOCKS,), low=0.0, high=tracking.LARGEST_SCORE),
+        "deviations_": Array(shape=(6,), low=0.0),
+        "errors_": Array(shape=(4,)),
+        "q_": Array(shape=("levels",)),
+    }
+    known_: np.ndarray
+    largest_scores_: np.ndarray
+    deviations_: np.ndarray
+    errors_: np.ndarray
+    q_: np.ndarray
+
+    def __init__(
+        self,
+        level: float | Sequence[float] = 0.9,
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        local: bool = True,
+        step: float | None = None,
+    ) -> None:
+        self.levels, self.one_level = checked_levels(level)
+        if low is not None and high is not None and not low < high:
+            raise ValueError(f"low={low!r} must be below high={high!r}")
+        if step is not None and not (is_number(step) and 0.0 < step < np.inf):
+            raise ValueError(f"step={step!r} must be a positive number")
+        self.local, self.step = bool(local), 0.0 if step is None else float(step)
+        self._share(tracking.begun(1.0 - self.levels, low, high))
+
+    def __repr__(self) -> str:
+        return f"Intervals({self.level!r}, n_rows={self.n_rows})"
+
+    @property
+    def level(self) -> float | list[float]:
+        """The level, or the levels."""
+        return float(self.levels[0]) if self.one_level else self.levels.tolist()
+
+    def bounds(self, prediction: Any, level: float | None = None) -> np.ndarray:
+        """Bounds around forecasts, each as if its row came next; learns nothing.
+
+        Parameters
+        ----------
+        prediction : float or array of shape (n,)
+            The forecasts.
+        level : float, optional
+            Another level: its q is read between those that are tracked.
+
+        Returns
+        -------
+        ndarray of shape (2,) or (n, 2)
+            Lower and upper bounds. With several levels (L, 2) or (n, L, 2), unless ``level`` is
+            given.
+        """
+        p = np.asarray(prediction, dtype=np.float64)
+        rows, L = np.ascontiguousarray(np.atleast_1d(p)), len(self.levels)
+        q = self._numbers[tracking.Q + L : tracking.Q + 2 * L]
+        if level is not None:
+            q = between(self.levels, q, level)
+        out = np.empty((len(rows), len(q), 2))
+        tracking.bound_rows(self._numbers, q, rows, out)
+        out = out[:, 0] if self.one_level or level is not None else out
+        return out[0] if p.ndim == 0 else out
+
+    def learn(self, prediction: Any, y: Any) -> np.ndarray:
+        """Learn forecasts and what came, row by row; how rows are cut into calls has no effect.
+
+        Parameters
+        ----------
+        prediction : float or array of shape (n,)
+            The forecasts, each made before its target was known.
+        y : float or array of shape (n,)
+            The targets.
+
+        Returns
+        -------
+        ndarray of shape (2,) or (n, 2)
+            As `bounds`: the bounds of each row before it was learned.
+        """
+        if isinstance(prediction, float) and isinstance(y, float):
+            return self._learn_row(prediction, y)
+        p, y = (np.asarray(a, dtype=np.float64) for a in (prediction, y))
+        if p.shape != y.shape or p.ndim > 1:
+            raise ValueError(
+                f"prediction and y must be two numbers or two arrays of shape (n,), not of shapes "
+                f"{p.shape} and {y.shape}"
+            )
+        alone = p.ndim == 0
+        p, y = (np.ascontiguousarray(np.atleast_1d(a)) for a in (p, y))
+        # NaN is not below the limit
+        good = (np.abs(p) < LARGEST) & (np.abs(y) < LARGEST)
+        n = len(p) if good.all() else int(np.argmin(good))
+        out = np.empty((n, len(self.levels), 2))
+        tracking.track_rows(self._numbers, p[:n], y[:n], out)
+        if n < len(p):
+            raise _not_finite(n, p[n], y[n])
+        out = out[:, 0] if self.one_level else out
+        return out[0] if alone else out
+
+    def _learn_row(self, prediction: float, y: float) -> np.ndarray:
+        if not (abs(prediction) < LARGEST and abs(y) < LARGEST):
+            raise _not_finite(0, prediction, y)
+        out = np.empty((1, len(self.levels), 2))
+        tracking.track_row(self._numbers, prediction, y, out)
+        return out[0, 0] if self.one_level else out[0]
+
+    def take_in(self, other: Intervals) -> None:
+        """Merge with bounds learned apart, for the merged model: it starts from the wider ones.
+
+        How the merged model errs is not known before its first row. So each q and the largest
+        scores become the larger ones, and the means of errors are joined by their weights. From
+        then on feedback moves the bounds.
+
+        Raises
+        ------
+        ValueError
+            The levels or the kinds of bounds differ.
+        """
+        mine, its = ([*of.levels.tolist(), of.local, of.step] for of in (self, other))
+        if mine != its:
+            raise ValueError(f"intervals cannot be merged: they differ, {self!r} and {other!r}")
+        total = max(self.n_rows + other.n_rows, 1)
+        if self.deviation < other.deviation:
+            self.deviations_[:] = other.deviations_
+        self.errors_ += (other.n_rows / total) * (other.errors_ - self.errors_)
+        np.maximum(self.largest_scores_, other.largest_scores_, out=self.largest_scores_)
+        np.maximum(self.q_, other.q_, out=self.q_)
+        tracking.put_in_order(self._numbers, len(self.levels))
+        self.known_[tracking.LEAST] = min(self.known_[tracking.LEAST], other.known_[tracking.LEAST])
+        self.known_[tracking.N_ROWS] += other.n_rows
+
+    @property
+    def n_rows(self) -> int:
+        """Rows learned."""
+        return int(self._numbers[tracking.N_ROWS])
+
+    @property
+    def deviation(self) -> float:
+        """The deviation d of the next row."""
+        return float(tracking.deviation(self._numbers))
+
+    # ---- the state: pieces of one array ----------------------------------------------------------
+
+    def _share(self, numbers: np.ndarray) -> None:
+        """Keep the numbers in one array, which compiled loops take, and name its pieces."""
+        numbers[tracking.CONSTANT] = self.step
+        shares = tracking.NEXT if self.local else tracking.ALONE
+        numbers[tracking.SHARES : tracking.Q] = shares
+        L = len(self.levels)
+        at = [tracking.RECENT, tracking.SUMS, tracking.ERRORS, tracking.CONSTANT, tracking.Q]
+        pieces = np.split(numbers, [*at, tracking.Q + L, tracking.Q + 2 * L])
+        self.known_, self.largest_scores_, self.deviations_, self.errors_, _, self.q_, *_ = pieces
+        self._numbers = numbers
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        levels, (rows, low, high, _, auto) = state["levels"], state["known"].tolist()
+        require(len(levels) and np.all(np.diff(levels) > 0.0), "levels: are not in growing order")
+        require(len(levels) == 1 or not state["one_level"], "one_level: there are several levels")
+        whole = rows >= 0.0 and rows == np.floor(rows) and np.isfinite(rows)
+        require(whole and auto in (0.0, 1.0), "known: does not begin with a number of rows")
+        require(low < high, "known: holds a range of targets whose ends are not in order")
+        learned = np.all(state["deviations"][3:] > 0.0) and state["errors"][2] > 0.0
+        require(learned or rows == 0.0, "deviations: have no weight after rows were learned")
+
+    def state_is_set(self) -> None:
+        kept = self.known_, self.largest_scores_, self.deviations_, self.errors_, self.q_
+        self._share(tracking.begun(1.0 - self.levels, None, None))
+        now = self.known_, self.largest_scores_, self.deviations_, self.errors_, self.q_
+        for array, values in zip(now, kept, strict=True):
+            array[:] = values
+        tracking.put_in_order(self._numbers, len(self.levels))
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The intervals whose ``get_state`` gave ``state``."""
+        intervals = cls()
+        intervals.set_state(state)
+        return intervals
+
+
+def _not_finite(row: int, prediction: float, y: float) -> DataError:
+    what, value = ("target", y) if abs(prediction) < LARGEST else ("prediction", prediction)
+    return DataError(
+        f"{what} {value!r}: must be finite and below {LARGEST:g}", row=row, value=value
+    )

@@ -1,0 +1,182 @@
+"""Predictive sets of labels, with a coverage that feedback keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from onkel.errors import DataError
+from onkel.intervals.levels import between, checked_levels, in_order
+from onkel.numerics.jit import jit_in_order
+from onkel.state import Array, Fields, Flag, Sizes, Stateful, Whole, require
+
+#: η, in log-odds
+STEP = 0.5
+#: probabilities keep this far from 0 and 1
+_SURE = 1e-6
+LARGEST_SCORE = float(np.log((1.0 - _SURE) / _SURE))
+
+
+@jit_in_order
+def _track(scores, alphas, q, out):
+    """out (n, L) ← q in order before each row; q then follows the row's score."""
+    L = alphas.shape[0]
+    for t in range(scores.shape[0]):
+        in_order(q, L, out[t])
+        for i in range(L):
+            q[i] += STEP * ((1.0 if scores[t] > out[t, i] else 0.0) - alphas[i])
+
+
+class ClassSets(Stateful):
+    """Sets of labels that hold a share ``level`` of the labels that come, whatever happens.
+
+    The score of a label of probability p is its log-odds against it, s = log((1-p)/p). The set has
+    every label with s ≤ q. When the label y comes, q ← q + η(1[s_y > q] - α), α = 1 - level,
+    η = ½. So in every window of m rows |misses/m - α| ≤ (max q - min q)/(ηm), and q stays between
+    -14 and 15: this needs no assumption on the stream or on the probabilities.
+
+    Use it where one label is not enough: the size of a set says how sure the model is. A set may be
+    empty: where the likeliest label is right more often than ``level``, sets of one label each
+    would cover too much, so the least sure rows get none. Ask for a higher level then. Better
+    probabilities make smaller sets, not a better coverage.
+
+    Parameters
+    ----------
+    level : float or sequence of floats, default=0.9
+        In (0, 1): the share of labels inside the sets. Several levels must be in growing order.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows learned.
+    q_ : ndarray of shape (L,)
+        The tracked thresholds, by level.
+
+    Notes
+    -----
+    Source: Gibbs & Candès 2021, arXiv:2106.00170 (feedback); Angelopoulos, Candès & Tibshirani
+    2023, arXiv:2307.16895 (quantile tracking). The score is ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onkel import ClassSets
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.dirichlet(np.ones(4), 5000)
+    >>> labels = (P.cumsum(axis=1) < rng.random((5000, 1))).sum(axis=1)
+    >>> before = ClassSets(0.9).learn(P, labels)  # the set of each row before its label was learned
+    >>> print(f"{before[np.arange(5000), labels].mean():.3f} {before.sum(axis=1).mean():.2f}")
+    0.899 2.59
+    """
+
+    STATE: ClassVar[Fields] = {
+        "levels": Array(shape=("levels",), low=1e-9, high=1.0 - 1e-9),
+        "one_level": Flag(),
+        "n_rows": Whole(),
+        "q_": Array(shape=("levels",), low=-LARGEST_SCORE - 1.0, high=LARGEST_SCORE + 1.0),
+    }
+
+    def __init__(self, level: float | Sequence[float] = 0.9) -> None:
+        self.levels, self.one_level = checked_levels(level)
+        self.q_ = np.zeros(len(self.levels))
+        self.n_rows = 0
+
+    def __repr__(self) -> str:
+        return f"ClassSets({self.level!r}, n_rows={self.n_rows})"
+
+    @property
+    def level(self) -> float | list[float]:
+        """The level, or the levels."""
+        return float(self.levels[0]) if self.one_level else self.levels.tolist()
+
+    def sets(self, probabilities: Any, level: float | None = None) -> np.ndarray:
+        """The sets of rows whose labels are not known; learns nothing.
+
+        Parameters
+        ----------
+        probabilities : array of shape (n, K)
+        level : float, optional
+            Another level: its threshold is read between those that are tracked.
+
+        Returns
+        -------
+        ndarray of bool, of shape (n, K)
+            Which labels are in each set; with several levels (n, L, K), unless ``level`` is given.
+        """
+        # a tracked q may be out of order for a while
+        q = np.maximum.accumulate(self.q_)
+        q = q if level is None else between(self.levels, q, level)
+        scores = _scores(np.asarray(probabilities, dtype=np.float64))
+        return self._shaped(scores, np.broadcast_to(q, (len(scores), len(q))), level is not None)
+
+    def learn(self, probabilities: Any, labels: Any) -> np.ndarray:
+        """Learn probabilities and the labels that came, row by row.
+
+        Parameters
+        ----------
+        probabilities : array of shape (n, K)
+            Each row's from before its label was known.
+        labels : array of int, of shape (n,)
+            The column of the label that came; -1 for one that has none yet: it is a miss.
+
+        Returns
+        -------
+        ndarray of bool
+            As `sets`: the set of each row before its label was learned.
+
+        Raises
+        ------
+        DataError
+            At the first row whose label has no column, or whose probabilities are not in [0, 1];
+            the rows before it are learned.
+        """
+        P, codes = np.asarray(probabilities, dtype=np.float64), np.asarray(labels)
+        if P.ndim != 2 or codes.shape != P.shape[:1] or codes.dtype.kind not in "iu":
+            raise ValueError(
+                "probabilities must be (n, K) and labels (n,) whole numbers, not of shapes "
+                f"{P.shape} and {codes.shape}, {codes.dtype}"
+            )
+        good = (codes >= -1) & (codes < P.shape[1]) & np.all((P >= 0.0) & (P <= 1.0), axis=1)
+        n = len(P) if good.all() else int(np.argmin(good))
+        scores, rows = _scores(P[:n]), np.arange(n)
+        came = np.where(codes[:n] < 0, LARGEST_SCORE, scores[rows, codes[:n]])
+        q = np.empty((n, len(self.levels)))
+        _track(came, 1.0 - self.levels, self.q_, q)
+        self.n_rows += n
+        if n < len(P):
+            raise DataError(
+                f"label {codes[n]!r}, probabilities {P[n]}: a label must be from -1 to "
+                f"{P.shape[1] - 1}, and probabilities in [0, 1]",
+                row=n,
+            )
+        return self._shaped(scores, q, False)
+
+    def _shaped(self, scores: np.ndarray, q: np.ndarray, one: bool) -> np.ndarray:
+        inside = scores[:, None, :] <= q[:, :, None]
+        return inside[:, 0] if one or self.one_level else inside
+
+    def take_in(self, other: ClassSets) -> None:
+        """Merge with sets learned apart, for the merged model: it starts from the larger ones."""
+        if self.levels.tolist() != other.levels.tolist():
+            raise ValueError(f"sets cannot be merged: levels differ, {self!r} and {other!r}")
+        np.maximum(self.q_, other.q_, out=self.q_)
+        self.n_rows += other.n_rows
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        levels = state["levels"]
+        require(len(levels) and np.all(np.diff(levels) > 0.0), "levels: are not in growing order")
+        require(len(levels) == 1 or not state["one_level"], "one_level: there are several levels")
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The sets whose ``get_state`` gave ``state``."""
+        sets = cls()
+        sets.set_state(state)
+        return sets
+
+
+def _scores(P: np.ndarray) -> np.ndarray:
+    p = np.clip(P, _SURE, 1.0 - _SURE)
+    return np.log((1.0 - p) / p)

@@ -1,0 +1,113 @@
+"""Naive loops of the papers, in plain Python: tracking, ACI, DtACI."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def tracking(y, forecasts, alpha, eta=None, q0=0.0):
+    """Quantile tracking of |y - forecast|; η constant, or 1/20 of the largest of 300 scores."""
+    q, past, told = q0, [], []
+    for p, truth in zip(forecasts, y, strict=True):
+        told.append((p - q, p + q))
+        score = abs(truth - p)
+        past.append(score)
+        step = 0.05 * max(past[-300:]) if eta is None else eta
+        q += step * ((score > q) - alpha)
+    return np.array(told)
+
+
+def scaled_tracking(y, forecasts, alpha, q0):
+    """What `Intervals` does: scores around a bias, in units of a deviation at three speeds."""
+    q, blocks, roots, errors, told = q0, [[q0]], [], [], []
+    for t, (p, truth) in enumerate(zip(forecasts, y, strict=True)):
+        d = sum(
+            share * _faded_mean(roots, half)
+            for share, half in zip((0.3, 0.2, 0.5), (1, 30, 1000), strict=True)
+        )
+        d, bias = d * d, _bias(errors)
+        reach = max(q, 0.0) * d if t else math.inf
+        told.append((p + bias - reach, p + bias + reach))
+        far = abs(truth - p - bias)
+        if t:
+            score = far / d if d > 0 else (math.inf if far > 0 else 0.0)
+            if t % 30 == 0:
+                blocks = [*blocks, []][-10:]
+            blocks[-1].append(min(score, 20.0))
+            largest = max(max(block) for block in blocks)
+            step = 0.05 * largest * min(1.0, 0.1 / alpha)
+            q = min(q + step * ((score > q) - alpha), largest)
+        roots.append(math.sqrt(far))
+        errors.append(truth - p)
+    return np.array(told)
+
+
+def _weights(n, half_life):
+    return np.array([0.5 ** ((n - 1 - i) / half_life) for i in range(n)])
+
+
+def _faded_mean(values, half_life):
+    if not values:
+        return 0.0
+    weights = _weights(len(values), half_life)
+    return float(weights @ np.array(values) / weights.sum())
+
+
+def _bias(errors):
+    if len(errors) < 2:
+        return 0.0
+    weights, e = _weights(len(errors), 100), np.array(errors)
+    weights /= weights.sum()
+    mean = float(weights @ e)
+    if mean == 0.0:
+        return 0.0
+    variance = max(float(weights @ e**2) - mean**2, 0.0) * float((weights**2).sum())
+    return mean * max(0.0, 1.0 - 4.0 * variance / mean**2)
+
+
+def aci(y, forecasts, alpha, gamma=0.01, window=300):
+    """Adaptive conformal inference (Gibbs & Candès 2021): the level follows the misses."""
+    level, past, told = alpha, [], []
+    for p, truth in zip(forecasts, y, strict=True):
+        q = _quantile(past[-window:], 1.0 - level)
+        told.append((p - q, p + q))
+        score = abs(truth - p)
+        level += gamma * (alpha - (score > q))
+        past.append(score)
+    return np.array(told)
+
+
+def dtaci(y, forecasts, alpha, window=300, rows=500):
+    """DtACI (Gibbs & Candès 2024): ACI at eight speeds, weighted by their past losses."""
+    gammas = [0.001 * 2**k for k in range(8)]
+    levels, weights = [alpha] * 8, [1.0 / 8] * 8
+    spread = (1 - alpha) ** 2 * alpha**3 + alpha**2 * (1 - alpha) ** 3
+    eta = math.sqrt(3 / rows) * math.sqrt((math.log(8 * rows) + 2) / spread)
+    sigma, past, told = 1 / (2 * rows), [], []
+    for p, truth in zip(forecasts, y, strict=True):
+        recent = sorted(past[-window:])
+        level = sum(w * a for w, a in zip(weights, levels, strict=True))
+        q = _quantile(recent, 1.0 - level)
+        told.append((p - q, p + q))
+        score = abs(truth - p)
+        beta = sum(s >= score for s in recent) / (len(recent) + 1) if recent else 0.0
+        losses = [alpha * (beta - a) - min(0.0, beta - a) for a in levels]
+        raised = [w * math.exp(-eta * loss) for w, loss in zip(weights, losses, strict=True)]
+        weights = [(1 - sigma) * w / sum(raised) + sigma / 8 for w in raised]
+        weights = [w / sum(weights) for w in weights]
+        levels = [a + g * (alpha - (a > beta)) for a, g in zip(levels, gammas, strict=True)]
+        past.append(score)
+    return np.array(told)
+
+
+def _quantile(past, level):
+    """The conformal quantile; the largest score where it would be infinite."""
+    if not past:
+        return 0.0
+    ordered = sorted(past)
+    if level <= 0.0:
+        return 0.0
+    rank = math.ceil((len(ordered) + 1) * level)
+    return ordered[min(max(rank, 1), len(ordered)) - 1]

@@ -1,0 +1,137 @@
+"""`Alarm`: false alarms where nothing changes, delays where something does, exact p-values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel import Alarm, DataError, ModelFileError
+from onkel.intervals import alarm as module
+
+
+def scores(kind, n, rng):
+    if kind == "ties":
+        return (rng.random(n) < 0.06).astype(float)
+    return rng.exponential(size=n) if kind == "exponential" else rng.standard_cauchy(n)
+
+
+@pytest.mark.parametrize("kind", ["ties", "exponential", "cauchy"])
+def test_false_alarms_where_nothing_changes(kind):
+    """A small threshold, so that there is something to count: mean run length at least 1 000."""
+    rng, rings, n = np.random.default_rng(0), 0, 400_000
+    for seed in range(4):
+        alarm = Alarm(1000.0, quiet=0, reference=100, random_state=seed)
+        rings += len(alarm.learn(scores(kind, n // 4, rng)))
+    assert rings <= n / 1000.0
+    assert rings > n / 8000.0
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("kind", ["ties", "exponential"])
+def test_100_streams_of_100_000_rows(kind):
+    rng = np.random.default_rng(1)
+    rings = [len(Alarm(random_state=k).learn(scores(kind, 100_000, rng))) for k in range(100)]
+    # at most 100 are promised on average; twice the spread of a Poisson count is allowed
+    assert sum(rings) <= 100
+
+
+def test_the_alarm_rings_soon_after_a_change():
+    rng = np.random.default_rng(0)
+    for seed in range(5):
+        wrong = (rng.random(20_000) < np.where(np.arange(20_000) < 15_000, 0.06, 0.5)) * 1.0
+        late = [t for t in Alarm(random_state=seed).learn(wrong) if t >= 15_000]
+        assert late
+        assert late[0] - 15_000 < 100
+
+
+def test_smaller_scores_ring_no_alarm_and_renew_the_reference():
+    rng = np.random.default_rng(0)
+    alarm = Alarm()
+    t = np.arange(20_000)
+    size = np.where(t < 5000, 3.0, np.where(t < 15_000, 1.0, 2.0))
+    rings = alarm.learn(np.abs(rng.standard_normal(20_000)) * size)
+    # without a new reference, errors back at 2 would look smaller than those of the first rows
+    assert rings.min() > 15_000
+    assert rings.min() < 15_300
+
+
+def test_quiet_after_a_ring():
+    rng = np.random.default_rng(0)
+    # errors that never stop growing
+    growing = rng.exponential(size=8000) * np.exp(np.arange(8000) / 500)
+    for quiet in (0, 1000):
+        alarm = Alarm(reference=50, quiet=quiet)
+        rings = alarm.learn(growing)
+        assert len(rings) > 3
+        assert np.diff(rings).min() > quiet + 50
+        assert alarm.alarms_ == (rings + 1).tolist()
+
+
+def test_p_values_are_uniform_and_independent():
+    """Of ties, too: the distribution of p and of its bins does not depend on the scores."""
+    rng = np.random.default_rng(0)
+    for kind in ("ties", "exponential"):
+        E = 50
+        edges, ties = scores(kind, E, rng), rng.random(E)
+        shares, capital = np.ones(E + 1), np.zeros((2, 2))
+        module._begin(edges, ties, shares, capital)
+        assert np.all(np.diff(edges) >= 0.0)
+        p = np.array(
+            [
+                module._p_value(s, rng.random(), edges, ties, shares, rng.random())
+                for s in scores(kind, 6000, rng)
+            ]
+        )
+        share = np.histogram(p, 20, (0.0, 1.0))[0] / 6000
+        np.testing.assert_allclose(share, 0.05, atol=0.012)
+        assert abs(np.corrcoef(p[1:], p[:-1])[0, 1]) < 0.04
+
+
+def test_blocks_do_not_matter():
+    rng = np.random.default_rng(0)
+    given = rng.exponential(size=3000) * np.where(np.arange(3000) < 1500, 1.0, 3.0)
+    whole, parts = Alarm(reference=50), Alarm(reference=50)
+    rings = whole.learn(given)
+    found = [a + int(t) for a in range(0, 3000, 11) for t in parts.learn(given[a : a + 11])]
+    assert found == rings.tolist()
+    assert parts.alarms_ == whole.alarms_
+    assert parts.evidence_ == whole.evidence_
+
+
+def test_saved_and_loaded():
+    rng = np.random.default_rng(0)
+    given = rng.exponential(size=3000) * np.where(np.arange(3000) < 2000, 1.0, 3.0)
+    alarm = Alarm(reference=50, quiet=100)
+    alarm.learn(given[:1000])
+    again = Alarm.from_state(alarm.get_state())
+    assert alarm.learn(given[1000:]).tolist() == again.learn(given[1000:]).tolist()
+    assert repr(again) == repr(alarm)
+    state = alarm.get_state()
+    for field, value in (
+        ("shares", np.zeros(51)),
+        ("counts", np.array([3, 9])),
+        ("edges", np.arange(50.0)[::-1].copy()),
+        ("threshold", 0.0),
+    ):
+        with pytest.raises(ModelFileError, match=field):
+            Alarm.from_state({**state, field: value})
+
+
+def test_merged_alarms_begin_anew():
+    rng = np.random.default_rng(0)
+    a, b = Alarm(), Alarm()
+    a.learn(rng.exponential(size=1000))
+    b.learn(rng.exponential(size=500))
+    a.take_in(b)
+    assert a.n_rows == 1500
+    assert a.evidence_ == 0.0
+
+
+def test_what_is_refused():
+    alarm = Alarm()
+    with pytest.raises(DataError, match="row 1"):
+        alarm.learn([1.0, np.nan, 2.0])
+    assert alarm.n_rows == 1
+    for wrong in ({"threshold": 1.0}, {"reference": 0}, {"quiet": -1}, {"random_state": 0.5}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            Alarm(**wrong)

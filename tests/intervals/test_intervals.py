@@ -1,0 +1,246 @@
+"""`Intervals`: as the naive loop, the theorem's bound, blocks, saved and loaded, refusals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import ndtri
+from tests.intervals.oracles import scaled_tracking
+
+from onkel import DataError, Intervals, ModelFileError
+from onkel.intervals import tracking
+
+LEVELS = [0.5, 0.8, 0.9, 0.95, 0.99]
+
+
+def stream(n=3000, seed=0):
+    """Forecasts and targets: errors grow at half, and have a bias from two thirds on."""
+    rng = np.random.default_rng(seed)
+    p = np.sin(np.arange(n) / 40)
+    t = np.arange(n)
+    return p, p + rng.standard_t(4, n) * np.where(t < n / 2, 0.2, 1.0) + 0.5 * (t > 2 * n / 3)
+
+
+def inside(bounds, y):
+    return (bounds[..., 0] <= y) & (y <= bounds[..., 1])
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_as_the_naive_loop(level):
+    p, y = stream(700)
+    found = Intervals(level, low=-math.inf).learn(p, y)
+    wanted = scaled_tracking(y, p, 1.0 - level, float(ndtri(0.5 + 0.5 * level)) / 0.6760)
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from([-1e6, -1.0, -1e-3, 0.0, 1e-9, 0.5, 1.0, 30.0, 1e6]), min_size=2),
+    st.sampled_from(LEVELS),
+    st.sampled_from([0.01, 0.3, 5.0]),
+)
+def test_the_theorem_over_any_sequence(errors, level, step):
+    """With a constant η, |misses/m - α| ≤ (max q - min q)/(ηm) in every window."""
+    intervals, y = Intervals(level, step=step, low=-math.inf), np.array(errors)
+    q, missed = [], []
+    for t, truth in enumerate(y.tolist()):
+        d, bias = intervals.deviation, tracking.bias(intervals._numbers)
+        if t:
+            q.append(float(intervals.q_[0]))
+            far = abs(truth - bias)
+            missed.append((far / d if d > 0 else (math.inf if far > 0 else 0.0)) > q[-1])
+        bounds = intervals.learn(0.0, truth)
+        if t:
+            # a row outside the bounds is always a miss
+            assert missed[-1] or bounds[0] <= truth + 1e-9 * abs(truth) + 1e-12
+    q.append(float(intervals.q_[0]))
+    for a in range(len(missed)):
+        for b in range(a + 1, len(missed) + 1):
+            m = b - a
+            reach = (max(q[a : b + 1]) - min(q[a : b + 1])) / (step * m)
+            assert abs(np.mean(missed[a:b]) - (1 - level)) <= reach + 1e-9
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_against_one_that_looks_at_the_bounds(seed):
+    """Targets put just outside or inside of the bounds: q stays bounded, so coverage holds."""
+    rng = np.random.default_rng(seed)
+    intervals = Intervals(0.9, step=0.1, low=-math.inf)
+    intervals.learn(0.0, 1.0)
+    misses, rows = 0, 2000
+    for _ in range(rows):
+        low, high = intervals.bounds(0.0).tolist()
+        wide = min(max(high - low, 1e-3), 1e3)
+        y = high + 0.1 * wide if rng.random() < 0.5 and wide < 900.0 else 0.5 * (low + high)
+        y = min(max(y, -1e3), 1e3)
+        misses += y > high or y < low
+        intervals.learn(0.0, y)
+    assert misses / rows <= 0.1 + (float(intervals.q_[0]) - intervals.step) / (0.1 * rows) + 0.05
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99])
+def test_coverage_through_changes(level):
+    p, y = stream(20_000)
+    covered = inside(Intervals(level).learn(p, y), y)
+    assert abs(covered.mean() - level) < 0.01
+    windows = np.convolve(covered[500:], np.ones(500) / 500, "valid")
+    assert windows.min() > level - 0.05
+
+
+def test_levels_are_nested():
+    p, y = stream(4000, seed=3)
+    bounds = Intervals(LEVELS).learn(p, y)
+    assert bounds.shape == (4000, 5, 2)
+    bounds, y = bounds[1:], y[1:]
+    assert np.all(np.diff(bounds[:, :, 0], axis=1) <= 0.0)
+    assert np.all(np.diff(bounds[:, :, 1], axis=1) >= 0.0)
+    share = inside(bounds, y[:, None]).mean(axis=0)
+    np.testing.assert_allclose(share, LEVELS, atol=0.01)
+
+
+@pytest.mark.parametrize("level", [0.9, LEVELS])
+def test_blocks_do_not_matter(level):
+    p, y = stream(500)
+    whole = Intervals(level)
+    at_once = whole.learn(p, y)
+    for cuts in ([1, 2, 250], list(range(1, 500))):
+        parts = Intervals(level)
+        pieces = [
+            parts.learn(a, b) for a, b in zip(np.split(p, cuts), np.split(y, cuts), strict=True)
+        ]
+        np.testing.assert_array_equal(np.concatenate(pieces), at_once)
+    one = Intervals(level)
+    rows = [one.learn(a, b) for a, b in zip(p.tolist(), y.tolist(), strict=True)]
+    np.testing.assert_array_equal(np.stack(rows), at_once)
+    np.testing.assert_array_equal(one.bounds(0.3), whole.bounds([0.3])[0])
+
+
+def test_bounds_are_those_that_learning_gives():
+    p, y = stream(300)
+    intervals = Intervals(LEVELS)
+    for a, b in zip(p, y, strict=True):
+        expected = intervals.bounds(a)
+        np.testing.assert_array_equal(intervals.learn(a, b), expected)
+
+
+def test_before_the_first_row_nothing_is_known():
+    assert Intervals(0.9, low=-math.inf).bounds(3.0).tolist() == [-math.inf, math.inf]
+    assert Intervals(0.9, low=0.0, high=1.0).bounds([3.0]).tolist() == [[0.0, 1.0]]
+
+
+def test_bounds_stay_inside_what_the_target_can_be():
+    rng = np.random.default_rng(0)
+    y = rng.exponential(size=3000)
+    bounds = Intervals(0.95).learn(np.full(3000, 1.0), y)
+    assert bounds[1:, 0].min() == 0.0
+    covered = inside(bounds, y)
+    assert abs(covered.mean() - 0.95) < 0.01
+    # a first target below 0 ends that
+    intervals = Intervals(0.95)
+    intervals.learn([1.0, 1.0, 1.0], [0.5, 3.0, -1.0])
+    assert intervals.bounds(0.0)[0] < 0.0
+    high = Intervals(0.9, low=-1.0, high=1.0)
+    assert np.abs(high.learn(np.zeros(500), rng.uniform(-1, 1, 500))).max() == 1.0
+
+
+def test_perfect_forecasts_then_an_error():
+    intervals = Intervals(0.9)
+    intervals.learn(np.ones(5000), np.ones(5000))
+    assert intervals.bounds(2.0).tolist() == [2.0, 2.0]
+    rng = np.random.default_rng(0)
+    y = 1.0 + rng.standard_normal(3000)
+    covered = inside(intervals.learn(np.ones(3000), y), y)
+    assert abs(covered[200:].mean() - 0.9) < 0.02
+
+
+def test_another_level_is_read_between_the_tracked_ones():
+    p, y = stream(5000)
+    intervals = Intervals(LEVELS)
+    intervals.learn(p, y)
+    widths = [
+        float(np.diff(intervals.bounds(0.0, level))[0]) for level in (0.3, 0.5, 0.85, 0.9, 0.995)
+    ]
+    assert widths == sorted(widths)
+    np.testing.assert_array_equal(intervals.bounds(0.0, 0.9), intervals.bounds(0.0)[2])
+
+
+def test_saved_and_loaded():
+    p, y = stream(1000)
+    intervals = Intervals(LEVELS, high=50.0)
+    intervals.learn(p[:600], y[:600])
+    again = Intervals.from_state(intervals.get_state())
+    assert repr(again) == repr(intervals)
+    np.testing.assert_array_equal(again.learn(p[600:], y[600:]), intervals.learn(p[600:], y[600:]))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "text"),
+    [
+        ("levels", np.array([0.9, 0.5]), "growing order"),
+        ("q", np.array([np.nan, 1.0]), "q: "),
+        ("one_level", True, "several"),
+        ("known", np.array([1.5, -1.0, 1.0, 0.0, 1.0]), "number of rows"),
+        ("known", np.array([1.0, 1.0, -1.0, 0.0, 1.0]), "range"),
+        ("deviations", np.zeros(6), "weight"),
+        ("largest_scores", np.full(10, 1e9), "largest_scores"),
+    ],
+)
+def test_a_damaged_state_is_refused(field, value, text):
+    intervals = Intervals([0.5, 0.9])
+    intervals.learn([1.0, 2.0], [1.5, 2.5])
+    with pytest.raises(ModelFileError, match=text):
+        Intervals.from_state({**intervals.get_state(), field: value})
+
+
+def test_a_bad_row_is_refused_and_those_before_it_are_learned():
+    p, _ = stream(20)
+    intervals, good = Intervals(0.9), Intervals(0.9)
+    with pytest.raises(DataError, match="row 2: target nan"):
+        intervals.learn(p[:5], [0.0, 1.0, np.nan, 1.0, 1.0])
+    with pytest.raises(DataError, match="prediction inf"):
+        intervals.learn(math.inf, 1.0)
+    good.learn(p[:2], [0.0, 1.0])
+    np.testing.assert_array_equal(intervals.bounds(p), good.bounds(p))
+
+
+def test_wrong_parameters():
+    for level in (0.0, 1.0, 1.5, [0.9, 0.5], []):
+        with pytest.raises(ValueError, match="level="):
+            Intervals(level)
+    with pytest.raises(ValueError, match="step="):
+        Intervals(step=0.0)
+    with pytest.raises(ValueError, match="below high"):
+        Intervals(low=1.0, high=0.0)
+    with pytest.raises(ValueError, match="two arrays"):
+        Intervals().learn([1.0, 2.0], [1.0])
+
+
+def test_merged_bounds_start_from_the_wider():
+    p, y = stream(2000)
+    a, b = Intervals(0.9), Intervals(0.9)
+    a.learn(p[:500], y[:500])
+    b.learn(p[1500:], y[1500:])
+    wide = np.diff(b.bounds(0.0))[0]
+    a.take_in(b)
+    assert a.n_rows == 1000
+    assert np.diff(a.bounds(0.0))[0] >= wide - 1e-12
+    with pytest.raises(ValueError, match="cannot be merged"):
+        a.take_in(Intervals(0.5))
+
+
+def test_rows_that_stand_alone_do_not_follow_the_last_errors():
+    p, y = stream(1000)
+    near, far = Intervals(0.9), Intervals(0.9, local=False)
+    for intervals in (near, far):
+        intervals.learn(p, y)
+    before = [float(np.diff(of.bounds(0.0))[0]) for of in (near, far)]
+    for intervals in (near, far):
+        intervals.learn(0.0, 20.0)
+    after = [float(np.diff(of.bounds(0.0))[0]) for of in (near, far)]
+    assert after[0] / before[0] > 1.5
+    assert after[1] / before[1] < 1.3
