@@ -16,10 +16,11 @@ import numpy as np
 
 from papers.cache import write_whole
 from papers.cases import PAPERS, Case, Experiment
+from papers.headlines import headlines
 from papers.pages import INTRODUCTION, Part, markdown_of
 from papers.registry import EXPERIMENTS
 from papers.results import Result
-from papers.tables import verdicts
+from papers.tables import markdown_table, mean_std, verdicts
 
 FOLDER = Path(__file__).parent / "results"
 _TOLD = ("parameters", "n_rows", "comparable", "failures", "values", "seconds", "test_seconds")
@@ -122,7 +123,10 @@ def page(paper: str, folder: Path = FOLDER) -> str:
     entries = [entry for entry in EXPERIMENTS.values() if entry.paper == paper and entry.cases]
     parts = [Part(entry, results_of(entry, kept)) for entry in entries]
     counts = verdicts(r for part in parts if not part.experiment.pictures for r in part.results)
-    text = [f"# {PAPERS[paper]}", counts]
+    told = headlines(paper, {part.experiment.name: part.results for part in parts})
+    text = [f"# {PAPERS[paper]}"]
+    text += [f"Printed numbers, and what the runs here say to them: {counts}."] if counts else []
+    text += ["## What the paper claims, and what we found", told] if told else []
     text += [_section(part) for part in parts]
     text += ["## How to read this page", *INTRODUCTION, "## Runs", _runs(kept)]
     return "\n\n".join(part for part in text if part) + "\n"
@@ -133,8 +137,27 @@ def _section(part: Part) -> str:
     draw = f"`python -m papers {entry.name} --report out/` draws it."
     if not part.results:
         return f"## {entry.name}: {entry.title}\n\nNo numbers are kept here. {draw}"
-    text = markdown_of(part, table=True)
+    if all(result.case.x is not None for result in part.results):
+        text = f"{markdown_of(part)}\n\n{_points(part.results)}"
+    else:
+        text = markdown_of(part, table=True)
     return text + (f"\n\n{draw}" if entry.pictures else "") + _missing(part)
+
+
+def _points(results: Sequence[Result]) -> str:
+    """A figure's points: a line of the figure a row, its places as columns."""
+    lines: dict[tuple[str, str], dict[float, str]] = {}
+    for result in results:
+        case = result.case
+        line = (case.panel or case.dataset, case.label or case.algorithm)
+        lines.setdefault(line, {})[case.x or 0.0] = mean_std(result.mean, None, case.quantity)
+    tables: dict[tuple[float, ...], list[list[str]]] = {}
+    for (panel, name), at in lines.items():
+        tables.setdefault(tuple(sorted(at)), []).append([panel, name, *(at[x] for x in sorted(at))])
+    left = ("data", "learner")
+    return "\n\n".join(
+        markdown_table((*left, *(f"{x:g}" for x in xs)), rows, left) for xs, rows in tables.items()
+    )
 
 
 def _missing(part: Part) -> str:

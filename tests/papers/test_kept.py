@@ -35,7 +35,7 @@ def test_more_orders_replace_fewer(tmp_path, monkeypatch):
     keep([run(1.0, 2.0)], about, tmp_path)
     keep([run(7.0)], about, tmp_path)
     assert list(read("olk", tmp_path)["runs"]) == ["1"]
-    keep([run(3.0, 4.0, np.inf)], about, tmp_path)
+    keep([run(3.0, 4.0, np.inf)], {**about, "command": "python -m papers more"}, tmp_path)
     kept = read("olk", tmp_path)
     assert list(kept["runs"]) == ["2"]
     for result in results_of(entry, kept):

@@ -1,0 +1,47 @@
+"""Headlines: what a page says to a paper's claims follows from the results."""
+
+from __future__ import annotations
+
+import pytest
+
+from papers import PAPERS, Case, Result, Rows
+from papers.headlines import headlines
+from papers.kept import FOLDER
+
+
+def result(dataset, algorithm, value, comparable=True, **more):
+    case = Case(Rows(dataset), algorithm, {}, **more)
+    told = {"n_rows": 10, "seconds": (1.0,), "comparable": comparable}
+    return Result(case=case, values=(value,), **told)
+
+
+def test_who_is_ahead_is_counted():
+    table = [
+        result("german", "fogd", 30.0), result("german", "rbp", 31.0),
+        result("dna", "nogd", 20.0, False), result("dna", "bogd", 19.0, False),
+    ]  # fmt: skip
+    said = headlines("lsokl", {"lsokl.table5": table})
+    assert "ahead on 1 of 2 sets: german; not on dna\\* (bogd 19.00, nogd 20.00)." in said
+    assert said.endswith("\\* other rows than the paper's: fewer of them, or another part.")
+
+
+def test_a_variant_that_the_paper_has_not_does_not_count():
+    table = [
+        result("cod-rna", "fogd", 5.9), result("cod-rna", "rrf-hinge", 6.0),
+        result("cod-rna", "rrf-hinge", 5.0, label="rrf-hinge, as found"),
+    ]  # fmt: skip
+    said = headlines("rrf", {"rrf.table1": table})
+    assert "ahead on 0 of 1 sets; not on cod-rna (fogd 5.90, rrf-hinge 6.00)" in said
+
+
+def test_nothing_is_said_without_runs():
+    assert all(headlines(paper, {}) == "" for paper in PAPERS)
+
+
+@pytest.mark.parametrize("paper", ["lsokl", "rrf", "nolana", "aligned", "olk"])
+def test_a_page_opens_with_the_claims(paper):
+    head, first, *_ = (FOLDER / f"{paper}.md").read_text(encoding="utf-8").split("\n## ")
+    assert head.startswith(f"# {PAPERS[paper]}")
+    assert first.startswith("What the paper claims, and what we found")
+    assert "**Claimed:**" in first
+    assert "**Found:**" in first
