@@ -208,10 +208,11 @@ class Remembering(Stateful):
         """The inverse of :meth:`_inputs`."""
         if not self.classes:
             return M[:, None]
-        M = M[:, 1:] if self.memory.n_classes == 2 else M
+        two = self.memory.n_classes == 2
+        M = M[:, 1:] if two else M
         if self.log_odds:
             return np.asarray(logit(np.clip(M, _SURE, 1.0 - _SURE)))
-        return 2.0 * M - 1.0 if self.memory.n_classes == 2 else M
+        return 2.0 * M - 1.0 if two else M
 
     def _as_numbers(self, F: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, ...]:
         """f, memory, control (n,) and columns (n, c): values, or ±1 for the two classes."""

@@ -97,7 +97,7 @@ class ClassMemory(Memory):
         return out
 
     def _rows_until_look(self) -> int:
-        return rows_until_search(self.n_rows)
+        return rows_until_search(int(self.past.total[0]))
 
     def _search(self) -> None:
         """Look for the period in the classes that are remembered; groups have none."""

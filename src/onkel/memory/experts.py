@@ -1,4 +1,4 @@
-"""Predictions of several experts, weighted online by their regret.
+"""Predictions of several experts, weighted online by their regret, and whether memory helps.
 
 Expert i predicts e_i, the mixture predicts p = Σ w_i e_i, and label y costs it ‖p - y‖². With the
 linearised regret of a row, r_i = 2 ⟨p - y, p - e_i⟩, the next weights are
@@ -9,17 +9,19 @@ There is no step size, and the unit of the predictions does not matter. With b k
 the sum of squared errors exceeds that of the best expert by at most
 √(N (1 + log(1 + V/b²)) (b² + V)), V the largest Σ r_i² of any expert (Gaillard, Stoltz & van Erven
 2014: ML-Poly, with b = 1).
+
+:class:`Gain` is a paired test of losses without and with memory, at fixed row numbers.
 """
 
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from onkel.numerics.jit import jit, jit_inline
-from onkel.state import Fields, Like, Stateful
+from onkel.state import Array, Fields, Like, Stateful, Whole, require
 
 
 class Mixture(NamedTuple):
@@ -90,3 +92,65 @@ class Experts(Stateful):
     def predict(self, E: np.ndarray) -> np.ndarray:
         """The mixture (n, K) of predictions E (n, N, K)."""
         return np.einsum("i,tik->tk", self.mixture.weights, E)
+
+
+# The test is made every 64 rows, and from row 1024 on every 1024. At each, older rows count less.
+_OFTEN, _SELDOM = 64, 1024
+_KEPT_OF_64 = 0.99
+_STANDARD_ERRORS = 5.0
+# A gain below this share of the loss is not worth a second model.
+_SHARE = 0.02
+
+
+class Gain(Stateful):
+    """Sums of losses without memory, and of how much smaller those with memory are."""
+
+    STATE: ClassVar[Fields] = {
+        "sums": Array(shape=(3,)),
+        "open": Array(shape=("rows", 2)),
+        "n_rows": Whole(),
+    }
+
+    def __init__(self) -> None:
+        #: Σ loss without, Σ difference, Σ difference² up to the last test
+        self.sums = np.zeros(3)
+        #: losses without and with memory since then, and room for those up to the next test
+        self._open, self._count = np.zeros((_SELDOM, 2)), 0
+        #: rows up to the last test
+        self.n_rows = 0
+
+    @property
+    def open(self) -> np.ndarray:
+        """Losses without and with memory since the last test, (n, 2)."""
+        return self._open[: self._count]
+
+    @open.setter
+    def open(self, losses: np.ndarray) -> None:
+        self._count = len(losses)
+        self._open[: self._count] = losses
+
+    @property
+    def _rows(self) -> int:
+        return _OFTEN if self.n_rows < _SELDOM else _SELDOM
+
+    def until_test(self) -> int:
+        """Rows up to the next test."""
+        return self._rows - self._count
+
+    def add(self, without: np.ndarray, with_memory: np.ndarray) -> bool:
+        """Add losses of the next rows, up to a test at most; True if it finds memory useful."""
+        new = self._open[self._count : self._count + len(without)]
+        new[:, 0], new[:, 1] = without, with_memory
+        self._count += len(new)
+        if self._count < self._rows:
+            return False
+        without, gain = self.open[:, 0], self.open[:, 0] - self.open[:, 1]
+        kept = _KEPT_OF_64 ** (self._rows / _OFTEN)
+        self.sums = kept * self.sums + [without.sum(), gain.sum(), gain @ gain]
+        self.n_rows += self._count
+        self._count = 0
+        loss, gained, squares = self.sums
+        return bool(gained > _STANDARD_ERRORS * np.sqrt(squares) and gained > _SHARE * loss)
+
+    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
+        require(sizes["rows"] < _SELDOM, f"open: holds {sizes['rows']} rows")

@@ -215,6 +215,8 @@ class Memory:
         self, keys: list[Any] | None, counts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Slots of rows, with room for them; see :meth:`Groups.learn`."""
+        if keys is None:
+            return self.groups.learn(None, counts)
         before = bool(self.groups.slots)
         found = self.groups.learn(keys, counts)
         if not before and self.groups.slots:
