@@ -94,7 +94,7 @@ def test_the_table_of_progress_is_vowpal_wabbits(rows):
     *table, last = lines[at + 1 :]
     assert last[:4] == ["no", "model", "was", "saved;"]
     assert [line[0] for line in table] == [
-        "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1,024", "2,048", "3,000",
+        "2", "4", "8", "16", "32", "64", "128", "256", "512", "1,024", "2,048", "3,000",
     ]  # fmt: skip
 
 

@@ -51,9 +51,10 @@ def test_delay_is_the_naive_loop(task, algorithm, delay):
     blocks = [(X[:7], y[:7]), (X[7:200], y[7:200]), (X[200:], y[200:])]
     result = prequential(model, blocks, delay=delay, warm_up=False)
     if task == "regression":
-        expected = np.sqrt(np.mean((np.array(told) - y) ** 2))
+        expected = np.sqrt(np.mean((np.array(told) - y)[delay + 1 :] ** 2))
     else:
-        expected = 100.0 * np.mean([a != b for a, b in zip(told, y, strict=True)])
+        expected = 100.0 * np.mean([a != b for a, b in zip(told, y, strict=True)][delay + 1 :])
+    assert result.scored == f"rows {delay + 2} to {N}"
     assert result.value == pytest.approx(expected, rel=1e-12)
     assert result.settings["delay"] == delay
     # all labels have arrived by the end
@@ -62,7 +63,7 @@ def test_delay_is_the_naive_loop(task, algorithm, delay):
 
 def _naive_by_time(model, X, y, times, delay, groups):
     """Predictions of each row from the labels of rows at least ``delay`` older."""
-    told, due, now = [], {}, -np.inf
+    told, due, now, first = [], {}, -np.inf, 0
     for t in range(len(y)):
         now = max(now, times[t])
         for s in sorted((s for s in due if due[s] <= now), key=lambda s: (due[s], s)):
@@ -73,8 +74,9 @@ def _naive_by_time(model, X, y, times, delay, groups):
             told.append(model.predict_next(X[t : t + 1], ahead, groups=groups[t : t + 1])[0])
         else:
             told.append(0.0)
+            first = t + 1
         due[t] = times[t] + delay
-    return told
+    return np.array(told), first
 
 
 @pytest.mark.parametrize("delay", [30, 400])
@@ -85,13 +87,15 @@ def test_delay_by_time_is_the_naive_loop_with_groups(delay):
     times = np.cumsum(rng.exponential(20.0, N)).round() + 50.0 * (rng.uniform(size=N) < 0.1)
     groups = np.array(["a", "b", "c"])[rng.integers(0, 3, N)]
     params = {"n_components": 20, "speed": "fast"}
-    told = _naive_by_time(make("okl", "regression", **params), X, y, times, delay, groups)
+    told, first = _naive_by_time(make("okl", "regression", **params), X, y, times, delay, groups)
     model = make("okl", "regression", **params)
     blocks = [(X[:7], y[:7]), (X[7:200], y[7:200]), (X[200:], y[200:])]
     late = timedelta(seconds=delay)
     beside = {"time": times, "group": groups}
     result = prequential(model, blocks, delay=late, warm_up=False, **beside)
-    assert result.value == pytest.approx(np.sqrt(np.mean((np.array(told) - y) ** 2)), rel=1e-12)
+    expected = np.sqrt(np.mean((told - y)[first:] ** 2))
+    assert result.value == pytest.approx(expected, rel=1e-12)
+    assert result.final.n_scored == N - first
     assert model.n_rows_ == N
     # as moments, too
     when = np.datetime64("2020-01-01") + times.astype("timedelta64[s]")

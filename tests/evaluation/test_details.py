@@ -59,14 +59,14 @@ def close(a, b):
     return a == b or a == pytest.approx(b, rel=1e-9, nan_ok=True)
 
 
-def naive_baselines(y, start, delay=0):
-    """Majority or mean, and the last, of the labels known before each row."""
+def naive_baselines(y, values, delay=0):
+    """Majority or mean, and the last, of the labels known before each row that knows any."""
     told = []
     for t in range(len(y)):
         known = list(y[: max(0, t - delay)])
         if not known:
-            told.append((y[t], y[t]) if delay == 0 else (start, start))
-        elif isinstance(start, float):
+            continue
+        if values:
             told.append((np.mean(known), known[-1]))
         else:
             counts, best = {}, None
@@ -89,12 +89,15 @@ def test_baselines_are_those_of_a_loop(delay, size):
     pairs = list(zip(parts, missing, strict=True))
     wrong = np.concatenate([by_class.add(codes[part], late) for part, late in pairs])
     square = np.concatenate([by_value.add(values[part], late) for part, late in pairs])
-    told = naive_baselines(codes, -1, delay)
+    first = delay + 1  # the rows before know no label
+    told = naive_baselines(codes, False, delay)
     np.testing.assert_array_equal(
-        wrong, [[p != y for p in row] for row, y in zip(told, codes, strict=True)]
+        wrong, [[p != y for p in row] for row, y in zip(told, codes[first:], strict=True)]
     )
-    told = np.array(naive_baselines(values, 0.0, delay))
-    np.testing.assert_allclose(square, np.square(told - values[:, None]), rtol=1e-6, atol=1e-9)
+    told = np.array(naive_baselines(values, True, delay))
+    errors = told - values[first:, None]
+    np.testing.assert_allclose(square, np.square(errors), rtol=1e-6, atol=1e-9)
+    assert by_class.n_scored == by_value.n_scored == 64 - first
 
 
 @pytest.mark.parametrize(
@@ -116,12 +119,14 @@ def test_two_classes_as_scikit_learn_has_them():
     positive = 1 / (1 + np.exp(-scores))
     assert found["auc"] == pytest.approx(roc_auc_score(TWO[first:], scores[first:]), abs=2e-3)
     assert found["log_loss"] == pytest.approx(log_loss(TWO[first:], positive[first:]))
-    assert found["balanced_accuracy"] == pytest.approx(100 * balanced_accuracy_score(TWO, told))
+    assert found["balanced_accuracy"] == pytest.approx(
+        100 * balanced_accuracy_score(TWO[1:], told[1:])
+    )
     assert list(found["recall"].values()) == pytest.approx(
-        100 * recall_score(TWO, told, average=None)
+        100 * recall_score(TWO[1:], told[1:], average=None)
     )
     assert found["confusion"]["labels"] == ["no", "yes"]
-    np.testing.assert_array_equal(found["confusion"]["rows"], confusion_matrix(TWO, told))
+    np.testing.assert_array_equal(found["confusion"]["rows"], confusion_matrix(TWO[1:], told[1:]))
     # in every bin, predicted and observed shares are close
     rows = sum(b["rows"] for b in found["calibration"])
     assert rows == 1500 - first
@@ -139,7 +144,7 @@ def test_three_classes_as_scikit_learn_has_them():
     first = 1 + max(int(np.flatnonzero(c == THREE)[0]) for c in "abc")
     areas = [roc_auc_score(THREE[first:] == c, scores[first:, k]) for k, c in enumerate("abc")]
     assert found["auc"] == pytest.approx(np.mean(areas), abs=5e-3)
-    np.testing.assert_array_equal(found["confusion"]["rows"], confusion_matrix(THREE, told))
+    np.testing.assert_array_equal(found["confusion"]["rows"], confusion_matrix(THREE[1:], told[1:]))
 
 
 def test_ranking_counts_ties_one_half():
@@ -154,7 +159,7 @@ def test_ranking_counts_ties_one_half():
 def test_a_regression_has_r2_and_a_sample():
     found = details(PARegressor(), VALUE, delay=0)
     told = PARegressor().predict_then_learn(X, VALUE)
-    assert found["r2"] == pytest.approx(r2_score(VALUE, told))
+    assert found["r2"] == pytest.approx(r2_score(VALUE[1:], told[1:]))
     pairs = set(zip(found["sample"]["target"], found["sample"]["prediction"], strict=True))
     assert len(pairs) == 250
     assert pairs <= set(zip(VALUE, told, strict=True))
@@ -163,10 +168,10 @@ def test_a_regression_has_r2_and_a_sample():
 def test_skill_against_the_last_class_is_kappa_temporal():
     y = np.repeat(["a", "b"], 750)  # the last class is wrong only once
     found = details(PAClassifier(), y)
-    wrong = 1 - np.trace(found["confusion"]["rows"]) / 1500
-    assert found["baselines"]["last class"] == pytest.approx(1 / 1500)
+    wrong = 1 - np.trace(found["confusion"]["rows"]) / 1499
+    assert found["baselines"]["last class"] == pytest.approx(1 / 1499)
     assert found["baseline"] == "last class"
-    assert found["skill"] == pytest.approx(1 - wrong / (1 / 1500))
+    assert found["skill"] == pytest.approx(1 - wrong / (1 / 1499))
 
 
 def test_a_hinge_learner_has_no_log_loss_but_an_area():
@@ -178,11 +183,12 @@ def test_a_hinge_learner_has_no_log_loss_but_an_area():
 def test_windows_add_up_to_the_score():
     result = prequential(fogd(), cut(TWO, 100), warm_up=False)
     windows = result.details["windows"]
-    lengths = np.diff([0, *windows["rows"]])
+    assert windows["rows_before"] == 1
+    lengths = np.diff([1, *windows["rows"]])
     assert lengths.max() == windows["width"] == 16
-    assert lengths @ windows["loss"] == pytest.approx(1500 * result.final.loss)
+    assert lengths @ windows["loss"] == pytest.approx(1499 * result.final.loss)
     assert lengths @ windows["baselines"][0] == pytest.approx(
-        1500 * result.details["baselines"]["majority"]
+        1499 * result.details["baselines"]["majority"]
     )
 
 

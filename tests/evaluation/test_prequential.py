@@ -44,21 +44,23 @@ def test_the_curve_is_that_of_a_run_row_by_row():
         wrong.append(model.predict_then_learn(X[i : i + 1], y[i : i + 1])[0] != y[i])
     wrong = np.array(wrong, dtype=float)
     result = prequential(PAClassifier(), (X, y))
-    last = 0
+    last = 1  # nothing is known of the first row: it is not scored
     for row in result.curve:
-        assert row.loss == pytest.approx(wrong[: row.n_rows].mean())
+        assert row.n_scored == row.n_rows - 1
+        assert row.loss == pytest.approx(wrong[1 : row.n_rows].mean())
         assert row.loss_since_last == pytest.approx(wrong[last : row.n_rows].mean())
         assert row.metrics["mistakes"] == pytest.approx(100 * row.loss)
         assert row.metrics["accuracy"] == pytest.approx(100 - 100 * row.loss)
         last = row.n_rows
-    assert [row.n_rows for row in result.curve] == [2**k for k in range(10)] + [1000]
+    assert [row.n_rows for row in result.curve] == [2**k for k in range(1, 10)] + [1000]
 
 
 def test_regression_metrics_by_hand():
     y = np.array([1.0, 2.0, 3.0, 4.0])
     p = np.array([0.0, 2.0, 5.0, 4.5])
     result = prequential(Scripted(p), [Block(np.zeros((4, 1)), y, 0)], warm_up=False)
-    errors = p - y
+    errors = (p - y)[1:]
+    assert result.scored == "rows 2 to 4"
     assert result.value == pytest.approx(math.sqrt(np.mean(errors**2)))
     assert result.final.metrics["mae"] == pytest.approx(np.mean(np.abs(errors)))
     assert result.final.loss == pytest.approx(np.mean(errors**2))
@@ -137,7 +139,7 @@ def test_progress_and_after_block_are_told():
     blocks = [(X[:500], y[:500]), (X[500:], y[500:])]
     prequential(PAClassifier(), blocks, progress=watch, after_block=lambda r: seen.append(r.n_rows))
     assert watch.blocks == 2
-    assert watch.rows == (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
+    assert watch.rows == (2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
     assert seen == [500, 1000]
 
 
@@ -268,3 +270,20 @@ def test_evaluate_is_the_package():
 
     assert onkel.evaluate is onkel.evaluation
     assert "evaluate" in dir(onkel)
+
+
+def test_a_first_row_of_which_nothing_is_known_is_not_scored():
+    # far from 0, as the CO2 of the air is: a prediction of 0 for row 1 would be the whole error
+    y = 315.0 + np.cumsum(np.random.default_rng(0).normal(size=500)) * 0.1
+    X = np.arange(500.0)[:, None]
+    result = prequential(PARegressor(), (X, y))
+    assert result.scored == "rows 2 to 500"
+    assert result.curve[0].n_rows == 2
+    told = PARegressor().predict_then_learn(X, y)
+    assert result.value == pytest.approx(np.sqrt(np.mean((told - y)[1:] ** 2)))
+    # the baselines are scored on the same rows
+    assert result.details["baselines"]["last value"] == pytest.approx(np.mean(np.diff(y) ** 2))
+    alone = prequential(PARegressor(), (X[:1], y[:1]))
+    assert math.isnan(alone.value)
+    assert alone.to_dict()["value"] is None
+    assert alone.scored == "no row: no label was known before"

@@ -54,7 +54,8 @@ def _score(model: Any, kept: dict[str, Any]) -> dict[str, Any] | None:
     if not run.n_rows:
         return None
     result = run.result()
-    return {**result.final.metrics, "n_rows": run.n_rows, "details": result.details}
+    return {**result.final.metrics, "n_rows": run.n_rows, "scored": result.scored,
+            "details": result.details}  # fmt: skip
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -93,6 +94,8 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         lines.append(("classes", listed(found["classes"])))
     features = found["n_features"] or 0
     lines.append(("rows", f"{found['n_rows']:,} × {features:,} features"))
+    if found["score"]:
+        lines.append(("scored", found["score"]["scored"]))
     for name, value in (found["score"] or {}).items():
         metric = METRICS.get(name)
         if metric is not None and metric.lower_is_better:

@@ -33,6 +33,7 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
     final = result.final
     rows = [("algorithm", f"{extra['algorithm']} ({result.task})")]
     rows.append(("rows", f"{result.n_rows:,} × {extra['n_features']} features"))
+    rows.append(("scored", f"{result.scored}, each before it was learned"))
     for metric in metrics_of(result.task):
         if metric.lower_is_better:
             value = metric.format(final.metrics[metric.name])

@@ -26,6 +26,8 @@ class PartReport:
         Of reading and learning, or predicting.
     failure : str or None
         Why the partition was left out.
+    n_scored : int or None
+        Rows scored where these are not all: the sample's first row comes before any label.
     """
 
     name: str
@@ -33,11 +35,17 @@ class PartReport:
     sums: dict[str, float]
     seconds: float
     failure: str | None = None
+    n_scored: int | None = None
+
+    @property
+    def scored(self) -> int:
+        """Rows scored."""
+        return self.n_rows if self.n_scored is None else self.n_scored
 
     @property
     def metrics(self) -> dict[str, float]:
         """The value of each metric."""
-        return _finished(self.sums, self.n_rows)
+        return _finished(self.sums, self.scored)
 
 
 class _OfParts:
@@ -96,7 +104,7 @@ def _together(reports: list[PartReport]) -> dict[str, Any]:
     scored = [report for report in reports if report.sums]
     names = scored[0].sums if scored else {}
     sums = {name: sum(report.sums[name] for report in scored) for name in names}
-    return _finished(sums, sum(report.n_rows for report in scored))
+    return _finished(sums, sum(report.scored for report in scored))
 
 
 def _finished(sums: dict[str, float], rows: int) -> dict[str, float]:

@@ -200,9 +200,13 @@ def learn_sample(plan: Plan, names: list[str], heads: list[Any]) -> Sample:
     rows = rows_of(rows, np.random.default_rng(plan.seed).permutation(rows.n_rows))
     for a in range(0, rows.n_rows, _BLOCK_ROWS):
         block = rows_of(rows, slice(a, a + _BLOCK_ROWS))._replace(start=a)
-        score.add(block.y, model.tell_then_learn(block, "the sample").predictions)
+        predictions = model.tell_then_learn(block, "the sample").predictions
+        # before the first label nothing can be predicted
+        first = int(a == 0)
+        score.add(block.y[first:], predictions[first:])
     model.fix_map()
-    report = _report("sample", score, began)
+    seconds = time.perf_counter() - began
+    report = PartReport("sample", rows.n_rows, score.sums, seconds, n_scored=score.n_rows)
     return Sample(model.get_state(), dict(zip(names, taken, strict=True)), report)
 
 

@@ -2,7 +2,8 @@
 
 Classes: the class most frequent so far, and the last label. Values: the mean so far, and the last
 value. Each knows the labels before a row only, and under a delay only those that had come by then.
-Without a delay the first row counts as right, as it does for a learner.
+Before the first label nothing can be predicted: such rows have no loss, neither here nor for the
+learner.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Baselines(Stateful):
     STATE: ClassVar[Fields] = {
         "sums": Array(shape=(2,), low=0.0, finite=False),
         "n_rows": Whole(),
+        "n_scored": Whole(),
         "_recent": Array(shape=("labels to come",)),
         "_counts": Array(np.int64, ("classes",), low=0),
         "_codes": Array(np.int64, (2,), low=-1),
@@ -59,6 +61,8 @@ class Baselines(Stateful):
         self.names = NAMES[task]
         self.sums = np.zeros(2)
         self.n_rows = 0
+        #: rows that came after the first label
+        self.n_scored = 0
         #: labels that have not come yet
         self._recent = np.empty(0)
         self._counts = np.zeros(0, dtype=np.int64)
@@ -66,23 +70,25 @@ class Baselines(Stateful):
         self._shift, self._total, self._n_known, self._last = 0.0, 0.0, 0, 0.0
 
     def add(self, y: np.ndarray, missing: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
-        """Losses (n, 2) on the next labels: codes of classes from 0, or values in float64.
+        """Take the next labels (n,), codes of classes from 0 or values in float64.
 
+        Returns the losses (m, 2) on the last m of them: those with a label known before.
         ``missing`` (n,): how many labels had not come by each row; None: all had come.
         """
         seen = np.concatenate([self._recent, y])
         late = np.zeros(len(y), dtype=np.int64) if missing is None else np.asarray(missing)
         n_known = np.maximum.accumulate(len(self._recent) + np.arange(len(y)) - late)
         known = seen[: n_known[-1] if len(y) else 0]
+        scored = n_known + self._n_known > 0
         self._recent = seen[len(known) :]
         if self.task == "classification":
             predicted = self._classes(known)[n_known]
             losses = (predicted != y[:, None]).astype(np.float64)
         else:
             losses = np.square(self._values(known)[n_known] - y[:, None])
-        if self.n_rows == 0 and missing is None and len(y):
-            losses[0] = 0.0
+        losses = losses[scored]
         self.n_rows += len(y)
+        self.n_scored += len(losses)
         self.sums += losses.sum(axis=0)
         return np.asarray(losses)
 
@@ -95,6 +101,7 @@ class Baselines(Stateful):
         out = np.empty((len(codes) + 1, 2), dtype=np.int64)
         out[0] = self._codes
         _count_classes(codes, self._counts, self._codes, out[1:])
+        self._n_known += len(codes)
         return out
 
     def _values(self, known: np.ndarray) -> np.ndarray:

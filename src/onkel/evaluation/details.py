@@ -51,35 +51,39 @@ class Details(Stateful):
 
     def add(
         self, y: np.ndarray, predicted: Told, losses: np.ndarray, missing: list[int] | None = None
-    ) -> None:
+    ) -> int:
         """Take in the next targets (n,), what was predicted for them, and their losses (n,).
 
+        Returns how many of these rows are scored: the last ones, before which a label was known.
         ``missing`` (n,): how many labels had not come when each row was predicted.
         """
         if not len(y):
-            return
-        self.loss += float(losses.sum())
-        if self.task == "regression":
-            y = y.astype(np.float64)
-            self.values.add(y, np.asarray(predicted.predictions, dtype=np.float64))
+            return 0
+        classes = self.task == "classification"
+        values = self.labels.codes(y) if classes else y.astype(np.float64)
+        simple = self.baselines.add(values, missing)
+        scored = slice(len(y) - len(simple), None)
+        if classes:
+            self._add_classes(values, predicted, scored)
         else:
-            y = self._add_classes(y, predicted)
-        self.windows.add(np.column_stack([losses, self.baselines.add(y, missing)]))
+            predictions = np.asarray(predicted.predictions, dtype=np.float64)
+            self.values.add(values[scored], predictions[scored])
+        self.loss += float(losses[scored].sum())
+        self.windows.add(np.column_stack([losses[scored], simple]))
+        return len(simple)
 
-    def _add_classes(self, y: np.ndarray, predicted: Told) -> np.ndarray:
-        codes = self.labels.codes(y)
-        predicted_codes = self.labels.codes(np.asarray(predicted.predictions))
-        self.classes.add(codes, predicted_codes, len(self.labels.names))
+    def _add_classes(self, codes: np.ndarray, predicted: Told, scored: slice) -> None:
+        predicted_codes = self.labels.codes(np.asarray(predicted.predictions)[scored])
+        self.classes.add(codes[scored], predicted_codes, len(self.labels.names))
         before = np.concatenate([[self._n_seen], 1 + codes[:-1]])
         known = np.maximum.accumulate(before).astype(np.int64)
         self._n_seen = max(int(known[-1]), int(codes[-1]) + 1)
         if predicted.scores is None or predicted.classes is None or len(predicted.classes) < 2:
-            return codes
+            return
         scores = self._in_order(predicted.scores, predicted.classes)
         self.ranking.add(codes, scores, known * (known >= 2))
         if self.probabilities is not None:
             self.probabilities.add(codes, scores, known)
-        return codes
 
     def _in_order(self, scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
         """Scores (n, K) in the order of ``self.labels``."""
@@ -92,7 +96,7 @@ class Details(Stateful):
 
     def summary(self) -> dict[str, Any]:
         """JSON-able; percentages for shares of classes, losses for baselines."""
-        n = self.baselines.n_rows
+        n = self.baselines.n_scored
         if not n:
             return {}
         mean = self.loss / n
@@ -106,7 +110,7 @@ class Details(Stateful):
                 name: _gain(mean, loss)
                 for name, loss in zip(self.baselines.names, baselines, strict=True)
             },
-            "windows": self.windows.summary(),
+            "windows": self.windows.summary(self.baselines.n_rows - n),
         }
         if self.task == "regression":
             return found | self.values.summary(mean)
@@ -153,13 +157,21 @@ class Windows(Stateful):
             self.sums[:, column] += np.bincount(at, weights=losses[:, column], minlength=_WINDOWS)
         self.n_rows += len(losses)
 
-    def summary(self) -> dict[str, Any]:
-        """Rows at the end of each window, and mean losses there: the learner's, the baselines'."""
+    def summary(self, rows_before: int) -> dict[str, Any]:
+        """Rows at the end of each window, and mean losses there: the learner's, the baselines'.
+
+        ``rows_before``: rows before the first window, which are not scored.
+        """
         n = -(-self.n_rows // self.width)
         ends = np.minimum(np.arange(1, n + 1) * self.width, self.n_rows)
         means = self.sums[:n] / np.diff(ends, prepend=0)[:, None]
-        return {"width": self.width, "rows": ends.tolist(), "loss": means[:, 0].tolist(),
-                "baselines": means[:, 1:].T.tolist()}  # fmt: skip
+        return {
+            "width": self.width,
+            "rows_before": rows_before,
+            "rows": (ends + rows_before).tolist(),
+            "loss": means[:, 0].tolist(),
+            "baselines": means[:, 1:].T.tolist(),
+        }
 
 
 _SAMPLE = 250

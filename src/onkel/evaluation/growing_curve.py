@@ -16,6 +16,7 @@ from onkel.state import Array, Fields, Listed, Number, Sizes, Stateful, Whole, c
 
 _COLUMNS = {
     "n_rows": np.int64,
+    "n_scored": np.int64,
     "loss": np.float64,
     "loss_since_last": np.float64,
     "learn_seconds": np.float64,
@@ -54,8 +55,9 @@ class _Totals(Stateful):
 
     STATE: ClassVar[Fields] = {
         "n_rows": Whole(),
+        "n_scored": Whole(),
         "sums": Listed(Number(low=0.0), "metrics"),
-        "last_rows": Whole(),
+        "last_scored": Whole(),
         "last_loss": Number(low=0.0),
         "learn_seconds": Number(),
         "seconds": Number(),
@@ -67,8 +69,9 @@ class _Totals(Stateful):
         return {"metrics": len(self.sums)}
 
     n_rows: int = 0
+    n_scored: int = 0
     sums: list[float] = field(default_factory=list)
-    last_rows: int = 0
+    last_scored: int = 0
     last_loss: float = 0.0
     learn_seconds: float = 0.0
     seconds: float = 0.0
@@ -102,36 +105,47 @@ class GrowingCurve:
         self.rows: list[CurveRow] = []
         self.totals = _Totals(sums=[0.0] * len(metrics))
 
-    def add(self, losses: Sequence[np.ndarray], spent: float) -> None:
-        """Take in the losses (n,) of each metric on rows that took ``spent`` seconds to learn."""
-        totals, n = self.totals, len(losses[0])
-        values = [np.cumsum(loss) for loss in losses]
+    def add(self, losses: Sequence[np.ndarray], n: int, spent: float) -> None:
+        """Take in n rows that took ``spent`` seconds to learn.
+
+        ``losses``: of each metric, those (m,) of the last m of the rows. Only these are scored.
+        """
+        totals = self.totals
+        values = [np.concatenate([[0.0], np.cumsum(loss)]) for loss in losses]
+        unscored = n - len(losses[0])
         before = totals.sums
         for at in self.marks.between(totals.n_rows, totals.n_rows + n):
             i = at - totals.n_rows
-            sums = [b + float(v[i - 1]) for b, v in zip(before, values, strict=True)]
-            self._checkpoint(at, sums, totals.learn_seconds + spent * i / n)
-        if n:
-            totals.sums = [b + float(v[-1]) for b, v in zip(before, values, strict=True)]
+            m = max(i - unscored, 0)
+            if totals.n_scored + m == 0:
+                continue  # there is no score yet
+            sums = [b + float(v[m]) for b, v in zip(before, values, strict=True)]
+            self._checkpoint(at, totals.n_scored + m, sums, totals.learn_seconds + spent * i / n)
+        totals.sums = [b + float(v[-1]) for b, v in zip(before, values, strict=True)]
         totals.n_rows += n
+        totals.n_scored += n - unscored
         totals.learn_seconds += spent
 
     def close(self) -> None:
         """End the curve at the rows so far."""
         if not self.rows or self.rows[-1].n_rows != self.totals.n_rows:
-            self._checkpoint(self.totals.n_rows, self.totals.sums, self.totals.learn_seconds)
+            t = self.totals
+            self._checkpoint(t.n_rows, t.n_scored, t.sums, t.learn_seconds)
 
-    def _checkpoint(self, n_rows: int, sums: list[float], learn_seconds: float) -> None:
+    def _checkpoint(
+        self, n_rows: int, n_scored: int, sums: list[float], learn_seconds: float
+    ) -> None:
         totals = self.totals
-        loss = sums[0] / n_rows if n_rows else math.nan
-        since = n_rows - totals.last_rows
+        loss = sums[0] / n_scored if n_scored else math.nan
+        since = n_scored - totals.last_scored
         seconds, model_bytes = self._measure()
         row = CurveRow(
             n_rows=n_rows,
+            n_scored=n_scored,
             loss=loss,
             loss_since_last=(sums[0] - totals.last_loss) / since if since else loss,
             metrics={
-                metric.name: metric.finish(total / n_rows) if n_rows else math.nan
+                metric.name: metric.finish(total / n_scored) if n_scored else math.nan
                 for metric, total in zip(self.metrics, sums, strict=True)
             },
             learn_seconds=learn_seconds,
@@ -139,7 +153,7 @@ class GrowingCurve:
             model_bytes=model_bytes,
             untimed_rows=totals.untimed_rows,
         )
-        totals.last_rows, totals.last_loss = n_rows, sums[0]
+        totals.last_scored, totals.last_loss = n_scored, sums[0]
         self.rows.append(row)
         self._watch(row)
 
@@ -148,7 +162,7 @@ class GrowingCurve:
 
         Not ``timed``: all times are 0.
         """
-        rows = [row for row in self.rows if row.n_rows]
+        rows = [row for row in self.rows if row.n_scored]
         columns: dict[str, Any] = {
             name: np.array([getattr(row, name) for row in rows], dtype=dtype)
             for name, dtype in _COLUMNS.items()

@@ -33,8 +33,8 @@ def windows_picture(metric: Metric, details: dict[str, Any], changes: Sequence[i
     figure, axes = _axes((8.0, 3.8))
     windows = details["windows"]
     rows, loss = np.array(windows["rows"]), np.array(windows["loss"])
-    lengths = np.diff(rows, prepend=0)
-    so_far = np.cumsum(lengths * loss) / rows
+    lengths = np.diff(rows, prepend=windows["rows_before"])
+    so_far = np.cumsum(lengths * loss) / np.cumsum(lengths)
     place = list(details["baselines"]).index(details["baseline"])
     baseline = np.array(windows["baselines"][place])
     width = f"{windows['width']:,} rows"

@@ -22,9 +22,11 @@ class CurveRow:
     Attributes
     ----------
     n_rows : int
-        Rows predicted and learned so far.
+        Rows learned so far.
+    n_scored : int
+        Rows scored so far: all but the first ones, before which no label was known.
     loss : float
-        Average loss so far: share of mistakes, or mean squared error.
+        Average loss of the scored rows: share of mistakes, or mean squared error.
     loss_since_last : float
         Average loss of the rows since the checkpoint before.
     metrics : dict of str to float
@@ -41,6 +43,7 @@ class CurveRow:
     """
 
     n_rows: int
+    n_scored: int
     loss: float
     loss_since_last: float
     metrics: dict[str, float]
@@ -107,6 +110,7 @@ class PrequentialResult:
             ("name", self.name),
             ("task", self.task),
             ("rows", f"{self.n_rows:,}"),
+            ("scored", self.scored),
             *scores,
             ("learning", f"{duration(final.learn_seconds)}, {short(self.rows_per_second)} rows/s"),
             ("model size", bytes_text(final.model_bytes)),
@@ -127,6 +131,12 @@ class PrequentialResult:
     def n_rows(self) -> int:
         """Rows of the run."""
         return self.final.n_rows
+
+    @property
+    def scored(self) -> str:
+        """Which rows the score is of: those before which a label was known."""
+        n, last = self.final.n_scored, self.n_rows
+        return f"rows {last - n + 1:,} to {last:,}" if n else "no row: no label was known before"
 
     @property
     def value(self) -> float:

@@ -138,8 +138,9 @@ class PrequentialRun:
     @property
     def value(self) -> float:
         """Main metric so far."""
-        sums = self._curve.totals.sums
-        return self.metrics[0].finish(sums[0] / self.n_rows) if self.n_rows else math.nan
+        totals = self._curve.totals
+        n = totals.n_scored
+        return self.metrics[0].finish(totals.sums[0] / n) if n else math.nan
 
     @property
     def rows_per_second(self) -> float:
@@ -285,8 +286,8 @@ class PrequentialRun:
     def _count(self, y: np.ndarray, predicted: Told, spent: float) -> None:
         losses = [metric.per_row(y, predicted.predictions) for metric in self.metrics]
         late = self._learner.missing[: len(y)] if isinstance(self._learner, Delayed) else None
-        self.details.add(y, predicted, losses[0], late)
-        self._curve.add(losses, spent)
+        n_scored = self.details.add(y, predicted, losses[0], late)
+        self._curve.add([loss[len(y) - n_scored :] for loss in losses], len(y), spent)
 
 
 def _name(model: Any) -> str:
