@@ -203,7 +203,7 @@ def learn_sample(plan: Plan, names: list[str], heads: list[Any]) -> Sample:
         predictions = model.tell_then_learn(block, "the sample").predictions
         # before the first label nothing can be predicted
         first = int(a == 0)
-        score.add(block.y[first:], predictions[first:])
+        score.add(np.asarray(block.y)[first:], predictions[first:])
     model.fix_map()
     seconds = time.perf_counter() - began
     report = PartReport("sample", rows.n_rows, score.sums, seconds, n_scored=score.n_rows)
