@@ -11,6 +11,7 @@ from onkel.errors import DataError
 from onkel.evaluation import prequential
 from onkel.learners import FOGDClassifier, FOGDRegressor, KernelRLSRegressor, PAClassifier
 from onkel.pipeline import StreamModel
+from onkel.pipeline.learning import take_late
 from onkel.streams import OnlineScaler, open_stream
 
 CAME, N = 400, 900
@@ -51,7 +52,7 @@ def test_rows_that_lack_it_are_predicted_as_before():
     model, _ = learned(100, n=CAME)
     X = np.random.default_rng(1).standard_normal((50, 2)) * [1, 10] + [0, 100]
     before = model.decision_features(X)
-    model._take_late(3, 1)
+    take_late(model, 3, 1)
     without = np.hstack([X, np.zeros((50, 1))])
     np.testing.assert_allclose(model.decision_features(without), before, rtol=1e-12)
     # and without the new column

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.compat.columns import Row
-from onkel.compat.frames import frame_like, series_like
-from onkel.compat.over_estimator import OverEstimator
+from onkel.compat.wrappers import OverEstimator, Row, frame_like, series_like
 from onkel.learners import FOGDClassifier, FOGDRegressor, OnlineClassifier, OnlineRegressor
 from onkel.model.lock import locked
 

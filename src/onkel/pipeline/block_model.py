@@ -14,12 +14,11 @@ from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.grouping import by_group
-from onkel.learners.labels import targets
-from onkel.learners.told import Told, joined
+from onkel.learners.told import Told
 from onkel.model.lock import locked
-from onkel.numerics.arrays import with_zero_columns
 from onkel.persistence.contents import model_of_part, part_of
-from onkel.pipeline.inputs import Inputs, Segment
+from onkel.pipeline.inputs import Inputs
+from onkel.pipeline.learning import learn_rows
 from onkel.pipeline.statistics import (
     RecentRows,
     RunningStatistics,
@@ -139,7 +138,7 @@ class BlockModel:
         if not len(y):
             return Told(y)
         try:
-            return self._learn_rows(X, y, block.late, block.groups)
+            return learn_rows(self, X, y, block.late, block.groups)
         except DataError as error:
             where = source or self.settings.get("source")
             if isinstance(error.column, int):
@@ -286,96 +285,3 @@ class BlockModel:
 
     def _scaled(self, X: Any) -> Any:
         return self._statistics.transform(self._inputs.now(X), self._inputs.n_late)
-
-    def _learn_rows(self, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
-        """Learn rows up to the first bad one."""
-        if self.task == "regression" and y.dtype.kind not in "biuf":
-            y, error = targets(y, np.float64)
-            if error is not None:
-                head = slice(error.row)
-                if error.row:
-                    own = None if groups is None else groups[head]
-                    told = self._learn_rows(X[head], y[head], late, own)
-                    error.predictions, error.scores, error.classes = told
-                raise error
-        before = self._inputs.get_state(), self._statistics.get_state(), self.n_rows
-        done: list[Told] = []
-        try:
-            for segment in self._inputs.learn(X, y, late):
-                done.append(self._learn_segment(segment, groups))
-        except BaseException as error:
-            self._go_back(before, X, y, late)
-            if isinstance(error, DataError):
-                if error.row is not None:
-                    error.row += sum(len(one.predictions) for one in done)
-                if error.predictions is not None:
-                    done.append(Told(error.predictions, error.scores, error.classes))
-                if done:
-                    error.predictions, error.scores, error.classes = joined(done)
-            raise
-        self._recent.add(X)
-        return joined(done)
-
-    def _learn_segment(self, segment: Segment, groups: Any) -> Told:
-        """Learn rows with the same columns up to the first bad one."""
-        X, late = self._widened(segment.X, segment.late)
-        if late:
-            self._take_late(X.shape[1], late)
-        try:
-            rows = self._statistics.learn_transform(X, segment.y)
-        except DataError as error:
-            # Nothing was learned yet: learn the rows before the bad one.
-            if error.row:
-                head = segment._replace(X=segment.X[: error.row], y=segment.y[: error.row])
-                told = self._learn_segment(head, groups)
-                error.predictions, error.scores, error.classes = told
-            raise
-        own = None if groups is None else groups[segment.start :][: len(segment.y)]
-        try:
-            told = self.estimator.tell_then_learn(rows.X, rows.y, **by_group(self.estimator, own))
-        except DataError as error:
-            if error.predictions is not None:
-                error.predictions = rows.in_units(error.predictions)
-            raise
-        return told._replace(predictions=rows.in_units(told.predictions))
-
-    def _take_late(self, d: int, late: int) -> None:
-        """Widen the statistics and the learner by columns that came in mid-stream."""
-        self._statistics.take_late(d, late)
-        if is_fitted(self.estimator):
-            new = d - self.estimator.n_features_in_
-            if 0 < new <= late:
-                known = not self._inputs.are_news(range(d - new, d))
-                self.estimator.add_columns(new, quietly=known)
-
-    def _widened(self, X: Any, late: int) -> tuple[Any, int]:
-        """The rows with as many columns as the statistics, which take the late ones of the rows."""
-        if late:
-            if is_fitted(self.scaler):
-                # columns that began in rejected rows and are unused so far
-                spare = max(self.scaler.n_features_in_ - X.shape[1], 0)
-                X, late = with_zero_columns(X, spare) if spare else X, late + spare
-            self._statistics.take_late(X.shape[1], late)
-        return X, late
-
-    def _go_back(self, before: tuple[Any, Any, int], X: Any, y: np.ndarray, late: int) -> None:
-        """Let columns and statistics know the rows that the learner has learned, and no others.
-
-        This is the one place that undoes, after a bad row as after Ctrl-C. The learner itself
-        holds whole rows.
-        """
-        inputs, statistics, n_rows = before
-        learned = self.n_rows - n_rows
-        self._statistics.set_state(statistics)
-        self._inputs.go_back(inputs)
-        if learned:
-            for segment in self._inputs.learn(X[:learned], y[:learned], late):
-                self._statistics.learn_transform(
-                    self._widened(segment.X, segment.late)[0], segment.y
-                )
-            self._recent.add(X[:learned])
-        if is_fitted(self.estimator) and is_fitted(self.scaler):
-            # columns that began in refused rows stay, without a value
-            more = self.estimator.n_features_in_ - self.scaler.n_features_in_
-            if more > 0:
-                self.scaler.add_columns(more)

@@ -1,0 +1,133 @@
+"""Learn a block whole, or up to the row that is refused, or not at all.
+
+Columns, running statistics and the learner go on together. Whatever breaks off the learning of a
+block, a bad row or Ctrl-C, the first two go back to the rows that the learner has learned.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from onkel.columns.scaling import OnlineScaler
+from onkel.errors import DataError
+from onkel.learners.grouping import by_group
+from onkel.learners.labels import targets
+from onkel.learners.told import Told, joined
+from onkel.numerics.arrays import with_zero_columns
+from onkel.pipeline.inputs import Inputs, Segment
+from onkel.pipeline.statistics import RecentRows, RunningStatistics, is_fitted
+
+
+class Parts(Protocol):
+    """What learns together: the parts of a :class:`onkel.pipeline.block_model.BlockModel`."""
+
+    estimator: Any
+    task: str
+    _inputs: Inputs
+    _statistics: RunningStatistics
+    _recent: RecentRows
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def scaler(self) -> OnlineScaler: ...
+
+
+def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
+    """Learn rows up to the first bad one."""
+    if model.task == "regression" and y.dtype.kind not in "biuf":
+        y, error = targets(y, np.float64)
+        if error is not None:
+            head = slice(error.row)
+            if error.row:
+                own = None if groups is None else groups[head]
+                told = learn_rows(model, X[head], y[head], late, own)
+                error.predictions, error.scores, error.classes = told
+            raise error
+    before = model._inputs.get_state(), model._statistics.get_state(), model.n_rows
+    done: list[Told] = []
+    try:
+        for segment in model._inputs.learn(X, y, late):
+            done.append(_learn_segment(model, segment, groups))
+    except BaseException as error:
+        _go_back(model, before, X, y, late)
+        if isinstance(error, DataError):
+            if error.row is not None:
+                error.row += sum(len(one.predictions) for one in done)
+            if error.predictions is not None:
+                done.append(Told(error.predictions, error.scores, error.classes))
+            if done:
+                error.predictions, error.scores, error.classes = joined(done)
+        raise
+    model._recent.add(X)
+    return joined(done)
+
+
+def _learn_segment(model: Parts, segment: Segment, groups: Any) -> Told:
+    """Learn rows with the same columns up to the first bad one."""
+    X, late = _widened(model, segment.X, segment.late)
+    if late:
+        take_late(model, X.shape[1], late)
+    try:
+        rows = model._statistics.learn_transform(X, segment.y)
+    except DataError as error:
+        # Nothing was learned yet: learn the rows before the bad one.
+        if error.row:
+            head = segment._replace(X=segment.X[: error.row], y=segment.y[: error.row])
+            told = _learn_segment(model, head, groups)
+            error.predictions, error.scores, error.classes = told
+        raise
+    own = None if groups is None else groups[segment.start :][: len(segment.y)]
+    try:
+        told = model.estimator.tell_then_learn(rows.X, rows.y, **by_group(model.estimator, own))
+    except DataError as error:
+        if error.predictions is not None:
+            error.predictions = rows.in_units(error.predictions)
+        raise
+    return told._replace(predictions=rows.in_units(told.predictions))
+
+
+def take_late(model: Parts, d: int, late: int) -> None:
+    """Widen the statistics and the learner by columns that came in mid-stream."""
+    model._statistics.take_late(d, late)
+    if is_fitted(model.estimator):
+        new = d - model.estimator.n_features_in_
+        if 0 < new <= late:
+            known = not model._inputs.are_news(range(d - new, d))
+            model.estimator.add_columns(new, quietly=known)
+
+
+def _widened(model: Parts, X: Any, late: int) -> tuple[Any, int]:
+    """The rows with as many columns as the statistics, which take the late ones of the rows."""
+    if late:
+        if is_fitted(model.scaler):
+            # columns that began in rejected rows and are unused so far
+            spare = max(model.scaler.n_features_in_ - X.shape[1], 0)
+            X, late = with_zero_columns(X, spare) if spare else X, late + spare
+        model._statistics.take_late(X.shape[1], late)
+    return X, late
+
+
+def _go_back(model: Parts, before: tuple[Any, Any, int], X: Any, y: np.ndarray, late: int) -> None:
+    """Let columns and statistics know the rows that the learner has learned, and no others.
+
+    This is the one place that undoes, after a bad row as after Ctrl-C. The learner itself
+    holds whole rows.
+    """
+    inputs, statistics, n_rows = before
+    learned = model.n_rows - n_rows
+    model._statistics.set_state(statistics)
+    model._inputs.go_back(inputs)
+    if learned:
+        for segment in model._inputs.learn(X[:learned], y[:learned], late):
+            model._statistics.learn_transform(
+                _widened(model, segment.X, segment.late)[0], segment.y
+            )
+        model._recent.add(X[:learned])
+    if is_fitted(model.estimator) and is_fitted(model.scaler):
+        # columns that began in refused rows stay, without a value
+        more = model.estimator.n_features_in_ - model.scaler.n_features_in_
+        if more > 0:
+            model.scaler.add_columns(more)
