@@ -266,7 +266,7 @@ class Intervals(Stateful):
 
 
 def _not_finite(row: int, prediction: float, y: float) -> DataError:
-    what, value = ("target", y) if abs(prediction) < LARGEST else ("prediction", prediction)
-    return DataError(
-        f"{what} {value!r}: must be finite and below {LARGEST:g}", row=row, value=value
-    )
+    good = abs(prediction) < LARGEST
+    what, value = ("target", float(y)) if good else ("prediction", float(prediction))
+    text = f"{what} {value!r}: must be finite and below {LARGEST:g}"
+    return DataError(text, row=row, value=value)
