@@ -1,0 +1,239 @@
+"""Intervals, sets and alarms that feedback keeps: coverage, Winkler scores, delays, cost.
+
+    python -m benchmarks.intervals [--forecasts FOLDER] [--streams FOLDER] [--speed fast] [--rows N]
+
+``--forecasts``: Parquet files with a target column y and columns of one-step forecasts; rows from
+the 300th count. ``--streams``: Parquet files with a target column y in the order of time; the
+default learner forecasts them, and every row counts. *worst*: the least coverage in a window of 500
+rows after the first 500. Winkler scores are divided by DtACI's. Then alarms: false ones where
+nothing changes, and rows until one rings on the generated drifts.
+"""
+
+from __future__ import annotations
+
+from benchmarks.timing import head, line, one_core  # first: it sets the threads
+
+# isort: split
+import argparse
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import conformal
+from onkel import Alarm, ClassSets, Intervals, OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.datasets import drift_stream
+from onkel.intervals.score import IntervalScore
+from papers.rows import find_streams
+
+LEVELS = [0.5, 0.8, 0.9, 0.95, 0.99]
+FIRST = 300
+METHODS = {
+    "Intervals": lambda p, y, alpha: Intervals(1.0 - alpha).learn(p, y),
+    "tracking": conformal.tracking,
+    "two tails": conformal.two_tails,
+    "rolling": lambda p, y, alpha: conformal.aci(p, y, alpha, 0.0),
+    "ACI": conformal.aci,
+    "DtACI": conformal.dtaci,
+}
+BLOCK = 256
+
+
+def measured(p: np.ndarray, y: np.ndarray, first: int, level: float = 0.9) -> dict[str, dict]:
+    """The measures of each method, from row ``first`` on."""
+    found = {}
+    for name, method in METHODS.items():
+        score = IntervalScore(level)
+        score.add(y[first:], method(p, y, 1.0 - level)[first:])
+        found[name] = score.summary()
+    return found
+
+
+def forecasts(folder: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Name, forecasts and targets."""
+    import pyarrow.parquet as pq
+
+    for path in sorted(folder.glob("*.parquet")):
+        table = pq.read_table(path)
+        y = table["y"].to_numpy()
+        for name in table.column_names:
+            p = table[name].to_numpy()
+            known = np.isfinite(p) & np.isfinite(y)
+            if name != "y" and known.sum() > 2 * FIRST:
+                yield f"{path.stem}, {name}", p[known], y[known]
+
+
+def learned(X: np.ndarray, y: np.ndarray, speed: str) -> np.ndarray:
+    """The default regressor's forecasts, each made before its row was learned."""
+    return OnlineKernelRegressor(speed=speed).predict_then_learn(X, y)
+
+
+def probabilities(X: np.ndarray, y: np.ndarray, speed: str) -> tuple[np.ndarray, np.ndarray]:
+    """The default classifier's probabilities (n, K), made at the start of each short block."""
+    model, classes, found = OnlineKernelClassifier(speed=speed), np.unique(y), []
+    model.partial_fit(X[:BLOCK], y[:BLOCK], classes=classes)
+    ends = range(BLOCK, len(y), 16)
+    for a in ends:
+        rows = slice(a, a + 16)
+        # the first row of a block comes next, those after it stand a few rows ahead
+        found.append(model.predict_proba_next(X[rows]))
+        model.partial_fit(X[rows], y[rows])
+    return np.concatenate(found), np.searchsorted(classes, y[BLOCK:])
+
+
+def show_bounds(rows: dict[str, tuple[np.ndarray, np.ndarray]], first: int) -> None:
+    """Coverage and worst window at 90 %, and Winkler scores over DtACI's."""
+    others = [name for name in METHODS if name != "DtACI"]
+    cells = [f"{name}: coverage, worst, Winkler" for name in others]
+    head("forecasts", "rows", *cells, "DtACI: coverage, worst", "its Winkler")
+    ratios: dict[str, list[float]] = {name: [] for name in others}
+    for name, (p, y) in rows.items():
+        found = measured(p, y, first)
+        base = found["DtACI"]
+        cells = []
+        for other in others:
+            of = found[other]
+            ratios[other].append(of["winkler"] / base["winkler"])
+            cells.append(f"{_share(of)}, {ratios[other][-1]:.3f}")
+        line(name, f"{len(y):,}", *cells, _share(base), f"{base['winkler']:.4g}")
+    means = [f"{math.exp(np.mean(np.log(ratios[name]))):.3f}" for name in others]
+    line("geometric mean", "", *means, "", "")
+
+
+def _share(found: dict) -> str:
+    return f"{found['coverage']:.3f}, {found['worst_window']:.3f}"
+
+
+def show_levels(rows: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
+    """Coverage of nested levels, and the Winkler score over DtACI's."""
+    head("stream", *[f"{100 * level:g} %: coverage, Winkler" for level in LEVELS])
+    for name, (p, y) in rows.items():
+        bounds, cells = Intervals(LEVELS).learn(p, y), []
+        for i, level in enumerate(LEVELS):
+            score, other = IntervalScore(level), IntervalScore(level)
+            score.add(y, bounds[:, i])
+            other.add(y, conformal.dtaci(p, y, 1.0 - level))
+            found = score.summary()
+            cells.append(f"{found['coverage']:.3f}, {score.winkler / other.winkler:.3f}")
+        line(name, *cells)
+
+
+def show_sets(rows: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
+    """Coverage and mean size of predictive sets."""
+    levels = LEVELS[1:]
+    head("stream", "rows", "classes", "right", *[f"{100 * v:g} %: coverage, size" for v in levels])
+    for name, (P, codes) in rows.items():
+        sets = ClassSets(levels).learn(P, codes)
+        inside = sets[np.arange(len(codes)), :, codes].mean(axis=0)
+        sizes = sets.sum(axis=2).mean(axis=0)
+        right = (P.argmax(axis=1) == codes).mean()
+        cells = [f"{a:.3f}, {b:.2f}" for a, b in zip(inside, sizes, strict=True)]
+        line(name, f"{len(codes):,}", P.shape[1], f"{right:.3f}", *cells)
+
+
+def show_alarms(n_rows: int) -> None:
+    """False alarms on exchangeable scores; rows until a ring after the changes of drifts."""
+    rng = np.random.default_rng(0)
+    draws = {
+        "mistakes, 6 %": lambda n: (rng.random(n) < 0.06) * 1.0,
+        "exponential": lambda n: rng.exponential(size=n),
+        "Cauchy": lambda n: np.abs(rng.standard_cauchy(n)),
+    }
+    head("scores", "streams", "rows each", "false alarms", "at most promised")
+    for name, draw in draws.items():
+        rings = sum(len(Alarm(random_state=k).learn(draw(n_rows))) for k in range(100))
+        line(name, 100, f"{n_rows:,}", rings, f"{100 * n_rows / 1e5:.0f}")
+    print()
+    head("drift", "seed", "rings after a change, rows", "challenger, rows", "false", left=1)
+    for kind in ("abrupt", "gradual", "none"):
+        for seed in range(2):
+            wrong, changes = mistakes(kind, seed)
+            rings = Alarm().learn(wrong)
+            after = [[r - c for r in found if r >= c][:1] for c, found in _by_period(rings)]
+            taken = [[r - c for r in found if r >= c][:1] for c, found in _by_period(changes)]
+            false = len(rings) if kind == "none" else int((rings < PERIOD).sum())
+            cells = [", ".join(str(r) for of in found for r in of) for found in (after, taken)]
+            line(kind, seed, *(cells if kind != "none" else ("", "")), false)
+
+
+PERIOD, DRIFT_ROWS = 20_000, 60_000
+
+
+def _by_period(rows: np.ndarray | list[int]) -> list[tuple[int, list[int]]]:
+    """The changes at 20 000 and 40 000, each with the rows up to the next."""
+    return [(c, [int(r) for r in rows if c <= r < c + PERIOD]) for c in (PERIOD, 2 * PERIOD)]
+
+
+def mistakes(kind: str, seed: int) -> tuple[np.ndarray, list[int]]:
+    """The default's mistakes, 0 or 1, on a generated drift, and where its challenger took over."""
+    model, wrong = OnlineKernelClassifier(), []
+    for block in drift_stream(kind, DRIFT_ROWS, seed=seed, period=PERIOD):
+        wrong.append(model.predict_then_learn(block.X, block.y) != block.y)
+    return np.concatenate(wrong).astype(float), model.changes_
+
+
+def show_cost() -> None:
+    """Microseconds a row, in blocks and row by row."""
+    rng = np.random.default_rng(0)
+    p, y = rng.standard_normal((2, 100_000))
+    P = rng.dirichlet(np.ones(4), 100_000)
+    codes = rng.integers(0, 4, 100_000)
+    tasks = {
+        "Intervals(0.9), a block": lambda: Intervals(0.9).learn(p, y),
+        "Intervals of five levels, a block": lambda: Intervals(LEVELS).learn(p, y),
+        "ClassSets(0.9), 4 classes, a block": lambda: ClassSets(0.9).learn(P, codes),
+        "Alarm(), a block": lambda: Alarm().learn(np.abs(p)),
+        "Intervals(0.9), row by row": lambda: _by_row(Intervals(0.9), p, y),
+    }
+    head("what", "µs a row")
+    for name, task in tasks.items():
+        task()
+        times = []
+        for _ in range(5):
+            began = time.perf_counter()
+            task()
+            times.append(time.perf_counter() - began)
+        line(name, f"{1e6 * min(times) / 100_000:.2f}")
+
+
+def _by_row(intervals: Intervals, p: np.ndarray, y: np.ndarray) -> None:
+    for a, b in zip(p.tolist(), y.tolist(), strict=True):
+        intervals.learn(a, b)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--forecasts", type=Path, help="a folder with forecasts")
+    parser.add_argument("--streams", type=Path, help="a folder with streams")
+    parser.add_argument("--speed", default="balanced", help="of the default learner")
+    parser.add_argument("--rows", type=int, default=100_000, help="of each stream without a change")
+    options = parser.parse_args()
+    one_core()
+    if options.forecasts:
+        found = {name: (p, y) for name, p, y in forecasts(options.forecasts)}
+        show_bounds(found, FIRST)
+        print()
+    if options.streams:
+        values, classes = {}, {}
+        for stream in find_streams(options.streams):
+            X, y, task = stream.read()
+            if task == "regression":
+                y = y.astype(np.float64)
+                values[stream.name] = learned(X, y, options.speed), y
+            else:
+                classes[stream.name] = probabilities(X, y, options.speed)
+        show_bounds(values, 0)
+        print()
+        show_levels(values)
+        print()
+        show_sets(classes)
+        print()
+    show_alarms(options.rows)
+    print()
+    show_cost()
+
+
+if __name__ == "__main__":
+    main()
