@@ -51,11 +51,11 @@ def misfit(value: Any, wanted: str) -> str:
 
     For a short word it adds a hint, as the word may mean a missing value.
     """
-    told = f"{shorten(value)} stands where {wanted} is expected"
+    text = f"{shorten(value)} stands where {wanted} is expected"
     word = value.strip() if isinstance(value, str) else ""
     if not word or len(word) > _WORD or any(c.isdigit() or c in ",;" for c in word):
-        return told
-    return f"{told}; if it means that there is none, learn with na_values (--na-values {word!r})"
+        return text
+    return f"{text}; if it means that there is none, learn with na_values (--na-values {word!r})"
 
 
 def first_failure(n: int, works: Callable[[int], bool]) -> int:

@@ -75,7 +75,7 @@ def _check(
             k = int(np.argmax(bad))
             good, j = _position(X, k)
             failure = _refusal(_values(X).flat[k], encoder.column_of(j), where, row + good)
-    fine = _told(y)
+    fine = _present(y)
     if piece.unlabelled is not None and len(fine):
         fine |= piece.unlabelled
     if not fine[:good].all():
@@ -92,7 +92,7 @@ def _check(
     return good, failure
 
 
-def _told(y: np.ndarray | None) -> np.ndarray:
+def _present(y: np.ndarray | None) -> np.ndarray:
     """Mask of targets that are present and finite; empty unless y is float or object."""
     if y is None or y.dtype.kind not in "fO":
         return np.ones(0, dtype=bool)

@@ -96,9 +96,9 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """The entry for JSON, with the path of the set's file if it is on this machine."""
-        told = ("name", "task", "n_rows", "n_features", "n_classes", "subset", "scaling", "source")
+        facts = ("name", "task", "n_rows", "n_features", "n_classes", "subset", "scaling", "source")
         file = self.file
-        return {name: value for name, value in asdict(self).items() if name in told} | {
+        return {name: value for name, value in asdict(self).items() if name in facts} | {
             "fetchable": self.openml is not None,
             "local": file is not None,
             "path": None if file is None else str(file),

@@ -263,7 +263,8 @@ class BlockModel:
         with inside(state, "recent") as recent:
             encoder = model.encoder
             widens = encoder is not None and encoder.statistics
-            model._recent.set_state(recent, encoder.n_features if encoder and widens else known)
+            model._recent.set_state(recent)
+            model._recent.require_width(encoder.n_features if encoder and widens else known)
         named = encoder is not None and encoder.n_vector is None
         sparse = known is not None and model.scaler.sparse_
         require(not (named and sparse), "scaler/sparse_: named columns are not sparse")

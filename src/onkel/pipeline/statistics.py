@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -14,7 +14,7 @@ from onkel.columns.target_scaling import OnlineTargetScaler, finite_targets
 from onkel.errors import DataError
 from onkel.learners.named.least_squares import UncertainRegressor
 from onkel.numerics.arrays import as_dense, with_zero_columns
-from onkel.state import Array, check, inside, require
+from onkel.state import Array, Fields, Sizes, Stateful, inside, require
 
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
@@ -24,8 +24,10 @@ _MOST_ROWS = 128
 _MOST_NUMBERS = 1 << 17
 
 
-class RecentRows:
+class RecentRows(Stateful):
     """Up to 128 rows (n, d), fewer where they are wide, none above 131 072 columns."""
+
+    STATE: ClassVar[Fields] = {"X": Array(dtype=np.float32, shape=("n", "d"))}
 
     def __init__(self) -> None:
         self.X = np.empty((0, 0), dtype=np.float32)
@@ -41,17 +43,14 @@ class RecentRows:
             before = with_zero_columns(before, d - before.shape[1])
         self.X = np.concatenate([before, new])[-size:] if size else new
 
-    def get_state(self) -> dict[str, Any]:
-        """The rows."""
-        return {"X": self.X}
-
-    def set_state(self, state: dict[str, Any], width: int | None) -> None:
-        """The inverse of :meth:`get_state`; rows now have ``width`` columns, if that is known."""
-        check(state, {"X": Array(dtype=np.float32, shape=("n", "d"))})
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        """Refuse more rows than are kept."""
         require(state["X"].size <= _MOST_NUMBERS, "X: holds more rows than are kept")
-        d = state["X"].shape[1]
+
+    def require_width(self, width: int | None) -> None:
+        """Refuse rows that are wider than those that come, if that width is known."""
+        d = self.X.shape[1]
         require(width is None or d <= width, f"X: has {d} columns, and rows have {width}")
-        self.X = np.array(state["X"])
 
 
 def located(

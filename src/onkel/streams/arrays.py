@@ -87,11 +87,11 @@ def as_target(y: Any, n: int | None = None) -> np.ndarray:
     if y.dtype.kind == "O":
         gone = np.array([is_missing(v) for v in y], dtype=bool)
         plain = [float(v) if isinstance(v, Decimal) else v for v in y[~gone].tolist()]
-        told = _of_known_type(np.array(plain))
+        found = _of_known_type(np.array(plain))
         if not gone.any():
-            return told
+            return found
         y = np.full(len(y), None)
-        y[~gone] = told
+        y[~gone] = found
         return y
     return _of_known_type(y)
 

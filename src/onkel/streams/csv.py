@@ -57,10 +57,10 @@ def header_of(
     try:
         names = [n.strip() for n in next(csv.reader([line], delimiter=delimiter), [])]
     except csv.Error as error:
-        told = f"the header line cannot be parsed: {error}"
+        text = f"the header line cannot be parsed: {error}"
         if "\r" in line:
-            told = r"its lines end with \r alone; write it with \n, say with tr '\r' '\n'"
-        raise DataError(told, source=where) from None
+            text = r"its lines end with \r alone; write it with \n, say with tr '\r' '\n'"
+        raise DataError(text, source=where) from None
     finally:
         csv.field_size_limit(before)
     if not (reading.header and _is_header(names)):

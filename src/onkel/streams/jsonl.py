@@ -284,10 +284,10 @@ def _reason(number: int, line: bytes, row: int, types: Types) -> DataError:
             return DataError(f"{at}{shorten(value)} {what}", row=row, column=column, value=value)
     try:
         _table(line, types, others=not types)
-        told = "it does not fit the rows before"
+        why = "it does not fit the rows before"
     except _ERRORS as error:
-        told = str(error).split(" in row ")[0]
-    return DataError(f"{at}{shorten(shown)} cannot be read: {told}", row=row, value=shown)
+        why = str(error).split(" in row ")[0]
+    return DataError(f"{at}{shorten(shown)} cannot be read: {why}", row=row, value=shown)
 
 
 def _misfit(name: str, value: Any, t: pa.DataType | None) -> str:

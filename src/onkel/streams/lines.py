@@ -35,14 +35,14 @@ class PipeReader:
         self.waits = False
         self._descriptor = descriptor
         self._first_lines = self._lines_left = first_lines
-        self._told = False
+        self._said = False
 
     def read(self, size: int) -> bytes:
         """``size`` bytes, or fewer at the end or when the pipe pauses."""
         parts, got = [], 0
         self.waits = False
         while got < size:
-            self._tell_of_waiting()
+            self._say_what_is_waited_for()
             part = os.read(self._descriptor, size - got)
             if not part:
                 break
@@ -54,12 +54,12 @@ class PipeReader:
                 break
         return b"".join(parts)
 
-    def _tell_of_waiting(self) -> None:
+    def _say_what_is_waited_for(self) -> None:
         """Say once that the reader is waiting for the first lines."""
-        if self._told or self._lines_left <= 0 or math.isinf(self._lines_left):
+        if self._said or self._lines_left <= 0 or math.isinf(self._lines_left):
             return
         if not select.select([self._descriptor], [], [], _LONG)[0]:
-            self._told = True
+            self._said = True
             notices.say(
                 f"waiting for the first {self._first_lines:,} lines, or for the end: they tell "
                 f"what the columns are; {self._first_lines - self._lines_left:,} so far"
@@ -130,8 +130,8 @@ def line_chunks(
         if encoding is not None:
             import pyarrow as pa
 
-            told = stream if ref.compression else pa.PythonFile(raw, "r")
-            stream = pa.transcoding_input_stream(told, encoding, "utf-8")
+            plain = stream if ref.compression else pa.PythonFile(raw, "r")
+            stream = pa.transcoding_input_stream(plain, encoding, "utf-8")
         yield from _chunks(stream, raw, ref, quotes, CHUNK_BYTES)
     except UnicodeError as error:
         why = getattr(error, "reason", error)

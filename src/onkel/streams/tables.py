@@ -188,8 +188,8 @@ class FrameSource(TableSource):
                     yield Batch(table, self.name)
                     rows += table.num_rows
         except (pa.ArrowException, ValueError, TypeError, IndexError, OSError) as error:
-            told = all(isinstance(part, str) for part in error.args)
-            text = " ".join((" ".join(error.args) if told else str(error)).split())
+            texts = all(isinstance(part, str) for part in error.args)
+            text = " ".join((" ".join(error.args) if texts else str(error)).split())
             where = rows or None  # an error before the first row is not about a row
             raise DataError(f"cannot be read: {text}", source=self.name, row=where) from None
 
