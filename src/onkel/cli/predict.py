@@ -96,13 +96,11 @@ def _check(options: PredictOptions, model: Any) -> None:
 
 
 def _check_intervals(options: PredictOptions, model: Any) -> None:
-    from onkel.learners.named.least_squares import UncertainRegressor
-
     if options.intervals is None:
         return
     if not 0.0 < options.intervals < 1.0:
         raise ValueError(f"--intervals {options.intervals}: must be between 0 and 1, say 0.9")
-    if not isinstance(model.estimator, UncertainRegressor):
+    if not getattr(model.estimator, "knows_std", False):
         raise ValueError(
             f"--intervals: this model ({type(model.estimator).__name__}) has no error bars; only "
             "the regressors okl (the default) and krls have them" + (

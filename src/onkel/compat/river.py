@@ -12,7 +12,7 @@ import numpy as np
 
 from onkel.compat.wrappers import OverEstimator, Row, frame_like, series_like
 from onkel.learners import FOGDClassifier, FOGDRegressor, OnlineClassifier, OnlineRegressor
-from onkel.model.lock import locked
+from onkel.model.transaction import locked
 
 try:
     from river import base

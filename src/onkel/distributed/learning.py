@@ -23,7 +23,7 @@ from onkel.distributed.tasks import (
     sample_without_model,
 )
 from onkel.errors import DataError
-from onkel.learners.portable.saved import nbytes
+from onkel.learners.saving import nbytes
 from onkel.pipeline import StreamModel
 from onkel.streams import Reading
 

@@ -200,7 +200,7 @@ def learn_sample(plan: Plan, names: list[str], heads: list[Any]) -> Sample:
     rows = rows_of(rows, np.random.default_rng(plan.seed).permutation(rows.n_rows))
     for a in range(0, rows.n_rows, _BLOCK_ROWS):
         block = rows_of(rows, slice(a, a + _BLOCK_ROWS))._replace(start=a)
-        predictions = model.tell_then_learn(block, "the sample").predictions
+        predictions = model.predictions_then_learn(block, "the sample").predictions
         # before the first label nothing can be predicted
         first = int(a == 0)
         score.add(np.asarray(block.y)[first:], predictions[first:])
@@ -228,7 +228,7 @@ def learn_part(
     score = Score(model.task)
     try:
         for block in plan.to_learn(data, model, sample.taken.get(name, 0)):
-            score.add(block.y, model.tell_then_learn(block, name).predictions)
+            score.add(block.y, model.predictions_then_learn(block, name).predictions)
     except CANNOT_BE_READ as error:
         if not plan.skip_bad:
             raise unreadable(name, error) from None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from onkel.errors import DataError
-from onkel.learners.grouping import by_group
+from onkel.learners.checking import by_group
 from onkel.parameters import is_whole
 from onkel.pipeline import StreamModel
 from onkel.pipeline.label_queue import LabelQueue, Waiting

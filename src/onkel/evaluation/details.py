@@ -9,7 +9,7 @@ import numpy as np
 
 from onkel.evaluation.baselines import Baselines
 from onkel.evaluation.class_details import ClassCounts, Labels, Probabilities, Ranking
-from onkel.learners.told import Told
+from onkel.learners.predictions import Predictions
 from onkel.state import Array, Fields, Number, Part, Sizes, Stateful, Whole, require
 
 
@@ -50,7 +50,7 @@ class Details(Stateful):
         return {**common, **classes, "probabilities": Part(optional=True)}
 
     def add(
-        self, y: np.ndarray, predicted: Told, losses: np.ndarray, missing: list[int] | None = None
+        self, y: np.ndarray, predicted: Predictions, losses: np.ndarray, missing: list[int] | None = None
     ) -> int:
         """Take in the next targets (n,), what was predicted for them, and their losses (n,).
 
@@ -72,7 +72,7 @@ class Details(Stateful):
         self.windows.add(np.column_stack([losses[scored], simple]))
         return len(simple)
 
-    def _add_classes(self, codes: np.ndarray, predicted: Told, scored: slice) -> None:
+    def _add_classes(self, codes: np.ndarray, predicted: Predictions, scored: slice) -> None:
         predicted_codes = self.labels.codes(np.asarray(predicted.predictions)[scored])
         self.classes.add(codes[scored], predicted_codes, len(self.labels.names))
         before = np.concatenate([[self._n_seen], 1 + codes[:-1]])

@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, is_regressor
 
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
+from onkel.learners.checking import by_group
 from onkel.learners.classification import OnlineClassifier
-from onkel.learners.grouping import by_group
-from onkel.learners.told import Told
+from onkel.learners.predictions import Predictions
 from onkel.pipeline import StreamModel
 from onkel.pipeline.statistics import is_fitted
 from onkel.streams import Block
@@ -44,31 +44,31 @@ class _Estimator:
         return int(self.estimator.nbytes_) if is_fitted(self.estimator) else 0
 
     def learn(self, block: Block) -> np.ndarray:
-        return self.tell_then_learn(block).predictions
+        return self.predictions_then_learn(block).predictions
 
-    def tell_then_learn(self, block: Block) -> Told:
+    def predictions_then_learn(self, block: Block) -> Predictions:
         if block.late and is_fitted(self.estimator):
             new = block.X.shape[1] - self.estimator.n_features_in_
             if 0 < new <= block.late:
                 self.estimator.add_columns(new)
         groups = by_group(self.estimator, block.groups)
         if isinstance(self.estimator, OnlineEstimator):
-            return self.estimator.tell_then_learn(block.X, block.y, **groups)
-        return Told(self.estimator.predict_then_learn(block.X, block.y, **groups))
+            return self.estimator.predictions_then_learn(block.X, block.y, **groups)
+        return Predictions(self.estimator.predict_then_learn(block.X, block.y, **groups))
 
 
 @runtime_checkable
 class _Teller(Protocol):
     """A model that tells more than its predictions."""
 
-    def tell_then_learn(self, block: Block) -> Told: ...
+    def predictions_then_learn(self, block: Block) -> Predictions: ...
 
 
-def tell_then_learn(learner: BlockLearner, block: Block) -> Told:
+def predictions_then_learn(learner: BlockLearner, block: Block) -> Predictions:
     """Learn a block; returns the predictions made before, with scores where the model has them."""
     if isinstance(learner, _Teller):
-        return learner.tell_then_learn(block)
-    return Told(learner.learn(block))
+        return learner.predictions_then_learn(block)
+    return Predictions(learner.learn(block))
 
 
 def link_of(model: Any) -> str | None:

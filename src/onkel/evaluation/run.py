@@ -17,9 +17,9 @@ from onkel.errors import DataError, ModelFileError
 from onkel.evaluation.delayed import Delayed, delay_of
 from onkel.evaluation.details import Details
 from onkel.evaluation.growing_curve import GrowingCurve, Marks
-from onkel.evaluation.learner import as_block, as_learner, link_of, tell_then_learn
+from onkel.evaluation.learner import as_block, as_learner, link_of, predictions_then_learn
 from onkel.evaluation.result import CurveRow, PrequentialResult, rate
-from onkel.learners.told import Told
+from onkel.learners.predictions import Predictions
 from onkel.metrics import metrics_of
 from onkel.numerics.compiling import compile_seconds
 from onkel.pipeline import StreamModel
@@ -189,12 +189,12 @@ class PrequentialRun:
         y = np.asarray(block.y)
         began = self._clock()
         try:
-            predicted = tell_then_learn(self._learner, block)
+            predicted = predictions_then_learn(self._learner, block)
         except DataError as error:
             if error.predictions is not None:
                 n = len(error.predictions)
                 scores = None if error.classes is None else error.scores
-                predicted = Told(error.predictions, scores, error.classes)
+                predicted = Predictions(error.predictions, scores, error.classes)
                 self._count(y[:n], predicted, self._clock() - began)
             raise
         self._count(y, predicted, self._clock() - began)
@@ -283,7 +283,7 @@ class PrequentialRun:
         if self.progress is not None:
             self.progress.checkpoint(row)
 
-    def _count(self, y: np.ndarray, predicted: Told, spent: float) -> None:
+    def _count(self, y: np.ndarray, predicted: Predictions, spent: float) -> None:
         losses = [metric.per_row(y, predicted.predictions) for metric in self.metrics]
         late = self._learner.missing[: len(y)] if isinstance(self._learner, Delayed) else None
         n_scored = self.details.add(y, predicted, losses[0], late)

@@ -132,7 +132,7 @@ def grow_block(panel, q, size, index, y, weight, W, context, P):
 
 
 @jit
-def learn_or_undo(Z, y, weight, W, H, state, loss, epsilon, rule, par):
+def learn_one_or_undo(Z, y, weight, W, H, state, loss, epsilon, rule, par):
     """Learn a row whose scores are finite before and after it; where they aren't, do nothing.
 
     The parts of the :class:`~onkel.rules.base.UpdateContext` are arguments of their own: Python

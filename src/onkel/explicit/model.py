@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from onkel.explicit.ahead import Ahead
-from onkel.explicit.loop import learn_or_undo, weigh_row
+from onkel.explicit.loop import learn_one_or_undo, weigh_row
 from onkel.explicit.merging import require_alike, require_settled
 from onkel.explicit.replay import Replay
 from onkel.explicit.sub_blocks import sub_blocks
@@ -19,12 +19,12 @@ from onkel.explicit.weights import Weights
 from onkel.losses import Loss
 from onkel.maps.base import Change, FeatureMap
 from onkel.model.contract import Model
-from onkel.model.guard import diverged
 from onkel.model.labels import targets_of
+from onkel.model.transaction import diverged
 from onkel.model.warmup import Warmup
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
-from onkel.rules.base import Rule
+from onkel.rules.base import Rule, T
 from onkel.state import Whole, check, inside, require
 
 
@@ -165,14 +165,14 @@ class ExplicitModel(Model):
     def fix_map(self) -> None:
         require_settled(self)
         self.warmup = self.ahead = None
-        self.guard.forget()
+        self.undo_log.forget()
 
     def require_alike(self, other: Any) -> None:
         require_alike(self, other)
 
     def take_in(self, other: Any, origin: Any) -> None:
         self.weights.take_in(other.weights, None if origin is None else origin.weights)
-        self.guard.forget()
+        self.undo_log.forget()
 
     # ---- the fit that is due next --------------------------------------------------------------
 
@@ -221,7 +221,7 @@ class ExplicitModel(Model):
         assert self.walk is not None
         return Replay(self.walk)
 
-    # ---- what the guard asks -------------------------------------------------------------------
+    # ---- what undoing asks ---------------------------------------------------------------------
 
     @property
     def cannot_diverge(self) -> bool:
@@ -277,17 +277,30 @@ class ExplicitModel(Model):
         parts = sub_blocks(X.shape[0], self.weights, self.map)
         self.walk.learn_parts(parts, X, y, weight, P)
 
+    @property
+    def rows_at_once(self) -> int:
+        if not self.rule.kind.exact:
+            return 16_384
+        # while more first rows come, each pays its part of a search
+        return 4096 if self.warmup is None else 2048
+
     def learn_row(self, X: np.ndarray, y: float, weight: float) -> None:
-        Z = self._row_to_learn(X)
+        Z = self.row_to_learn(X)
         if Z is None:
             super().learn_row(X, y, weight)
-            return
+        else:
+            self.learn_made_row(Z, y, weight)
+
+    def learn_made_row(self, Z: np.ndarray, y: float, weight: float) -> None:
         numbers, weights = np.array([y, weight]), self.weights
         row = Z, numbers[:1], numbers[1:]
-        if not learn_or_undo(*row, weights.W, weights.H, *weights.context):
+        if not learn_one_or_undo(*row, weights.W, weights.H, *weights.context):
             raise diverged(0)
 
-    def _row_to_learn(self, X: np.ndarray) -> np.ndarray | None:
+    def made_rows(self) -> float:
+        return float(self.weights.state[T])
+
+    def row_to_learn(self, X: np.ndarray) -> np.ndarray | None:
         """Features of the row where one compiled call can learn it, else None."""
         if self.walk is None or self.warmup is not None or self.rule.kind.exact:
             return None

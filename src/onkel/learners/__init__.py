@@ -18,7 +18,6 @@ from onkel.learners.named.online_kernel import *
 from onkel.learners.named.passive_aggressive import *
 from onkel.learners.named.pegasos import *
 from onkel.learners.named.perceptrons import *
-from onkel.learners.named.projectron import *
 from onkel.learners.named.twin import *
 from onkel.learners.open import *
 from onkel.learners.regression import OnlineRegressor as OnlineRegressor

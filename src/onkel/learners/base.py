@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+import os
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from onkel.errors import DataError, DivergenceError
-from onkel.learners.checking import check_rows, column_names, first_error, new_columns, weights
+from onkel.default.remembering import Remembering
+from onkel.errors import DataError
+from onkel.learners import merging, saving
+from onkel.learners.checking import check_rows, column_names, group_keys, new_columns
 from onkel.learners.declaration import Row, declared, param
 from onkel.learners.importance import importances
-from onkel.learners.portable.exported import Exported
-from onkel.learners.portable.saved import nbytes
-from onkel.learners.told import Told
+from onkel.learners.learning import Rows, key_error
 from onkel.losses import Loss, parse_loss
-from onkel.model.lock import locked
+from onkel.model.transaction import locked, signals_wait
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
 
 
 @declared
-class OnlineEstimator(Exported):
+class OnlineEstimator(BaseEstimator):
     """A learner that takes rows in order, each predicted before it is learned.
 
     Threads may share it. Calls run one at a time, so a prediction sees the model before a block or
@@ -54,6 +54,12 @@ class OnlineEstimator(Exported):
     takes_groups: ClassVar[bool] = False
     #: the learner's rows in the table of algorithms
     _rows: ClassVar[tuple[Row, ...]] = ()
+    #: whether the learner scales features and targets by itself
+    scales_itself: ClassVar[bool] = False
+    #: whether ``predict`` takes ``return_std``
+    knows_std: ClassVar[bool] = False
+    #: whether what was fitted on first rows is frozen: see :meth:`fix_map`
+    map_fixed_ = False
     # for learners without these parameters
     epsilon = 0.0
     random_state = 0
@@ -73,6 +79,10 @@ class OnlineEstimator(Exported):
         """The model f = 0 in the learner's representation."""
         raise NotImplementedError(f"{type(self).__name__} names no representation")
 
+    def _new_memory(self, n_outputs: int) -> Remembering | None:
+        """What remembers the last labels; None for a learner that does not."""
+        return None
+
     # ---- the model -------------------------------------------------------------------------------
 
     def _start(self, d: int, n_outputs: int) -> None:
@@ -86,9 +96,14 @@ class OnlineEstimator(Exported):
             name, self._losses if rule.own_loss is None else tuple(rule.own_loss.values())
         )
         self.model_ = self._make_model(d, rule, loss, epsilon, n_outputs)
+        #: what is remembered of the last labels; None for most learners
+        self.memory_ = self._new_memory(n_outputs)
         self._n_features_first = d
         self.n_rows_ = 0
         self.map_fixed_ = False
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in vars(self)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -100,47 +115,15 @@ class OnlineEstimator(Exported):
     def nbytes_(self) -> int:
         """Bytes of everything the model holds."""
         check_is_fitted(self)
-        return nbytes(self.model_.get_state())
+        own = 0 if self.memory_ is None else saving.nbytes(self.memory_.get_state())
+        return own + saving.nbytes(self.model_.get_state())
+
+    @property
+    def changes_(self) -> list[int]:
+        """Rows learned at each restart after a change of the stream; most learners have none."""
+        return []
 
     # ---- learning --------------------------------------------------------------------------------
-
-    @locked
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any, whole: bool = False, classes: Any = None
-    ) -> Any:
-        """Check the rows and learn those before the first bad one; returns the predictions before.
-
-        ``whole``: start afresh, and learn nothing of a block with a bad row.
-        """
-        reset = whole or not self.__sklearn_is_fitted__()
-        with self._or_as_before() if whole else nullcontext():
-            with self._or_as_before() if reset else nullcontext():
-                y, error = self._read_targets(y)
-                X, row_error = check_rows(self, X, reset)
-                if row_error is None and X.shape[0] != len(y):
-                    raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
-                weight, weight_error = weights(sample_weight, len(y), needed=whole)
-                error = first_error(row_error, error, weight_error, self._key_error(len(y), whole))
-                if error is not None and (whole or (reset and not error.row)):
-                    raise error
-                if reset:
-                    self._begin(X.shape[1], y, classes, whole)
-                error = first_error(self._unknown_target(y, weight, classes, error), error)
-            stop = len(y) if error is None else error.row
-            out = self._learn_rows(X[:stop], y[:stop], weight[:stop])
-            if error is not None:
-                self._tell(error, out)
-                raise error
-            return out
-
-    def _tell(self, error: DataError, out: Any) -> None:
-        """Attach to an error what was predicted before it."""
-        error.predictions = self._predicted(out)
-
-    @locked
-    def tell_then_learn(self, X: Any, y: Any) -> Told:
-        """As ``predict_then_learn``, with the scores behind the predictions if there are any."""
-        return Told(self._predicted(self._learn(X, y, None)))
 
     def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
         """Targets (n,) as they are learned, and the error of the first that cannot be learned."""
@@ -151,33 +134,18 @@ class OnlineEstimator(Exported):
         raise NotImplementedError
 
     def _unknown_target(
-        self, y: np.ndarray, weight: np.ndarray, classes: Any, error: DataError | None
+        self, rows: Rows, classes: Any, error: DataError | None
     ) -> DataError | None:
-        """The error of the first target, before that of ``error``, that the model cannot take."""
-        return None
+        """``error``, or that of the first target before it that the model cannot take."""
+        return error
 
-    def _key_error(self, n: int, whole: bool) -> DataError | None:
-        """The error of the first of n rows without a valid group."""
-        return None
-
-    def _learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> Any:
-        """Learn checked rows."""
+    def _learn_rows(self, rows: Rows, a: int, b: int, out: list[Any]) -> None:
+        """Learn the rows a to b; ``out`` gets what was predicted of them."""
         raise NotImplementedError
 
-    def _predicted(self, out: Any) -> np.ndarray:
-        """Predictions before learning, from what :meth:`_learn_rows` returned."""
+    def _attach_predictions(self, error: DataError, out: list[Any]) -> None:
+        """Let an error say what was predicted of the rows before it."""
         raise NotImplementedError
-
-    def _learn_weighted(
-        self, X: Any, y: np.ndarray, weight: np.ndarray
-    ) -> tuple[np.ndarray, DataError | None]:
-        """Learn rows until one is refused; returns the scores before each, and the refusal."""
-        refused: DataError | None = None
-        try:
-            P = self.model_.learn(X, y, weight)
-        except DivergenceError as error:
-            P, refused = error.scores, error
-        return P, refused
 
     # ---- checking --------------------------------------------------------------------------------
 
@@ -188,35 +156,31 @@ class OnlineEstimator(Exported):
             raise error
         return X
 
-    def _check_next(self, X: Any, ahead: int) -> Any:
-        """As :meth:`_check_scoring`, for rows that begin ``ahead`` rows after the next one."""
+    def _next_rows(self, X: Any, ahead: int, groups: Any) -> tuple[Any, int, list[Any] | None]:
+        """Checked rows, of which the first comes ``ahead`` rows after the next; their groups."""
         if not isinstance(ahead, int | np.integer) or ahead < 0:
             raise ValueError(f"ahead={ahead!r} must be a whole number of at least 0")
-        return self._check_scoring(X)
+        X, keys = self._check_scoring(X), None if groups is None else group_keys(groups)
+        error = key_error(self, keys, X.shape[0]) if self.takes_groups else None
+        if error is not None:
+            raise error
+        return X, ahead, keys
 
     @locked
     def _scores(self, X: Any) -> np.ndarray:
         X = self._check_scoring(X)
         return self.model_.scores(X)
 
-    def _next_scores(self, X: Any, ahead: int) -> np.ndarray:
+    def _next_scores(self, X: Any, ahead: int, keys: list[Any] | None = None) -> np.ndarray:
         """Scores (n, K) of checked rows that come next, in order, their labels not yet known."""
-        return self.model_.scores(X)
+        P = self.model_.scores(X)
+        return P if self.memory_ is None else self.memory_.predict(X, P, ahead, keys)
 
     def _next_row(self, X: np.ndarray) -> np.ndarray:
         """Scores (K,) of the row X (1, d), of the learner's dtype, that comes next."""
-        return self.model_.score_row(X)
-
-    @contextmanager
-    def _or_as_before(self) -> Iterator[None]:
-        """If what is inside fails, set the learner back to what it was."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        if self.memory_ is None:
+            return self.model_.score_row(X)
+        return np.asarray(self._next_scores(X, 0)[0])
 
     @locked
     def feature_importances(self, X: Any, groups: Sequence[np.ndarray] | None = None) -> np.ndarray:
@@ -229,11 +193,6 @@ class OnlineEstimator(Exported):
         """
         X = as_dense(self._check_scoring(X))
         return importances(self.model_.scores, X, groups)
-
-    @property
-    def changes_(self) -> list[int]:
-        """Rows learned at each restart after a change of the stream; most learners have none."""
-        return []
 
     # ---- columns that come in mid-stream ---------------------------------------------------------
 
@@ -265,16 +224,154 @@ class OnlineEstimator(Exported):
         check_is_fitted(self)
         known = column_names(self)
         n, names = new_columns(columns, known)
-        (self.model_.widen if quietly else self.model_.add_columns)(n)
-        self.n_features_in_ += n
+        with signals_wait:
+            (self.model_.widen if quietly else self.model_.add_columns)(n)
+            if self.memory_ is not None:
+                self.memory_.add_columns(n)
+            self.n_features_in_ += n
         if known is not None:
             self.feature_names_in_ = np.array([*known, *names], dtype=object)
         return self
+
+    # ---- learners of parts of a stream -----------------------------------------------------------
+
+    @locked
+    def fix_map(self) -> Self:
+        """Freeze what was fitted on first rows, so that copies can learn parts of a stream apart.
+
+        Landmarks, widths, penalties, bandwidths, bins and classes stay as they are. The default
+        learner no longer begins anew when the stream changes, and drops the memory of the last
+        labels, because parts of a stream have no common order. This cannot be undone.
+
+        Raises
+        ------
+        MergeError
+            The learner cannot be merged, or has learned too little for a map; the message says why.
+
+        Examples
+        --------
+        See :meth:`merge`.
+        """
+        merging.fix_map(self)
+        return self
+
+    @locked
+    def merge(self, other: Any, since: Any = None) -> Self:
+        """Take in what another learner has learned, as if one had learned the rows of both.
+
+        Wherever possible, sums over rows add up: a + b - o, with ``since`` as o.
+
+        ==================  ========================================================================
+        least squares       exact: the sums add, so the weights are those of one pass over all
+                            rows, to rounding. With ``forgetting``, b's rows follow a's.
+        online Newton       the sums add, each linearised at the scores of its own part.
+        gradient rules      the weights are mixed, in proportion to the rows learned (Zinkevich et
+                            al. 2010). AdaGrad's sums of squares add. A mean of P learners varies
+                            less, but has moved only as far as one of them: less than one pass.
+        cells               between the mean of both and the sum, by the precision that each
+                            gained. Cells learn from the errors of their own part's model, and the
+                            cells of a row share one error, so the result is near one pass, not
+                            equal to it. Together they have less noise, so more is added to f.
+        calibration         the mean of both, weighted by the precision gained.
+        ==================  ========================================================================
+
+        Parameters
+        ----------
+        other : estimator
+            Of the same class and parameters, over the same map. It is left as it is.
+        since : estimator, optional
+            The learner that both went on from: the rows it had learned count once. Leave it out if
+            no row was learned by both.
+
+        Raises
+        ------
+        MergeError
+            They differ in map, kernel, seed, classes, columns or parameters (the first difference
+            is named); the map is not fixed; or learners of this kind cannot be merged. Nothing is
+            changed then.
+
+        Examples
+        --------
+        >>> import copy
+        >>> import numpy as np
+        >>> from onkel import OnlineKernelClassifier
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(-3, 3, (6000, 2))
+        >>> y = np.sin(X[:, 0] * X[:, 1]) > 0
+        >>> sample = OnlineKernelClassifier(n_components=50).fit(X[:2000], y[:2000]).fix_map()
+        >>> parts = [copy.deepcopy(sample) for _ in range(2)]
+        >>> for k, part in enumerate(parts):
+        ...     _ = part.partial_fit(X[2000 + k:5000:2], y[2000 + k:5000:2])
+        >>> whole = parts[0].merge(parts[1], since=sample)
+        >>> whole.n_rows_, round(whole.score(X[5000:], y[5000:]), 2)
+        (5000, 0.97)
+
+        Notes
+        -----
+        Source: Zinkevich, Weimer, Smola & Li 2010 (mixing).
+        """
+        with signals_wait:
+            merging.merge(self, other, since)
+        return self
+
+    def _take_in_own(self, other: Any, since: Any) -> None:
+        """Add what another learned beside its model."""
+
+    # ---- saving ----------------------------------------------------------------------------------
+
+    @locked
+    def get_state(self) -> dict[str, Any]:
+        """A copy of everything, as a nested dict of arrays and plain values; see `from_state`."""
+        return saving.state_of(self)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """A learner that continues, bit for bit, where that of :meth:`get_state` stood."""
+        return saving.learner_from(cls, state)  # type: ignore[no-any-return]
+
+    def _own_state(self) -> dict[str, Any]:
+        """What is learned beside the model."""
+        return {}
+
+    def _take_own_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`_own_state`."""
+
+    def _n_outputs(self, state: dict[str, Any]) -> int:
+        """The number of outputs of a model with this fitted state."""
+        raise NotImplementedError
+
+    def save(self, path: Any) -> None:
+        """Write the learner to one file, atomically; :func:`onkel.load` reads it."""
+        from onkel.persistence import save
+
+        save(self, path)
+
+    @locked
+    def export_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Write the learner as an ONNX graph, for runtimes without Python.
+
+        The graph takes ``X`` (n, d) of the learner's ``dtype`` and gives ``prediction`` (n,), as
+        ``predict`` does; for a classifier also ``decision``, (n,) for two classes, else
+        (n, n_classes), and ``probabilities`` (n, n_classes) if ``predict_proba`` has them. It does
+        not learn, has no memory, and does not refuse NaN. See docs/onnx.md.
+
+        Parameters
+        ----------
+        path : path-like
+            Usually ending in ``.onnx``. An existing file is replaced.
+
+        Raises
+        ------
+        ImportError
+            The package onnx is missing: ``pip install 'onkel[onnx]'``.
+        ExportError
+            A part of the learner cannot be written as a graph; the message says which and why.
+        ModelFileError
+            The folder does not exist or cannot be written.
+        """
+        saving.write_graph(self, path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    #: whether the learner scales features and targets by itself
-    scales_itself: ClassVar[bool] = False

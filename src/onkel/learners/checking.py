@@ -1,7 +1,8 @@
-"""Checks of rows and weights, which find the row and the column of a bad value."""
+"""Checks of rows, weights and groups, which find the row and the column of a bad value."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from typing import Any, Protocol, runtime_checkable
 
@@ -10,8 +11,10 @@ from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
+from onkel.columns.kinds.cells import is_missing
 from onkel.errors import DataError
 from onkel.model.warmup import LARGEST_WEIGHT
+from onkel.numerics.arrays import as_values
 from onkel.parameters import is_whole
 
 _FLOATS = np.dtype(np.float64), np.dtype(np.float32)
@@ -236,3 +239,35 @@ def weights(
             error, DataError(message, row=row, column="sample_weight", value=float(values[row]))
         )
     return values, error
+
+
+def by_group(estimator: Any, groups: Any) -> dict[str, Any]:
+    """The argument ``groups`` for a learner that takes it; none for the others."""
+    takes = getattr(estimator, "takes_groups", False)
+    return {"groups": groups} if takes and groups is not None else {}
+
+
+def group_keys(groups: Any) -> list[Any]:
+    """Keys as plain texts and numbers, one per row."""
+    keys = groups if isinstance(groups, list) else as_values(groups).tolist()
+    if not isinstance(keys, list):
+        raise ValueError(f"groups={groups!r} must be an array (n,), a key for every row")
+    return [key.item() if isinstance(key, np.generic) else key for key in keys]
+
+
+def check_keys(keys: list[Any], n: int) -> DataError | None:
+    """The error of the first invalid key, of n."""
+    if len(keys) != n:
+        raise ValueError(f"X has {n} rows and groups has {len(keys)}; they must agree")
+    for row, key in enumerate(keys):
+        if not isinstance(key, str | int | float) or (
+            isinstance(key, float) and not math.isfinite(key)
+        ):
+            what = "is missing" if is_missing(key) else f"is {key!r}"
+            return DataError(
+                f"the group {what}; every row needs one, a text or a number",
+                row=row,
+                column="groups",
+                value=key,
+            )
+    return None

@@ -1,20 +1,46 @@
-"""Classifiers: labels, scores and probabilities for rows."""
+"""Classifiers: labels, scores and probabilities for rows; classes may come in mid-stream."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from onkel.default.calibration import Calibration
 from onkel.errors import DataError
-from onkel.learners.classes import CodedClasses, Parts
-from onkel.learners.declaration import declared
-from onkel.learners.told import Told, in_classes
+from onkel.learners.base import OnlineEstimator
+from onkel.learners.checking import LARGEST_WEIGHT, first_error, too_heavy
+from onkel.learners.declaration import declared, param
+from onkel.learners.labels import (
+    balanced_weights,
+    class_weight_table,
+    classes_given,
+    classes_of_state,
+    labels,
+    plain_label,
+    refuse_unknown,
+    required_target,
+    same_kind,
+    unknown_class,
+)
+from onkel.learners.learning import Rows, learn, learn_by_model, learn_checked_row, refusal
+from onkel.learners.predictions import Predictions, in_classes
 from onkel.losses import CLASSIFICATION, PROBABILISTIC
-from onkel.model.lock import locked
+from onkel.merging import joined
+from onkel.model.transaction import locked, restore, signals_wait, snapshot
+from onkel.state import Array, Flag, check, inside
+
+
+class Part(NamedTuple):
+    """Scores (n, K) of rows before they were learned, and the classes known at the time."""
+
+    scores: np.ndarray
+    classes: np.ndarray
 
 
 def _gives_probabilities(self: OnlineClassifier) -> bool:
@@ -26,8 +52,10 @@ def _gives_probabilities(self: OnlineClassifier) -> bool:
 
 
 @declared
-class OnlineClassifier(ClassifierMixin, CodedClasses):
+class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     """An online classifier, binary or multiclass, over any map and rule.
+
+    Labels are learned as codes of the classes known at the time.
 
     Attributes
     ----------
@@ -37,13 +65,20 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
 
     _task = "classification"
     _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION
-    #: True if ``_link`` turns scores into probabilities, whatever the loss
-    _own_link = False
+    #: whether probabilities are calibrated on the learner's own predictions, whatever the loss
+    _calibrated: ClassVar[bool] = False
+
+    class_weight: Any = param(
+        default=None,
+        kind='dict, "balanced" or None',
+        doc='Multiplies the weight of a row by that of its class; "balanced" uses the counts up to '
+        "each row.",
+    )
 
     @property
     def probability_link(self) -> str | None:
         """How scores become probabilities: "softmax", "calibrated", or None if they do not."""
-        if self._own_link:
+        if self._calibrated:
             return "calibrated"
         return "softmax" if self.loss in (*PROBABILISTIC, "softmax", "log_loss") else None
 
@@ -60,7 +95,7 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
         sample_weight : array of shape (n,), optional
             Weights ≥ 0; a row of weight 0 changes nothing.
         """
-        self._learn(X, y, sample_weight, whole=True)
+        learn(self, X, y, sample_weight, whole=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -81,7 +116,7 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
             At the first row with a NaN, an infinity or an unknown class; the rows before it have
             been learned.
         """
-        self._learn(X, y, sample_weight, classes=classes)
+        learn(self, X, y, sample_weight, classes=classes)
         return self
 
     @locked
@@ -102,30 +137,201 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
             (n, n_classes), 0 for a class not seen by then. If no class has been seen (the first
             row, without ``classes``), the label is the one about to be learned.
         """
-        parts = self._learn(X, y, sample_weight, classes=classes)
-        if return_scores:
-            scores = self._scores_of(parts)
-            return scores[:, 0] if scores.shape[1] == 1 else scores
-        return self._predicted(parts)
+        out = learn(self, X, y, sample_weight, classes=classes)
+        return self._before_learning(out, return_scores)
+
+    def _before_learning(self, out: list[Part], return_scores: bool) -> np.ndarray:
+        """What was predicted before learning: labels (n,), or scores."""
+        if not return_scores:
+            return _labels(out, self.classes_)
+        scores = _scores(out, self.classes_)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @locked
-    def tell_then_learn(self, X: Any, y: Any) -> Told:
+    def predictions_then_learn(self, X: Any, y: Any, groups: Any = None) -> Predictions:
         """As :meth:`predict_then_learn`, with the scores behind the labels."""
-        parts = self._learn(X, y, None)
-        return Told(self._predicted(parts), self._scores_of(parts), self.classes_)
+        out = learn(self, X, y, None, groups=groups)
+        known = self.classes_
+        return Predictions(_labels(out, known), _scores(out, known), known)
 
-    def _scores_of(self, parts: Parts) -> np.ndarray:
-        """Scores (n, 1 or n_classes) of segments, in the classes known now."""
-        scores = [in_classes(P, known, self.classes_) for P, known in parts]
-        return np.concatenate(scores) if scores else np.zeros((0, max(1, len(self.classes_))))
+    def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
+        if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu":
+            return y, None
+        return labels(required_target(self, y))
 
-    def _tell(self, error: DataError, out: Parts) -> None:
-        error.predictions = self._predicted(out)
-        error.scores, error.classes = self._scores_of(out), self.classes_
+    def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None:
+        """Begin over rows of d columns with the classes known so far."""
+        self.classes_fixed_ = classes is not None
+        known = np.unique(y) if whole else np.empty(0, y.dtype)
+        if classes is not None:
+            known = classes_given(classes)
+        class_weight_table(self.class_weight, known)
+        if whole or classes is not None:
+            refuse_unknown(self.class_weight, known)
+        self._start(d, 1 if len(known) <= 2 else len(known))
+        self.classes_ = known
+        self.class_counts_ = np.zeros(len(known))
 
-    def _predicted(self, out: Parts) -> np.ndarray:
-        labels = [known[_decide(P, len(known))] for P, known in out if len(P)]
-        return np.concatenate(labels) if labels else self.classes_[:0]
+    def _start(self, d: int, n_outputs: int) -> None:
+        super()._start(d, n_outputs)
+        #: None where probabilities follow from the loss, or there are none
+        self.calibration_ = Calibration() if self._calibrated else None
+
+    def _unknown_target(
+        self, rows: Rows, classes: Any, error: DataError | None
+    ) -> DataError | None:
+        known, y, weight = self.classes_, rows.y, rows.weight
+        if classes is not None and not np.array_equal(classes_given(classes), known):
+            raise ValueError(
+                f"classes={list(classes)!r} differ from those of the first call, {known.tolist()!r}"
+            )
+        if (y.dtype.kind == "U") != (known.dtype.kind == "U"):
+            error = first_error(same_kind(y, known), error)
+        if not self.classes_fixed_:
+            return error
+        stop = len(y) if error is None else error.row
+        _, new = self._codes(y[:stop], weight[:stop])
+        return unknown_class(y, int(new[0]), known) if new.size else error
+
+    def _codes(self, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The index of each label in the classes, and the rows of weight above 0 without one.
+
+        The index of an unknown label means nothing.
+        """
+        known = self.classes_
+        if not len(known) or not len(y):
+            return np.zeros(len(y), np.intp), np.flatnonzero(weight > 0.0)
+        codes = np.minimum(known.searchsorted(y), len(known) - 1)
+        return codes, np.flatnonzero((known[codes] != y) & (weight > 0.0))
+
+    def _learn_rows(self, rows: Rows, a: int, b: int, out: list[Part]) -> None:
+        """Learn the rows a to b, in segments that end where a class is first seen.
+
+        The row of a new class is predicted without it, and learned with it.
+        """
+        while a < b:
+            codes, new = self._codes(rows.y[a:b], rows.weight[a:b])
+            row = a + int(new[0]) if new.size else b
+            if row > a:
+                self._learn_known(rows, codes[: row - a], a, row, out)
+            if row < b:
+                known = self.classes_
+                if len(known):
+                    keys = None if rows.keys is None else rows.keys[row : row + 1]
+                    out.append(Part(self._next_scores(rows.X[row : row + 1], 0, keys), known))
+                first: list[Part] = []
+                with self._class_added(rows.y[row]):
+                    codes, _ = self._codes(rows.y[row : row + 1], rows.weight[row : row + 1])
+                    self._learn_known(rows, codes, row, row + 1, first, out)
+                if not len(known):
+                    out += first
+            a = row + 1
+
+    @contextmanager
+    def _class_added(self, label: Any) -> Iterator[None]:
+        """Add a class, and remove it again if its first row is not learned."""
+        known, counts, model = self.classes_, self.class_counts_, self.model_
+        kept = None if model.cannot_diverge else snapshot(model)
+        position = int(np.searchsorted(known, label))
+        dtype = np.result_type(known, np.asarray(label))
+        self.classes_ = np.insert(known.astype(dtype), position, label)
+        self.class_counts_ = np.insert(counts, position, 0.0)
+        if len(known) >= 2:
+            model.add_output(position)
+            if self.memory_ is not None:
+                self.memory_.add_class(position)
+        try:
+            yield
+        except BaseException:
+            self.classes_, self.class_counts_ = known, counts
+            if kept is not None:
+                restore(model, kept)
+            raise
+
+    def _learn_known(
+        self,
+        rows: Rows,
+        codes: np.ndarray,
+        a: int,
+        b: int,
+        out: list[Part],
+        before: list[Part] | None = None,
+    ) -> None:
+        """Learn the rows a to b, of known classes; ``out`` gets the scores before each.
+
+        ``before``: what a refusal also reports.
+        """
+        known = self.classes_
+        X, _, weight, keys = rows.part(a, b)
+        P, refused = self._learn_codes(X, codes, weight, keys)
+        out.append(Part(P, known))
+        if refused is not None:
+            raise refusal(self, refused, a, out if before is None else before + out)
+
+    def _learn_codes(
+        self, X: Any, codes: np.ndarray, weight: np.ndarray, keys: list[Any] | None
+    ) -> tuple[np.ndarray, DataError | None]:
+        """Learn rows until one is refused; returns the scores before, and the refusal."""
+        counts, learned, two = self.class_counts_, weight > 0.0, len(self.classes_) == 2
+        by_class = weight if self.class_weight is None else self._by_class(codes, weight)
+        if len(self.classes_) < 2:
+            # one class: there is nothing to tell apart yet
+            self.n_rows_ += int(np.count_nonzero(learned))
+            if self.memory_ is not None:
+                self.memory_.last_class.learn_alone(weight)
+            return np.zeros((len(codes), 1)), None
+        heavy = None if self.class_weight is None else too_heavy(by_class)
+        stop = len(codes) if heavy is None else heavy.row
+        y = 2.0 * codes - 1.0 if two else codes.astype(np.float64)
+        try:
+            P, refused = learn_by_model(self, X[:stop], y[:stop], by_class[:stop])
+        except BaseException:
+            self.class_counts_ = counts
+            raise
+        n = len(P)
+        # rows of a class of weight 0 count as learned, too
+        self.n_rows_ += int(np.count_nonzero(learned[:n]))
+        refused = refused or heavy
+        if refused is not None:
+            self.class_counts_ = counts
+            self._by_class(codes[:n], learned[:n].astype(np.float64))
+        if self.calibration_ is not None:
+            self.calibration_.learn(P, codes[:n], weight[:n])
+        if self.memory_ is not None:
+            keys = None if keys is None else keys[:n]
+            P = self.memory_.learn(X[:n], P, codes[:n], weight[:n], keys)
+        return P, refused
+
+    @locked
+    def _learn_row(self, X: np.ndarray, code: int, weight: float = 1.0) -> None:
+        """Learn one row X (1, d), already checked and of the learner's dtype."""
+        rare = self.class_weight is not None or len(self.classes_) < 2
+        if not rare and weight <= LARGEST_WEIGHT and self.calibration_ is None:
+            y = 2.0 * code - 1.0 if len(self.classes_) == 2 else float(code)
+            learn_checked_row(self, X, y, weight)
+            return
+        weights = np.array([weight])
+        refused = too_heavy(weights)
+        if refused is None:
+            with signals_wait:
+                _, refused = self._learn_codes(X, np.array([code]), weights, None)
+        if refused is not None:
+            raise refused
+
+    def _by_class(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Row weights times ``class_weight``; "balanced" by the counts up to each row."""
+        if self.class_weight is None or not len(self.classes_):
+            return weight
+        table = class_weight_table(self.class_weight, self.classes_)
+        if table is not None:
+            return weight * table[codes]
+        balance, self.class_counts_ = balanced_weights(codes, weight > 0.0, self.class_counts_)
+        return weight * balance
+
+    def _attach_predictions(self, error: DataError, out: list[Part]) -> None:
+        known = self.classes_
+        error.predictions = _labels(out, known)
+        error.scores, error.classes = _scores(out, known), known
 
     # ---- prediction ------------------------------------------------------------------------------
 
@@ -152,12 +358,7 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
         ``ahead`` rows after the next one. ``return_scores`` gives the scores instead, in the form
         of :meth:`decision_function`.
         """
-        scores = self._next_scores(self._check_next(X, ahead), ahead)
-        if return_scores:
-            return scores[:, 0] if len(self.classes_) <= 2 else scores
-        if len(self.classes_) == 0:
-            raise ValueError("no class is known yet: learn at least one row first")
-        return self.classes_[_decide(scores, len(self.classes_))]
+        return self._next_labels(X, ahead, return_scores)
 
     @available_if(_gives_probabilities)
     @locked
@@ -175,32 +376,89 @@ class OnlineClassifier(ClassifierMixin, CodedClasses):
 
         It differs from :meth:`predict_proba` as :meth:`predict_next` does from :meth:`predict`.
         """
-        return self._next_probabilities(self._check_next(X, ahead), ahead)
+        return self._next_probabilities(X, ahead)
 
-    def _next_probabilities(self, X: Any, ahead: int) -> np.ndarray:
-        """Probabilities (n, K) of checked rows that come next, in order."""
-        return self._probabilities(self._next_scores(X, ahead))
+    def _next_scores(self, X: Any, ahead: int, keys: list[Any] | None = None) -> np.ndarray:
+        if len(self.classes_) < 2:
+            return self.model_.scores(X)  # type: ignore[no-any-return]
+        return super()._next_scores(X, ahead, keys)
+
+    def _next_labels(
+        self, X: Any, ahead: int, return_scores: bool, groups: Any = None
+    ) -> np.ndarray:
+        """What :meth:`predict_next` gives."""
+        scores = self._next_scores(*self._next_rows(X, ahead, groups))
+        if return_scores:
+            return scores[:, 0] if len(self.classes_) <= 2 else scores
+        if len(self.classes_) == 0:
+            raise ValueError("no class is known yet: learn at least one row first")
+        return self.classes_[_decide(scores, len(self.classes_))]
+
+    def _next_probabilities(self, X: Any, ahead: int, groups: Any = None) -> np.ndarray:
+        """What :meth:`predict_proba_next` gives."""
+        X, ahead, keys = self._next_rows(X, ahead, groups)
+        P = self.model_.scores(X)
+        if self.memory_ is None or len(self.classes_) < 2:
+            return self._probabilities(P)
+        M, share = self.memory_.ask(X, P, ahead, keys)
+        return share * M + (1.0 - share) * self._probabilities(P)
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities (n, K) of scores (n, 1 or K)."""
         if len(self.classes_) <= 1:
             return np.ones((len(scores), len(self.classes_)))
-        return self._link(scores)
-
-    def _link(self, scores: np.ndarray) -> np.ndarray:
-        """Probabilities (n, K) of scores (n, 1 or K), K ≥ 2."""
+        if self.calibration_ is not None:
+            return self.calibration_.probabilities(scores)
         if scores.shape[1] == 1:
             positive = expit(scores[:, 0])
             return np.stack([1.0 - positive, positive], axis=1)
         return softmax(scores, axis=1)
 
-    def _outputs_of(self, scores: Any) -> Any:
-        from onkel.export.outputs import of_classes
+    # ---- what is learned beside the model --------------------------------------------------------
 
-        return of_classes(scores, self.classes_, self._exported_link())
+    def _take_in_own(self, other: Any, since: Any) -> None:
+        known = 0.0 if since is None else since.class_counts_
+        self.class_counts_ = joined((self.class_counts_, other.class_counts_, known))
+        if self.calibration_ is not None:
+            origin = None if since is None else since.calibration_
+            self.calibration_.take_in(other.calibration_, origin)
 
-    def _exported_link(self) -> Any:
-        """How scores become probabilities, for :func:`onkel.export.outputs.of_classes`."""
-        return self.probability_link
+    def _own_state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {
+            "classes": [plain_label(label) for label in self.classes_],
+            "classes_dtype": self.classes_.dtype.str,
+            "classes_fixed": self.classes_fixed_,
+            "class_counts": self.class_counts_,
+        }
+        if self.calibration_ is not None:
+            state["calibration"] = self.calibration_.get_state()
+        return state
+
+    def _n_outputs(self, state: dict[str, Any]) -> int:
+        classes = classes_of_state(state)
+        counts = Array(shape=(len(classes),), low=0.0)
+        check(state, {"classes_fixed": Flag(), "class_counts": counts})
+        class_weight_table(self.class_weight, classes)
+        return 1 if len(classes) <= 2 else len(classes)
+
+    def _take_own_state(self, state: dict[str, Any]) -> None:
+        self.classes_, self.classes_fixed_ = classes_of_state(state), state["classes_fixed"]
+        self.class_counts_ = np.array(state["class_counts"])
+        if self.calibration_ is not None:
+            with inside(state, "calibration") as calibration:
+                self.calibration_.set_state(calibration)
+
+
+def _labels(out: list[Part], classes: np.ndarray) -> np.ndarray:
+    """The labels (n,) predicted of parts."""
+    labels = [known[_decide(P, len(known))] for P, known in out if len(P)]
+    return np.concatenate(labels) if labels else classes[:0]
+
+
+def _scores(out: list[Part], classes: np.ndarray) -> np.ndarray:
+    """Scores (n, 1 or n_classes) of parts, in the classes known now."""
+    scores = [in_classes(P, known, classes) for P, known in out]
+    return np.concatenate(scores) if scores else np.zeros((0, max(1, len(classes))))
 
 
 def _decide(scores: np.ndarray, n_classes: int) -> np.ndarray:

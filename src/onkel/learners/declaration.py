@@ -7,11 +7,12 @@ the same way: what all learners share is written once, where it is declared.
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from inspect import cleandoc, get_annotations
 from typing import Any, TypeVar, dataclass_transform
 
@@ -65,6 +66,11 @@ def param(*, default: Any, doc: str, kind: str = "") -> Any:
     return field(default=default, metadata={"doc": doc, "kind": kind})
 
 
+def with_default(parameter: Any, default: Any) -> Any:
+    """A parameter of the same description with another default."""
+    return field(default=default, metadata=parameter.metadata)
+
+
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(param,))
 def declared(cls: type[T]) -> type[T]:
     """Give a class its constructor and its docstring."""
@@ -88,6 +94,11 @@ def _complete(cls: type[T], example: str) -> type[T]:
     if example:
         own["Examples"] = example
     cls._own_sections = own  # type: ignore[attr-defined]
+    for name in get_annotations(cls):
+        value = cls.__dict__.get(name)
+        if isinstance(value, Field):
+            # a dataclass writes into its fields, and several learners may declare the same one
+            setattr(cls, name, copy.copy(value))
     cls = dataclass(eq=False, repr=False, kw_only=True)(cls)
     _check_order(cls)
     cls.__doc__ = _docstring(cls)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import column_or_1d
 from onkel.errors import DataError
 from onkel.learners.checking import cell_error, first_error, not_finite
 from onkel.numerics.arrays import as_values
+from onkel.state import Text, check, require
 
 
 def required_target(estimator: Any, y: Any) -> Any:
@@ -194,3 +195,29 @@ def balanced_weights(
     own = np.maximum(sums[np.arange(len(codes)), codes], 1.0)
     seen = np.maximum((sums > 0.0).sum(axis=1), 1)
     return sums.sum(axis=1) / (seen * own), sums[-1] if len(codes) else counts
+
+
+def classes_of_state(state: dict[str, Any]) -> np.ndarray:
+    """The classes of a saved state: numbers or strings, in order."""
+    check(state, {"classes_dtype": Text()})
+    labels, dtype = state.get("classes"), np.dtype(state["classes_dtype"])
+    kinds = {"U": str, "b": bool, "i": int, "u": int, "f": float}
+    require(dtype.kind in kinds, f"classes_dtype: is {dtype}, of neither numbers nor strings")
+    right = isinstance(labels, list) and all(type(c) is kinds[dtype.kind] for c in labels)
+    require(right, f"classes: must be a list of {dtype}")
+    classes = np.array(labels, dtype=dtype)
+    require(classes.tolist() == labels, f"classes: hold labels that are none of {dtype}")
+    require(np.array_equal(np.unique(classes), classes), "classes: must differ, and be in order")
+    return classes
+
+
+def plain_label(label: Any) -> Any:
+    """A label as a value of Python's own."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def unknown_class(y: np.ndarray, row: int, classes: np.ndarray) -> DataError:
+    """The error of a row whose label is none of the classes given."""
+    label = y[row].item()
+    message = f"class {label!r} is not one of the classes given, {classes.tolist()!r}"
+    return DataError(message, row=row, column="y", value=label)

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from onkel.budgets import BUDGETS, Budget, make_budget
+from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import declared, param
+from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap, OverSupportSet
-from onkel.learners.shared import GradientClassifier, GradientRegressor, Seeded, StoringRegressor
+from onkel.learners.shared import (
+    CLASSIFICATION_LOSS,
+    DEAD_ZONE,
+    RANDOM_STATE,
+    REGRESSION_LOSS,
+    TUBE,
+)
 from onkel.maps import MAPS, FeatureMap, make_map
 from onkel.rules import RULES, Rule, make_rule
 from onkel.tables import listed
@@ -19,7 +29,7 @@ __all__ = [
 
 
 @declared
-class _ExplicitKernel(Seeded, OverMap):
+class _ExplicitKernel(OverMap):
     """Any map × any rule."""
 
     map: str | FeatureMap = param(
@@ -33,6 +43,7 @@ class _ExplicitKernel(Seeded, OverMap):
         "The passive-aggressive rule needs the hinge or the ε-insensitive loss; the perceptron "
         "brings its own.",
     )
+    random_state: Any = RANDOM_STATE
 
     def _make_map(self) -> FeatureMap:
         return make_map(self.map)
@@ -42,7 +53,7 @@ class _ExplicitKernel(Seeded, OverMap):
 
 
 @declared
-class ExplicitKernelClassifier(_ExplicitKernel, GradientClassifier):
+class ExplicitKernelClassifier(_ExplicitKernel, OnlineClassifier):
     """A classifier of your own: a map, a rule and a loss.
 
     ``f(x) = w · z(x)``, ``f ← a·f + b·κ(x, ·)`` with (a, b) from the rule.
@@ -66,9 +77,11 @@ class ExplicitKernelClassifier(_ExplicitKernel, GradientClassifier):
     0.96
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @declared
-class ExplicitKernelRegressor(_ExplicitKernel, GradientRegressor):
+class ExplicitKernelRegressor(_ExplicitKernel, OnlineRegressor):
     """A regressor of your own: a map, a rule and a loss; see :class:`ExplicitKernelClassifier`.
 
     Examples
@@ -82,9 +95,12 @@ class ExplicitKernelRegressor(_ExplicitKernel, GradientRegressor):
     1.00
     """
 
+    loss: str = REGRESSION_LOSS
+    epsilon: float = DEAD_ZONE
+
 
 @declared
-class _SupportKernel(OverSupportSet, Seeded):
+class _SupportKernel(OverSupportSet):
     """Any kernel × any rule × any budget."""
 
     rule: str | Rule = param(
@@ -98,6 +114,7 @@ class _SupportKernel(OverSupportSet, Seeded):
         doc=f'{listed(BUDGETS)}; "merging" needs the Gaussian kernel, "transfer" a shift-invariant '
         "one. An object of :mod:`onkel.budgets` sets its size (100).",
     )
+    random_state: Any = RANDOM_STATE
 
     def _make_rule(self) -> Rule:
         return make_rule(self.rule)
@@ -107,7 +124,7 @@ class _SupportKernel(OverSupportSet, Seeded):
 
 
 @declared
-class SupportKernelClassifier(_SupportKernel, GradientClassifier):
+class SupportKernelClassifier(_SupportKernel, OnlineClassifier):
     """A classifier of your own over a support set: a kernel, a rule, a budget and a loss.
 
     ``f(x) = Σ_j α_j κ(s_j, x)``, ``f ← a·f + b·κ(x, ·)`` with (a, b) from the rule; the budget
@@ -132,9 +149,11 @@ class SupportKernelClassifier(_SupportKernel, GradientClassifier):
     0.96
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @declared
-class SupportKernelRegressor(_SupportKernel, StoringRegressor):
+class SupportKernelRegressor(_SupportKernel, OnlineRegressor):
     """A regressor of your own over a support set; see :class:`SupportKernelClassifier`.
 
     Examples
@@ -148,3 +167,6 @@ class SupportKernelRegressor(_SupportKernel, StoringRegressor):
     >>> print(f"{model.score(X, y):.2f}")
     0.99
     """
+
+    loss: str = REGRESSION_LOSS
+    epsilon: float = TUBE

@@ -12,8 +12,10 @@ from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import LARGEST_WEIGHT
 from onkel.learners.declaration import declared
 from onkel.learners.labels import required_target, targets
+from onkel.learners.learning import Rows, learn, learn_by_model, learn_checked_row, refusal
+from onkel.learners.predictions import Predictions
 from onkel.losses import REGRESSION
-from onkel.model.lock import locked
+from onkel.model.transaction import locked
 
 
 @declared
@@ -33,7 +35,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         sample_weight : array of shape (n,), optional
             Weights ≥ 0; a row of weight 0 changes nothing.
         """
-        self._learn(X, y, sample_weight, whole=True)
+        learn(self, X, y, sample_weight, whole=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -44,14 +46,18 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         DataError
             At the first row with a NaN or an infinity; the rows before it have been learned.
         """
-        self._learn(X, y, sample_weight)
+        learn(self, X, y, sample_weight)
         return self
 
     def predict_then_learn(
         self, X: Any, y: Any, sample_weight: Any = None, return_scores: bool = False
     ) -> np.ndarray:
         """Learn the rows in order; returns the values (n,) predicted before each was learned."""
-        return np.asarray(self._learn(X, y, sample_weight))
+        return joined_values(learn(self, X, y, sample_weight))
+
+    def predictions_then_learn(self, X: Any, y: Any, groups: Any = None) -> Predictions:
+        """As ``predict_then_learn``, in the form that classifiers share."""
+        return Predictions(joined_values(learn(self, X, y, None, groups=groups)))
 
     def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
         return targets(required_target(self, y), self.dtype)
@@ -62,24 +68,29 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     def _n_outputs(self, state: dict[str, Any]) -> int:
         return 1
 
-    def _learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        P, refused = self._learn_weighted(X, y, weight)
-        self.n_rows_ += int(np.count_nonzero(weight[: len(P)]))
+    def _learn_rows(self, rows: Rows, a: int, b: int, out: list[np.ndarray]) -> None:
+        X, y, weight, keys = rows.part(a, b)
+        P, refused = learn_by_model(self, X, y, weight)
+        n = len(P)
+        if self.memory_ is not None:
+            keys = None if keys is None else keys[:n]
+            P = self.memory_.learn(X[:n], P, y[:n], weight[:n], keys)
+        self.n_rows_ += int(np.count_nonzero(weight[:n]))
+        out.append(P[:, 0])
         if refused is not None:
-            refused.predictions = P[:, 0]
-            raise refused
-        return P[:, 0]
-
-    def _predicted(self, out: np.ndarray) -> np.ndarray:
-        return out
+            raise refusal(self, refused, a, out)
 
     @locked
     def _learn_row(self, X: np.ndarray, y: float, weight: float = 1.0) -> None:
         """Learn one row X (1, d), already checked and of the learner's dtype."""
-        if weight > LARGEST_WEIGHT:
-            self.partial_fit(X, [y], [weight])  # raises an error that says why
-        self.model_.learn_row(X, y, weight)
-        self.n_rows_ += weight > 0.0
+        if weight > LARGEST_WEIGHT or self.memory_ is not None:
+            # a weight too large raises an error that says why
+            self.partial_fit(X, [y], [weight])
+        else:
+            learn_checked_row(self, X, y, weight)
+
+    def _attach_predictions(self, error: DataError, out: list[np.ndarray]) -> None:
+        error.predictions = joined_values(out)
 
     def predict(self, X: Any) -> np.ndarray:
         """Values (n,) of the rows X (n, d)."""
@@ -93,13 +104,13 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         For other learners, and far ahead, this is :meth:`predict`. The first row of X comes
         ``ahead`` rows after the next one.
         """
-        return self._next_scores(self._check_next(X, ahead), ahead)[:, 0]
+        return self._next_scores(*self._next_rows(X, ahead, None))[:, 0]
 
     def model_scores(self, X: Any) -> np.ndarray:
         """Outputs (n, 1) of the rows X (n, d)."""
         return self._scores(X)
 
-    def _outputs_of(self, scores: Any) -> Any:
-        from onkel.export.outputs import of_value
 
-        return of_value(scores)
+def joined_values(out: list[np.ndarray]) -> np.ndarray:
+    """The predictions (n,) of pieces, as one."""
+    return out[0] if len(out) == 1 else np.concatenate([*out, np.empty(0)])

@@ -12,8 +12,8 @@ from onkel.budgets import Budget, model_of
 from onkel.explicit.model import ExplicitModel
 from onkel.kernels import Kernel, make_kernel
 from onkel.learners.base import OnlineEstimator
-from onkel.learners.declaration import declared, param
-from onkel.learners.shared import Width
+from onkel.learners.declaration import declared
+from onkel.learners.shared import ANY_KERNEL, GAMMA, N_WARMUP
 from onkel.losses import Loss
 from onkel.maps import FeatureMap
 from onkel.maps.base import draw_seed
@@ -56,7 +56,7 @@ class OverMap(OnlineEstimator):
 
 
 @declared
-class OverSupportSet(Width):
+class OverSupportSet(OnlineEstimator):
     """f(x) = Σ_j α_j κ(s_j, x) over stored rows s_j: the learner names a rule and a budget.
 
     Attributes
@@ -72,7 +72,9 @@ class OverSupportSet(Width):
     """
 
     _representation = "support set"
-    kernel: str | Kernel = param(default="gaussian", doc="Any kernel of :mod:`onkel.kernels`.")
+    kernel: str | Kernel = ANY_KERNEL
+    gamma: float | str = GAMMA
+    n_warmup: int = N_WARMUP
 
     def _make_budget(self) -> Budget:
         raise NotImplementedError(f"{type(self).__name__} names no budget")
@@ -111,10 +113,3 @@ class OverSupportSet(Width):
         """The kernel's width in use; NaN before the first row where it is fitted."""
         check_is_fitted(self)
         return self.model_.gamma_
-
-
-@declared
-class Budgeted(OverSupportSet):
-    """A support set of bounded size."""
-
-    budget: int = param(default=100, doc="Most rows stored, B ≥ 1.")

@@ -8,7 +8,7 @@ import numpy as np
 
 from onkel.errors import MergeError
 from onkel.losses import Loss
-from onkel.model.guard import Guard
+from onkel.model.transaction import RowLog, learn_or_undo
 from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.notices import working
@@ -33,7 +33,7 @@ class Model:
         self.epsilon = float(epsilon)
         self.par = vector() if rule is None else rule.parameters()
         self.n_outputs = n_outputs
-        self.guard = Guard()
+        self.undo_log = RowLog()
 
     def _new_state(self) -> np.ndarray:
         """The loops' state vector for f = 0."""
@@ -96,7 +96,7 @@ class Model:
         """Add what ``other`` learned since both were ``origin`` (None: since the first row)."""
         raise NotImplementedError
 
-    # ---- what the guard asks -------------------------------------------------------------------
+    # ---- what undoing asks ---------------------------------------------------------------------
 
     @property
     def cannot_diverge(self) -> bool:
@@ -117,6 +117,18 @@ class Model:
 
     # ---- one row -------------------------------------------------------------------------------
 
+    def row_to_learn(self, X: np.ndarray) -> np.ndarray | None:
+        """What one compiled call can learn of the row X (1, d); None where that takes more."""
+        return None
+
+    def learn_made_row(self, Z: np.ndarray, y: float, weight: float) -> None:
+        """Learn what :meth:`row_to_learn` gave, in one compiled call."""
+        raise NotImplementedError
+
+    def made_rows(self) -> float:
+        """A number that changes with each row that :meth:`learn_made_row` learns."""
+        raise NotImplementedError
+
     def score_row(self, X: np.ndarray) -> np.ndarray:
         """f(x), (K,) in float64, of one row X (1, d), finite and of the model's dtype."""
         return self.scores(X)[0]
@@ -126,6 +138,11 @@ class Model:
         self.learn(X, np.array([y]), np.array([weight]))
 
     # ---- learning ------------------------------------------------------------------------------
+
+    @property
+    def rows_at_once(self) -> int:
+        """As many rows as are learned in well under a second: signals wait for their end."""
+        return 2048
 
     def scores(self, X: Any) -> np.ndarray:
         """f(x) of each row, (n, K) in float64."""
@@ -141,7 +158,7 @@ class Model:
         DivergenceError
             At a row after which the model would not be finite; the rows before it are learned.
         """
-        return self.guard.learn(self, X, y, weight)
+        return learn_or_undo(self, X, y, weight)
 
     def learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """As :meth:`learn`, without a check for divergence."""

@@ -13,9 +13,9 @@ from onkel.columns.scaling import OnlineScaler
 from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
-from onkel.learners.grouping import by_group
-from onkel.learners.told import Told
-from onkel.model.lock import locked
+from onkel.learners.checking import by_group
+from onkel.learners.predictions import Predictions
+from onkel.model.transaction import locked
 from onkel.persistence.contents import model_of_part, part_of
 from onkel.pipeline.inputs import Inputs
 from onkel.pipeline.learning import learn_rows
@@ -127,16 +127,16 @@ class BlockModel:
         DataError
             If a row is bad. The rows before it have been learned; it and later rows have not.
         """
-        return self.tell_then_learn(block, source).predictions
+        return self.predictions_then_learn(block, source).predictions
 
     @locked
-    def tell_then_learn(self, block: Block, source: str | None = None) -> Told:
+    def predictions_then_learn(self, block: Block, source: str | None = None) -> Predictions:
         """As `learn`; a classifier also returns the scores behind its predictions."""
         if block.y is None:
             raise DataError("there is no target to learn: give y, or name its column (target=)")
         X, y = block.X, np.asarray(block.y)
         if not len(y):
-            return Told(y)
+            return Predictions(y)
         try:
             return learn_rows(self, X, y, block.late, block.groups)
         except DataError as error:

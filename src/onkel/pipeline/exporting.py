@@ -14,6 +14,7 @@ from onkel.export.functions import where
 from onkel.export.graph import Graph, Value, write
 from onkel.export.outputs import in_units
 from onkel.learners.base import OnlineEstimator
+from onkel.learners.saving import graph_facts, graph_outputs
 from onkel.pipeline.statistics import is_fitted
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def export(
     graph = Graph()
     named = model.encoder is not None and model.encoder.n_vector is None
     rows = _of_columns(model, graph, values or {}) if named else _of_vectors(model, graph)
-    outputs = learner.graph_outputs(scaled(model.scaler, rows))
+    outputs = graph_outputs(learner, scaled(model.scaler, rows))
     target = model.target_scaler
     if target is not None:
         outputs = in_units(outputs, target.scale, target.center)
@@ -87,7 +88,7 @@ def _of_vectors(model: BlockModel, graph: Graph) -> Value:
 
 
 def _facts(model: BlockModel, learner: OnlineEstimator) -> dict[str, Any]:
-    facts, encoder = learner.graph_facts(), model.encoder
+    facts, encoder = graph_facts(learner), model.encoder
     if encoder is None:
         return facts
     if encoder.target is not None:

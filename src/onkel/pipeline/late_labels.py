@@ -11,8 +11,8 @@ import numpy as np
 from onkel import persistence
 from onkel.columns.failures import shorten
 from onkel.errors import DataError
-from onkel.learners.grouping import by_group
-from onkel.model.lock import locked
+from onkel.learners.checking import by_group
+from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense, as_values
 from onkel.persistence.contents import model_of_part, part_of
 from onkel.pipeline.label_queue import LabelQueue, Waiting

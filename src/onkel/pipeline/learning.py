@@ -12,9 +12,9 @@ import numpy as np
 
 from onkel.columns.scaling import OnlineScaler
 from onkel.errors import DataError
-from onkel.learners.grouping import by_group
+from onkel.learners.checking import by_group
 from onkel.learners.labels import targets
-from onkel.learners.told import Told, joined
+from onkel.learners.predictions import Predictions, joined
 from onkel.numerics.arrays import with_zero_columns
 from onkel.pipeline.inputs import Inputs, Segment
 from onkel.pipeline.statistics import RecentRows, RunningStatistics, is_fitted
@@ -35,7 +35,7 @@ class Parts(Protocol):
     def scaler(self) -> OnlineScaler: ...
 
 
-def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> Told:
+def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> Predictions:
     """Learn rows up to the first bad one."""
     if model.task == "regression" and y.dtype.kind not in "biuf":
         y, error = targets(y, np.float64)
@@ -47,7 +47,7 @@ def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> T
                 error.predictions, error.scores, error.classes = told
             raise error
     before = model._inputs.get_state(), model._statistics.get_state(), model.n_rows
-    done: list[Told] = []
+    done: list[Predictions] = []
     try:
         for segment in model._inputs.learn(X, y, late):
             done.append(_learn_segment(model, segment, groups))
@@ -57,7 +57,7 @@ def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> T
             if error.row is not None:
                 error.row += sum(len(one.predictions) for one in done)
             if error.predictions is not None:
-                done.append(Told(error.predictions, error.scores, error.classes))
+                done.append(Predictions(error.predictions, error.scores, error.classes))
             if done:
                 error.predictions, error.scores, error.classes = joined(done)
         raise
@@ -65,7 +65,7 @@ def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> T
     return joined(done)
 
 
-def _learn_segment(model: Parts, segment: Segment, groups: Any) -> Told:
+def _learn_segment(model: Parts, segment: Segment, groups: Any) -> Predictions:
     """Learn rows with the same columns up to the first bad one."""
     X, late = _widened(model, segment.X, segment.late)
     if late:
@@ -81,7 +81,7 @@ def _learn_segment(model: Parts, segment: Segment, groups: Any) -> Told:
         raise
     own = None if groups is None else groups[segment.start :][: len(segment.y)]
     try:
-        told = model.estimator.tell_then_learn(rows.X, rows.y, **by_group(model.estimator, own))
+        told = model.estimator.predictions_then_learn(rows.X, rows.y, **by_group(model.estimator, own))
     except DataError as error:
         if error.predictions is not None:
             error.predictions = rows.in_units(error.predictions)

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from onkel.errors import MergeError
 from onkel.merging import require_same
-from onkel.model.lock import locked
+from onkel.model.transaction import locked
 from onkel.pipeline.block_model import BlockModel
 from onkel.pipeline.statistics import is_fitted
 

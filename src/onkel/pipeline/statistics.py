@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from onkel.columns.scaling import OnlineScaler, refuse_bad
 from onkel.columns.target_scaling import OnlineTargetScaler, finite_targets
 from onkel.errors import DataError
-from onkel.learners.named.least_squares import UncertainRegressor
 from onkel.numerics.arrays import as_dense, with_zero_columns
 from onkel.state import Array, Fields, Sizes, Stateful, inside, require
 
@@ -80,7 +79,7 @@ def located(
 
 def error_bars(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Predictions (n,) and their standard deviations (n,); ValueError if the learner has none."""
-    if not isinstance(estimator, UncertainRegressor):
+    if not getattr(estimator, "knows_std", False):
         raise ValueError(
             f"{type(estimator).__name__} has no error bars; the regressors okl and krls have"
         )

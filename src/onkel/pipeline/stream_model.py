@@ -10,7 +10,7 @@ import numpy as np
 
 from onkel import persistence
 from onkel.errors import DataError
-from onkel.model.lock import locked
+from onkel.model.transaction import locked
 from onkel.pipeline.merging import MergeableModel
 from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
 from onkel.pipeline.statistics import is_fitted

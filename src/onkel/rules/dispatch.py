@@ -49,5 +49,5 @@ def step(context, weight, value, c2, q):
         return doubly_step(par, state[T], weight)
     if rule >= FIRST_ADDRESS:
         return call_rule(rule, 1, par, state, weight, value, c2 * q)
-    # not a ValueError: the guard would take it for a row that cannot be learned
+    # not a ValueError: undoing would take it for a row that cannot be learned
     raise NotImplementedError("unknown rule: rules/dispatch.py has no step for its number")

@@ -78,7 +78,7 @@ class SupportModel(StoredRows):
     def _fit_first(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         self.gamma_ = fit_gamma(self.gamma, self.kernel, X)
 
-    # ---- what the guard asks -------------------------------------------------------------------
+    # ---- what undoing asks ---------------------------------------------------------------------
 
     def is_finite(self) -> bool:
         return not self.ready or bool(np.isfinite(self.A.sum()) and np.isfinite(self.state.sum()))

@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from onkel.learners.told import Told
+from onkel.learners.predictions import Predictions
 from onkel.numerics.arrays import as_dense
 
 
@@ -51,7 +51,7 @@ class Adapter(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "n_rows_" in vars(self)
 
-    def tell_then_learn(self, X: Any, y: Any) -> Told:
+    def predictions_then_learn(self, X: Any, y: Any) -> Predictions:
         """Predict each row, then learn it."""
         X, y = as_dense(X), np.asarray(y)
         if "n_rows_" not in vars(self):
@@ -59,7 +59,7 @@ class Adapter(BaseEstimator):
         step = self._learn_one if isinstance(self.learner, _OneByOne) else self._learn_row
         rows = np.pad(X, ((0, 0), (0, max(self.room - X.shape[1], 0))))
         predicted = [step(rows[t : t + 1], y[t]) for t in range(len(y))]
-        return Told(np.array(predicted, dtype=self._dtype(y)))
+        return Predictions(np.array(predicted, dtype=self._dtype(y)))
 
     def add_columns(self, n: int, *, quietly: bool = False) -> Self:
         """Accept n more columns, which were 0 so far; for a new value of a text column, say.
@@ -80,12 +80,12 @@ class Adapter(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the rows in their order, after those learned before."""
-        self.tell_then_learn(X, y)
+        self.predictions_then_learn(X, y)
         return self
 
     def predict_then_learn(self, X: Any, y: Any) -> np.ndarray:
         """Predictions made before each row was learned."""
-        return self.tell_then_learn(X, y).predictions
+        return self.predictions_then_learn(X, y).predictions
 
     def _dtype(self, y: np.ndarray) -> Any:
         raise NotImplementedError

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from onkel.kernels import Kernel
+from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
 from onkel.learners.shared import (
-    GradientClassifier,
-    GradientRegressor,
-    GradientSteps,
-    Seeded,
-    ShiftInvariant,
+    ALPHA,
+    CLASSIFICATION_LOSS,
+    DEAD_ZONE,
+    GAMMA,
+    LEARNING_RATE,
+    N_WARMUP,
+    RANDOM_STATE,
+    REGRESSION_LOSS,
+    SCHEDULE,
+    SHIFT_INVARIANT_KERNEL,
+    gradient_steps,
 )
 from onkel.maps import (
     FastfoodFeatures,
@@ -32,7 +42,7 @@ __all__ = [
 
 
 @declared
-class _FOGD(GradientSteps, ShiftInvariant, Seeded, OverMap):
+class _FOGD(OverMap):
     """Random Fourier map × gradient.
 
     Notes
@@ -55,6 +65,15 @@ class _FOGD(GradientSteps, ShiftInvariant, Seeded, OverMap):
 
     n_components: int = param(default=400, doc="Number of frequencies D ≥ 1 (2D features).")
     orthogonal: bool = param(default=False, doc="Draw orthogonal frequencies: smaller variance.")
+    learning_rate: float = LEARNING_RATE
+    schedule: str | float = SCHEDULE
+    alpha: float = ALPHA
+    kernel: str | Kernel = SHIFT_INVARIANT_KERNEL
+    gamma: float | str = GAMMA
+    n_warmup: int = N_WARMUP
+    random_state: Any = RANDOM_STATE
+
+    _make_rule = gradient_steps
 
     def _make_map(self) -> FeatureMap:
         return FourierFeatures(
@@ -63,7 +82,7 @@ class _FOGD(GradientSteps, ShiftInvariant, Seeded, OverMap):
 
 
 @learner("n_components=100, gamma=2.0, random_state=0", score="0.96")
-class FOGDClassifier(_FOGD, GradientClassifier):
+class FOGDClassifier(_FOGD, OnlineClassifier):
     """Fourier online gradient descent: a fixed random map of the kernel and a linear model on it.
 
     ``z = [cos ω·x, sin ω·x]/√D``, ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. O(D·d) a row, at the
@@ -74,18 +93,23 @@ class FOGDClassifier(_FOGD, GradientClassifier):
     :class:`NOGDClassifier`.
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @learner("n_components=100, gamma=2.0, random_state=0", score="1.00")
-class FOGDRegressor(_FOGD, GradientRegressor):
+class FOGDRegressor(_FOGD, OnlineRegressor):
     """Fourier online gradient descent for regression; see :class:`FOGDClassifier`.
 
     ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. The target should be of order 1 (the command-line tool
     scales it): steps are in its units.
     """
 
+    loss: str = REGRESSION_LOSS
+    epsilon: float = DEAD_ZONE
+
 
 @declared
-class _Fastfood(GradientSteps, ShiftInvariant, Seeded, OverMap):
+class _Fastfood(OverMap):
     """Fastfood map × gradient.
 
     Notes
@@ -110,13 +134,21 @@ class _Fastfood(GradientSteps, ShiftInvariant, Seeded, OverMap):
         default="gaussian",
         doc="A radial kernel: gaussian, rational_quadratic, matern32 or matern52.",
     )
+    learning_rate: float = LEARNING_RATE
+    schedule: str | float = SCHEDULE
+    alpha: float = ALPHA
+    gamma: float | str = GAMMA
+    n_warmup: int = N_WARMUP
+    random_state: Any = RANDOM_STATE
+
+    _make_rule = gradient_steps
 
     def _make_map(self) -> FeatureMap:
         return FastfoodFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)
 
 
 @learner("n_components=100, gamma=2.0, random_state=0", score="0.96")
-class FastfoodClassifier(_Fastfood, GradientClassifier):
+class FastfoodClassifier(_Fastfood, OnlineClassifier):
     """Online gradient descent over Fastfood features: random Fourier features without a matrix.
 
     ``z = [cos v, sin v]/√D`` with ``v = √(2γ) S H G Π H B x/√m``,
@@ -127,18 +159,23 @@ class FastfoodClassifier(_Fastfood, GradientClassifier):
     faster and a little more accurate.
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @learner("n_components=100, gamma=2.0, random_state=0", score="1.00")
-class FastfoodRegressor(_Fastfood, GradientRegressor):
+class FastfoodRegressor(_Fastfood, OnlineRegressor):
     """Online gradient descent over Fastfood features for regression; see the classifier.
 
     ``w ← (1 - η_t α) w - η_t ∂loss/∂f z`` as in :class:`FastfoodClassifier`. The target should be
     of order 1 (the command-line tool scales it): steps are in its units.
     """
 
+    loss: str = REGRESSION_LOSS
+    epsilon: float = DEAD_ZONE
+
 
 @declared
-class _DoublySGD(ShiftInvariant, Seeded, OverMap):
+class _DoublySGD(OverMap):
     """Regenerated Fourier map × doubly stochastic gradient.
 
     Notes
@@ -173,6 +210,10 @@ class _DoublySGD(ShiftInvariant, Seeded, OverMap):
         default=1e-5, doc="At least 0 (θ' in the paper): the step is half of η after 1/decay rows."
     )
     alpha: float = param(default=0.0, doc="L2 penalty α ≥ 0 (ν in the paper).")
+    kernel: str | Kernel = SHIFT_INVARIANT_KERNEL
+    gamma: float | str = GAMMA
+    n_warmup: int = N_WARMUP
+    random_state: Any = RANDOM_STATE
 
     def _make_map(self) -> FeatureMap:
         return RegeneratedFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)
@@ -187,7 +228,7 @@ class _DoublySGD(ShiftInvariant, Seeded, OverMap):
 
 
 @learner("n_components=256, n_per_row=32, gamma=2.0, random_state=0", score="0.96")
-class DoublySGDClassifier(_DoublySGD, GradientClassifier):
+class DoublySGDClassifier(_DoublySGD, OnlineClassifier):
     """Doubly stochastic gradient descent: each row moves the weights of a few random features.
 
     ``w ← (1 - η_t α) w``, then ``w_s ← w_s - η_t ∂loss/∂f (D/b) z_s`` for the b frequencies s of
@@ -201,11 +242,16 @@ class DoublySGDClassifier(_DoublySGD, GradientClassifier):
     all of the time. With fewer, FOGD and :class:`FastfoodClassifier` are faster and as accurate.
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @learner("n_components=256, n_per_row=32, gamma=2.0, random_state=0", score="1.00")
-class DoublySGDRegressor(_DoublySGD, GradientRegressor):
+class DoublySGDRegressor(_DoublySGD, OnlineRegressor):
     """Doubly stochastic gradient descent for regression; see :class:`DoublySGDClassifier`.
 
     ``w_s ← w_s - η_t ∂loss/∂f (D/b) z_s``. The target should be of order 1 (the command-line tool
     scales it): steps are in its units.
     """
+
+    loss: str = REGRESSION_LOSS
+    epsilon: float = DEAD_ZONE

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from onkel.budgets import BoundedRemoval, Budget, NoBudget, OldestRemoval
-from onkel.learners.declaration import Row, declared, learner, param
-from onkel.learners.representations import Budgeted, OverSupportSet
+from onkel.learners.classification import OnlineClassifier
+from onkel.learners.declaration import Row, declared, learner, param, with_default
+from onkel.learners.regression import OnlineRegressor
+from onkel.learners.representations import OverSupportSet
 from onkel.learners.shared import (
-    GradientSteps,
-    MarginClassifier,
-    Seeded,
-    StoringClassifier,
-    StoringRegressor,
-    TubeRegressor,
+    ALPHA,
+    BUDGET,
+    HINGE_LOSS,
+    LEARNING_RATE,
+    RANDOM_STATE,
+    REGRESSION_LOSS,
+    SCHEDULE,
+    STORING_LOSS,
+    TUBE,
+    TUBE_LOSS,
+    gradient_steps,
 )
 from onkel.rules import Norma, Rule
 
@@ -26,7 +35,7 @@ __all__ = [
 
 
 @declared
-class _OGD(GradientSteps, OverSupportSet):
+class _OGD(OverSupportSet):
     """Support set without a budget × gradient.
 
     Notes
@@ -40,13 +49,18 @@ class _OGD(GradientSteps, OverSupportSet):
             "Kivinen et al. 2001", "section 3",
         ),
     )  # fmt: skip
+    learning_rate: float = LEARNING_RATE
+    schedule: str | float = SCHEDULE
+    alpha: float = ALPHA
+
+    _make_rule = gradient_steps
 
     def _make_budget(self) -> Budget:
         return NoBudget()
 
 
 @learner("gamma=2.0", score="0.96")
-class OGDClassifier(_OGD, StoringClassifier):
+class OGDClassifier(_OGD, OnlineClassifier):
     """Kernel online gradient descent: every row with a gradient is stored.
 
     ``f ← (1 - η_t α) f - η_t ∂loss/∂f κ(x, ·)``.
@@ -56,19 +70,23 @@ class OGDClassifier(_OGD, StoringClassifier):
     :class:`BOGDClassifier`, or :class:`FOGDClassifier`.
     """
 
+    loss: str = STORING_LOSS
+
 
 @learner("gamma=2.0", score="0.99")
-class OGDRegressor(_OGD, StoringRegressor):
+class OGDRegressor(_OGD, OnlineRegressor):
     """Kernel online gradient descent for regression; see :class:`OGDClassifier`.
 
     ``f ← (1 - η_t α) f + η_t (y - f) κ(x, ·)`` where \\|y - f\\| > ε, for the squared loss.
     """
 
+    loss: str = REGRESSION_LOSS
+    epsilon: float = TUBE
     learning_rate: float = 0.3
 
 
 @declared
-class _NORMA(GradientSteps, Budgeted):
+class _NORMA(OverSupportSet):
     """Support set that drops its oldest × NORMA.
 
     Notes
@@ -88,8 +106,10 @@ class _NORMA(GradientSteps, Budgeted):
         doc="Share ν in (0, 1) of the rows that ends up outside of the tube, or short of the "
         "margin.",
     )
-    learning_rate: float = 0.1
-    alpha: float = 0.01
+    learning_rate: float = with_default(LEARNING_RATE, 0.1)
+    schedule: str | float = SCHEDULE
+    alpha: float = with_default(ALPHA, 0.01)
+    budget: int = BUDGET
 
     def _make_rule(self) -> Rule:
         return Norma(self.nu, self.learning_rate, self.schedule, self.alpha)
@@ -99,7 +119,7 @@ class _NORMA(GradientSteps, Budgeted):
 
 
 @learner("gamma=2.0", score="0.95")
-class NORMAClassifier(_NORMA, MarginClassifier):
+class NORMAClassifier(_NORMA, OnlineClassifier):
     """NORMA: decaying gradient descent that drops its oldest terms, with an adaptive margin.
 
     ``f ← (1 - η_t α) f + η_t y κ(x, ·)`` where y f < ρ, and ρ adapts so that a share ν of the rows
@@ -109,18 +129,23 @@ class NORMAClassifier(_NORMA, MarginClassifier):
     loss.
     """
 
+    loss: str = HINGE_LOSS
+
 
 @learner("gamma=2.0", score="0.99")
-class NORMARegressor(_NORMA, TubeRegressor):
+class NORMARegressor(_NORMA, OnlineRegressor):
     """NORMA for regression, with a tube that adapts; see :class:`NORMAClassifier`.
 
     ``f ← (1 - η_t α) f + η_t sgn(y - f) κ(x, ·)`` where \\|y - f\\| > ε; ``ε ← ε + η_t (1 - ν)``
     there, ``ε ← ε - η_t ν`` elsewhere. ``epsilon`` is where the tube starts.
     """
 
+    loss: str = TUBE_LOSS
+    epsilon: float = TUBE
+
 
 @declared
-class _BOGD(GradientSteps, Budgeted, Seeded):
+class _BOGD(OverSupportSet):
     """Support set with bounded random removal × gradient.
 
     Notes
@@ -151,13 +176,19 @@ class _BOGD(GradientSteps, Budgeted, Seeded):
         kind='{"each", "all"}',
         doc="A coefficient beyond the bound is cut, or all of f is multiplied so that it fits.",
     )
+    learning_rate: float = LEARNING_RATE
+    schedule: str | float = SCHEDULE
+    alpha: float = ALPHA
+    random_state: Any = RANDOM_STATE
+
+    _make_rule = gradient_steps
 
     def _make_budget(self) -> Budget:
         return BoundedRemoval(self.budget, self.removal, self.max_weight, self.bound)
 
 
 @learner("gamma=2.0, random_state=0", score="0.96")
-class BOGDClassifier(_BOGD, StoringClassifier):
+class BOGDClassifier(_BOGD, OnlineClassifier):
     """Bounded online gradient descent: the rows kept make up for one removed at random.
 
     ``f ← (1 - η_t α) f - η_t ∂loss/∂f κ(x, ·)``; a full set drops one row at random, multiplies the
@@ -167,12 +198,16 @@ class BOGDClassifier(_BOGD, StoringClassifier):
     bound add noise: ``removal="oldest", max_weight=inf`` is steadier there.
     """
 
+    loss: str = STORING_LOSS
+
 
 @learner("gamma=2.0, random_state=0", score="0.99")
-class BOGDRegressor(_BOGD, StoringRegressor):
+class BOGDRegressor(_BOGD, OnlineRegressor):
     """Bounded online gradient descent for regression; see :class:`BOGDClassifier`.
 
     ``f ← (1 - η_t α) f + η_t (y - f) κ(x, ·)`` where \\|y - f\\| > ε, for the squared loss.
     """
 
+    loss: str = REGRESSION_LOSS
+    epsilon: float = TUBE
     learning_rate: float = 0.3

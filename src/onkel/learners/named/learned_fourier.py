@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from onkel.kernels import Kernel
+from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
 from onkel.learners.shared import (
-    GradientClassifier,
-    GradientRegressor,
-    GradientSteps,
-    Seeded,
-    ShiftInvariant,
-    Width,
+    ALPHA,
+    CLASSIFICATION_LOSS,
+    DEAD_ZONE,
+    GAMMA,
+    LEARNING_RATE,
+    N_WARMUP,
+    RANDOM_STATE,
+    REGRESSION_LOSS,
+    SCHEDULE,
+    SHIFT_INVARIANT_KERNEL,
+    gradient_steps,
 )
 from onkel.maps import AlignedFourier, FeatureMap, ReparameterizedFeatures
 
@@ -18,7 +28,7 @@ __all__ = ["AlignedClassifier", "AlignedRegressor", "RRFClassifier", "RRFRegress
 
 
 @declared
-class _RRF(GradientSteps, Width, Seeded, OverMap):
+class _RRF(OverMap):
     """Reparameterized map × gradient.
 
     Attributes
@@ -73,6 +83,13 @@ class _RRF(GradientSteps, Width, Seeded, OverMap):
         "components of a spectral mixture, whose means and shares move, too.",
     )
     n_mixtures: int = param(default=4, doc="Number of components of a mixture.")
+    learning_rate: float = LEARNING_RATE
+    schedule: str | float = SCHEDULE
+    alpha: float = ALPHA
+    n_warmup: int = N_WARMUP
+    random_state: Any = RANDOM_STATE
+
+    _make_rule = gradient_steps
 
     def _make_map(self) -> FeatureMap:
         return ReparameterizedFeatures(
@@ -88,7 +105,7 @@ class _RRF(GradientSteps, Width, Seeded, OverMap):
 
 
 @learner("n_components=50, random_state=0", score="0.94")
-class RRFClassifier(_RRF, GradientClassifier):
+class RRFClassifier(_RRF, OnlineClassifier):
     """Reparameterized random features: Fourier features that learn a width for every input.
 
     ``ω_d = exp(g) ∘ e_d`` with fixed noise e_d ~ N(0, I);
@@ -100,18 +117,23 @@ class RRFClassifier(_RRF, GradientClassifier):
     so a block is not one matrix product.
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @learner("n_components=50, random_state=0", score="1.00")
-class RRFRegressor(_RRF, GradientRegressor):
+class RRFRegressor(_RRF, OnlineRegressor):
     """Reparameterized random features for regression; see :class:`RRFClassifier`.
 
     ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``, ``g ← g - η_g ∂loss/∂g``. Targets should be of order 1.
     The paper's losses ℓ2, ℓ1 and ε are "squared", "absolute" and "epsilon_insensitive".
     """
 
+    loss: str = REGRESSION_LOSS
+    epsilon: float = DEAD_ZONE
+
 
 @declared
-class _Aligned(GradientSteps, ShiftInvariant, Seeded, OverMap):
+class _Aligned(OverMap):
     """Aligned Fourier map × gradient.
 
     Attributes
@@ -152,6 +174,15 @@ class _Aligned(GradientSteps, ShiftInvariant, Seeded, OverMap):
     n_align: int | None = param(
         default=16_384, doc="Number of rows after which the features are fixed; None: never."
     )
+    learning_rate: float = LEARNING_RATE
+    schedule: str | float = SCHEDULE
+    alpha: float = ALPHA
+    kernel: str | Kernel = SHIFT_INVARIANT_KERNEL
+    gamma: float | str = GAMMA
+    n_warmup: int = N_WARMUP
+    random_state: Any = RANDOM_STATE
+
+    _make_rule = gradient_steps
 
     def _make_map(self) -> FeatureMap:
         return AlignedFourier(
@@ -169,7 +200,7 @@ class _Aligned(GradientSteps, ShiftInvariant, Seeded, OverMap):
 
 
 @declared
-class AlignedClassifier(_Aligned, GradientClassifier):
+class AlignedClassifier(_Aligned, OnlineClassifier):
     """Gradient steps over random Fourier features that are chosen by how well they fit the labels.
 
     ``f(x) = w·z(x)``, z the D of N random cosines whose weights q maximise the alignment
@@ -197,9 +228,11 @@ class AlignedClassifier(_Aligned, GradientClassifier):
     0.79
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @declared
-class AlignedRegressor(_Aligned, GradientRegressor):
+class AlignedRegressor(_Aligned, OnlineRegressor):
     """Aligned random features for regression; see :class:`AlignedClassifier`.
 
     ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``, z aligned with the targets, which should be of order 1.
@@ -216,3 +249,6 @@ class AlignedRegressor(_Aligned, GradientRegressor):
     0.47
     0.87
     """
+
+    loss: str = REGRESSION_LOSS
+    epsilon: float = DEAD_ZONE

@@ -1,4 +1,4 @@
-"""Kernel recursive least squares (KRLS), and what exact least squares adds to a learner."""
+"""Kernel recursive least squares (KRLS)."""
 
 from __future__ import annotations
 
@@ -6,77 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from onkel.default.calibration import Calibration
-from onkel.errors import DataError
 from onkel.kernels import Kernel
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
-from onkel.learners.shared import Width
+from onkel.learners.shared import GAMMA, N_WARMUP
 from onkel.maps import FeatureMap, NystroemFeatures
-from onkel.model.lock import locked
+from onkel.model.transaction import locked
 from onkel.rules import LeastSquares, Rule
-from onkel.state import inside
 
 __all__ = ["KernelRLSClassifier", "KernelRLSRegressor"]
 
 
-class CalibratedClassifier(OnlineClassifier):
-    """A least squares classifier, whose probabilities are calibrated on its own predictions."""
-
-    _own_link = True
-
-    def _start(self, d: int, n_outputs: int) -> None:
-        super()._start(d, n_outputs)
-        self.calibration_ = Calibration()
-
-    def _learn_codes(
-        self, X: Any, codes: np.ndarray, weight: np.ndarray
-    ) -> tuple[np.ndarray, DataError | None]:
-        P, refused = super()._learn_codes(X, codes, weight)
-        if len(self.classes_) >= 2:
-            self.calibration_.learn(P, codes[: len(P)], weight[: len(P)])
-        return P, refused
-
-    @locked
-    def _learn_row(self, X: np.ndarray, code: int, weight: float = 1.0) -> None:
-        self._learn_codes_row(X, code, weight)
-
-    def _link(self, scores: np.ndarray) -> np.ndarray:
-        return self.calibration_.probabilities(scores)
-
-    def _exported_link(self) -> Calibration:
-        return self.calibration_
-
-    def _take_in(self, other: Any, since: Any) -> None:
-        super()._take_in(other, since)
-        known = None if since is None else since.calibration_
-        self.calibration_.take_in(other.calibration_, known)
-
-    def _fitted_state(self) -> dict[str, Any]:
-        return {**super()._fitted_state(), "calibration": self.calibration_.get_state()}
-
-    def _set_fitted_state(self, state: dict[str, Any]) -> None:
-        super()._set_fitted_state(state)
-        with inside(state, "calibration") as calibration:
-            self.calibration_.set_state(calibration)
-
-
-class UncertainRegressor(OnlineRegressor):
-    """A least squares regressor, which knows the variance of its predictions."""
-
-    @locked
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Values (n,) of the rows X (n, d); with ``return_std`` their standard deviations, too."""
-        mean = super().predict(X)
-        if not return_std:
-            return mean
-        return mean, np.sqrt(self.model_.variance(self._check_scoring(X)))
+def predicted_with_std(learner: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Values (n,) of the rows X (n, d), and their standard deviations by least squares."""
+    X = learner._check_scoring(X)
+    return learner.model_.scores(X)[:, 0], np.sqrt(learner.model_.variance(X))
 
 
 @declared
-class _KernelRLS(Width, OverMap):
+class _KernelRLS(OverMap):
     """Nyström map over the first rows × least squares.
 
     Notes
@@ -107,6 +57,8 @@ class _KernelRLS(Width, OverMap):
         default=1.0,
         doc="In (0, 1]: each row's influence is multiplied by this with every further row.",
     )
+    gamma: float | str = GAMMA
+    n_warmup: int = N_WARMUP
     dtype: str = "float64"
 
     def _make_map(self) -> FeatureMap:
@@ -119,7 +71,7 @@ class _KernelRLS(Width, OverMap):
 
 
 @declared
-class KernelRLSClassifier(_KernelRLS, CalibratedClassifier):
+class KernelRLSClassifier(_KernelRLS, OnlineClassifier):
     """Kernel recursive least squares: after every row, the best f for all rows so far.
 
     ``z(x)`` are Nyström features over the first ``n_components`` rows; with
@@ -142,9 +94,11 @@ class KernelRLSClassifier(_KernelRLS, CalibratedClassifier):
     0.97
     """
 
+    _calibrated = True
+
 
 @declared
-class KernelRLSRegressor(_KernelRLS, UncertainRegressor):
+class KernelRLSRegressor(_KernelRLS, OnlineRegressor):
     """Kernel recursive least squares for regression, with its own error bars.
 
     As :class:`KernelRLSClassifier`; ``predict(X, return_std=True)`` also gives the predictive
@@ -163,3 +117,10 @@ class KernelRLSRegressor(_KernelRLS, UncertainRegressor):
     >>> print(f"{mean[0]:.2f} ± {std[0]:.2f}")
     0.84 ± 0.10
     """
+
+    knows_std = True
+
+    @locked
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Values (n,) of the rows X (n, d); with ``return_std`` their standard deviations, too."""
+        return predicted_with_std(self, X) if return_std else super().predict(X)

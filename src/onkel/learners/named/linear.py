@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, param
+from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
 from onkel.learners.shared import (
-    GradientClassifier,
-    GradientRegressor,
-    MarginClassifier,
-    TubeRegressor,
+    CLASSIFICATION_LOSS,
+    DEAD_ZONE,
+    HINGE_LOSS,
+    REGRESSION_LOSS,
+    TUBE,
+    TUBE_LOSS,
 )
 from onkel.maps import FeatureMap, IdentityFeatures
 from onkel.rules import AdaGrad, PassiveAggressive, Rule
@@ -16,25 +22,21 @@ from onkel.rules import AdaGrad, PassiveAggressive, Rule
 __all__ = ["AdaGradClassifier", "AdaGradRegressor", "PAClassifier", "PARegressor"]
 
 
+_FIT_INTERCEPT = param(default=True, doc="Learn an intercept.")
+
+
+def _identity(learner: Any) -> FeatureMap:
+    return IdentityFeatures(learner.fit_intercept)
+
+
 @declared
-class _Linear(OverMap):
-    """Identity map.
+class _PA(OverMap):
+    """Identity map × passive-aggressive.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1 or n_classes, d + fit_intercept)
         Weights of the columns, then the intercept.
-    """
-
-    fit_intercept: bool = param(default=True, doc="Learn an intercept.")
-
-    def _make_map(self) -> FeatureMap:
-        return IdentityFeatures(self.fit_intercept)
-
-
-@declared
-class _PA(_Linear):
-    """Identity map × passive-aggressive.
 
     Notes
     -----
@@ -53,13 +55,16 @@ class _PA(_Linear):
     variant: str = param(
         default="PA-I", kind='{"PA", "PA-I", "PA-II"}', doc="How the step is bounded."
     )
+    fit_intercept: bool = _FIT_INTERCEPT
+
+    _make_map = _identity
 
     def _make_rule(self) -> Rule:
         return PassiveAggressive(self.C, self.variant)
 
 
 @declared
-class PAClassifier(_PA, MarginClassifier):
+class PAClassifier(_PA, OnlineClassifier):
     """Linear passive-aggressive classifier: the least change of w that repairs each row.
 
     ``w ← w + τ y x`` with τ = ℓ/‖x‖² (PA), min(C, ℓ/‖x‖²) (PA-I) or ℓ/(‖x‖² + 1/(2C)) (PA-II),
@@ -79,9 +84,11 @@ class PAClassifier(_PA, MarginClassifier):
     0.98
     """
 
+    loss: str = HINGE_LOSS
+
 
 @declared
-class PARegressor(_PA, TubeRegressor):
+class PARegressor(_PA, OnlineRegressor):
     """Linear passive-aggressive regressor; see :class:`PAClassifier`.
 
     ``w ← w + τ sgn(y - w·x) x`` with ℓ = max(0, \\|y - w·x\\| - ε).
@@ -96,10 +103,18 @@ class PARegressor(_PA, TubeRegressor):
     1.00
     """
 
+    loss: str = TUBE_LOSS
+    epsilon: float = TUBE
+
 
 @declared
-class _AdaGrad(_Linear):
+class _AdaGrad(OverMap):
     """Identity map × AdaGrad.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1 or n_classes, d + fit_intercept)
+        Weights of the columns, then the intercept.
 
     Notes
     -----
@@ -117,13 +132,16 @@ class _AdaGrad(_Linear):
         default=0.1, doc="Step size η > 0, divided by the root of each column's squared gradients."
     )
     alpha: float = param(default=0.0, doc="L2 penalty α ≥ 0.")
+    fit_intercept: bool = _FIT_INTERCEPT
+
+    _make_map = _identity
 
     def _make_rule(self) -> Rule:
         return AdaGrad(self.learning_rate, self.alpha)
 
 
 @declared
-class AdaGradClassifier(_AdaGrad, GradientClassifier):
+class AdaGradClassifier(_AdaGrad, OnlineClassifier):
     """Linear AdaGrad classifier: gradient descent with a step size for every column.
 
     ``w_j ← w_j - η g_j/√(Σ_t g_tj²)`` with g the gradient of the loss (and of the penalty) in w.
@@ -143,9 +161,11 @@ class AdaGradClassifier(_AdaGrad, GradientClassifier):
     0.98
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @declared
-class AdaGradRegressor(_AdaGrad, GradientRegressor):
+class AdaGradRegressor(_AdaGrad, OnlineRegressor):
     """Linear AdaGrad regressor; see :class:`AdaGradClassifier`.
 
     ``w_j ← w_j - η g_j/√(Σ_t g_tj²)``. Targets should be of order 1: steps are in their units.
@@ -159,3 +179,6 @@ class AdaGradRegressor(_AdaGrad, GradientRegressor):
     >>> print(f"{model.score(X, y / y.std()):.2f}")
     1.00
     """
+
+    loss: str = REGRESSION_LOSS
+    epsilon: float = DEAD_ZONE

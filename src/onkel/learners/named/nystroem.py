@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from onkel.kernels import Kernel
+from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
+from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
-from onkel.learners.shared import GradientClassifier, GradientRegressor, GradientSteps, Width
+from onkel.learners.shared import (
+    ALPHA,
+    CLASSIFICATION_LOSS,
+    DEAD_ZONE,
+    GAMMA,
+    LEARNING_RATE,
+    N_WARMUP,
+    REGRESSION_LOSS,
+    SCHEDULE,
+    gradient_steps,
+)
 from onkel.maps import AdaptiveNystroem, FeatureMap, NystroemFeatures
 from onkel.rules import AdaGrad, Rule
 
@@ -13,7 +25,7 @@ __all__ = ["NOGDClassifier", "NOGDRegressor", "NOLANAClassifier", "NOLANARegress
 
 
 @declared
-class _NOGD(GradientSteps, Width, OverMap):
+class _NOGD(OverMap):
     """Nyström map over the first support vectors × gradient.
 
     Attributes
@@ -44,6 +56,13 @@ class _NOGD(GradientSteps, Width, OverMap):
         "of 100): faster, coarser.",
     )
     kernel: str | Kernel = param(default="gaussian", doc="Any kernel of :mod:`onkel.kernels`.")
+    learning_rate: float = LEARNING_RATE
+    schedule: str | float = SCHEDULE
+    alpha: float = ALPHA
+    gamma: float | str = GAMMA
+    n_warmup: int = N_WARMUP
+
+    _make_rule = gradient_steps
 
     def _make_map(self) -> FeatureMap:
         return NystroemFeatures(
@@ -52,7 +71,7 @@ class _NOGD(GradientSteps, Width, OverMap):
 
 
 @learner("n_components=50, gamma=2.0", score="0.96")
-class NOGDClassifier(_NOGD, GradientClassifier):
+class NOGDClassifier(_NOGD, OnlineClassifier):
     """Nyström online gradient descent: the first B support vectors become the landmarks of a map.
 
     Kernel OGD runs until B support vectors S are stored and one more is due. Then
@@ -64,17 +83,22 @@ class NOGDClassifier(_NOGD, GradientClassifier):
     that changes later, use :class:`NOLANAClassifier`.
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @learner("n_components=50, gamma=2.0", score="1.00")
-class NOGDRegressor(_NOGD, GradientRegressor):
+class NOGDRegressor(_NOGD, OnlineRegressor):
     """Nyström online gradient descent for regression; see :class:`NOGDClassifier`.
 
     ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. Targets should be of order 1: steps are in their units.
     """
 
+    loss: str = REGRESSION_LOSS
+    epsilon: float = DEAD_ZONE
+
 
 @declared
-class _NOLANA(GradientSteps, Width, OverMap):
+class _NOLANA(OverMap):
     """Adaptive Nyström map × gradient.
 
     Attributes
@@ -141,6 +165,10 @@ class _NOLANA(GradientSteps, Width, OverMap):
         doc="Number of rows after which a landmark that was nearest to none of them gives way to "
         "the next row beyond the threshold.",
     )
+    learning_rate: float = LEARNING_RATE
+    alpha: float = ALPHA
+    gamma: float | str = GAMMA
+    n_warmup: int = N_WARMUP
 
     def _make_map(self) -> FeatureMap:
         return AdaptiveNystroem(
@@ -160,11 +188,11 @@ class _NOLANA(GradientSteps, Width, OverMap):
     def _make_rule(self) -> Rule:
         if self.schedule == "adagrad":
             return AdaGrad(self.learning_rate, self.alpha)
-        return super()._make_rule()
+        return gradient_steps(self)
 
 
 @learner("n_components=20, gamma=2.0", score="0.96")
-class NOLANAClassifier(_NOLANA, GradientClassifier):
+class NOLANAClassifier(_NOLANA, OnlineClassifier):
     """Gradient descent over Nyström features whose landmarks follow the rows by online k-means.
 
     ``z(x) = Λ^-½ Uᵀ κ(S, x)`` with the k leading eigenpairs of κ(S, S). A row is learned by
@@ -178,10 +206,15 @@ class NOLANAClassifier(_NOLANA, GradientClassifier):
     and take most of the time: raise ``threshold``.
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @learner("n_components=20, gamma=2.0", score="1.00")
-class NOLANARegressor(_NOLANA, GradientRegressor):
+class NOLANARegressor(_NOLANA, OnlineRegressor):
     """Regression over Nyström features whose landmarks move; see :class:`NOLANAClassifier`.
 
     ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. Targets should be of order 1: steps are in their units.
     """
+
+    loss: str = REGRESSION_LOSS
+    epsilon: float = DEAD_ZONE

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from onkel.budgets import BoundedRemoval, Budget, FixedRandom, NoBudget, StochasticInsertion
+from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
-from onkel.learners.representations import Budgeted, OverSupportSet
-from onkel.learners.shared import SCHEDULES, Seeded, StoringClassifier, StoringRegressor
+from onkel.learners.regression import OnlineRegressor
+from onkel.learners.representations import OverSupportSet
+from onkel.learners.shared import (
+    BUDGET,
+    RANDOM_STATE,
+    REGRESSION_LOSS,
+    SCHEDULES,
+    STORING_LOSS,
+    TUBE,
+)
 from onkel.rules import ProjectedGradient, Rule
 
 __all__ = [
@@ -16,6 +27,18 @@ __all__ = [
     "OLKGrowingRegressor",
     "OLKRegressor",
 ]
+
+_RADIUS = param(default=10.0, doc="U > 0: f stays in the ball ‖f‖ ≤ U.")
+_LEARNING_RATE = param(default=2.0, doc="Step size η > 0.")
+_SCHEDULE = param(
+    default="inverse_sqrt",
+    kind=SCHEDULES,
+    doc="η_t = η, η/√t or 1/(αt); a number r in (0, 1] gives η/t^r.",
+)
+
+
+def _projected_steps(learner: Any) -> Rule:
+    return ProjectedGradient(learner.radius, learner.learning_rate, learner.schedule)
 
 
 @declared
@@ -34,23 +57,18 @@ class _OLK(OverSupportSet):
         ),
     )  # fmt: skip
 
-    radius: float = param(default=10.0, doc="U > 0: f stays in the ball ‖f‖ ≤ U.")
-    learning_rate: float = param(default=2.0, doc="Step size η > 0.")
-    schedule: str | float = param(
-        default="inverse_sqrt",
-        kind=SCHEDULES,
-        doc="η_t = η, η/√t or 1/(αt); a number r in (0, 1] gives η/t^r.",
-    )
+    radius: float = _RADIUS
+    learning_rate: float = _LEARNING_RATE
+    schedule: str | float = _SCHEDULE
 
-    def _make_rule(self) -> Rule:
-        return ProjectedGradient(self.radius, self.learning_rate, self.schedule)
+    _make_rule = _projected_steps
 
     def _make_budget(self) -> Budget:
         return NoBudget()
 
 
 @learner("gamma=2.0", score="0.97")
-class OLKClassifier(_OLK, StoringClassifier):
+class OLKClassifier(_OLK, OnlineClassifier):
     """Projected online gradient descent in the kernel space, without a budget.
 
     ``f ← Π(f - η_t ∂loss/∂f κ(x, ·))`` with Π the projection onto the ball ‖f‖ ≤ U; a scalar
@@ -60,17 +78,22 @@ class OLKClassifier(_OLK, StoringClassifier):
     regret against the best f in the ball is O(√T). Memory grows with the rows stored.
     """
 
+    loss: str = STORING_LOSS
+
 
 @learner("gamma=2.0", score="0.99")
-class OLKRegressor(_OLK, StoringRegressor):
+class OLKRegressor(_OLK, OnlineRegressor):
     """OLK for regression; see :class:`OLKClassifier`.
 
     ``f ← Π(f - η_t ∂loss/∂f κ(x, ·))`` for rows with \\|y - f\\| > ε.
     """
 
+    loss: str = REGRESSION_LOSS
+    epsilon: float = TUBE
+
 
 @declared
-class _OLKGrowing(OverSupportSet, Seeded):
+class _OLKGrowing(OverSupportSet):
     """Support set that thins its insertions × projected gradient.
 
     Notes
@@ -89,8 +112,9 @@ class _OLKGrowing(OverSupportSet, Seeded):
     thinning: float = param(
         default=0.5, doc="γ in (0, 1): a row with a gradient is stored with probability t^-γ."
     )
-    radius: float = param(default=10.0, doc="U > 0: f stays in the ball ‖f‖ ≤ U.")
-    learning_rate: float = param(default=2.0, doc="Step size η > 0.")
+    radius: float = _RADIUS
+    learning_rate: float = _LEARNING_RATE
+    random_state: Any = RANDOM_STATE
 
     def _make_rule(self) -> Rule:
         self._make_budget().parameters()  # checks that γ is a number between 0 and 1
@@ -101,7 +125,7 @@ class _OLKGrowing(OverSupportSet, Seeded):
 
 
 @learner("gamma=2.0, random_state=0", score="0.95")
-class OLKGrowingClassifier(_OLKGrowing, StoringClassifier):
+class OLKGrowingClassifier(_OLKGrowing, OnlineClassifier):
     """OLK that stores fewer and fewer rows: each with probability t^-γ.
 
     ``f ← Π(f - [row kept] η_t/p_t ∂loss/∂f κ(x, ·))`` with p_t = t^-γ and η_t = η t^(-(1+γ)/2). The
@@ -111,17 +135,22 @@ class OLKGrowingClassifier(_OLKGrowing, StoringClassifier):
     large and late ones rare: where the length is known, a budget learns faster.
     """
 
+    loss: str = STORING_LOSS
+
 
 @learner("gamma=2.0, random_state=0", score="0.99")
-class OLKGrowingRegressor(_OLKGrowing, StoringRegressor):
+class OLKGrowingRegressor(_OLKGrowing, OnlineRegressor):
     """OLK with stochastic insertion for regression; see :class:`OLKGrowingClassifier`.
 
     ``f ← Π(f - [row kept] η_t/p_t ∂loss/∂f κ(x, ·))`` for rows with \\|y - f\\| > ε.
     """
 
+    loss: str = REGRESSION_LOSS
+    epsilon: float = TUBE
+
 
 @declared
-class _OLKFixed(_OLK, Budgeted, Seeded):
+class _OLKFixed(OverSupportSet):
     """Support set with unbiased random removal × projected gradient.
 
     Notes
@@ -150,6 +179,13 @@ class _OLKFixed(_OLK, Budgeted, Seeded):
         "(B+1)/B: terms that stay long grow until the ball bounds them, and regret is all but "
         "linear (docs/regret.md).",
     )
+    budget: int = BUDGET
+    radius: float = _RADIUS
+    learning_rate: float = _LEARNING_RATE
+    schedule: str | float = _SCHEDULE
+    random_state: Any = RANDOM_STATE
+
+    _make_rule = _projected_steps
 
     def _make_budget(self) -> Budget:
         if self.removal == "uniform":
@@ -160,7 +196,7 @@ class _OLKFixed(_OLK, Budgeted, Seeded):
 
 
 @learner("gamma=2.0, random_state=0", score="0.96")
-class OLKFixedClassifier(_OLKFixed, StoringClassifier):
+class OLKFixedClassifier(_OLKFixed, OnlineClassifier):
     """OLK within a budget: a full set drops one of its terms at random.
 
     ``f ← Π(Σ_{i≠r} α_i/(1 - p_i) κ_i - η_t ∂loss/∂f κ(x, ·))``, r drawn with the probabilities p.
@@ -171,10 +207,15 @@ class OLKFixedClassifier(_OLKFixed, StoringClassifier):
     the stored rows are kept, for speed; beyond, a removal computes one row of them anew.
     """
 
+    loss: str = STORING_LOSS
+
 
 @learner("gamma=2.0, random_state=0", score="0.99")
-class OLKFixedRegressor(_OLKFixed, StoringRegressor):
+class OLKFixedRegressor(_OLKFixed, OnlineRegressor):
     """OLK within a budget for regression; see :class:`OLKFixedClassifier`.
 
     ``f ← Π(Σ_{i≠r} α_i/(1 - p_i) κ_i - η_t ∂loss/∂f κ(x, ·))`` for rows with \\|y - f\\| > ε.
     """
+
+    loss: str = REGRESSION_LOSS
+    epsilon: float = TUBE

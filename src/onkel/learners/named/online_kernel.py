@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
 
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.explicit.model import ExplicitModel
+from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, param
-from onkel.learners.named.least_squares import CalibratedClassifier, UncertainRegressor
-from onkel.learners.remembering_classes import RemembersClasses
-from onkel.learners.remembering_values import RemembersValues
+from onkel.learners.learning import learn
+from onkel.learners.named.least_squares import predicted_with_std
+from onkel.learners.regression import OnlineRegressor, joined_values
 from onkel.learners.representations import OverMap
-from onkel.learners.shared import Seeded
 from onkel.losses import Loss
 from onkel.maps import LearnedLandmarks
-from onkel.parameters import one_of
+from onkel.model.transaction import locked
+from onkel.parameters import one_of, whole
 from onkel.rules import LeastSquares, LogisticNewton
 
 __all__ = ["OnlineKernelClassifier", "OnlineKernelRegressor"]
 
 #: number of rows that the search for landmarks sees, and its steps at each doubling of the rows
 SPEEDS = {"fast": (1_024, 0), "balanced": (131_072, 12), "accurate": (131_072, 42)}
-
-
+# Most groups that a learner may be told to remember.
+_MOST_GROUPS = 10**9
 _RULES = {"squared": LeastSquares, "logistic": LogisticNewton}
 
 
 @declared
-class _OnlineKernel(Seeded, OverMap):
+class _OnlineKernel(OverMap):
     """Learned landmarks × least squares; the penalty λ is learned with the landmarks.
 
     Attributes
@@ -55,6 +58,7 @@ class _OnlineKernel(Seeded, OverMap):
     loss = "squared"
     #: it takes columns and targets in any units; an online scaler before it would only blur them
     scales_itself = True
+    takes_groups = True
 
     n_components: int = param(
         default=500,
@@ -123,12 +127,44 @@ class _OnlineKernel(Seeded, OverMap):
         model = self.model_
         return model.changed_at if isinstance(model, RestartingModel) else []
 
+    @locked
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Forget everything, then learn the rows once, in order.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            Weights ≥ 0; a row of weight 0 changes nothing.
+        groups : array of shape (n,), optional
+            The series that each row belongs to, as texts or numbers. Each series has a memory of
+            its own labels; the model, and what follows from a past, are learned from all rows. Only
+            the ``max_groups`` groups seen last have a memory.
+        """
+        learn(self, X, y, sample_weight, whole=True, groups=groups)
+        return self
+
+    def _new_memory(self, n_outputs: int) -> Remembering | None:
+        if self.memory not in ("auto", False):
+            raise ValueError(f"memory={self.memory!r} must be 'auto' or False")
+        most = whole(self, "max_groups", most=_MOST_GROUPS)
+        if self.memory is False:
+            return None
+        if self._task == "regression":
+            return Remembering(self._make_second, None, most=most)
+        if self.class_weight is not None:
+            # a memory of the labels would undo the weights
+            return None
+        return Remembering(self._make_second, max(n_outputs, 2), self.loss == "logistic", most)
+
     def _make_second(self, d: int) -> Any:
+        """A least squares model of one output over rows of d columns."""
         return self._make_model(d, LeastSquares(1.0, self.forgetting), Loss.SQUARED, 0.0, 1)
 
 
 @declared
-class OnlineKernelClassifier(_OnlineKernel, RemembersClasses, CalibratedClassifier):
+class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
     """The default classifier: nothing to tune, more accurate than any tuned first-order learner.
 
     f = c + Σ_j α_j κ(s_j, ·) with κ(x, s_j) = 1/(1 + ‖w_j ∘ (x - s_j)‖²). After every row, (c, α)
@@ -161,6 +197,8 @@ class OnlineKernelClassifier(_OnlineKernel, RemembersClasses, CalibratedClassifi
     0.97
     """
 
+    _calibrated = True
+
     loss: str = param(
         default="squared",
         kind='{"squared", "logistic"}',
@@ -169,9 +207,42 @@ class OnlineKernelClassifier(_OnlineKernel, RemembersClasses, CalibratedClassifi
         "docs/second-order.md.",
     )
 
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> Self:
+        """As for any classifier; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        learn(self, X, y, sample_weight, classes=classes, groups=groups)
+        return self
+
+    @locked
+    def predict_then_learn(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        return_scores: bool = False,
+        groups: Any = None,
+    ) -> np.ndarray:
+        """As for any classifier; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        out = learn(self, X, y, sample_weight, classes=classes, groups=groups)
+        return self._before_learning(out, return_scores)
+
+    @locked
+    def predict_next(
+        self, X: Any, ahead: int = 0, return_scores: bool = False, groups: Any = None
+    ) -> np.ndarray:
+        """As for any classifier; rows ahead are counted within each of the ``groups`` (n,)."""
+        return self._next_labels(X, ahead, return_scores, groups)
+
+    @locked
+    def predict_proba_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
+        """As for any classifier; rows ahead are counted within each of the ``groups`` (n,)."""
+        return self._next_probabilities(X, ahead, groups)
+
 
 @declared
-class OnlineKernelRegressor(_OnlineKernel, RemembersValues, UncertainRegressor):
+class OnlineKernelRegressor(_OnlineKernel, OnlineRegressor):
     """The default regressor: nothing to tune, with error bars.
 
     As :class:`OnlineKernelClassifier`, on the targets themselves, in any units;
@@ -191,3 +262,31 @@ class OnlineKernelRegressor(_OnlineKernel, RemembersValues, UncertainRegressor):
     >>> print(f"{mean[0]:.2f} ± {std[0]:.2f}")
     100.83 ± 0.10
     """
+
+    knows_std = True
+
+    @locked
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Values (n,) of the rows X (n, d); with ``return_std`` their standard deviations, too."""
+        return predicted_with_std(self, X) if return_std else super().predict(X)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """As for any regressor; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        learn(self, X, y, sample_weight, groups=groups)
+        return self
+
+    def predict_then_learn(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        return_scores: bool = False,
+        groups: Any = None,
+    ) -> np.ndarray:
+        """As for any regressor; ``groups`` (n,): the series each row belongs to, see `fit`."""
+        return joined_values(learn(self, X, y, sample_weight, groups=groups))
+
+    @locked
+    def predict_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
+        """As for any regressor; rows ahead are counted within each of the ``groups`` (n,)."""
+        return self._next_scores(*self._next_rows(X, ahead, groups))[:, 0]

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from onkel.budgets import BPANearest, BPAProjection, BPASimple, Budget
-from onkel.learners.declaration import Row, declared, learner, param
-from onkel.learners.representations import Budgeted
-from onkel.learners.shared import MarginClassifier, TubeRegressor
-from onkel.rules import PassiveAggressive, Rule
+from onkel.learners.classification import OnlineClassifier
+from onkel.learners.declaration import Row, declared, learner
+from onkel.learners.regression import OnlineRegressor
+from onkel.learners.representations import OverSupportSet
+from onkel.learners.shared import (
+    AGGRESSIVENESS,
+    BUDGET,
+    HINGE_LOSS,
+    TUBE,
+    TUBE_LOSS,
+    aggressive_steps,
+)
 
 __all__ = [
     "BPANNClassifier",
@@ -21,18 +29,8 @@ _STEP = "hinge, ε-insensitive", "passive-aggressive"
 
 
 @declared
-class _BPA(Budgeted):
-    """Support set × passive-aggressive (PA-I)."""
-
-    C: float = param(default=1.0, doc="Aggressiveness, > 0: the largest step.")
-
-    def _make_rule(self) -> Rule:
-        return PassiveAggressive(self.C, "PA-I")
-
-
-@declared
-class _BPAS(_BPA):
-    """The new row replaces another.
+class _BPAS(OverSupportSet):
+    """Support set × passive-aggressive (PA-I): the new row replaces another.
 
     Notes
     -----
@@ -45,13 +43,17 @@ class _BPAS(_BPA):
             "Wang & Vucetic 2010", "BPA-S",
         ),
     )  # fmt: skip
+    C: float = AGGRESSIVENESS
+    budget: int = BUDGET
+
+    _make_rule = aggressive_steps
 
     def _make_budget(self) -> Budget:
         return BPASimple(self.budget)
 
 
 @learner("gamma=2.0", score="0.96")
-class BPASClassifier(_BPAS, MarginClassifier):
+class BPASClassifier(_BPAS, OnlineClassifier):
     """Budgeted passive-aggressive: the new row replaces the one that it represents best.
 
     Not full: ``f ← f + τ c κ(x, ·)``, τ = min(C, loss/(‖c‖² κ(x, x))). Full: the new row replaces
@@ -61,18 +63,23 @@ class BPASClassifier(_BPAS, MarginClassifier):
     follows noise in the labels: lower C there. O(B·d) a row.
     """
 
+    loss: str = HINGE_LOSS
+
 
 @learner("gamma=2.0", score="0.99")
-class BPASRegressor(_BPAS, TubeRegressor):
+class BPASRegressor(_BPAS, OnlineRegressor):
     """Budgeted passive-aggressive for regression; see :class:`BPASClassifier`.
 
     c = sgn(y - f), loss = max(0, \\|y - f\\| - ε).
     """
 
+    loss: str = TUBE_LOSS
+    epsilon: float = TUBE
+
 
 @declared
-class _BPAP(_BPA):
-    """A dropped row is projected onto the others.
+class _BPAP(OverSupportSet):
+    """Support set × passive-aggressive (PA-I): a dropped row is projected onto the others.
 
     Notes
     -----
@@ -86,13 +93,17 @@ class _BPAP(_BPA):
             "Wang & Vucetic 2010", "BPA-P",
         ),
     )  # fmt: skip
+    C: float = AGGRESSIVENESS
+    budget: int = BUDGET
+
+    _make_rule = aggressive_steps
 
     def _make_budget(self) -> Budget:
         return BPAProjection(self.budget)
 
 
 @learner("gamma=2.0", score="0.96")
-class BPAPClassifier(_BPAP, MarginClassifier):
+class BPAPClassifier(_BPAP, OnlineClassifier):
     """Budgeted passive-aggressive that projects a dropped row onto all other rows.
 
     Not full: ``f ← f + τ c κ(x, ·)``, τ = min(C, loss/(‖c‖² κ(x, x))). Full: the same step; then
@@ -104,18 +115,23 @@ class BPAPClassifier(_BPAP, MarginClassifier):
     replace best. O(B·d) a row, O(B²) a row that is added.
     """
 
+    loss: str = HINGE_LOSS
+
 
 @learner("gamma=2.0", score="0.99")
-class BPAPRegressor(_BPAP, TubeRegressor):
+class BPAPRegressor(_BPAP, OnlineRegressor):
     """Budgeted passive-aggressive, projecting, for regression; see :class:`BPAPClassifier`.
 
     c = sgn(y - f), loss = max(0, \\|y - f\\| - ε).
     """
 
+    loss: str = TUBE_LOSS
+    epsilon: float = TUBE
+
 
 @declared
-class _BPANN(_BPA):
-    """A dropped row is projected onto its neighbour.
+class _BPANN(OverSupportSet):
+    """Support set × passive-aggressive (PA-I): a dropped row is projected onto its neighbour.
 
     Notes
     -----
@@ -129,13 +145,17 @@ class _BPANN(_BPA):
             "project onto the neighbour", "Wang & Vucetic 2010", "BPA-NN",
         ),
     )  # fmt: skip
+    C: float = AGGRESSIVENESS
+    budget: int = BUDGET
+
+    _make_rule = aggressive_steps
 
     def _make_budget(self) -> Budget:
         return BPANearest(self.budget)
 
 
 @learner("gamma=2.0", score="0.96")
-class BPANNClassifier(_BPANN, MarginClassifier):
+class BPANNClassifier(_BPANN, OnlineClassifier):
     """Budgeted passive-aggressive that projects a dropped row onto its nearest neighbour.
 
     Not full: ``f ← f + τ c κ(x, ·)``, τ = min(C, loss/(‖c‖² κ(x, x))). Full: the same step; then
@@ -146,10 +166,15 @@ class BPANNClassifier(_BPANN, MarginClassifier):
     which keeps more but takes O(B²) where this takes O(B). O(B·d) a row.
     """
 
+    loss: str = HINGE_LOSS
+
 
 @learner("gamma=2.0", score="0.99")
-class BPANNRegressor(_BPANN, TubeRegressor):
+class BPANNRegressor(_BPANN, OnlineRegressor):
     """Budgeted passive-aggressive, nearest neighbour, for regression; see :class:`BPANNClassifier`.
 
     c = sgn(y - f), loss = max(0, \\|y - f\\| - ε).
     """
+
+    loss: str = TUBE_LOSS
+    epsilon: float = TUBE

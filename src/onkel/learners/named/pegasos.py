@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from onkel.budgets import Budget, Merging, SmallestProjection, SmallestRemoval, Transfer
 from onkel.kernels import Kernel
+from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
-from onkel.learners.representations import Budgeted
-from onkel.learners.shared import REGRESSION_LOSSES, GradientClassifier, Seeded, StoringRegressor
-from onkel.rules import Pegasos, Rule
+from onkel.learners.regression import OnlineRegressor
+from onkel.learners.representations import OverSupportSet
+from onkel.learners.shared import (
+    BUDGET,
+    CLASSIFICATION_LOSS,
+    PEGASOS_ALPHA,
+    PEGASOS_REGRESSION_LOSS,
+    RANDOM_STATE,
+    TUBE,
+    pegasos_steps,
+)
 
 __all__ = [
     "BSGDMClassifier",
@@ -25,26 +36,7 @@ __all__ = [
 
 
 @declared
-class _PegasosRegressor(StoringRegressor):
-    """Pegasos for regression."""
-
-    loss: str = param(
-        default="epsilon_insensitive", kind=REGRESSION_LOSSES, doc="The squared loss is (y - f)²/2."
-    )
-
-
-@declared
-class _Pegasos(Budgeted):
-    """Support set × Pegasos."""
-
-    alpha: float = param(default=0.01, doc="L2 penalty α > 0 (λ in the paper).")
-
-    def _make_rule(self) -> Rule:
-        return Pegasos(self.alpha, project=False)
-
-
-@declared
-class _BSGDR(_Pegasos):
+class _BSGDR(OverSupportSet):
     """A full set drops its smallest row.
 
     Notes
@@ -58,13 +50,17 @@ class _BSGDR(_Pegasos):
             "Wang et al. 2012", "BSGD, removal",
         ),
     )  # fmt: skip
+    alpha: float = PEGASOS_ALPHA
+    budget: int = BUDGET
+
+    _make_rule = pegasos_steps
 
     def _make_budget(self) -> Budget:
         return SmallestRemoval(self.budget)
 
 
 @learner("gamma=2.0", score="0.94")
-class BSGDRClassifier(_BSGDR, GradientClassifier):
+class BSGDRClassifier(_BSGDR, OnlineClassifier):
     """Budgeted stochastic gradient descent that drops its smallest row.
 
     ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a loss; for it a full set drops the row
@@ -75,17 +71,22 @@ class BSGDRClassifier(_BSGDR, GradientClassifier):
     fit the stream: the first steps are 1/α. O(B·d) a row.
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @learner("gamma=2.0", score="0.99")
-class BSGDRRegressor(_BSGDR, _PegasosRegressor):
+class BSGDRRegressor(_BSGDR, OnlineRegressor):
     """Budgeted Pegasos with removal, for regression; see :class:`BSGDRClassifier`.
 
     c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss.
     """
 
+    loss: str = PEGASOS_REGRESSION_LOSS
+    epsilon: float = TUBE
+
 
 @declared
-class _BSGDP(_Pegasos):
+class _BSGDP(OverSupportSet):
     """A full set projects its smallest row onto the others.
 
     Notes
@@ -99,13 +100,17 @@ class _BSGDP(_Pegasos):
             "Wang et al. 2012", "BSGD, projection",
         ),
     )  # fmt: skip
+    alpha: float = PEGASOS_ALPHA
+    budget: int = BUDGET
+
+    _make_rule = pegasos_steps
 
     def _make_budget(self) -> Budget:
         return SmallestProjection(self.budget)
 
 
 @learner("gamma=2.0", score="0.96")
-class BSGDPClassifier(_BSGDP, GradientClassifier):
+class BSGDPClassifier(_BSGDP, OnlineClassifier):
     """Budgeted stochastic gradient descent that projects its smallest row onto the others.
 
     ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a loss; a full set then drops the row
@@ -115,19 +120,23 @@ class BSGDPClassifier(_BSGDP, GradientClassifier):
     stream: the first steps are 1/α. O(B·d) a row, O(B²) a row with a loss.
     """
 
+    loss: str = CLASSIFICATION_LOSS
     alpha: float = 0.001
 
 
 @learner("gamma=2.0", score="0.99")
-class BSGDPRegressor(_BSGDP, _PegasosRegressor):
+class BSGDPRegressor(_BSGDP, OnlineRegressor):
     """Budgeted Pegasos with projection, for regression; see :class:`BSGDPClassifier`.
 
     c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss.
     """
 
+    loss: str = PEGASOS_REGRESSION_LOSS
+    epsilon: float = TUBE
+
 
 @declared
-class _BSGDM(_Pegasos):
+class _BSGDM(OverSupportSet):
     """A full set merges two of its rows.
 
     Notes
@@ -145,13 +154,17 @@ class _BSGDM(_Pegasos):
     kernel: str | Kernel = param(
         default="gaussian", doc="The Gaussian kernel only: no other kernel can merge."
     )
+    alpha: float = PEGASOS_ALPHA
+    budget: int = BUDGET
+
+    _make_rule = pegasos_steps
 
     def _make_budget(self) -> Budget:
         return Merging(self.budget)
 
 
 @learner("gamma=2.0", score="0.96")
-class BSGDMClassifier(_BSGDM, GradientClassifier):
+class BSGDMClassifier(_BSGDM, OnlineClassifier):
     """Budgeted stochastic gradient descent that merges two rows of a full set.
 
     ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a loss; of B + 1 rows the lightest m and
@@ -163,17 +176,22 @@ class BSGDMClassifier(_BSGDM, GradientClassifier):
     only. O(B·d) a row.
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @learner("gamma=2.0", score="0.99")
-class BSGDMRegressor(_BSGDM, _PegasosRegressor):
+class BSGDMRegressor(_BSGDM, OnlineRegressor):
     """Budgeted Pegasos with merging, for regression; see :class:`BSGDMClassifier`.
 
     c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss.
     """
 
+    loss: str = PEGASOS_REGRESSION_LOSS
+    epsilon: float = TUBE
+
 
 @declared
-class _DualSGD(_Pegasos, Seeded):
+class _DualSGD(OverSupportSet):
     """Support set that transfers its lightest rows to Fourier features × Pegasos.
 
     Attributes
@@ -209,6 +227,11 @@ class _DualSGD(_Pegasos, Seeded):
     kernel: str | Kernel = param(
         default="gaussian", doc="A shift-invariant kernel of :mod:`onkel.kernels`."
     )
+    alpha: float = PEGASOS_ALPHA
+    budget: int = BUDGET
+    random_state: Any = RANDOM_STATE
+
+    _make_rule = pegasos_steps
 
     def _make_budget(self) -> Budget:
         return Transfer(self.budget, self.n_components, self.n_transfer)
@@ -227,7 +250,7 @@ class _DualSGD(_Pegasos, Seeded):
 
 
 @learner("gamma=2.0, random_state=0", score="0.96")
-class DualSGDClassifier(_DualSGD, GradientClassifier):
+class DualSGDClassifier(_DualSGD, OnlineClassifier):
     """Kernel gradient descent in two spaces: recent rows exactly, the others in Fourier features.
 
     ``f(x) = Σ_j α_j κ(s_j, x) + w̃·z(x)``, ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a
@@ -238,10 +261,15 @@ class DualSGDClassifier(_DualSGD, GradientClassifier):
     error of the features. α must fit the stream: the first steps are 1/α. O(B·d + D·d) a row.
     """
 
+    loss: str = CLASSIFICATION_LOSS
+
 
 @learner("gamma=2.0, random_state=0", score="0.99")
-class DualSGDRegressor(_DualSGD, _PegasosRegressor):
+class DualSGDRegressor(_DualSGD, OnlineRegressor):
     """Kernel regression in two spaces; see :class:`DualSGDClassifier`.
 
     c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss.
     """
+
+    loss: str = PEGASOS_REGRESSION_LOSS
+    epsilon: float = TUBE

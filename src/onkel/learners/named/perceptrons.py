@@ -1,17 +1,28 @@
-"""Perceptrons: without a budget, budget perceptron, RBP and Forgetron."""
+"""Perceptrons: without a budget, budget perceptron, RBP, Forgetron, Projectron and its ++."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from onkel.budgets import (
     Budget,
     MostRedundantRemoval,
     NoBudget,
+    Projection,
     RandomRemoval,
     ShrinkOldest,
 )
+from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
-from onkel.learners.representations import Budgeted, OverSupportSet
-from onkel.learners.shared import MistakeClassifier, MistakeRegressor, Seeded
+from onkel.learners.regression import OnlineRegressor
+from onkel.learners.representations import OverSupportSet
+from onkel.learners.shared import (
+    BUDGET,
+    MISTAKE_STEP,
+    RANDOM_STATE,
+    TUBE,
+    mistake_steps,
+)
 
 __all__ = [
     "BudgetPerceptronClassifier",
@@ -20,6 +31,9 @@ __all__ = [
     "ForgetronRegressor",
     "KernelPerceptronClassifier",
     "KernelPerceptronRegressor",
+    "ProjectronClassifier",
+    "ProjectronPPClassifier",
+    "ProjectronRegressor",
     "RBPClassifier",
     "RBPRegressor",
 ]
@@ -42,13 +56,16 @@ class _KernelPerceptron(OverSupportSet):
             "Freund & Schapire 1999", "section 3",
         ),
     )  # fmt: skip
+    learning_rate: float = MISTAKE_STEP
+
+    _make_rule = mistake_steps
 
     def _make_budget(self) -> Budget:
         return NoBudget()
 
 
 @learner("gamma=2.0", score="0.95")
-class KernelPerceptronClassifier(_KernelPerceptron, MistakeClassifier):
+class KernelPerceptronClassifier(_KernelPerceptron, OnlineClassifier):
     """Kernel perceptron: every mistake is stored.
 
     ``f ← f + η y κ(x, ·)`` on a wrong prediction (a score of 0 predicts +1); in multiclass +1 for
@@ -58,17 +75,23 @@ class KernelPerceptronClassifier(_KernelPerceptron, MistakeClassifier):
     the time for a row, grow without bound with the mistakes made.
     """
 
+    loss = "perceptron"
+
 
 @learner("gamma=2.0", score="1.00")
-class KernelPerceptronRegressor(_KernelPerceptron, MistakeRegressor):
+class KernelPerceptronRegressor(_KernelPerceptron, OnlineRegressor):
     """Kernel perceptron for regression; see :class:`KernelPerceptronClassifier`.
 
     ``f ← f + η sgn(y - f) κ(x, ·)`` where \\|y - f\\| > ε.
     """
 
+    loss = "epsilon_insensitive"
+    learning_rate: float = 0.1
+    epsilon: float = TUBE
+
 
 @declared
-class _BudgetPerceptron(Budgeted):
+class _BudgetPerceptron(OverSupportSet):
     """Support set that drops the most redundant × perceptron.
 
     Notes
@@ -82,13 +105,17 @@ class _BudgetPerceptron(Budgeted):
             "drop the most redundant", "Crammer et al. 2003", "Figure 2",
         ),
     )  # fmt: skip
+    learning_rate: float = MISTAKE_STEP
+    budget: int = BUDGET
+
+    _make_rule = mistake_steps
 
     def _make_budget(self) -> Budget:
         return MostRedundantRemoval(self.budget)
 
 
 @learner("gamma=2.0", score="0.95")
-class BudgetPerceptronClassifier(_BudgetPerceptron, MistakeClassifier):
+class BudgetPerceptronClassifier(_BudgetPerceptron, OnlineClassifier):
     """Kernel perceptron that drops the most redundant row.
 
     ``f ← f + η y κ(x, ·)`` on a wrong prediction, as :class:`KernelPerceptronClassifier`. With B
@@ -100,18 +127,24 @@ class BudgetPerceptronClassifier(_BudgetPerceptron, MistakeClassifier):
     kept.
     """
 
+    loss = "perceptron"
+
 
 @learner("gamma=2.0", score="1.00")
-class BudgetPerceptronRegressor(_BudgetPerceptron, MistakeRegressor):
+class BudgetPerceptronRegressor(_BudgetPerceptron, OnlineRegressor):
     """Budget perceptron for regression; see :class:`BudgetPerceptronClassifier`.
 
     ``f ← f + η sgn(y - f) κ(x, ·)`` where \\|y - f\\| > ε. The row that is predicted best without
     itself is dropped.
     """
 
+    loss = "epsilon_insensitive"
+    learning_rate: float = 0.1
+    epsilon: float = TUBE
+
 
 @declared
-class _RBP(Budgeted, Seeded):
+class _RBP(OverSupportSet):
     """Support set with random removal × perceptron.
 
     Notes
@@ -125,13 +158,18 @@ class _RBP(Budgeted, Seeded):
             "Cavallanti et al. 2007", "Figure 3",
         ),
     )  # fmt: skip
+    learning_rate: float = MISTAKE_STEP
+    budget: int = BUDGET
+    random_state: Any = RANDOM_STATE
+
+    _make_rule = mistake_steps
 
     def _make_budget(self) -> Budget:
         return RandomRemoval(self.budget)
 
 
 @learner("gamma=2.0, random_state=0", score="0.95")
-class RBPClassifier(_RBP, MistakeClassifier):
+class RBPClassifier(_RBP, OnlineClassifier):
     """Randomised budget perceptron: a full set drops one of its rows at random.
 
     ``f ← f + η y κ(x, ·)`` on a wrong prediction, as :class:`KernelPerceptronClassifier`.
@@ -139,17 +177,23 @@ class RBPClassifier(_RBP, MistakeClassifier):
     Use it as the simplest budget, on streams that drift slowly. O(B·d) a row.
     """
 
+    loss = "perceptron"
+
 
 @learner("gamma=2.0, random_state=0", score="1.00")
-class RBPRegressor(_RBP, MistakeRegressor):
+class RBPRegressor(_RBP, OnlineRegressor):
     """Randomised budget perceptron for regression; see :class:`RBPClassifier`.
 
     ``f ← f + η sgn(y - f) κ(x, ·)`` where \\|y - f\\| > ε.
     """
 
+    loss = "epsilon_insensitive"
+    learning_rate: float = 0.1
+    epsilon: float = TUBE
+
 
 @declared
-class _Forgetron(Budgeted):
+class _Forgetron(OverSupportSet):
     """Support set that shrinks and drops its oldest × perceptron.
 
     Notes
@@ -173,13 +217,17 @@ class _Forgetron(Budgeted):
         '"greedy" first looks for a row, from the oldest on, that can go without shrinking. '
         '"lsokl" repeats the numbers of Lu et al. 2016 (see the notes).',
     )
+    learning_rate: float = MISTAKE_STEP
+    budget: int = BUDGET
+
+    _make_rule = mistake_steps
 
     def _make_budget(self) -> Budget:
         return ShrinkOldest(self.budget, self.variant)
 
 
 @learner("gamma=2.0", score="0.95")
-class ForgetronClassifier(_Forgetron, MistakeClassifier):
+class ForgetronClassifier(_Forgetron, OnlineClassifier):
     """Forgetron: f shrinks before its oldest row is dropped, so that little is lost.
 
     ``f ← f + η y κ(x, ·)`` on a wrong prediction, as :class:`KernelPerceptronClassifier`. With B
@@ -190,10 +238,116 @@ class ForgetronClassifier(_Forgetron, MistakeClassifier):
     values kept.
     """
 
+    loss = "perceptron"
+
 
 @learner("gamma=2.0", score="1.00")
-class ForgetronRegressor(_Forgetron, MistakeRegressor):
+class ForgetronRegressor(_Forgetron, OnlineRegressor):
     """Forgetron for regression; see :class:`ForgetronClassifier`.
 
     ``f ← f + η sgn(y - f) κ(x, ·)`` where \\|y - f\\| > ε.
     """
+
+    loss = "epsilon_insensitive"
+    learning_rate: float = 0.1
+    epsilon: float = TUBE
+
+
+_SPAN_BUDGET = param(default=100, doc="Most rows stored, B ≥ 1; None: only η bounds the set.")
+_ETA = param(
+    default=0.0,
+    doc="Largest residual η ≥ 0 that is projected away before the set is full; with 0 every "
+    "mistake is stored until then (the LSOKL programs). In units of √κ(x, x).",
+)
+
+
+@declared
+class _Projectron(OverSupportSet):
+    """The Projectron.
+
+    Notes
+    -----
+    Source: Orabona, Keshet & Caputo 2009.
+    """
+
+    _rows = (
+        Row(
+            "projectron", "Projectron", "perceptron, ε-insensitive", "perceptron",
+            "project onto the span", "Orabona et al. 2009", "Projectron",
+        ),
+    )  # fmt: skip
+
+    budget: int | None = _SPAN_BUDGET
+    eta: float = _ETA
+    learning_rate: float = MISTAKE_STEP
+
+    _make_rule = mistake_steps
+
+    def _make_budget(self) -> Budget:
+        return Projection(self.budget, self.eta)
+
+
+@learner("gamma=2.0", score="0.95")
+class ProjectronClassifier(_Projectron, OnlineClassifier):
+    """Projectron: a new row that the stored rows can express only moves their coefficients.
+
+    On a wrong prediction ``f ← f + y Pκ(x, ·)`` if the residual ‖κ(x, ·) - Pκ(x, ·)‖ ≤ η or the set
+    is full, P the projection onto the span of the stored rows; else the row is stored, with
+    coefficient y. In multiclass +1 for the true class and -1 for the one predicted.
+
+    Use it where nothing learned may be forgotten: no row is ever dropped. On a stream that drifts a
+    full set can't follow into new regions. O(B·d + B²) a row.
+    """
+
+    loss = "perceptron"
+
+
+@learner("gamma=2.0", score="1.00")
+class ProjectronRegressor(_Projectron, OnlineRegressor):
+    """Projectron for regression; see :class:`ProjectronClassifier`.
+
+    ``f ← f + η sgn(y - f) Pκ(x, ·)`` where \\|y - f\\| > ε, η the learning rate.
+    """
+
+    loss = "epsilon_insensitive"
+    learning_rate: float = 0.1
+    epsilon: float = TUBE
+
+
+@learner("gamma=2.0", score="0.96")
+class ProjectronPPClassifier(OverSupportSet, OnlineClassifier):
+    """Projectron++: a Projectron that also learns from correct predictions within the margin.
+
+    Mistakes as in :class:`ProjectronClassifier`. Where the prediction is right and the hinge loss
+    ℓ > 0, ``f ← f + τ y Pκ(x, ·)``, with δ = κ(x, ·) - Pκ(x, ·):
+
+    * η > 0: τ = min(1, ℓ/‖Pκ‖², 2(ℓ - ‖δ‖/η)/‖Pκ‖²), no step where that is negative;
+    * η = 0: τ = min(1, ℓ/‖Pκ‖²), if 2ℓ - τ‖Pκ‖² ≥ 2U‖δ‖, U = ¼√((B+1)/ln(B+1)) (LSOKL).
+
+    In multiclass, where two classes move, η > 0 multiplies ‖Pκ‖² by 2 and ‖δ‖ by √2; with η = 0 the
+    step is up to twice as long. A small η makes the margin steps small, too.
+
+    Use it instead of the Projectron where rows are few or labels clean: it learns from more rows,
+    and none of them costs memory. O(B·d + B²) a row.
+
+    Notes
+    -----
+    Source: Orabona, Keshet & Caputo 2009, Projectron++; η = 0 is the form of the LSOKL programs.
+    """
+
+    _rows = (
+        Row(
+            "projectron++", "Projectron with margin updates", "perceptron, hinge", "perceptron",
+            "project onto the span", "Orabona et al. 2009", "Projectron++",
+        ),
+    )  # fmt: skip
+    loss = "perceptron"
+
+    budget: int | None = _SPAN_BUDGET
+    eta: float = _ETA
+    learning_rate: float = MISTAKE_STEP
+
+    _make_rule = mistake_steps
+
+    def _make_budget(self) -> Budget:
+        return Projection(self.budget, self.eta, aggressive=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from sklearn.base import clone
 
 from onkel.kernels import Kernel, make_kernel
+from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, learner, param
-from onkel.learners.representations import Budgeted
-from onkel.learners.shared import MarginClassifier
+from onkel.learners.representations import OverSupportSet
+from onkel.learners.shared import (
+    HINGE_LOSS,
+)
 from onkel.losses import Loss
 from onkel.parameters import whole
 from onkel.rules import Gradient, Rule
@@ -17,7 +20,7 @@ __all__ = ["TVMClassifier"]
 
 
 @learner("gamma=2.0", score="0.97")
-class TVMClassifier(Budgeted, MarginClassifier):
+class TVMClassifier(OverSupportSet, OnlineClassifier):
     """Twin vector machine: an SVM over B prototypes, kept optimal while rows come and go.
 
     It lies outside the grid of rules and budgets: a solver moves f. A prototype stands for n⁺ rows
@@ -59,6 +62,7 @@ class TVMClassifier(Budgeted, MarginClassifier):
         ),
     )  # fmt: skip
 
+    loss: str = HINGE_LOSS
     budget: int = param(default=100, doc="Most prototypes, B ≥ 2.")
     C: float = param(default=1.0, doc="Weight > 0 of a row's hinge loss against ½‖f‖².")
     margin: float = param(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Told(NamedTuple):
+class Predictions(NamedTuple):
     """Predictions of rows, each made before the row was learned.
 
     ``scores`` are those of a classifier: (n, 1) for two classes, else (n, n_classes), in the order
@@ -34,8 +34,8 @@ def in_classes(P: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndar
     return out
 
 
-def joined(parts: list[Told]) -> Told:
-    """What was told of consecutive parts, as one."""
+def joined(parts: list[Predictions]) -> Predictions:
+    """The predictions of consecutive parts, as one."""
     predictions, last = np.concatenate([part.predictions for part in parts]), parts[-1]
     scores = [
         in_classes(part.scores, part.classes, last.classes)
@@ -43,5 +43,5 @@ def joined(parts: list[Told]) -> Told:
         if part.scores is not None and part.classes is not None and last.classes is not None
     ]
     if len(scores) < len(parts):
-        return Told(predictions)
-    return Told(predictions, np.concatenate(scores), last.classes)
+        return Predictions(predictions)
+    return Predictions(predictions, np.concatenate(scores), last.classes)

@@ -1,0 +1,161 @@
+"""How a learner learns a block: its rows are checked, and learned in order by its model.
+
+These are functions over any learner; :mod:`onkel.model.transaction` says what comes in the way.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from onkel.errors import DataError, DivergenceError
+from onkel.learners.checking import check_keys, check_rows, first_error, group_keys, weights
+from onkel.model.transaction import learn_or_undo, locked, signals_wait, undone_on_failure
+
+
+class Rows(NamedTuple):
+    """Checked rows of a block, as they are learned."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray
+    #: the group of each row; None without groups
+    keys: list[Any] | None
+
+    def part(self, a: int, b: int) -> Rows:
+        """The rows a to b."""
+        keys = None if self.keys is None else self.keys[a:b]
+        return Rows(self.X[a:b], self.y[a:b], self.weight[a:b], keys)
+
+
+class Learner(Protocol):
+    """What learning asks of a learner; see :class:`onkel.learners.base.OnlineEstimator`."""
+
+    takes_groups: ClassVar[bool]
+    dtype: str
+    n_rows_: int
+    n_features_in_: int
+    model_: Any
+    memory_: Any
+
+    def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]: ...
+    def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None: ...
+    def _unknown_target(self, rows: Rows, classes: Any, error: DataError | None) -> Any: ...
+    def _learn_rows(self, rows: Rows, a: int, b: int, out: list[Any]) -> None: ...
+    def _attach_predictions(self, error: DataError, out: list[Any]) -> None: ...
+
+
+@locked
+def learn(
+    learner: Learner,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    whole: bool = False,
+    classes: Any = None,
+    groups: Any = None,
+) -> list[Any]:
+    """Check the rows and learn those before the first bad one; returns what was predicted.
+
+    ``whole``: start afresh, and learn nothing of a block with a bad row. A long block is
+    learned in pieces, and a signal is answered between two of them. An error holds what was
+    predicted of the rows before it, which have been learned.
+    """
+    out: list[Any] = []
+    with undone_on_failure(learner) if whole else nullcontext():
+        rows, error = _checked(learner, X, y, sample_weight, whole, classes, groups)
+        stop, at_once = len(rows.y), learner.model_.rows_at_once
+        if error is not None:
+            stop = error.row or 0
+        for a in range(0, stop, at_once):
+            with signals_wait:
+                learner._learn_rows(rows, a, min(a + at_once, stop), out)
+        if error is not None:
+            learner._attach_predictions(error, out)
+            raise error
+    return out
+
+
+def _checked(
+    learner: Learner, X: Any, y: Any, sample_weight: Any, whole: bool, classes: Any, groups: Any
+) -> tuple[Rows, DataError | None]:
+    """The rows as they are learned, and the error of the first bad one; begins the model."""
+    reset = whole or "model_" not in vars(learner)
+    with undone_on_failure(learner) if reset else nullcontext():
+        y, error = learner._read_targets(y)
+        X, row_error = check_rows(learner, X, reset)
+        if row_error is None and X.shape[0] != len(y):
+            raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
+        if sample_weight is None:
+            weight, weight_error = np.ones(len(y)), None
+        else:
+            weight, weight_error = weights(sample_weight, len(y), needed=whole)
+        keys, wrong_key = None if groups is None else group_keys(groups), None
+        if learner.takes_groups:
+            wrong_key = key_error(learner, keys, len(y), reset)
+        if row_error or error or weight_error or wrong_key:
+            error = first_error(row_error, error, weight_error, wrong_key)
+            assert error is not None
+            if whole or (reset and not error.row):
+                raise error
+        if reset:
+            learner._begin(X.shape[1], y, classes, whole)
+        rows = Rows(X, y, weight, keys)
+        return rows, learner._unknown_target(rows, classes, error)
+
+
+def key_error(
+    learner: Learner, keys: list[Any] | None, n: int, reset: bool = False
+) -> DataError | None:
+    """The error of the first of n rows without a valid group.
+
+    A ValueError for groups after rows that had none, and the reverse.
+    """
+    memory = None if reset else learner.memory_
+    if memory is not None and memory.grouped not in (None, keys is not None):
+        raise ValueError(
+            "the rows so far were learned by group: give groups="
+            if memory.grouped
+            else "the rows so far were learned without groups=: leave it out, or begin anew"
+        )
+    return None if keys is None else check_keys(keys, n)
+
+
+def learn_by_model(
+    learner: Learner, X: Any, y: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, DataError | None]:
+    """Learn rows until one is refused; returns the scores before each, and the refusal."""
+    try:
+        return learn_or_undo(learner.model_, X, y, weight), None
+    except DivergenceError as error:
+        return error.scores, error
+
+
+def refusal(learner: Learner, refused: DataError, a: int, out: list[Any]) -> DataError:
+    """The refusal of a row of a piece that begins at row a, with the predictions before it."""
+    row = a + (refused.row or 0)
+    error = type(refused)(refused.message, row=row, column=refused.column, value=refused.value)
+    learner._attach_predictions(error, out)
+    return error
+
+
+def learn_checked_row(learner: Learner, X: np.ndarray, y: float, weight: float) -> None:
+    """Learn one row X (1, d), already checked and of the learner's dtype."""
+    model, counted = learner.model_, weight > 0.0
+    Z = model.row_to_learn(X)
+    if Z is None:
+        with signals_wait:
+            model.learn_row(X, y, weight)
+            learner.n_rows_ += counted
+        return
+    before, n_rows = model.made_rows(), learner.n_rows_
+    try:
+        model.learn_made_row(Z, y, weight)
+        learner.n_rows_ = n_rows + counted
+    except BaseException:
+        # a signal comes before or after the one compiled call
+        learner.n_rows_ = n_rows + (model.made_rows() != before)
+        raise

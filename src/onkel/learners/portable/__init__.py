@@ -1,1 +1,0 @@
-"""What a learner holds, to be saved, merged with another, or written for other runtimes."""

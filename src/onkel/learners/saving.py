@@ -1,0 +1,215 @@
+"""A learner as plain data: its parameters and all that it has learned, and back; and as a graph.
+
+These are functions over any learner. What a file holds is checked before anything is made of it.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from onkel.budgets import BUDGETS
+from onkel.errors import MergeError, ModelFileError
+from onkel.kernels import KERNELS
+from onkel.learners.checking import column_names
+from onkel.maps import MAPS
+from onkel.rules import RULES
+from onkel.state import Flag, Whole, check, inside, require
+
+_PLAIN = (str, int, float, bool, type(None), np.ndarray)
+# Parameters that set the size of arrays from the start.
+_SIZES = ("n_components", "n_candidates", "n_mixtures", "n_transfer", "n_per_row", "n_parts")
+# Columns that a file may have, however little it holds.
+_MANY = 1 << 24
+
+
+# ---- the learner -------------------------------------------------------------------------------
+
+
+def state_of(learner: Any) -> dict[str, Any]:
+    """A copy of everything, as a nested dict of arrays and plain values."""
+    state: dict[str, Any] = {"params": params_to_state(learner)}
+    if learner.__sklearn_is_fitted__():
+        state["fitted"] = copy.deepcopy(_fitted_state(learner))
+    return state
+
+
+def learner_from(cls: type, state: dict[str, Any]) -> Any:
+    """A learner that continues, bit for bit, where that of :func:`state_of` stood."""
+    with inside(state, "params") as params:
+        check(params, {})
+        learner = cls(**params_from_state(params))
+    if "fitted" in state:
+        with inside(state, "fitted") as fitted:
+            check(fitted, {})
+            # a copy: loops write into the arrays, and a state may be used more than once
+            _set_fitted_state(learner, copy.deepcopy(fitted))
+    return learner
+
+
+def _fitted_state(learner: Any) -> dict[str, Any]:
+    state = {"n_features_in": learner.n_features_in_, "n_rows": learner.n_rows_}
+    names = column_names(learner)
+    if names is not None:
+        state["feature_names_in"] = [str(name) for name in names]
+    state["n_features_first"] = learner._n_features_first
+    state["seed"] = learner.model_.seed
+    state["model"] = learner.model_.get_state()
+    state |= learner._own_state()
+    if learner.map_fixed_:
+        state["map_fixed"] = True
+    if learner.memory_ is not None:
+        state["memory"] = learner.memory_.get_state()
+    return state
+
+
+def _set_fitted_state(learner: Any, state: dict[str, Any]) -> None:
+    columns = Whole(low=1, high=2**31)
+    fields = {"n_features_in": columns, "n_features_first": columns, "n_rows": Whole()}
+    check(state, fields | {"seed": Whole()})
+    d, first = state["n_features_in"], state["n_features_first"]
+    require(first <= d, f"n_features_first: is {first}, more than the {d} columns in all")
+    _check_sizes(learner, d, state)
+    if "feature_names_in" in state:
+        names = state["feature_names_in"]
+        right = isinstance(names, list) and len(names) == d
+        right = right and all(isinstance(name, str) for name in names)
+        require(right, f"feature_names_in: must be the names of {d} columns")
+        learner.feature_names_in_ = np.array(names, dtype=object)
+    learner.n_features_in_ = d
+    K = learner._n_outputs(state)
+    learner._start(first, K)
+    learner.n_rows_ = state["n_rows"]
+    if d > first:
+        learner.model_.add_columns(d - first)
+    learner.model_.seed = state["seed"]
+    with inside(state, "model") as model:
+        check(model, {"n_outputs": Whole(low=K, high=K)})
+        learner.model_.set_state(model)
+    rows = np.stack([np.zeros(d), np.ones(d)]).astype(learner.dtype)
+    finite = np.isfinite(learner.model_.scores(rows)).all()
+    require(finite, "model: scores rows with numbers that are not finite")
+    learner._take_own_state(state)
+    if "map_fixed" in state:
+        check(state, {"map_fixed": Flag()})
+    if state.get("map_fixed"):
+        try:
+            learner.model_.fix_map()
+        except MergeError as error:
+            raise ModelFileError(f"map_fixed: {error}") from None
+        learner.map_fixed_, learner.memory_ = True, None
+    if learner.memory_ is not None and "memory" in state:
+        learner.memory_.set_state(state["memory"], d)
+
+
+def _check_sizes(learner: Any, d: int, state: dict[str, Any]) -> None:
+    """Raise a ModelFileError if parameters ask for much more memory than the state has."""
+    held = nbytes(state)
+    # some learners store nothing per column, so any file may have many columns
+    require(d <= max(_MANY, held), f"n_features_in: is {d}, more than the state holds")
+    most = max(1 << 27, 64 * held)
+    for name, value in learner.get_params().items():
+        size = name.split("__")[-1] in _SIZES and isinstance(value, int)
+        require(not size or value * d <= most, f"{name}: is {value}, more than the state holds")
+
+
+def nbytes(state: Any) -> int:
+    """Bytes of the arrays in a state."""
+    if isinstance(state, dict):
+        return sum(map(nbytes, state.values()))
+    return int(state.nbytes) if isinstance(state, np.ndarray) else 0
+
+
+# ---- parameters: kernels, maps, rules and budgets inside a saved model ------------------------
+
+
+def params_to_state(owner: BaseEstimator) -> dict[str, Any]:
+    """The constructor's parameters of ``owner`` as plain data."""
+    return {name: _encode(name, value) for name, value in owner.get_params(deep=False).items()}
+
+
+def params_from_state(state: dict[str, Any]) -> dict[str, Any]:
+    """The inverse of :func:`params_to_state`."""
+    return {name: _decode(value) for name, value in state.items()}
+
+
+def _encode(name: str, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if _classes().get(type(value).__name__) is type(value):
+        return {"class": type(value).__name__, "params": params_to_state(value)}
+    if name == "random_state" and not isinstance(value, (int, type(None))):
+        # a generator has been drawn from; the seed drawn is in the fitted state
+        return None
+    if name == "class_weight" and isinstance(value, dict):
+        pairs = [(k.item() if isinstance(k, np.generic) else k, v) for k, v in value.items()]
+        return {"pairs": [[label, float(weight)] for label, weight in pairs]}
+    if isinstance(value, (list, tuple)):
+        return np.asarray(value)
+    if not isinstance(value, _PLAIN):
+        raise ModelFileError(
+            f"parameter {name}={value!r} cannot be saved: it is neither plain data nor a kernel, "
+            "map, rule or budget that is known by name; register one of your own"
+        )
+    return value
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, dict) and "class" in value:
+        cls = _classes().get(value["class"])
+        if cls is None:
+            raise ModelFileError(
+                f"the model uses {value['class']!r}, which this onkel doesn't have; a class of "
+                "your own must be registered before the model is loaded"
+            )
+        return cls(**params_from_state(value["params"]))
+    if isinstance(value, dict) and "pairs" in value:
+        return dict(value["pairs"])
+    return value
+
+
+def _classes() -> dict[str, type[BaseEstimator]]:
+    """The classes that a file may hold, including those that a user registered."""
+    tables: tuple[dict[str, Any], ...] = (BUDGETS, KERNELS, MAPS, RULES)
+    return {cls.__name__: cls for table in tables for cls in table.values()}
+
+
+# ---- ONNX --------------------------------------------------------------------------------------
+
+
+def write_graph(learner: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted learner as an ONNX graph."""
+    from onkel.export.file import write
+    from onkel.export.graph import Graph
+
+    check_is_fitted(learner)
+    graph = Graph()
+    graph_outputs(learner, graph.input("X", learner.dtype, learner.n_features_in_)).write()
+    write(graph, path, type(learner).__name__, graph_facts(learner))
+
+
+def graph_outputs(learner: Any, X: Any) -> Any:
+    """What the learner gives for rows X (n, d), as a graph."""
+    from onkel.export.models import scores
+    from onkel.export.outputs import of_classes, of_value
+
+    P = scores(learner.model_, X.to(learner.dtype))
+    if learner._task == "regression":
+        return of_value(P)
+    link = learner.calibration_
+    return of_classes(P, learner.classes_, learner.probability_link if link is None else link)
+
+
+def graph_facts(learner: Any) -> dict[str, Any]:
+    """What an ONNX file says about the learner."""
+    facts = {"learner": type(learner).__name__, "task": learner._task}
+    facts["rows"] = int(learner.n_rows_)
+    if learner._task == "classification":
+        facts["classes"] = learner.classes_.tolist()
+    names = column_names(learner)
+    return facts if names is None else facts | {"columns": [str(name) for name in names]}

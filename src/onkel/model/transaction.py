@@ -1,0 +1,319 @@
+"""A block is learned whole, or up to the row that is refused, or not at all.
+
+Four things come in the way of learning, and each has its answer here:
+
+* another thread: a method that is :func:`locked` runs alone;
+* a signal, such as Ctrl-C: it waits until the rows in hand are learned (:class:`SignalsWait`);
+* a row after which the model would not be finite: it is undone and refused, and so is anything else
+  that breaks off the learning of rows (:func:`learn_or_undo`);
+* any other failure: what it began is as it was before (:func:`undone_on_failure`).
+
+To undo rows costs little. If learning changes only a few vectors, they are copied before each
+block. Any other model has a snapshot and a log of the rows learned since. To undo a block the
+snapshot is restored and the log learned again, in the same pieces, which gives the same bits. A
+snapshot is taken every ``_PERIOD`` rows, less often of a large model, so that the copy costs each
+row a bounded amount.
+"""
+
+from __future__ import annotations
+
+import copy
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from types import FrameType
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from onkel.errors import DivergenceError
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+# The fewest rows between two snapshots, and bytes of a snapshot that one row pays for.
+_PERIOD, _BYTES_A_ROW = 256, 1 << 14
+# Chosen once and never changed: a snapshot shares them.
+_SHARED = ("kernel", "rule", "budget", "undo_log")
+# The functions in C: those of the module spend microseconds on names for numbers.
+_get_handler = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+_set_handler = getattr(signal.signal, "__wrapped__", signal.signal)
+# What a handler in Python may answer by an exception.
+_SIGNALS = tuple(
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2")
+    if hasattr(signal, name)
+)
+
+
+# ---- other threads -----------------------------------------------------------------------------
+
+
+class Lock:
+    """A re-entrant lock; a copy or a pickle of its owner gets its own."""
+
+    def __init__(self) -> None:
+        self.held = threading.RLock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Lock, ()
+
+
+def locked(method: _Method) -> _Method:
+    """A method that holds its owner's lock: no other thread learns or scores meanwhile."""
+
+    @wraps(method)
+    def alone(self: Any, *args: Any, **kwargs: Any) -> Any:
+        own = self.__dict__
+        # made when it is first asked for; setdefault is atomic: two threads get the same lock
+        with (own.get("_lock") or own.setdefault("_lock", Lock())).held:
+            return method(self, *args, **kwargs)
+
+    return alone  # type: ignore[return-value]
+
+
+# ---- signals -----------------------------------------------------------------------------------
+
+
+class SignalsWait:
+    """A section that no signal interrupts: those that come are sent again at its end.
+
+    Python runs handlers in the main thread alone; in other threads nothing has to wait. Sections
+    may be nested: the outermost counts. A section should take well under a second.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._before: list[tuple[int, Any]] = []
+        self._came: list[int] = []
+
+    def __enter__(self) -> None:
+        if threading.get_ident() != threading.main_thread().ident:
+            return
+        if self._depth == 0:
+            for number in _SIGNALS:
+                handler = _get_handler(number)
+                if callable(handler) and handler is not self._note:
+                    # first noted, then changed: a signal in between finds its own handler
+                    self._before.append((number, handler))
+                    _set_handler(number, self._note)
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        if threading.get_ident() != threading.main_thread().ident:
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            before, self._before = self._before, []
+            for number, handler in before:
+                _set_handler(number, handler)
+            came, self._came = self._came, []
+            for number in came:
+                signal.raise_signal(number)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if number not in self._came:
+            self._came.append(number)
+
+
+#: the sections of this process
+signals_wait = SignalsWait()
+
+
+# ---- rows that are refused, and learning that breaks off ---------------------------------------
+
+
+class Undone(Protocol):
+    """What undoing asks of a model; see :class:`onkel.model.contract.Model`."""
+
+    n_outputs: int
+    undo_log: RowLog
+
+    @property
+    def cannot_diverge(self) -> bool: ...
+    def is_finite(self) -> bool: ...
+    def few_weights(self) -> dict[str, np.ndarray] | None: ...
+    def take_few(self, few: dict[str, np.ndarray]) -> None: ...
+    def learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray: ...
+
+
+def learn_or_undo(model: Undone, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Learn the rows in order; returns the scores (n, K) before each.
+
+    Raises
+    ------
+    DivergenceError
+        Holds the row, and the scores of the rows before it, which have been learned.
+    """
+    few = model.few_weights()
+    if few is None:
+        if model.cannot_diverge or X.shape[0] == 0:
+            return model.learn_rows(X, y, weight)
+        model.undo_log.begin(model, X)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        try:
+            P = model.learn_rows(X, y, weight)
+        except (ArithmeticError, ValueError):
+            # a number too large for a formula: OverflowError, LinAlgError and the like
+            P = None
+        except BaseException:
+            _rewind(model, few)
+            model.undo_log.forget()
+            raise
+        if P is not None and np.isfinite(P).all() and model.is_finite():
+            if few is None:
+                model.undo_log.note(X, y, weight)
+            return P
+        row, P = _up_to_the_last_good(model, few, P, X, y, weight)
+    model.undo_log.forget()
+    raise diverged(row, P)
+
+
+def diverged(row: int, scores: np.ndarray | None = None) -> DivergenceError:
+    """The error for a row that makes a model diverge; ``scores`` of the rows before it."""
+    error = DivergenceError(
+        "learning this row makes the model diverge (its scores are no longer finite numbers); try "
+        "a smaller learning_rate, another loss, or scaled features and targets",
+        row=row,
+    )
+    error.scores = scores
+    return error
+
+
+def _up_to_the_last_good(
+    model: Undone, few: Any, P: Any, X: Any, y: np.ndarray, weight: np.ndarray
+) -> tuple[int, np.ndarray]:
+    """Learn rows for as long as the model stays finite; returns their number and scores."""
+
+    def learned(n: int) -> np.ndarray | None:
+        _rewind(model, few)
+        if n == 0:
+            return np.zeros((0, model.n_outputs))
+        try:
+            P = model.learn_rows(X[:n], y[:n], weight[:n])
+        except (ArithmeticError, ValueError):
+            return None
+        return P if np.isfinite(P).all() and model.is_finite() else None
+
+    n = X.shape[0]
+    good, bad = 0, n
+    if P is not None and not np.isfinite(P).all():
+        # the first row that finds the model broken, or breaks it
+        bad = int(np.argmin(np.isfinite(P).all(axis=1))) + 1
+        for near in (bad - 1, bad - 2):
+            if near >= 0 and (scores := learned(near)) is not None:
+                return near, scores
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if learned(middle) is not None else (good, middle)
+    scores = learned(good)
+    assert scores is not None
+    return good, scores
+
+
+def _rewind(model: Undone, few: Any) -> None:
+    """Set the model back to what it was before this block."""
+    if few is not None:
+        model.take_few({name: value.copy() for name, value in few.items()})
+    else:
+        model.undo_log.replay(model)
+
+
+class RowLog:
+    """A snapshot of a model, and the rows it has learned since."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a copied or loaded model begins with a new snapshot
+        return RowLog, ()
+
+    def forget(self) -> None:
+        """Drop the snapshot and the rows."""
+        self._kept: dict[str, Any] | None = None
+        self._blocks: list[tuple[Any, np.ndarray, np.ndarray]] = []
+        self._shape = 0, 0
+        self._rows, self._bytes = 0, 0
+        self._period, self._most_bytes = _PERIOD, 0
+
+    def begin(self, model: Undone, X: Any) -> None:
+        """Take a snapshot, unless a recent one has the same number of classes and columns."""
+        whole = self._rows + X.shape[0] > self._period or self._bytes > self._most_bytes
+        shape = model.n_outputs, X.shape[1]
+        if self._kept is not None and not whole and self._shape == shape:
+            return
+        self.forget()
+        self._kept, self._shape = snapshot(model), shape
+        size = _nbytes(self._kept)
+        self._period = max(_PERIOD, size // _BYTES_A_ROW)
+        self._most_bytes = max(size, 1 << 20)
+
+    def note(self, X: Any, y: np.ndarray, weight: np.ndarray) -> None:
+        """Log rows that were learned, as long as the snapshot may be needed."""
+        if self._rows + X.shape[0] >= self._period:
+            self.forget()
+            return
+        self._rows += X.shape[0]
+        self._bytes += X.nbytes if isinstance(X, np.ndarray) else 2 * X.data.nbytes
+        self._blocks.append((X.copy(), y.copy(), weight.copy()))
+
+    def replay(self, model: Undone) -> None:
+        """Set the model back to the snapshot, and learn the rows since once more."""
+        assert self._kept is not None
+        # a copy, as the rows may be learned once more
+        restore(model, _copied(model, self._kept))
+        for rows in self._blocks:
+            model.learn_rows(*rows)
+
+
+def snapshot(model: Any) -> dict[str, Any]:
+    """A copy of all that the model holds; :func:`restore` brings it back."""
+    return _copied(model, model.__dict__)
+
+
+def _copied(model: Any, own: dict[str, Any]) -> dict[str, Any]:
+    # references to the model and to its shared parts are kept, not copied
+    memo = {id(own[name]): own[name] for name in _SHARED if name in own}
+    memo[id(model)] = model
+    return {name: copy.deepcopy(value, memo) for name, value in own.items()}
+
+
+def restore(model: Any, kept: dict[str, Any]) -> None:
+    """Set the model back to the snapshot, whose arrays it then owns."""
+    model.__dict__.clear()
+    model.__dict__.update(kept)
+
+
+def _nbytes(value: Any, depth: int = 4) -> int:
+    """Approximate bytes of the arrays in a snapshot."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if depth == 0:
+        return 0
+    if isinstance(value, dict):
+        parts: Any = value.values()
+    elif isinstance(value, list | tuple):
+        parts = value
+    else:
+        parts = vars(value).values() if hasattr(value, "__dict__") else ()
+    return sum(_nbytes(part, depth - 1) for part in parts)
+
+
+# ---- any other failure -------------------------------------------------------------------------
+
+
+@contextmanager
+def undone_on_failure(owner: Any) -> Iterator[None]:
+    """If what is inside fails, set the owner back to what it was.
+
+    What is inside gives attributes new values; it changes no object that was there before.
+    """
+    before = dict(owner.__dict__)
+    try:
+        yield
+    except BaseException:
+        with signals_wait:
+            restore(owner, before)
+        raise
