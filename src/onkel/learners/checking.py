@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
-from onkel.columns.kinds.cells import is_missing
+from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.model.warmup import LARGEST_WEIGHT
 from onkel.numerics.arrays import as_values

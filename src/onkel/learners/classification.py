@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from onkel.default.calibration import Calibration
-from onkel.errors import DataError
+from onkel.errors import DataError, DivergenceError
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import LARGEST_WEIGHT, first_error, too_heavy
 from onkel.learners.declaration import declared, param
@@ -28,7 +28,7 @@ from onkel.learners.labels import (
     same_kind,
     unknown_class,
 )
-from onkel.learners.learning import Rows, learn, learn_by_model, learn_checked_row, refusal
+from onkel.learners.learning import Rows, learn, learn_checked_row, refusal
 from onkel.learners.predictions import Predictions, in_classes
 from onkel.losses import CLASSIFICATION, PROBABILISTIC
 from onkel.merging import joined
@@ -261,37 +261,29 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
         ``before``: what a refusal also reports.
         """
-        known = self.classes_
         X, _, weight, keys = rows.part(a, b)
-        P, refused = self._learn_codes(X, codes, weight, keys)
-        out.append(Part(P, known))
-        if refused is not None:
-            raise refusal(self, refused, a, out if before is None else before + out)
-
-    def _learn_codes(
-        self, X: Any, codes: np.ndarray, weight: np.ndarray, keys: list[Any] | None
-    ) -> tuple[np.ndarray, DataError | None]:
-        """Learn rows until one is refused; returns the scores before, and the refusal."""
-        counts, learned, two = self.class_counts_, weight > 0.0, len(self.classes_) == 2
+        known, counts, learned = self.classes_, self.class_counts_, weight > 0.0
         by_class = weight if self.class_weight is None else self._by_class(codes, weight)
-        if len(self.classes_) < 2:
+        if len(known) < 2:
             # one class: there is nothing to tell apart yet
             self.n_rows_ += int(np.count_nonzero(learned))
             if self.memory_ is not None:
                 self.memory_.last_class.learn_alone(weight)
-            return np.zeros((len(codes), 1)), None
-        heavy = None if self.class_weight is None else too_heavy(by_class)
-        stop = len(codes) if heavy is None else heavy.row
-        y = 2.0 * codes - 1.0 if two else codes.astype(np.float64)
+            out.append(Part(np.zeros((len(codes), 1)), known))
+            return
+        refused: DataError | None = None if self.class_weight is None else too_heavy(by_class)
+        stop = len(codes) if refused is None else refused.row
+        y = 2.0 * codes - 1.0 if len(known) == 2 else codes.astype(np.float64)
         try:
-            P, refused = learn_by_model(self, X[:stop], y[:stop], by_class[:stop])
+            P = self.model_.learn(X[:stop], y[:stop], by_class[:stop])
+        except DivergenceError as error:
+            P, refused = error.scores, error
         except BaseException:
             self.class_counts_ = counts
             raise
         n = len(P)
         # rows of a class of weight 0 count as learned, too
         self.n_rows_ += int(np.count_nonzero(learned[:n]))
-        refused = refused or heavy
         if refused is not None:
             self.class_counts_ = counts
             self._by_class(codes[:n], learned[:n].astype(np.float64))
@@ -300,7 +292,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         if self.memory_ is not None:
             keys = None if keys is None else keys[:n]
             P = self.memory_.learn(X[:n], P, codes[:n], weight[:n], keys)
-        return P, refused
+        out.append(Part(P, known))
+        if refused is not None:
+            raise refusal(self, refused, a, out if before is None else before + out)
 
     @locked
     def _learn_row(self, X: np.ndarray, code: int, weight: float = 1.0) -> None:
@@ -310,13 +304,12 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             y = 2.0 * code - 1.0 if len(self.classes_) == 2 else float(code)
             learn_checked_row(self, X, y, weight)
             return
-        weights = np.array([weight])
-        refused = too_heavy(weights)
-        if refused is None:
-            with signals_wait:
-                _, refused = self._learn_codes(X, np.array([code]), weights, None)
+        one = Rows(X, np.empty(0), np.array([weight]), None)
+        refused = too_heavy(one.weight)
         if refused is not None:
             raise refused
+        with signals_wait:
+            self._learn_known(one, np.array([code]), 0, 1, [])
 
     def _by_class(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Row weights times ``class_weight``; "balanced" by the counts up to each row."""

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from onkel.errors import DataError, DivergenceError
+from onkel.errors import DataError
 from onkel.learners.checking import check_keys, check_rows, first_error, group_keys, weights
-from onkel.model.transaction import learn_or_undo, locked, signals_wait, undone_on_failure
+from onkel.model.transaction import locked, signals_wait, undone_on_failure
 
 
 class Rows(NamedTuple):
@@ -122,16 +122,6 @@ def key_error(
             else "the rows so far were learned without groups=: leave it out, or begin anew"
         )
     return None if keys is None else check_keys(keys, n)
-
-
-def learn_by_model(
-    learner: Learner, X: Any, y: np.ndarray, weight: np.ndarray
-) -> tuple[np.ndarray, DataError | None]:
-    """Learn rows until one is refused; returns the scores before each, and the refusal."""
-    try:
-        return learn_or_undo(learner.model_, X, y, weight), None
-    except DivergenceError as error:
-        return error.scores, error
 
 
 def refusal(learner: Learner, refused: DataError, a: int, out: list[Any]) -> DataError:

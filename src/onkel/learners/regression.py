@@ -7,12 +7,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from onkel.errors import DataError
+from onkel.errors import DataError, DivergenceError
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import LARGEST_WEIGHT
 from onkel.learners.declaration import declared
 from onkel.learners.labels import required_target, targets
-from onkel.learners.learning import Rows, learn, learn_by_model, learn_checked_row, refusal
+from onkel.learners.learning import Rows, learn, learn_checked_row, refusal
 from onkel.learners.predictions import Predictions
 from onkel.losses import REGRESSION
 from onkel.model.transaction import locked
@@ -70,7 +70,11 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
     def _learn_rows(self, rows: Rows, a: int, b: int, out: list[np.ndarray]) -> None:
         X, y, weight, keys = rows.part(a, b)
-        P, refused = learn_by_model(self, X, y, weight)
+        refused: DataError | None = None
+        try:
+            P = self.model_.learn(X, y, weight)
+        except DivergenceError as error:
+            P, refused = error.scores, error
         n = len(P)
         if self.memory_ is not None:
             keys = None if keys is None else keys[:n]
