@@ -40,7 +40,8 @@ def flags(owner: Any) -> None:
     """Check that every declared field of type ``bool`` is True or False."""
     for field in fields(owner) if is_dataclass(owner) else ():
         value = getattr(owner, field.name)
-        if field.type == "bool" and not isinstance(value, (bool, np.bool_)):
+        # the annotation is a text or the type itself, as the module has it
+        if field.type in ("bool", bool) and not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{field.name}={value!r} must be True or False")
 
 

@@ -104,6 +104,14 @@ class RestartingModel(Stateful):
 
     # ---- learning ------------------------------------------------------------------------------
 
+    @property
+    def rows_at_once(self) -> int:
+        """As many rows as are learned in well under a second: signals wait for their end."""
+        return self.current.rows_at_once
+
+    def row_to_learn(self, X: np.ndarray) -> None:
+        """None: no compiled call alone learns a row, as its loss counts, too."""
+
     def learn_row(self, X: np.ndarray, y: float, weight: float) -> None:
         """Learn the one row of X (1, d)."""
         self.learn(X, np.array([y]), np.array([weight]))

@@ -184,8 +184,7 @@ def _classes() -> dict[str, type[BaseEstimator]]:
 
 def write_graph(learner: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted learner as an ONNX graph."""
-    from onkel.export.file import write
-    from onkel.export.graph import Graph
+    from onkel.export.graph import Graph, write
 
     check_is_fitted(learner)
     graph = Graph()

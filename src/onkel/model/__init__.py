@@ -1,1 +1,1 @@
-"""What all models share: the contract, the guard, the warm-up, labels."""
+"""What all models share: the contract, the transaction, the warm-up, labels."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel
+from onkel.default.remembering import Remembering
 from onkel.explicit.model import ExplicitModel
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, param
