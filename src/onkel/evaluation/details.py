@@ -50,7 +50,11 @@ class Details(Stateful):
         return {**common, **classes, "probabilities": Part(optional=True)}
 
     def add(
-        self, y: np.ndarray, predicted: Predictions, losses: np.ndarray, missing: list[int] | None = None
+        self,
+        y: np.ndarray,
+        predicted: Predictions,
+        losses: np.ndarray,
+        missing: list[int] | None = None,
     ) -> int:
         """Take in the next targets (n,), what was predicted for them, and their losses (n,).
 

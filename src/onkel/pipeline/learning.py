@@ -81,7 +81,9 @@ def _learn_segment(model: Parts, segment: Segment, groups: Any) -> Predictions:
         raise
     own = None if groups is None else groups[segment.start :][: len(segment.y)]
     try:
-        told = model.estimator.predictions_then_learn(rows.X, rows.y, **by_group(model.estimator, own))
+        told = model.estimator.predictions_then_learn(
+            rows.X, rows.y, **by_group(model.estimator, own)
+        )
     except DataError as error:
         if error.predictions is not None:
             error.predictions = rows.in_units(error.predictions)
