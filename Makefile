@@ -28,7 +28,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.speed
 
 papers: $(STAMP)
-	$(BIN)/python -m papers 'lsokl.table?' olk.rates --runs 3 --within 0.2
+	$(BIN)/python -m papers 'lsokl.table?' --runs 3 --within 0.2
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

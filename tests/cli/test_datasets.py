@@ -19,6 +19,7 @@ def here(tmp_path, monkeypatch):
     """A folder that holds one data set, and an empty cache."""
     monkeypatch.setenv("ONKEL_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("onkel.datasets.registry._MORE", [])
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "german.parquet").write_bytes(b"PAR1")
     return tmp_path / "data"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -48,6 +49,7 @@ def empty(tmp_path, monkeypatch):
     monkeypatch.setenv("ONKEL_DATA", str(folder))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
+    monkeypatch.setattr("onkel.datasets.registry._MORE", [])  # what other tests brought along
     return folder
 
 
@@ -260,6 +262,29 @@ def test_fetch_writes_what_load_reads(empty, toy, openml):
     assert data.complete
     assert len(datasets.load("toy").y) == 4
     assert [p.name for p in empty.iterdir()] == ["toy.parquet"]
+
+
+def test_fetch_names_what_a_file_needs_and_checks_it(empty, toy):
+    needs = "1,000 rows; columns f0, ..., f23, and y with 2 classes"
+    with pytest.raises(FileNotFoundError, match=re.escape(needs)):
+        datasets.fetch("german")
+    _write(empty)
+    assert datasets.fetch("toy") == empty / "toy.parquet"
+    _write(empty, y=[1, 2, 3])
+    with pytest.raises(DataError, match="3 rows of 2 features, 3 classes; toy has 6 rows; columns"):
+        datasets.fetch("toy")
+
+
+def test_a_folder_that_a_program_brings_is_searched_last(empty, toy, tmp_path):
+    more = tmp_path / "more"
+    more.mkdir()
+    _write(more)
+    datasets.add_folder(more)
+    datasets.add_folder(more)
+    assert datasets.folders()[-1] == more
+    assert datasets.path("toy").parent == more
+    _write(empty)
+    assert datasets.path("toy").parent == empty
 
 
 def test_fetch_downloads_once(empty, toy, openml):

@@ -55,9 +55,38 @@ def missing(entry: Entry) -> str:
     return (
         f"data set {entry.name!r} is not on this machine (looked for "
         f"{' or '.join(entry.candidates)} in {looked}): {how} take it from {entry.source} and put "
-        f"it there as Parquet (columns f0, f1, ..., y, and split if it has one); the environment "
-        "variable ONKEL_DATA names another folder"
+        f"it there as Parquet ({needs(entry)}); the environment variable ONKEL_DATA names another "
+        f"folder; 'onkel datasets fetch {entry.name}' then checks the file"
     )
+
+
+def needs(entry: Entry) -> str:
+    """What the file of a data set holds."""
+    target = f"{entry.n_classes} classes" if entry.n_classes else "numbers"
+    split = ", and split: train or test" if entry.subset == "train" else ""
+    return (
+        f"{entry.n_rows:,} rows; columns f0, ..., f{entry.n_features - 1}, and y with "
+        f"{target}{split}"
+    )
+
+
+def check(entry: Entry, file: Path) -> None:
+    """Refuse a file that isn't the data set's; it may hold a part of the rows.
+
+    Raises
+    ------
+    DataError
+        Columns are missing, or there are other classes or more rows than the set has.
+    """
+    X, y, n_rows = _read(file, "all", entry, False)
+    found = len(np.unique(y)) if entry.n_classes else 0
+    few = n_rows < entry.n_rows and found < entry.n_classes  # a part may lack a class
+    if n_rows > entry.n_rows or not (few or found == entry.n_classes or entry.above is not None):
+        raise DataError(
+            f"{n_rows:,} rows of {X.shape[1]} features, {found} classes; {entry.name} has "
+            f"{needs(entry)}",
+            source=str(file),
+        )
 
 
 _SCALINGS = ("none", "minmax", "unit", "symmetric")

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from onkel.datasets.loading import missing
+from onkel.datasets.loading import check, missing
 from onkel.datasets.registry import Entry, folders, info
 from onkel.errors import DataError
 from onkel.numerics.arrays import as_dense
 
 
 def fetch(name: str, *, force: bool = False) -> Path:
-    """Download a data set, unless it is here already, and return its file.
+    """Download a data set and return its file; one that is here already is checked instead.
 
     Uses scikit-learn's ``fetch_openml``. The file is written atomically to the first of
     :func:`onkel.datasets.registry` (the folder of ``ONKEL_DATA``, else the user's cache).
@@ -33,15 +33,17 @@ def fetch(name: str, *, force: bool = False) -> Path:
     ValueError
         Unknown name.
     FileNotFoundError
-        The set is not on OpenML; the message says where to get it.
+        The set is not on OpenML; the message says where to get it, and what the file must hold.
     OSError
         No network, or the folder can't be written to.
     DataError
-        OpenML's data differ from the set in the number of rows, features or classes.
+        OpenML's data, or the file that is here, differ from the set in the number of rows, features
+        or classes.
     """
     entry = info(name)
     found = entry.file
     if found is not None and not force:
+        check(entry, found)
         return found
     if entry.openml is None:
         raise FileNotFoundError(missing(entry))
