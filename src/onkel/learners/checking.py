@@ -62,7 +62,8 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> tuple[Any, DataError | No
             raise error from failure
         head = _safe_indexing(X, slice(error.row))
         checked = _validated(estimator, head, reset)
-    return checked, first_error(_first_not_finite(estimator, checked), error)
+    not_a_number = _first_not_finite(estimator, checked)
+    return checked, not_a_number if error is None else first_error(not_a_number, error)
 
 
 def _is_plain(estimator: Any, X: Any) -> bool:
