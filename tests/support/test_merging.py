@@ -16,7 +16,7 @@ from onkel import (
     SupportKernelClassifier,
     SupportKernelRegressor,
 )
-from onkel.budgets import Merging
+from onkel.budgets import Merging, RandomRemoval
 from onkel.kernels import KERNELS
 from onkel.rules import Pegasos
 from onkel.support.merging.merge_rows import best_partner, degradation_table, merge_point
@@ -185,6 +185,20 @@ def test_single_precision_learns_as_well(cls):
     ]
     assert min(rates) > 0.6
     assert rates[0] == pytest.approx(rates[1], abs=0.02)
+
+
+def test_removal_at_random_is_pegasos_over_a_random_budget():
+    X, y, _ = rows("binary")
+    model = BSGDRClassifier(removal="random", budget=9, gamma=GAMMA, random_state=3)
+    composed = SupportKernelClassifier(
+        rule=Pegasos(0.01, project=False), budget=RandomRemoval(9), gamma=GAMMA, random_state=3
+    )
+    found, expected = (m.fit(X, y).decision_function(X) for m in (model, composed))
+    np.testing.assert_array_equal(found, expected)
+    smallest = BSGDRClassifier(budget=9, gamma=GAMMA, random_state=3).fit(X, y)
+    assert np.abs(smallest.decision_function(X) - found).max() > 0.01
+    with pytest.raises(ValueError, match="removal='oldest' is not one of 'smallest', 'random'"):
+        BSGDRClassifier(removal="oldest").fit(X, y)
 
 
 def test_a_budget_of_one():

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from onkel.budgets import Budget, Merging, SmallestProjection, SmallestRemoval, Transfer
+from onkel.budgets import (
+    Budget,
+    Merging,
+    RandomRemoval,
+    SmallestProjection,
+    SmallestRemoval,
+    Transfer,
+)
 from onkel.kernels import Kernel
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
@@ -22,6 +29,7 @@ from onkel.learners.shared import (
     TUBE,
     pegasos_steps,
 )
+from onkel.parameters import one_of
 
 __all__ = [
     "BSGDMClassifier",
@@ -35,13 +43,17 @@ __all__ = [
 ]
 
 
+_REMOVALS = {"smallest": SmallestRemoval, "random": RandomRemoval}
+
+
 @declared
 class _BSGDR(OverSupportSet):
-    """A full set drops its smallest row.
+    """A full set drops one of its rows.
 
     Notes
     -----
-    Source: Wang, Crammer & Vucetic 2012, BSGD with removal.
+    Source: Wang, Crammer & Vucetic 2012, BSGD with removal. ``removal="random"`` is the BSGD-R of
+    Lu et al. 2016.
     """
 
     _rows = (
@@ -52,20 +64,27 @@ class _BSGDR(OverSupportSet):
     )  # fmt: skip
     alpha: float = PEGASOS_ALPHA
     budget: int = BUDGET
+    removal: str = param(
+        default="smallest",
+        kind='{"smallest", "random"}',
+        doc="Which stored row is dropped: that of the smallest Σ_k α_k² κ(s, s), or any, each with "
+        "the same probability.",
+    )
+    random_state: Any = RANDOM_STATE
 
     _make_rule = pegasos_steps
 
     def _make_budget(self) -> Budget:
-        return SmallestRemoval(self.budget)
+        return _REMOVALS[one_of(self, "removal", _REMOVALS)](self.budget)
 
 
 @learner("gamma=2.0", score="0.94")
 class BSGDRClassifier(_BSGDR, OnlineClassifier):
-    """Budgeted stochastic gradient descent that drops its smallest row.
+    """Budgeted stochastic gradient descent that drops one of its rows.
 
     ``f ← (1 - 1/t) f + c κ(x, ·)/(αt)`` where the row has a loss; for it a full set drops the row
     with the smallest Σ_k α_k² κ(s, s). Pegasos gives all rows the same coefficient except for
-    rounding; of equal ones the oldest is dropped.
+    rounding; of equal ones the oldest is dropped. ``removal="random"`` drops any.
 
     Use it as the baseline of :class:`BSGDMClassifier`, or with a kernel that cannot merge. α must
     fit the stream: the first steps are 1/α. O(B·d) a row.
@@ -78,7 +97,9 @@ class BSGDRClassifier(_BSGDR, OnlineClassifier):
 class BSGDRRegressor(_BSGDR, OnlineRegressor):
     """Budgeted Pegasos with removal, for regression; see :class:`BSGDRClassifier`.
 
-    c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss.
+    c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss. The first steps are 1/α, and
+    the B terms vanish as 1/(αt): choose α for the length of the stream, or use
+    :class:`BSGDMRegressor`.
     """
 
     loss: str = PEGASOS_REGRESSION_LOSS
@@ -133,6 +154,7 @@ class BSGDPRegressor(_BSGDP, OnlineRegressor):
 
     loss: str = PEGASOS_REGRESSION_LOSS
     epsilon: float = TUBE
+    alpha: float = 0.03
 
 
 @declared
@@ -188,6 +210,7 @@ class BSGDMRegressor(_BSGDM, OnlineRegressor):
 
     loss: str = PEGASOS_REGRESSION_LOSS
     epsilon: float = TUBE
+    alpha: float = 0.03
 
 
 @declared
@@ -273,3 +296,4 @@ class DualSGDRegressor(_DualSGD, OnlineRegressor):
 
     loss: str = PEGASOS_REGRESSION_LOSS
     epsilon: float = TUBE
+    alpha: float = 0.03
