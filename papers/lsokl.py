@@ -168,7 +168,7 @@ def classifiers(table: int, dataset: str, budget: int | None = None) -> Learners
     D, bounded = 4 * budget, {"budget": budget}
     if table == 5:
         alpha = 1.0 / datasets.info(dataset).n_rows ** 2
-        bogd: dict[str, Any] = {"alpha": alpha, "bound": "all"}
+        bogd: dict[str, Any] = {"alpha": alpha, "bound": "all", "removal": "uniform"}
     else:
         bogd = {"alpha": 1e-5, **_OLDEST}
     return {

@@ -122,7 +122,7 @@ def _fixed(algorithm: str, dataset: str) -> dict[str, Any]:
         "projectron": {**bounded, "eta": 0.0},
         "projectron++": {**bounded, "eta": 0.0},
         "bpa-s": {**bounded, "C": 1.0},
-        "bogd": {**bounded, "bound": "all"},
+        "bogd": {**bounded, "bound": "all", "removal": "uniform", "max_weight": 10.0},
         "fogd": {"n_components": D_fourier},
         "nogd": {"n_components": budget, "rank": budget // 5},
         "dualsgd": {**bounded, "n_components": 2 * D},

@@ -163,10 +163,10 @@ class _BOGD(OverSupportSet):
 
     budget: int = param(default=100, doc="Most rows stored, B ≥ 2.")
     removal: str = param(
-        default="uniform",
+        default="nonuniform",
         kind='{"uniform", "nonuniform", "oldest"}',
-        doc="Which row is dropped: any; more likely one of small weight; the oldest, and then the "
-        "others are not scaled up.",
+        doc="Which row is dropped: any; more likely one of small weight (BOGD++), which disturbs f "
+        "much less; the oldest, and then the others are not scaled up.",
     )
     max_weight: float = param(
         default=10.0, doc="γ > 0: coefficients stay within ±γη; inf for no bound."
@@ -176,7 +176,7 @@ class _BOGD(OverSupportSet):
         kind='{"each", "all"}',
         doc="A coefficient beyond the bound is cut, or all of f is multiplied so that it fits.",
     )
-    learning_rate: float = LEARNING_RATE
+    learning_rate: float = with_default(LEARNING_RATE, 0.1)
     schedule: str | float = SCHEDULE
     alpha: float = ALPHA
     random_state: Any = RANDOM_STATE
@@ -191,8 +191,9 @@ class _BOGD(OverSupportSet):
 class BOGDClassifier(_BOGD, OnlineClassifier):
     """Bounded online gradient descent: the rows kept make up for one removed at random.
 
-    ``f ← (1 - η_t α) f - η_t ∂loss/∂f κ(x, ·)``; a full set drops one row at random, multiplies the
-    others by B/(B - 1) and keeps them within ±γη.
+    ``f ← (1 - η_t α) f - η_t ∂loss/∂f κ(x, ·)``; a full set drops one row at random, with
+    p_i = 1 - (B - 1)\\|α_i\\|/Σ_j \\|α_j\\|, multiplies the others by 1/(1 - p_i) and keeps them
+    within ±γη. With ``removal="uniform"`` p_i = 1/B.
 
     Use it as the budgeted form of :class:`OGDClassifier`. With a wide kernel the factor and the
     bound add noise: ``removal="oldest", max_weight=inf`` is steadier there.
@@ -205,9 +206,11 @@ class BOGDClassifier(_BOGD, OnlineClassifier):
 class BOGDRegressor(_BOGD, OnlineRegressor):
     """Bounded online gradient descent for regression; see :class:`BOGDClassifier`.
 
-    ``f ← (1 - η_t α) f + η_t (y - f) κ(x, ·)`` where \\|y - f\\| > ε, for the squared loss.
+    ``f ← (1 - η_t α) f + η_t (y - f) κ(x, ·)`` where \\|y - f\\| > ε, for the squared loss. The
+    bound is tight: with a loose one the noise of removals exceeds targets of order 1.
     """
 
     loss: str = REGRESSION_LOSS
     epsilon: float = TUBE
     learning_rate: float = 0.3
+    max_weight: float = 1.0

@@ -219,3 +219,4 @@ class OLKFixedRegressor(_OLKFixed, OnlineRegressor):
 
     loss: str = REGRESSION_LOSS
     epsilon: float = TUBE
+    learning_rate: float = 0.5

@@ -1,0 +1,42 @@
+"""Every learner as shipped learns: on a nonlinear stream it beats the mean or the majority."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel.algorithms import ALGORITHMS, make
+
+# f is linear in the columns
+LINEAR = {"pa", "adagrad"}
+# B terms of size 1/(αt): no α suits both the first rows and the thousandth
+FADES = {("bsgd-r", "regression")}
+
+
+def stream(task, n=3000):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 2))
+    f = np.sin(2 * X[:, 0]) + X[:, 0] * X[:, 1]
+    if task == "regression":
+        return X, f / f.std() + 0.1 * rng.standard_normal(n)
+    return X, np.digitize(f, [0.0] if task == "binary" else np.quantile(f, [0.33, 0.67]))
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        (name, task)
+        for name, row in ALGORITHMS.items()
+        for task in row.tasks
+        if name not in LINEAR and (name, task) not in FADES
+    ],
+)
+def test_a_learner_as_shipped_beats_the_mean_or_the_majority_by_a_tenth(name, task):
+    X, y = stream(task)
+    seeded = "random_state" in ALGORITHMS[name].estimator(task)._get_param_names()
+    model = make(name, task, **({"random_state": 0} if seeded else {}))
+    before = model.predict_then_learn(X, y)
+    if task == "regression":
+        assert np.mean((before - y) ** 2) < 0.9 * y.var()
+    else:
+        assert np.mean(before != y) < 0.9 * (1.0 - np.bincount(y).max() / len(y))
