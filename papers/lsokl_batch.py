@@ -26,13 +26,11 @@ _SIZES = {
     "kddcup99": (200, 400),
 }
 _NO_TEST_ROWS = "The file here has no test rows: a random fifth is tested."
+_NO_FURTHER = "λ and width won five folds of 5 000 rows, and are searched no further."
 _NOTES = {
     ("cod-rna", "libsvm"): _NO_TEST_ROWS,
     ("w8a", "libsvm"): _NO_TEST_ROWS,
-    (
-        "w7a",
-        "bsgd-r, the smallest",
-    ): "λ and width won five folds of 5 000 rows, and are searched no further.",
+    ("w7a", "bsgd-r, the smallest"): _NO_FURTHER,
 }
 
 
