@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -25,10 +23,9 @@ from typer.core import TyperGroup
 from onkel import datasets
 from papers import EXPERIMENTS, PAPERS, Cache, Experiment, find, run_cases
 from papers.cache import default_folder
-from papers.cases import Case
 from papers.kept import keep, write_pages
 from papers.pages import Part, about, markdown_of, write_report
-from papers.registry import LAYOUTS
+from papers.registry import LAYOUTS, limited, quick
 from papers.rows import find_streams
 from papers.runner import minutes_of, seconds_of
 from papers.streams import experiment, find_learners
@@ -124,9 +121,13 @@ def tables(
     if not names:
         _list()
         return
-    chosen = _chosen(find(names), _names_in(data), _names_in(learners))
+    found = find(names)
+    for entry in found:
+        if not entry.cases:
+            _note(f"left out: {entry.name}: 'python -m papers {entry.name} FOLDER'")
+    chosen = limited(found, _names_in(data), _names_in(learners))
     if within is not None:
-        chosen = _quick(chosen, runs, within)
+        chosen = quick(chosen, runs, within)
     parts = _run_and_show(chosen, runs, jobs, cache, report, as_markdown, search)
     if kept:
         for path in keep(parts, about(_command())):
@@ -217,56 +218,6 @@ def _names_in(given: list[str] | None) -> list[str]:
     """Names given one by one, or several with commas between them."""
     parts = (name.strip() for text in given or () for name in text.split(","))
     return [name for name in parts if name]
-
-
-def _chosen(found: Sequence[Experiment], data: list[str], learners: list[str]) -> list[Experiment]:
-    """The experiments that can be run, limited to these data and learners.
-
-    Raises
-    ------
-    ValueError
-        None of them has such data, or such a learner.
-    """
-    _refuse_unknown("--data", data, [name for entry in found for name in entry.datasets])
-    _refuse_unknown("--learner", learners, [name for entry in found for name in entry.algorithms])
-    chosen = []
-    for entry in found:
-        part = entry.on(data, learners)
-        if not entry.cases:
-            _note(f"left out: {entry.name}, which needs files: "
-                  f"'python -m papers {entry.name} FOLDER'")  # fmt: skip
-        elif part.cases:
-            chosen.append(part)
-    if not chosen:
-        raise ValueError(
-            "no experiment has these learners on these data; leave --data or --learner out"
-        )
-    return chosen
-
-
-def _refuse_unknown(option: str, asked: Sequence[str], known: Sequence[str]) -> None:
-    for name in asked:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            among = ", ".join(dict.fromkeys(known))
-            raise ValueError(f"{option} {name}: must be among {among}{hint}")
-
-
-def _quick(found: Sequence[Experiment], runs: int | None, within: float) -> list[Experiment]:
-    """Of each experiment the data sets that are here and take at most so many minutes."""
-    chosen = []
-    for entry in found:
-        cases: list[Case] = []
-        for name in dict.fromkeys(case.dataset for case in entry.cases):
-            part = replace(entry, cases=tuple(c for c in entry.cases if c.dataset == name))
-            if 0.0 < minutes_of(part, runs) <= within:
-                cases += part.cases
-        if cases:
-            chosen.append(replace(entry, cases=tuple(cases)))
-    if not chosen:
-        raise ValueError(f"--within {within:g}: nothing is as quick as that")
-    return chosen
 
 
 # ---- runs ----------------------------------------------------------------------------------------

@@ -78,6 +78,10 @@ METRICS = {
     "regret": "regret",
     "moves": "landmarks moved",
     "rate": "exponent r",
+    "length": "length of the chosen frequencies",
+    "offset": "distance of their offsets from 0 or π",
+    "turn": "degrees between the chosen frequencies and their axis",
+    "axis": "degrees of the axis",
 }
 
 

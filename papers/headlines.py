@@ -198,6 +198,18 @@ def _aligned(found: Found) -> str:
     return "; ".join(parts) + "." if parts else ""
 
 
+def _where_features_lie(found: Found) -> str:
+    at = {r.case.take: r for r in found.get("aligned.figure1a", ())}
+    if not {"length", "offset", "turn"} <= set(at):
+        return ""
+    length, offset, turn = (at[name] for name in ("length", "offset", "turn"))
+    return (
+        f"in {len(length.values)} draws ‖ω‖ = {length.mean:.2f} ± {length.std:.2f} (√2 = 1.41), "
+        f"offsets {offset.mean:.2f} from 0 or π, frequencies {turn.mean:.0f}° from an axis that "
+        "differs between draws."
+    )
+
+
 def _rates(found: Found) -> str:
     told = [f"{r.case.label} {r.mean:.2f} ({r.case.panel})"
             for r in found.get("olk.rates", ()) if r.case.take == "rate"]  # fmt: skip
@@ -225,6 +237,12 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
         Claim("NOLANA is the best on 4 of 5 sets at equal memory (Table 2).", _nolana_duels),
         Claim("Landmarks that move raise the accuracy on usps (Table 1).", _moving_helps),
     ),
-    "aligned": (Claim("Chosen features beat as many plain ones (Figure 1).", _aligned),),
+    "aligned": (
+        Claim("Chosen features beat as many plain ones (Figure 1).", _aligned),
+        Claim(
+            "For d = 2 they lie near ±(1, 1), with offsets near 0 and π (Figure 1(a)).",
+            _where_features_lie,
+        ),
+    ),
     "olk": (Claim("The regret grows as √T, with a growing budget as T^¾.", _rates),),
 }

@@ -31,7 +31,7 @@ from onkel.budgets import RandomRemoval
 from onkel.evaluation.search import SEARCH_SEED
 from onkel.maps.online_kmeans import Panel
 from onkel.rules import Gradient, Pegasos
-from papers.aligned import alignment
+from papers.aligned import alignment, chosen
 from papers.cases import Case
 from papers.nolana import kernel_error
 from papers.olk import regret
@@ -259,6 +259,7 @@ MEASURES: dict[str, Callable[[Case, int], Outcome]] = {
     "fold": fold,
     "kernel error": kernel_error,
     "alignment": alignment,
+    "chosen": chosen,
     "regret": regret,
     "in order": in_order,
 }

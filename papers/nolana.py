@@ -74,8 +74,8 @@ _TEST_ROWS = (
     "is easier."
 )
 _MORE_FEATURES = (
-    "With few columns (cpusmall, ijcnn1, covtype) FOGD is ahead of NOLANA at equal memory, because it "
-    "has more features there."
+    "With few columns (cpusmall, ijcnn1, covtype) FOGD is ahead of NOLANA at equal memory, because "
+    "it has more features there."
 )
 NOTES = {
     ("cpusmall", "pa"): _TEST_ROWS,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from papers import aligned, lsokl, lsokl_batch, lsokl_figures, nolana, olk, rrf
-from papers.cases import Experiment
+from papers.cases import Case, Experiment
 from papers.default import DEFAULT_TABLE, GOALS_LAYOUT
 from papers.goals import RIVALS_TABLE
+from papers.runner import minutes_of
 from papers.streams import STREAMS, STREAMS_LAYOUT
 from papers.tables import CELLS, SETTINGS, Layout
 
@@ -61,3 +63,50 @@ def find(names: Iterable[str] = ()) -> list[Experiment]:
         for known, entry in EXPERIMENTS.items()
         if any(fnmatchcase(known, name) for name in wanted)
     ]
+
+
+def limited(found: Sequence[Experiment], data: list[str], learners: list[str]) -> list[Experiment]:
+    """The experiments that can be run, limited to these data and learners.
+
+    Raises
+    ------
+    ValueError
+        None of them has such data, or such a learner.
+    """
+    _refuse_unknown("--data", data, [name for entry in found for name in entry.datasets])
+    _refuse_unknown("--learner", learners, [name for entry in found for name in entry.algorithms])
+    chosen = []
+    for entry in found:
+        part = entry.on(data, learners)
+        if part.cases:
+            chosen.append(part)
+    if not chosen:
+        raise ValueError(
+            "no experiment has these learners on these data; leave --data or --learner out"
+        )
+    return chosen
+
+
+def _refuse_unknown(option: str, asked: Sequence[str], known: Sequence[str]) -> None:
+    for name in asked:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            among = ", ".join(dict.fromkeys(known))
+            raise ValueError(f"{option} {name}: must be among {among}{hint}")
+
+
+def quick(found: Sequence[Experiment], runs: int | None, minutes: float) -> list[Experiment]:
+    """Of each experiment the data sets that are here and take at most so many minutes."""
+    chosen = []
+    for entry in found:
+        cases: list[Case] = []
+        for name in dict.fromkeys(case.dataset for case in entry.cases):
+            part = replace(entry, cases=tuple(c for c in entry.cases if c.dataset == name))
+            if 0.0 < minutes_of(part, runs) <= minutes:
+                cases += part.cases
+        if cases:
+            chosen.append(replace(entry, cases=tuple(cases)))
+    if not chosen:
+        raise ValueError(f"--within {minutes:g}: nothing is as quick as that")
+    return chosen

@@ -82,7 +82,7 @@ def report(reproduce, tmp_path):
 
 def test_the_report_holds_all(report):
     values = json.loads((report / "results.json").read_text())["results"]
-    assert len(values["lsokl.table9"]) == 10
+    assert len(values["lsokl.table9"]) == 14
     page = (report / "report.md").read_text()
     assert "![Regression: time as rows come](lsokl.figure6-1.svg)" in page
     assert (report / "lsokl.figure6-1.svg").read_text().startswith("<svg")
@@ -157,3 +157,13 @@ def test_the_first_table_on_a_fresh_clone(tmp_path):
         cwd=Path(papers.__file__).parents[1], env={**left, "XDG_CACHE_HOME": str(tmp_path)},
     )  # fmt: skip
     assert "| german | 1,000 | nogd | " in shown.stdout
+
+
+def test_what_takes_longer_is_left_out(reproduce):
+    shown = reproduce("lsokl.table5", "--learner", "nogd", "--runs", 1, "--within", 0.0001,
+                      "--markdown")  # fmt: skip
+    assert shown.exit_code == 0, shown.stderr
+    rows = [line for line in shown.stdout.splitlines() if "| nogd |" in line]
+    assert [row.split(" | ")[0] for row in rows] == ["| german"]
+    none = reproduce("lsokl.table5", "--within", 1e-9)
+    assert "nothing is as quick as that" in none.stderr

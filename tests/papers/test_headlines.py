@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from papers import PAPERS, Case, Result, Rows
+from papers import EXPERIMENTS, PAPERS, Case, Result, Rows
+from papers.aligned import chosen
 from papers.headlines import headlines
 from papers.kept import FOLDER
 
@@ -45,3 +47,12 @@ def test_a_page_opens_with_the_claims(paper):
     assert first.startswith("What the paper claims, and what we found")
     assert "**Claimed:**" in first
     assert "**Found:**" in first
+
+
+def test_the_chosen_features_of_two_columns():
+    """Figure 1(a): of length about √2, offsets near 0 and π, along one axis."""
+    (case, *_) = EXPERIMENTS["aligned.figure1a"].cases
+    found = chosen(case, 0)
+    assert found["length"] == pytest.approx(np.sqrt(2.0), abs=0.15)
+    assert found["offset"] < 0.15
+    assert found["turn"] < 45.0
