@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+from tests.cli.endings import SlowPipe, arguments, lines, play
 from typer.testing import CliRunner
 
 import onkel
@@ -104,3 +106,83 @@ def test_a_held_section_is_not_cut():
 def test_elsewhere_it_acts_at_once():
     with pytest.raises(KeyboardInterrupt), Interrupts():
         signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "status"), [("HUP", 129), ("INT", 130), ("TERM", 143)])
+def test_what_was_read_from_a_slow_pipe_is_saved(tmp_path, name, status):
+    moment = random.Random(name).uniform(1.0, 3.0)
+    found = play(signal.Signals[f"SIG{name}"], moment, tmp_path)
+    assert found.status == status, found.said
+    assert found.read > 100
+    assert found.saved == found.read
+    assert found.same
+    assert f"after {found.read:,} rows" in found.said
+
+
+@pytest.mark.slow
+def test_a_slow_pipe_is_learned_as_it_comes(tmp_path):
+    """The pipe never pauses: rows come every 5 ms, and a chunk of them would take minutes."""
+    checkpoint, rows = tmp_path / "c.onkel", lines(20_000)
+    args = [*arguments(tmp_path / "m.onkel"), "--checkpoint", str(checkpoint)]
+    pipe = SlowPipe([*args, "--checkpoint-every", "150"], rows, 200, stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE)  # fmt: skip
+    pipe.wait_until_read()
+    _wait_for(checkpoint.exists, 20)
+    assert onkel.load(checkpoint).n_rows == 150
+    pipe.process.send_signal(signal.SIGTERM)
+    said = pipe.process.communicate(timeout=60)[1].decode()
+    assert onkel.load(tmp_path / "m.onkel").n_rows == pipe.rows_read(), said
+    assert "Traceback" not in said
+
+
+def test_a_signal_that_comes_twice_at_once_is_one():
+    # a terminal that closes and its shell both send SIGHUP; timeout sends SIGTERM twice
+    with pytest.raises(KeyboardInterrupt), Interrupts() as interrupts, interrupts.held():  # noqa: PT012
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
+
+
+def test_nohup_stays_in_force():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Interrupts():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("redirection", "status", "said"),
+    [
+        ("2>/dev/full", 0, ""),
+        ("2>&-", 0, ""),
+        ("2>&1 | head -1", 1, ""),
+        (">&-", 1, "the result could not be written to stdout: it is closed"),
+        (">/dev/full", 1, "the result could not be written to stdout: No space left"),
+        ("| true", 1, ""),
+    ],
+)
+def test_a_model_is_saved_though_nobody_listens(tmp_path, redirection, status, said):
+    (tmp_path / "rows.csv").write_text(_csv(3000))
+    command = f"{' '.join(ONKEL)} learn rows.csv -t y -a pa --verbose --save m.onkel {redirection}"
+    if "|" in redirection:
+        command += "; exit ${PIPESTATUS[0]}"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, check=False)
+    text = done.stderr.decode()
+    assert done.returncode == status, text
+    assert said in text
+    assert "Traceback" not in text
+    assert "Exception ignored" not in text
+    assert onkel.load(tmp_path / "m.onkel").n_rows == 3000
+
+
+def test_a_stdout_that_cannot_encode_gets_question_marks(tmp_path):
+    (tmp_path / "rows.csv").write_text(_csv(300))
+    done = subprocess.run(
+        [*ONKEL, "learn", "rows.csv", "-t", "y", "-a", "pa"], cwd=tmp_path, capture_output=True,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert b"300 ? 5 features" in done.stdout

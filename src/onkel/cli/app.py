@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import re
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +14,7 @@ from typer.core import TyperGroup
 
 from onkel._version import __version__
 from onkel.cli import algorithms, compare, datasets, demo, export, info, predict, tune
-from onkel.cli.console import Notes, complain, fail, say_warnings
+from onkel.cli.console import Notes, UnwrittenError, complain, fail, guard_streams, say_warnings
 from onkel.cli.learn import learn
 from onkel.cli.signals import Interrupted
 from onkel.numerics.notices import heard_by
@@ -42,10 +44,16 @@ class _Verbs(TyperGroup):
         """Run the verb; ``ONKEL_TRACEBACK=1`` shows where an error comes from."""
         try:
             with heard_by(Notes()):
-                return super().invoke(ctx)
+                found = super().invoke(ctx)
+            sys.stdout.flush()
+            return found
         except typer.BadParameter as error:
             error.message = _plainly(error.message)
             raise
+        except UnwrittenError as error:
+            if error.errno != errno.EPIPE:  # as with "| head": enough was read
+                complain(f"the result could not be written to stdout: {error.strerror}")
+            raise typer.Exit(1) from None
         except BrokenPipeError:
             raise
         except Interrupted as signal:
@@ -97,5 +105,6 @@ def main() -> None:
     """Run the command line; the console script ``onkel``."""
     # A short command mostly imports; garbage collection would take a sixth of that time.
     gc.set_threshold(200_000, 20, 20)
+    guard_streams()
     say_warnings()
     app(prog_name="onkel")

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM that never cut a block in half."""
+"""Ctrl-C, SIGTERM and SIGHUP: never in the middle of a block, and nothing that was read is lost."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
 _WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+if os.name == "posix":
+    _WORDS[signal.SIGHUP] = "terminal closed"
+
+_REPEATED = 1.0
+"""Within so many seconds a signal may come twice by itself, from the terminal and its shell."""
+_LONGEST_REST = 5.0
+"""Seconds after a signal in which rows that were read are still learned."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -20,9 +28,9 @@ class Interrupted(KeyboardInterrupt):
     Attributes
     ----------
     status : int
-        Exit status as shells have it: 130 for Ctrl-C, 143 for SIGTERM.
+        Exit status as shells have it: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP.
     word : str
-        "interrupted" or "terminated".
+        "interrupted", "terminated" or "terminal closed".
     """
 
     def __init__(self, number: int) -> None:
@@ -36,18 +44,30 @@ class Interrupts:
 
     A model that is stopped in the middle of a block would have scaled rows it has not learned. So
     learning is held, and reading (which may wait for a pipe forever) is not. Compiling is held as
-    well: numba does not survive an exception there. A second signal ends the process at once, and
-    nothing is saved.
+    well: numba does not survive an exception there. A second Ctrl-C or SIGTERM, a second later or
+    more, ends the process at once, and nothing is saved.
+
+    Parameters
+    ----------
+    end_input : bool, default=False
+        A signal ends standard input instead: the rows that were read are learned, for some seconds
+        at most, and the caller looks at `interrupted` when there are no more.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, end_input: bool = False) -> None:
+        self._end_input = end_input
         self._holding = False
         self._pending = 0
+        self._came = 0.0
+        self._raised = False
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
             for number in _WORDS:
+                # under nohup a closed terminal is of no interest
+                if number.name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN:
+                    continue
                 self._before[number] = signal.signal(number, self._handle)
         return self
 
@@ -60,6 +80,11 @@ class Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
+    @property
+    def interrupted(self) -> Interrupted | None:
+        """The signal that came, if one did."""
+        return Interrupted(self._pending) if self._pending else None
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """A section that signals do not interrupt; `Interrupted` is raised at its end."""
@@ -68,16 +93,26 @@ class Interrupts:
             yield
         finally:
             self._holding = False
-        if self._pending:
-            number, self._pending = self._pending, 0
-            raise Interrupted(number)
+        waited = time.monotonic() - self._came
+        resting = self._end_input and waited < _LONGEST_REST
+        if self._pending and not (self._raised or resting):
+            self._raised = True
+            raise Interrupted(self._pending)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if not self._holding:
-            raise Interrupted(number)
+        now = time.monotonic()
         if self._pending:
-            _leave(number)
-        self._pending = number
+            if number in (signal.SIGINT, signal.SIGTERM) and now - self._came > _REPEATED:
+                _leave(number)
+            return
+        self._pending, self._came = number, now
+        if self._end_input:
+            from onkel.streams.files import end_standard_input
+
+            end_standard_input()
+        elif not self._holding:
+            self._raised = True
+            raise Interrupted(number)
 
 
 def _leave(number: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,26 @@ def find_files(source: Any) -> list[FileRef]:
             raise DataError("no file matches this pattern", source=text)
         return [_local(p) for p in paths]
     return [_local(text)]
+
+
+_ended = threading.Event()
+"""Set once a signal has ended standard input."""
+
+
+def end_standard_input() -> None:
+    """From now on standard input has no more bytes; a reader that waits for some goes on.
+
+    What was read is handed over, but not a last line that is cut off.
+    """
+    _ended.set()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+
+
+def standard_input_was_ended() -> bool:
+    """Whether `end_standard_input` was called: the last line may be cut off."""
+    return _ended.is_set()
 
 
 def _standard_input() -> BinaryIO:

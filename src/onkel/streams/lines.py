@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import lzma
 import math
 import os
 import select
+import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from onkel.errors import DataError
 from onkel.numerics import notices
+from onkel.streams import files
 from onkel.streams.files import FileRef
 
 _PAUSE = 0.2
 """Seconds without a byte after which what has come is handed over."""
+_LATEST = 0.5
+"""Seconds after the first byte when what has come is handed over, though more is coming."""
 _LONG = 1.0
 """Seconds without a byte after which a reader is told what is waited for."""
 
@@ -36,20 +41,26 @@ class PipeReader:
         self._descriptor = descriptor
         self._first_lines = self._lines_left = first_lines
         self._said = False
+        self._began = time.monotonic()
 
     def read(self, size: int) -> bytes:
         """``size`` bytes, or fewer at the end or when the pipe pauses."""
         parts, got = [], 0
         self.waits = False
+        latest = math.inf
         while got < size:
             self._say_what_is_waited_for()
             part = os.read(self._descriptor, size - got)
+            latest = min(latest, time.monotonic() + _LATEST)
             if not part:
                 break
             parts.append(part)
             got += len(part)
             self._lines_left -= part.count(b"\n")
-            if self._lines_left <= 0 and not select.select([self._descriptor], [], [], _PAUSE)[0]:
+            if self._lines_left <= 0 and (
+                time.monotonic() > latest
+                or not select.select([self._descriptor], [], [], _PAUSE)[0]
+            ):
                 self.waits = True
                 break
         return b"".join(parts)
@@ -58,7 +69,8 @@ class PipeReader:
         """Say once that the reader is waiting for the first lines."""
         if self._said or self._lines_left <= 0 or math.isinf(self._lines_left):
             return
-        if not select.select([self._descriptor], [], [], _LONG)[0]:
+        left = max(self._began + _LONG - time.monotonic(), 0.0)
+        if not (left and select.select([self._descriptor], [], [], left)[0]):
             self._said = True
             notices.say(
                 f"waiting for the first {self._first_lines:,} lines, or for the end: they tell "
@@ -74,6 +86,25 @@ def pipe_reader(raw: Any, first_lines: float) -> Any:
         return PipeReader(raw.fileno(), first_lines)
     except (AttributeError, io.UnsupportedOperation):
         return raw
+
+
+class _Decoded:
+    """What a pipe brings, from another encoding to UTF-8."""
+
+    def __init__(self, pipe: PipeReader, encoding: str) -> None:
+        self._pipe = pipe
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+
+    @property
+    def waits(self) -> bool:
+        return self._pipe.waits
+
+    def read(self, size: int) -> bytes:
+        while True:
+            data = self._pipe.read(size)
+            text = self._decoder.decode(data, final=not data)
+            if text or not data:
+                return text.encode()
 
 
 # Large enough to keep a parser busy, small enough for the rows to stay in the cache.
@@ -127,7 +158,9 @@ def line_chunks(
                 stream = pa.PythonFile(lzma.LZMAFile(raw), "r")  # noqa: SIM115
             else:
                 stream = pa.input_stream(pa.PythonFile(raw, "r"), compression=ref.compression)
-        if encoding is not None:
+        if encoding is not None and isinstance(stream, PipeReader):
+            stream = _Decoded(stream, encoding)
+        elif encoding is not None:
             import pyarrow as pa
 
             plain = stream if ref.compression else pa.PythonFile(raw, "r")
@@ -165,10 +198,10 @@ def _chunks(stream: Any, raw: Any, ref: FileRef, quotes: bool, size: int) -> Ite
         rest = data[cut:]
         data = data[:cut]
         n_lines = data.count(b"\n")
-        waits = isinstance(stream, PipeReader) and stream.waits
+        waits = isinstance(stream, PipeReader | _Decoded) and stream.waits
         yield Chunk(data, line, done, n_lines, waits)
         line += n_lines
-    if rest:
+    if rest and not (ref.once and files.standard_input_was_ended()):
         yield Chunk(rest, line, done, rest.count(b"\n") + 1)
 
 

@@ -24,6 +24,7 @@ from onkel.evaluation.run import PrequentialRun
 from onkel.learners.making import make_estimator
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
+from onkel.streams.reading import Reading
 
 # What a model knows of its first source, and keeps for the next.
 _OF_MODEL = ("left_out", "useless")
@@ -69,8 +70,20 @@ class LearnJob:
     def run(self) -> int:
         """Run it; returns the exit status.
 
-        0; 1 if a file could not be written; 2 after a bad row; 130 after Ctrl-C, 143 after SIGTERM.
+        0; 1 if a file could not be written; 2 after a bad row; 130 after Ctrl-C, 143 after SIGTERM,
+        129 after SIGHUP. What was read before a signal is learned and saved.
         """
+        with Interrupts(end_input=self.options.sources == ["-"]) as interrupts:
+            try:
+                return self._run(interrupts)
+            except DataError:
+                # input that a signal has ended may have too few rows for its columns
+                if interrupts.interrupted is None:
+                    raise
+                complain(f"{interrupts.interrupted.word} before a row was learned")
+                return interrupts.interrupted.status
+
+    def _run(self, interrupts: Interrupts) -> int:
         began = time.perf_counter()
         kept = None
         if self.options.resume:
@@ -85,6 +98,8 @@ class LearnJob:
         try:
             first = next(blocks, None)
         except DataError as error:
+            if interrupts.interrupted is not None:
+                raise
             complain(self._located(error, stream))
             return _BAD_INPUT
         model = self.model or self._begin(stream, first)
@@ -94,10 +109,9 @@ class LearnJob:
         if "waiting" in info:
             run.set_waiting(info["waiting"])
         rest = take(chain([first] if first is not None else [], blocks), self._rows_left())
-        with Interrupts() as interrupts:
-            status = self._learn(model, run, rest, stream, interrupts)
-            with interrupts.held():
-                return self._outcome().finish(model, run, stream, status)
+        status = self._learn(model, run, rest, stream, interrupts)
+        with interrupts.held():
+            return self._outcome().finish(model, run, stream, status)
 
     def _outcome(self) -> Outcome:
         return Outcome(
@@ -132,8 +146,14 @@ class LearnJob:
             encoder=None if self.model is None else self.model.encoder,
             extend=True,
             skip_rows=self.resumed_rows,
+            block_rows=self._block_rows(),
             fingerprint=self.options.checkpoint is not None and fingerprint,
         )
+
+    def _block_rows(self) -> int:
+        """Rows of a block: no more than there are between two checkpoints."""
+        rows = Reading.block_rows
+        return rows if self.checkpoint.path is None else min(rows, self.checkpoint.every)
 
     def _begin(self, stream: Any, first: Any) -> StreamModel:
         """A new model for the task that the first block shows."""
@@ -204,17 +224,25 @@ class LearnJob:
                             run.warm_up(block)
                         run.step(block)
                         self.checkpoint.save(model, run, stream)
-                if self.delay and model.n_rows > model.settings.get("rows_before", 0):
-                    # before the last labels are learned: a resumed run may get more rows first
-                    self.checkpoint.save_now(model, run, stream)
-                run.finish()
-        except Interrupted as signal:
-            complain(f"{signal.word} after {model.n_rows:,} rows")
-            return signal.status
+                if interrupts.interrupted is None:
+                    with interrupts.held():
+                        self._learn_late_labels(model, run, stream)
+        except Interrupted:
+            pass  # told below
         except DataError as error:
-            complain(self._located(error, stream))
-            return _BAD_INPUT
-        return 0
+            if interrupts.interrupted is None:
+                complain(self._located(error, stream))
+                return _BAD_INPUT
+        if interrupts.interrupted is None:
+            return 0
+        complain(f"{interrupts.interrupted.word} after {model.n_rows:,} rows")
+        return interrupts.interrupted.status
+
+    def _learn_late_labels(self, model: StreamModel, run: PrequentialRun, stream: Any) -> None:
+        if self.delay and model.n_rows > model.settings.get("rows_before", 0):
+            # before the last labels are learned: a resumed run may get more rows first
+            self.checkpoint.save_now(model, run, stream)
+        run.finish()
 
     def _located(self, error: DataError, stream: Any) -> str:
         """The error with its line, unless rows come in another order or are left out."""

@@ -18,13 +18,14 @@ from onkel.evaluation.run_summary import verdict
 from onkel.persistence import save
 from onkel.pipeline import StreamModel
 
-_NOT_WRITTEN, _BAD_INPUT, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143
+_NOT_WRITTEN = 1
 _STATUS = {
     0: "complete",
     _NOT_WRITTEN: "not written",
-    _BAD_INPUT: "bad input",
-    _INTERRUPTED: "interrupted",
-    _TERMINATED: "terminated",
+    2: "bad input",
+    129: "terminal closed",
+    130: "interrupted",
+    143: "terminated",
 }
 
 
