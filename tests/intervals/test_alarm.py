@@ -73,13 +73,13 @@ def test_p_values_are_uniform_and_independent():
     for kind in ("ties", "exponential"):
         E = 50
         edges, ties = scores(kind, E, rng), rng.random(E)
-        shares, capital = np.ones(E + 1), np.zeros((2, 2))
+        shares, capital = np.ones(E + 1, np.int64), np.zeros((2, 2))
         module._begin(edges, ties, shares, capital)
         assert np.all(np.diff(edges) >= 0.0)
         p = np.array(
             [
-                module._p_value(s, rng.random(), edges, ties, shares, rng.random())
-                for s in scores(kind, 6000, rng)
+                module._p_value(s, rng.random(), edges, ties, shares, E + 1 + t, rng.random())
+                for t, s in enumerate(scores(kind, 6000, rng))
             ]
         )
         share = np.histogram(p, 20, (0.0, 1.0))[0] / 6000
@@ -108,7 +108,7 @@ def test_saved_and_loaded():
     assert repr(again) == repr(alarm)
     state = alarm.get_state()
     for field, value in (
-        ("shares", np.zeros(51)),
+        ("shares", np.zeros(51, np.int64)),
         ("counts", np.array([3, 9])),
         ("edges", np.arange(50.0)[::-1].copy()),
         ("threshold", 0.0),

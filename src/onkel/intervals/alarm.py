@@ -64,14 +64,14 @@ def _begin(edges, ties, shares, capital):
             j -= 1
         edges[j], ties[j] = score, tie
     for k in range(E + 1):
-        shares[k] = 1.0
+        shares[k] = 1
     for k in range(2):
         capital[k, 0] = capital[k, 1] = 0.0
 
 
 @jit_inline_in_order
-def _p_value(score, tie, edges, ties, shares, u):
-    """The p-value of a score; its bin's share then grows by 1."""
+def _p_value(score, tie, edges, ties, shares, total, u):
+    """The p-value of a score; its bin's share then grows by 1. ``total``: of all shares."""
     first, last = 0, edges.shape[0]
     while first < last:
         middle = (first + last) // 2
@@ -79,14 +79,12 @@ def _p_value(score, tie, edges, ties, shares, u):
             first = middle + 1
         else:
             last = middle
-    above, below = 0.0, 0.0
-    for k in range(first):
-        below += shares[k]
+    above = 0
     for k in range(first + 1, shares.shape[0]):
         above += shares[k]
     own = shares[first]
-    shares[first] += 1.0
-    return (above + u * own) / (above + own + below)
+    shares[first] += 1
+    return (above + u * own) / total
 
 
 @jit_inline_in_order
@@ -115,7 +113,7 @@ def _watch(scores, threshold, quiet, seed, counts, edges, ties, shares, capital,
             if at == E - 1:
                 _begin(edges, ties, shares, capital)
             continue
-        p = _p_value(scores[t], tie, edges, ties, shares, u)
+        p = _p_value(scores[t], tie, edges, ties, shares, at + 1, u)
         worse = _bet(capital, 0, p, -_STAKE)
         better = _bet(capital, 1, p, _STAKE)
         if worse >= threshold:
@@ -178,7 +176,7 @@ class Alarm(Stateful):
         "counts_": Array(dtype=np.int64, shape=(2,), low=-_MOST, high=2**62),
         "edges_": Array(shape=("reference",)),
         "ties_": Array(shape=("reference",), low=0.0, high=1.0),
-        "shares_": Array(shape=("bins",), low=0.0),
+        "shares_": Array(dtype=np.int64, shape=("bins",), low=0, high=2**62),
         "capital_": Array(shape=(2, 2), low=0.0),
         "rung_": Array(dtype=np.int64, shape=("rung",), low=0, high=2**62),
     }
@@ -200,7 +198,7 @@ class Alarm(Stateful):
         whole(self, "random_state", 0, 2**62)
         self.counts_ = np.zeros(2, np.int64)
         self.edges_, self.ties_ = np.zeros(reference), np.zeros(reference)
-        self.shares_ = np.ones(reference + 1)
+        self.shares_ = np.ones(reference + 1, np.int64)
         self.capital_, self.rung_ = np.zeros((2, 2)), np.zeros(0, np.int64)
 
     def __repr__(self) -> str:
@@ -270,7 +268,8 @@ class Alarm(Stateful):
         require(sizes["rung"] <= MOST_KEPT, f"rung: more than {MOST_KEPT} rings")
         if since >= E:
             require(np.all(np.diff(state["edges"]) >= 0.0), "edges: are not in order")
-            require(np.all(state["shares"] >= 1.0), "shares: are below 1")
+            shares = state["shares"]
+            require(shares.min() >= 1 and shares.sum() == since + 1, "shares: are not one a row")
 
     def state_is_set(self) -> None:
         self.reference = len(self.edges_)
