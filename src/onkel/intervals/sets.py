@@ -16,6 +16,8 @@ from onkel.state import Array, Fields, Flag, Sizes, Stateful, Whole, require
 STEP = 0.5
 #: probabilities keep this far from 0 and 1
 _SURE = 1e-6
+# sums of shares may round to just outside of [0, 1]
+_HALF = 0.5 + 1e-9
 LARGEST_SCORE = float(np.log((1.0 - _SURE) / _SURE))
 
 
@@ -138,7 +140,7 @@ class ClassSets(Stateful):
                 "probabilities must be (n, K) and labels (n,) whole numbers, not of shapes "
                 f"{P.shape} and {codes.shape}, {codes.dtype}"
             )
-        good = (codes >= -1) & (codes < P.shape[1]) & np.all((P >= 0.0) & (P <= 1.0), axis=1)
+        good = (codes >= -1) & (codes < P.shape[1]) & np.all(np.abs(P - 0.5) <= _HALF, axis=1)
         n = len(P) if good.all() else int(np.argmin(good))
         scores, rows = _scores(P[:n]), np.arange(n)
         came = np.where(codes[:n] < 0, LARGEST_SCORE, scores[rows, codes[:n]])

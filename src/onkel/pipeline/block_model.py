@@ -17,6 +17,7 @@ from onkel.learners.checking import by_group
 from onkel.learners.predictions import Predictions
 from onkel.model.transaction import locked
 from onkel.persistence.contents import model_of_part, part_of
+from onkel.pipeline.feedback import Feedback
 from onkel.pipeline.inputs import Inputs
 from onkel.pipeline.learning import learn_rows
 from onkel.pipeline.statistics import (
@@ -64,6 +65,7 @@ class BlockModel:
         self._inputs = Inputs(encoder, self.task)
         self._statistics = RunningStatistics(scaling, scale_target and self.task == "regression")
         self._recent = RecentRows()
+        self.feedback = Feedback(self.task)
         #: whether columns, scales and the learner's map are fixed
         self.map_fixed = False
 
@@ -102,6 +104,11 @@ class BlockModel:
         return self.estimator.changes_ if is_fitted(self.estimator) else []
 
     @property
+    def alarms_(self) -> list[int]:
+        """Rows scored at each ring of the alarm on larger errors (`onkel.Alarm`); the last 64."""
+        return self.feedback.alarm.alarms_
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the learner's state."""
         return int(self.estimator.nbytes_) if is_fitted(self.estimator) else 0
@@ -137,9 +144,16 @@ class BlockModel:
         X, y = block.X, np.asarray(block.y)
         if not len(y):
             return Predictions(y)
+        # what the very first row was predicted says nothing
+        first = int(not self.n_rows)
         try:
-            return learn_rows(self, X, y, block.late, block.groups)
+            told = learn_rows(self, X, y, block.late, block.groups)
+            self.feedback.learn(y[first:], told.predictions[first:])
+            return told
         except DataError as error:
+            if error.predictions is not None:
+                n = len(error.predictions)
+                self.feedback.learn(y[first:n], error.predictions[first:])
             where = source or self.settings.get("source")
             if isinstance(error.column, int):
                 error.column = self._inputs.encoded(error.column)
@@ -167,6 +181,9 @@ class BlockModel:
     @locked
     def interval_features(self, X: Any, level: float = 0.9) -> np.ndarray:
         """Bounds (n, 2) around a share ``level`` of the targets; X as for `predict_features`."""
+        if self.task == "regression" and getattr(self.estimator, "memory_", None) is None:
+            # what was predicted before learning was the model's own: its errors tell the bounds
+            return self.feedback.alone.bounds(self.predict_features(X), level)
         predictions, std = error_bars(self.estimator, self._scaled(X))
         bounds = interval(predictions, std, level)
         if self.target_scaler is None:
@@ -199,6 +216,17 @@ class BlockModel:
         if self.target_scaler is None:
             return np.asarray(predictions)
         return self.target_scaler.inverse_transform(predictions)
+
+    @locked
+    def next_intervals(
+        self, X: Any, level: float = 0.9, ahead: int = 0, groups: Any = None
+    ) -> np.ndarray:
+        """Bounds (n, 2) around a share ``level`` of the next targets; see `next_features`.
+
+        The bounds' coverage is kept by feedback for the row that comes next. Rows farther ahead
+        have the same width.
+        """
+        return self.feedback.next.bounds(self.next_features(X, ahead, groups), level)
 
     @locked
     def next_proba(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
@@ -243,6 +271,7 @@ class BlockModel:
             "encoder": self.encoder and self.encoder.get_state(),
             "settings": self.settings,
             "recent": self._recent.get_state(),
+            "feedback": self.feedback.get_state(),
             **({"map_fixed": True} if self.map_fixed else {}),
         }
 
@@ -265,6 +294,8 @@ class BlockModel:
             widens = encoder is not None and encoder.statistics
             model._recent.set_state(recent)
             model._recent.require_width(encoder.n_features if encoder and widens else known)
+        with inside(state, "feedback") as feedback:
+            model.feedback.set_state(feedback)
         named = encoder is not None and encoder.n_vector is None
         sparse = known is not None and model.scaler.sparse_
         require(not (named and sparse), "scaler/sparse_: named columns are not sparse")

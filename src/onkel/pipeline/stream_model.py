@@ -132,22 +132,24 @@ class StreamModel(MergeableModel):
     def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
         """Prediction intervals: bounds around a share ``level`` of the targets.
 
-        Only for a learner that knows the variance of its predictions: `OnlineKernelRegressor` (the
-        default) or `KernelRLSRegressor`. As in `predict`, each row stands by itself: the memory of
-        the last labels is not used.
+        As in `predict`, each row stands by itself: the memory of the last labels is not used. For
+        the rows that come next, `predict_interval_next` has closer bounds. A learner without a
+        memory has bounds whose coverage feedback keeps (`onkel.Intervals`): each label so far said
+        whether its row was inside. With a memory, the learner must know the variance of its
+        predictions (`OnlineKernelRegressor`, the default): ŷ ± q·std(ŷ), with the normal quantile q
+        of (1 + level)/2.
 
         Parameters
         ----------
         X : frame, table, dict, list of dicts, path or array
             As `predict` takes it.
         level : float, default=0.9
-            In (0, 1): the share of targets between the bounds, if errors are normal.
+            In (0, 1): the share of targets between the bounds.
 
         Returns
         -------
         ndarray of shape (n, 2)
-            Lower and upper bound, in the target's own units: ŷ ± q·std(ŷ), with the normal quantile
-            q of (1 + level)/2.
+            Lower and upper bound, in the target's own units.
 
         Raises
         ------
@@ -175,6 +177,38 @@ class StreamModel(MergeableModel):
             Labels, or values in the target's own units.
         """
         return self._over_next(X, lambda rows, groups: self.next_features(rows, ahead, groups))
+
+    def predict_interval_next(self, X: Any, level: float = 0.9, ahead: int = 0) -> np.ndarray:
+        """Bounds around the targets of the rows that come next, in order; learns nothing.
+
+        Each label so far has said whether its row was inside, and moved the bounds
+        (`onkel.Intervals`). So a share ``level`` of the rows that come next is inside, whatever the
+        stream does. That holds one row ahead; farther ahead the bounds are as wide.
+
+        Parameters
+        ----------
+        X : frame, table, dict, list of dicts, path or array
+            As `predict` takes it.
+        level : float, default=0.9
+            In (0, 1). 50, 80, 90, 95 and 99 % are tracked; others are read between them.
+        ahead : int, default=0
+            As for `predict_next`.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            Lower and upper bound, in the target's own units.
+
+        Raises
+        ------
+        ValueError
+            The model is a classifier, or ``level`` is not in (0, 1).
+        """
+        if self.task == "classification":
+            raise ValueError("a classifier has no intervals: predict_proba gives its doubt")
+        return self._over_next(
+            X, lambda rows, groups: self.next_intervals(rows, level, ahead, groups)
+        )
 
     def predict_proba_next(self, X: Any, ahead: int = 0) -> np.ndarray:
         """Class probabilities (n, n_classes) of the rows that come next; see `predict_next`."""
