@@ -48,7 +48,9 @@ def test_a_learner_without_error_bars_has_bounds_too():
 
 def test_blocks_do_not_matter_and_bounds_are_saved(tmp_path):
     X, y = rows(600)
-    whole, parts = StreamModel(small()), StreamModel(small())
+    whole, parts = (
+        StreamModel(FOGDRegressor(n_components=50, gamma=0.5, random_state=0)) for _ in range(2)
+    )
     whole.partial_fit(X, y)
     for a in range(0, 600, 37):
         parts.partial_fit(X[a : a + 37], y[a : a + 37])

@@ -272,3 +272,13 @@ def choose_task(y: np.ndarray, wanted: str) -> tuple[str, str]:
     if distinct <= min(_MOST_CLASSES, max(2, len(y) // 4)):
         return "classification", f"the target holds {found}"
     return "regression", f"the target holds {found} in {count(len(y), 'row')}"
+
+
+def share(given: float | None) -> float | None:
+    """The share of --intervals, in (0, 1); from 2 on it is in percent."""
+    if given is None:
+        return None
+    found = given / 100.0 if given >= 2.0 else given
+    if not 0.0 < found < 1.0:
+        raise ValueError(f"--intervals {given:g}: must be between 0 and 1, or in percent, say 90")
+    return found

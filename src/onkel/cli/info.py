@@ -101,6 +101,10 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         if metric is not None and metric.lower_is_better:
             lines.append((metric.title, metric.format(value)))
     lines += score_lines(found["task"], (found["score"] or {}).get("details", {}))
+    for name in ("changes", "alarms"):
+        if found[name]:
+            rows = ", ".join(f"{row:,}" for row in found[name][-8:])
+            lines.append((name, f"after row {rows}"))
     lines.append(("model size", bytes_text(found["model_bytes"])))
     lines.append(("parameters", ", ".join(f"{k}={v}" for k, v in found["parameters"].items())))
     if found["left_out"]:

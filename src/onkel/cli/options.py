@@ -261,7 +261,13 @@ Keep = Annotated[
 ]  # fmt: skip
 Intervals = Annotated[
     float | None,
-    _option(help="Also write bounds around this share of the targets, say 0.9 (regression by okl "
-            "and krls).", metavar="SHARE", panel=OUTPUT),
+    _option(help="Also write bounds around this share of the targets, say 90 (%) or 0.9 "
+            "(regression).", metavar="SHARE", panel=OUTPUT),
+]  # fmt: skip
+IntervalsOfRun = Annotated[
+    float | None,
+    _option("--intervals", help="Put bounds around each prediction that cover this share of the "
+            "targets, say 90 (%) or 0.9, and measure them (regression).", metavar="SHARE",
+            panel=OUTPUT),
 ]  # fmt: skip
 Scores = Annotated[bool, _option("--scores", help="Also write scores.", panel=OUTPUT)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from onkel.cli import options
-from onkel.cli.arguments import command, one_or_all, source_name
+from onkel.cli.arguments import command, one_or_all, share, source_name
 from onkel.cli.console import note, watched
 
 _BOUNDS = ("prediction_low", "prediction_high")
@@ -96,17 +96,10 @@ def _check(options: PredictOptions, model: Any) -> None:
 
 
 def _check_intervals(options: PredictOptions, model: Any) -> None:
-    if options.intervals is None:
-        return
-    if not 0.0 < options.intervals < 1.0:
-        raise ValueError(f"--intervals {options.intervals}: must be between 0 and 1, say 0.9")
-    if not getattr(model.estimator, "knows_std", False):
+    if share(options.intervals) is not None and model.task == "classification":
         raise ValueError(
-            f"--intervals: this model ({type(model.estimator).__name__}) has no error bars; only "
-            "the regressors okl (the default) and krls have them" + (
-                ". For a classifier: --proba" if model.task == "classification" else ""
-            )
-        )  # fmt: skip
+            "--intervals: this model is a classifier, which has no bounds; ask for --proba"
+        )
 
 
 def _names(given: str | None) -> list[str]:
@@ -132,8 +125,9 @@ def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, An
     for block in watched(stream, "predicting", stream.n_rows):
         columns = stream.kept(block.n_rows)
         columns |= {"prediction": model.predict_features(block.X)}
-        if options.intervals is not None:
-            bounds = model.interval_features(block.X, options.intervals)
+        level = share(options.intervals)
+        if level is not None:
+            bounds = model.interval_features(block.X, level)
             columns |= dict(zip(_BOUNDS, bounds.T, strict=True))
         if options.scores:
             columns |= _by_class(model, "score", model.decision_features(block.X))

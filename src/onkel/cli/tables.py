@@ -39,6 +39,10 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
             value = metric.format(final.metrics[metric.name])
             rows.append((metric.title, f"{value}   (lower is better)"))
     rows += score_lines(result.task, result.details)
+    if extra.get("alarms"):
+        rows.append(
+            ("alarms", "after row " + ", ".join(f"{row:,}" for row in extra["alarms"][-8:]))
+        )
     rows.append(
         ("learning", f"{duration(final.learn_seconds)}, {short(result.rows_per_second)} rows/s")
     )

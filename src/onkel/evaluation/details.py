@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from onkel.evaluation.baselines import Baselines
+from onkel.evaluation.bounds import RunBounds
 from onkel.evaluation.class_details import ClassCounts, Labels, Probabilities, Ranking
 from onkel.learners.predictions import Predictions
 from onkel.state import Array, Fields, Number, Part, Sizes, Stateful, Whole, require
@@ -21,9 +22,11 @@ class Details(Stateful):
     task : {"classification", "regression"}
     link : {"softmax", "calibrated"} or None
         How probabilities follow from scores; None: the learner has none.
+    level : float or None
+        Of bounds around the predictions of a regression; None: there are none.
     """
 
-    def __init__(self, task: str, link: str | None = None) -> None:
+    def __init__(self, task: str, link: str | None = None, level: float | None = None) -> None:
         self.task = task
         self.baselines = Baselines(task)
         self.windows = Windows()
@@ -32,6 +35,8 @@ class Details(Stateful):
         self.classes = ClassCounts()
         self.ranking = Ranking()
         self.probabilities = None if link is None else Probabilities(link == "calibrated")
+        self.level = level
+        self.bounds = None if level is None else RunBounds(level)
         self.loss = 0.0
         #: how many classes the targets have had so far; predictions don't count
         self._n_seen = 0
@@ -45,9 +50,15 @@ class Details(Stateful):
             "windows": Part(),
         }
         if self.task == "regression":
-            return {**common, "values": Part()}
+            bounds = Part(optional=True, begin=lambda _: RunBounds())
+            return {**common, "values": Part(), "bounds": bounds}
         classes = {"labels": Part(), "classes": Part(), "ranking": Part()}
         return {**common, **classes, "probabilities": Part(optional=True)}
+
+    def state_is_set(self) -> None:
+        """A run that goes on with bounds after rows without begins them now."""
+        if self.bounds is None and self.level is not None:
+            self.bounds = RunBounds(self.level)
 
     def add(
         self,
@@ -72,6 +83,8 @@ class Details(Stateful):
         else:
             predictions = np.asarray(predicted.predictions, dtype=np.float64)
             self.values.add(values[scored], predictions[scored])
+            if self.bounds is not None:
+                self.bounds.add(values, predictions, len(simple), missing)
         self.loss += float(losses[scored].sum())
         self.windows.add(np.column_stack([losses[scored], simple]))
         return len(simple)
@@ -117,6 +130,8 @@ class Details(Stateful):
             "windows": self.windows.summary(self.baselines.n_rows - n),
         }
         if self.task == "regression":
+            if self.bounds is not None:
+                found["intervals"] = self.bounds.summary()
             return found | self.values.summary(mean)
         found |= self.classes.summary(self.labels.names) | {"auc": self.ranking.area()}
         return found if self.probabilities is None else found | self.probabilities.summary()

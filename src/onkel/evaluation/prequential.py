@@ -54,6 +54,7 @@ def prequential(
     delay: int | timedelta = 0,
     group: Any = None,
     time: Any = None,
+    intervals: float | None = None,
 ) -> PrequentialResult:
     """Predict every row of a stream with the rows before it, learn it, and keep the curve.
 
@@ -92,6 +93,10 @@ def prequential(
         memory keeps one for each series.
     time : str or array of shape (n,), optional
         When each row came, a column of a table or an array, times or seconds.
+    intervals : float, optional
+        In (0, 1), in regression: also put bounds around each prediction, before its label is known,
+        that cover this share of the targets (`onkel.Intervals`). ``details["intervals"]`` of the
+        result has their coverage, mean width, Winkler score and worst window of 500 rows.
 
     Returns
     -------
@@ -119,7 +124,13 @@ def prequential(
     [1024, 2048, 4096]
     """
     run = PrequentialRun(
-        model, name=name, checkpoints=checkpoints, every=every, settings=settings, delay=delay
+        model,
+        name=name,
+        checkpoints=checkpoints,
+        every=every,
+        settings=settings,
+        delay=delay,
+        intervals=intervals,
     )
     blocks = _opened(model, stream, target, group, time)
     with ExitStack() as stack:

@@ -79,7 +79,7 @@ def write_html(
         raise ValueError("a report needs at least one run")
     alone = runs[0] if len(runs) == 1 else None
     columns = [] if model is None else columns_with_importance(model)
-    changes = [] if model is None else model.changes_
+    changes, alarms = ([], []) if model is None else (model.changes_, model.alarms_)
     drawn = {"curve": plot(runs)} if alone is None else _pictures(alone, columns, changes)
     pages = Environment(loader=PackageLoader("onkel.evaluation"), autoescape=True)
     page = pages.get_template("report.html.jinja").render(
@@ -87,7 +87,7 @@ def write_html(
         lead=lead,
         notes=notes,
         tiles=alone and tiles(alone),
-        sentences=alone and sentences(alone, columns, changes),
+        sentences=alone and sentences(alone, columns, changes, alarms),
         comparison=None if alone else _comparison(runs, linear),
         figures={name: Markup(to_svg(figure)) for name, figure in drawn.items()},
         scores=alone and score_lines(alone.task, alone.details),

@@ -64,6 +64,9 @@ class PrequentialRun:
     delay : int or timedelta, default=0
         The label of a row is learned only after ``delay`` more rows have been predicted, or when
         that much time has passed (by `Block.times`).
+    intervals : float, optional
+        In (0, 1), in regression: also put bounds around each prediction, before its label is known,
+        that cover this share of the targets (`onkel.Intervals`), and measure them.
 
     Attributes
     ----------
@@ -97,6 +100,7 @@ class PrequentialRun:
         progress: Progress | None = None,
         began: float | None = None,
         delay: int | timedelta = 0,
+        intervals: float | None = None,
     ) -> None:
         if checkpoints not in ("powers", "none"):
             raise ValueError(f"checkpoints={checkpoints!r}: must be 'powers' or 'none'")
@@ -117,7 +121,9 @@ class PrequentialRun:
         self._curve = GrowingCurve(self.metrics, marks, self._measure, self._watch)
         self._warm_seconds = 0.0
         self._compiled = compile_seconds()
-        self.details = Details(self.task, None if delay else link_of(model))
+        if intervals is not None and self.task == "classification":
+            raise ValueError(f"intervals={intervals!r}: a classifier predicts no numbers")
+        self.details = Details(self.task, None if delay else link_of(model), intervals)
         self._began = time.perf_counter() if began is None else began
 
     @property

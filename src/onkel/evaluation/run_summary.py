@@ -38,10 +38,21 @@ def score_lines(task: str, details: dict[str, Any]) -> list[tuple[str, str]]:
         value = details.get(name)
         if value is not None and math.isfinite(value):
             lines.append((title, form.format(value)))
+    if details.get("intervals"):
+        lines.append(_of_bounds(details["intervals"]))
     if details.get("recall"):
         recalls = [f"{label} {value:.1f} %" for label, value in details["recall"].items()]
         lines.append(("recall", listed(recalls, _MOST_RECALLS)))
     return lines
+
+
+def _of_bounds(found: dict[str, Any]) -> tuple[str, str]:
+    """A line on bounds: their level, and how good they were."""
+    parts = [f"coverage {100 * found['coverage']:.1f} %"]
+    parts += [f"mean width {found['width']:.4g}", f"Winkler score {found['winkler']:.4g}"]
+    if math.isfinite(found["worst_window"]):
+        parts.append(f"worst 500 rows {100 * found['worst_window']:.1f} %")
+    return f"{100 * found['level']:g} % intervals", ", ".join(parts)
 
 
 _NUMBERS = (
@@ -98,7 +109,10 @@ def tiles(run: PrequentialResult) -> list[tuple[str, str]]:
 
 
 def sentences(
-    run: PrequentialResult, columns: Sequence[dict[str, Any]], changes: Sequence[int]
+    run: PrequentialResult,
+    columns: Sequence[dict[str, Any]],
+    changes: Sequence[int],
+    alarms: Sequence[int] = (),
 ) -> list[str]:
     """A few sentences in plain words."""
     if not run.details:
@@ -107,6 +121,9 @@ def sentences(
     if changes:
         rows = ", ".join(f"{row:,}" for row in changes[-8:])
         found.append(f"The stream changed, and the learner restarted after row {rows}.")
+    if alarms:
+        rows = ", ".join(f"{row:,}" for row in alarms[-8:])
+        found.append(f"The errors became larger: the alarm rang after row {rows}.")
     best = sorted(columns, key=lambda c: -c.get("importance", 0.0))[:3]
     names = [f"{c['name']} ({100 * c['importance']:.0f} %)" for c in best if c.get("importance")]
     if names and len(columns) > 1:

@@ -40,8 +40,9 @@ class Intervals(Stateful):
         What the target can be; bounds never leave this range. Without ``low``: 0 as long as no
         target was negative. Give ``low=-math.inf`` to switch that off.
     local : bool, default=True
-        Whether the width follows the last few errors, which is right for the row that comes next.
-        False: for rows that stand alone, whose errors say nothing about the last ones.
+        Whether bias and width follow the last errors, which is right for the row that comes next.
+        False: for rows that stand alone, whose errors say nothing about the last ones; then the
+        forecast is in the middle.
     step : float, optional
         A constant η > 0, in units of the scores, for the theorem above in full; by default η adapts
         to the scores.

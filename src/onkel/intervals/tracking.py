@@ -31,6 +31,8 @@ from onkel.numerics.jit import jit_in_order, jit_inline_in_order
 
 #: η in units of the largest recent score, for α up to FULL_STEP; above, it falls as FULL_STEP/α
 STEP, FULL_STEP = 0.05, 0.1
+#: rows that stand alone may come at any time: their q is to be steady
+ALONE_STEP = 0.1
 #: the largest score of the last 300 rows, kept as the largest of ten blocks of rows
 BLOCKS, BLOCK_ROWS = 10, 30
 #: scores above this count as this in the step
@@ -76,9 +78,9 @@ def begun(alphas: np.ndarray, low: float | None, high: float | None) -> np.ndarr
 
 @jit_inline_in_order
 def _bias(numbers):
-    """The mean of recent errors, shrunk by its standard error; 0 before the third row."""
+    """The mean of recent errors, shrunk by its standard error; 0 for rows that stand alone."""
     weight = numbers[ERRORS + 2]
-    if numbers[N_ROWS] < 2.0 or numbers[ERRORS] == 0.0:
+    if numbers[SHARES] == 0.0 or numbers[N_ROWS] < 2.0 or numbers[ERRORS] == 0.0:
         return 0.0
     mean = numbers[ERRORS] / weight
     variance = max(numbers[ERRORS + 1] / weight - mean * mean, 0.0)
@@ -126,6 +128,8 @@ def _follow(numbers, score, L):
             numbers[Q + i] += numbers[CONSTANT] * moved
         else:
             eta = STEP * largest * min(1.0, FULL_STEP / alpha)
+            if numbers[SHARES] == 0.0:
+                eta *= ALONE_STEP
             # above all recent scores, q would take long to come down
             numbers[Q + i] = min(numbers[Q + i] + eta * moved, largest)
     in_order(numbers[Q : Q + L], L, numbers[Q + L : Q + 2 * L])

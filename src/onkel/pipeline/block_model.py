@@ -24,6 +24,7 @@ from onkel.pipeline.statistics import (
     RecentRows,
     RunningStatistics,
     error_bars,
+    has_error_bars,
     interval,
     is_fitted,
     located,
@@ -181,7 +182,7 @@ class BlockModel:
     @locked
     def interval_features(self, X: Any, level: float = 0.9) -> np.ndarray:
         """Bounds (n, 2) around a share ``level`` of the targets; X as for `predict_features`."""
-        if self.task == "regression" and getattr(self.estimator, "memory_", None) is None:
+        if self.task == "regression" and not has_error_bars(self.estimator):
             # what was predicted before learning was the model's own: its errors tell the bounds
             return self.feedback.alone.bounds(self.predict_features(X), level)
         predictions, std = error_bars(self.estimator, self._scaled(X))

@@ -77,9 +77,14 @@ def located(
     return told
 
 
+def has_error_bars(estimator: Any) -> bool:
+    """Whether a learner knows the variance of its predictions."""
+    return bool(getattr(estimator, "knows_std", False))
+
+
 def error_bars(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Predictions (n,) and their standard deviations (n,); ValueError if the learner has none."""
-    if not getattr(estimator, "knows_std", False):
+    if not has_error_bars(estimator):
         raise ValueError(
             f"{type(estimator).__name__} has no error bars; the regressors okl and krls have"
         )

@@ -133,11 +133,10 @@ class StreamModel(MergeableModel):
         """Prediction intervals: bounds around a share ``level`` of the targets.
 
         As in `predict`, each row stands by itself: the memory of the last labels is not used. For
-        the rows that come next, `predict_interval_next` has closer bounds. A learner without a
-        memory has bounds whose coverage feedback keeps (`onkel.Intervals`): each label so far said
-        whether its row was inside. With a memory, the learner must know the variance of its
-        predictions (`OnlineKernelRegressor`, the default): ŷ ± q·std(ŷ), with the normal quantile q
-        of (1 + level)/2.
+        the rows that come next, `predict_interval_next` has closer bounds. `OnlineKernelRegressor`
+        (the default) and `KernelRLSRegressor` know the variance of their predictions: ŷ ± q·std(ŷ),
+        with the normal quantile q of (1 + level)/2. For other learners the errors so far tell how
+        far the bounds reach (`onkel.Intervals`).
 
         Parameters
         ----------
@@ -154,7 +153,7 @@ class StreamModel(MergeableModel):
         Raises
         ------
         ValueError
-            The learner has no error bars, or ``level`` is not in (0, 1).
+            The model is a classifier, or ``level`` is not in (0, 1).
         """
         return self._over(X, lambda rows: self.interval_features(rows, level))
 

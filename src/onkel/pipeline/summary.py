@@ -91,6 +91,8 @@ def describe(model: BlockModel) -> dict[str, Any]:
             model.estimator.classes_.tolist() if fitted and model.task == "classification" else None
         ),
         "n_rows": model.n_rows,
+        "changes": list(model.changes_),
+        "alarms": model.alarms_,
         "n_features": int(model.estimator.n_features_in_) if fitted else None,
         "model_bytes": model.nbytes,
         "scaling": model.scaling,

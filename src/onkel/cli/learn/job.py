@@ -9,7 +9,14 @@ from datetime import timedelta
 from itertools import chain
 from typing import Any
 
-from onkel.cli.arguments import choose_task, names_in, parse_delay, parse_settings, with_features
+from onkel.cli.arguments import (
+    choose_task,
+    names_in,
+    parse_delay,
+    parse_settings,
+    share,
+    with_features,
+)
 from onkel.cli.console import complain, note, stderr
 from onkel.cli.learn.continuing import Checkpoint, continued, load_base
 from onkel.cli.learn.options import LearnOptions
@@ -45,7 +52,7 @@ class LearnJob:
     def __init__(self, options: LearnOptions) -> None:
         from onkel.algorithms import DEFAULT
 
-        self.delay = parse_delay(options.delay)
+        self.delay, self.intervals = parse_delay(options.delay), share(options.intervals)
         if isinstance(self.delay, timedelta) and options.time is None:
             raise ValueError(
                 f"--delay {options.delay} needs the time of every row: name its column with --time"
@@ -167,6 +174,8 @@ class LearnJob:
                 source=self.options.source_name,
             )
         task, reason = choose_task(first.y, self.options.task)
+        if self.intervals is not None and task == "classification":
+            raise ValueError(f"--intervals is for regression; this is a classification: {reason}")
         model = StreamModel(
             make_estimator(self.algorithm, task, self.params, self.options.seed),
             scaling=self.options.scaling,
@@ -200,6 +209,7 @@ class LearnJob:
             settings=settings,
             began=began,
             delay=self.delay,
+            intervals=self.intervals,
         )
 
     def _rows_left(self) -> int | None:

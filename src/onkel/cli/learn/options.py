@@ -23,6 +23,7 @@ class LearnOptions(Learning):
     delay: options.Delay = "0"
     time: options.Time = None
     group: options.Group = None
+    intervals: options.IntervalsOfRun = None
     checkpoint: options.Checkpoint = None
     checkpoint_every: options.CheckpointEvery = 100_000
     resume: options.Resume = False

@@ -101,6 +101,7 @@ class Outcome:
             "algorithm": self.algorithm,
             "n_features": stream.encoder.n_features,
             "resumed_rows": self.resumed_rows,
+            "alarms": model.alarms_,
         }
         if not (status or options.save or options.checkpoint):
             note("no model was saved; add --save FILE")

@@ -1,0 +1,76 @@
+"""Bounds around the predictions of a run, each made before its label was known."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from onkel.intervals import Intervals
+from onkel.intervals.score import IntervalScore
+from onkel.state import Array, Fields, Part, Stateful
+
+#: the last rows that are kept for a picture
+_LAST = 200
+
+
+class RunBounds(Stateful):
+    """Intervals around the predictions of any model, and how good they were.
+
+    Parameters
+    ----------
+    level : float
+        In (0, 1): the share of targets that should lie inside.
+    """
+
+    STATE: ClassVar[Fields] = {
+        "intervals": Part(),
+        "score": Part(),
+        "late": Array(shape=("late", 2), finite=False),
+        "last": Array(shape=("last", 4), finite=False),
+    }
+
+    def __init__(self, level: float = 0.9) -> None:
+        self.intervals = Intervals(level)
+        self.score = IntervalScore(level)
+        #: predictions and targets of rows whose labels have not come; inf: of no use
+        self.late = np.zeros((0, 2))
+        #: target, prediction and bounds of the last rows
+        self.last = np.zeros((0, 4))
+
+    def add(
+        self, y: np.ndarray, p: np.ndarray, n_scored: int, missing: list[int] | None = None
+    ) -> None:
+        """Take in targets (n,) and predictions (n,), of which the last ``n_scored`` count.
+
+        ``missing`` (n,): how many labels had not come when each row was predicted.
+        """
+        first = len(y) - n_scored
+        if missing is None:
+            bounds = self.intervals.learn(p[first:], y[first:])
+        else:
+            rows = np.column_stack([p, y])
+            rows[:first] = np.inf
+            bounds = np.empty((len(y), 2))
+            self.late = np.concatenate([self.late, rows])
+            for t, waiting in enumerate(missing):
+                # rows before this one whose labels have come; this and later rows stand behind
+                known = len(self.late) - (len(y) - t) - waiting
+                self._learn_late(max(known, 0))
+                bounds[t] = self.intervals.bounds(p[t])
+            bounds = bounds[first:]
+        y, p = y[first:], p[first:]
+        self.score.add(y, bounds)
+        self.last = np.concatenate([self.last, np.column_stack([y, p, bounds])])[-_LAST:]
+
+    def _learn_late(self, n: int) -> None:
+        due, self.late = self.late[:n], self.late[n:]
+        due = due[np.isfinite(due).all(axis=1)]
+        self.intervals.learn(due[:, 0], due[:, 1])
+
+    def summary(self) -> dict[str, Any]:
+        """JSON-able: see `onkel.intervals.score`; the last rows with finite bounds."""
+        last = self.last[np.isfinite(self.last).all(axis=1)]
+        names = ("target", "prediction", "low", "high")
+        rows = {name: column.tolist() for name, column in zip(names, last.T, strict=True)}
+        return self.score.summary() | {"last": rows}

@@ -1,0 +1,85 @@
+"""Bounds in a run: as of `Intervals`, with labels that come late, kept when a run goes on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel import FOGDClassifier, FOGDRegressor, Intervals, prequential
+from onkel.evaluation import PrequentialRun
+from onkel.evaluation.bounds import RunBounds
+from onkel.intervals.score import IntervalScore
+
+
+def rows(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 2))
+    return X, X[:, 0] + np.sin(3 * X[:, 1]) + 0.3 * rng.standard_normal(n)
+
+
+def learner():
+    return FOGDRegressor(n_components=50, gamma=0.5, random_state=0)
+
+
+@pytest.mark.parametrize("delay", [0, 7])
+def test_coverage_whatever_the_delay(delay):
+    X, y = rows(3000)
+    result = prequential(learner(), (X, y), intervals=0.8, delay=delay)
+    found = result.details["intervals"]
+    assert abs(found["coverage"] - 0.8) < 0.02
+    assert found["level"] == 0.8
+    assert len(found["last"]["low"]) == 200
+
+
+def test_as_intervals_over_the_predictions():
+    X, y = rows(1500)
+    p = learner().predict_then_learn(X, y)
+    score = IntervalScore(0.9)
+    score.add(y[1:], Intervals(0.9).learn(p[1:].astype(float), y[1:]))
+    found = prequential(learner(), (X, y), intervals=0.9).details["intervals"]
+    del found["last"]
+    assert found == pytest.approx(score.summary(), rel=1e-4)
+
+
+def test_late_labels_are_not_used_before_they_come():
+    X, y = rows(60)
+    p = X[:, 0]
+    bounds = RunBounds(0.9)
+    missing = [min(t, 3) for t in range(60)]
+    for a in range(0, 60, 13):
+        part = slice(a, a + 13)
+        n = len(y[part])
+        bounds.add(y[part], p[part], n, missing[part])
+    # row t knows the labels up to t - 4: three wait, and its own
+    np.testing.assert_array_equal(bounds.last[:, 2:], _shifted(p, y, 3))
+
+
+def _shifted(p, y, late):
+    tracker, told = Intervals(0.9), []
+    for t in range(len(y)):
+        if (t >= late and t - late > 0) or t > late:
+            tracker.learn(float(p[t - late - 1]), float(y[t - late - 1]))
+        told.append(tracker.bounds(float(p[t])))
+    return np.array(told)
+
+
+def test_a_run_that_goes_on():
+    X, y = rows(1200)
+    whole = PrequentialRun(learner(), intervals=0.9)
+    model = learner()
+    first = PrequentialRun(model, intervals=0.9)
+    for a in range(0, 1200, 300):
+        whole.step((X[a : a + 300], y[a : a + 300]))
+    first.step((X[:600], y[:600]))
+    second = PrequentialRun(model, intervals=0.9)
+    second.set_state(first.get_state())
+    second.step((X[600:900], y[600:900]))
+    second.step((X[900:], y[900:]))
+    a, b = (run.result().details["intervals"] for run in (whole, second))
+    assert a["winkler"] == pytest.approx(b["winkler"], rel=1e-6)
+    assert a["rows"] == b["rows"] == 1198
+
+
+def test_classes_have_none():
+    with pytest.raises(ValueError, match="classifier"):
+        PrequentialRun(FOGDClassifier(), intervals=0.9)
