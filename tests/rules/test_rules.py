@@ -68,7 +68,13 @@ def test_a_number_without_a_step_ends_in_an_error(number):
 
 @jit
 def step_of(rule):
-    return step(UpdateContext(np.zeros(OWN_STATE), 0, 0.0, rule, np.zeros(8)), 1.0, 1.0, 1.0, 1.0)
+    return step(
+        UpdateContext(np.zeros(OWN_STATE), 0, 0.0, rule, np.zeros(8), np.empty((0, 0))),
+        1.0,
+        1.0,
+        1.0,
+        1.0,
+    )
 
 
 def test_losses_a_rule_takes():

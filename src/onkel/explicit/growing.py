@@ -61,8 +61,10 @@ class Growing(Walk):
 
     def freeze(self) -> None:
         """From coefficients α over the support set to weights w₀ = α V Λ^½ over its features."""
-        alpha = self.coef.astype(np.float64)
-        W = (alpha @ self.map.set_landmarks(self.support)).astype(self.map.dtype_)
+        alpha = self.weights.coef[:, : len(self.support)].astype(np.float64)
+        T = self.map.set_landmarks(self.support)
+        self.weights.change_total(lambda total: total[:, : len(T)] @ T)
+        W = (alpha @ T).astype(self.map.dtype_)
         self.weights.W = np.ascontiguousarray(W)
         self.weights.state[places.SCALE] = 1.0
         self.weights.refresh_norm()
@@ -80,7 +82,7 @@ class Growing(Walk):
 
     @property
     def coef(self) -> np.ndarray:
-        coef = self.weights.coef
+        coef = self.weights.predicting
         return coef[:, : len(self.support)] if self.map.grows else coef
 
     def settled(self) -> bool:

@@ -12,20 +12,51 @@ import math
 
 import numpy as np
 
-from onkel.model.common_factor import rescale
+from onkel.model.common_factor import folds, rescale
 from onkel.numerics.calling import FIRST_ADDRESS
 from onkel.numerics.jit import axpy, dot, jit, jit_inline
 from onkel.rules.adagrad import adagrad_move
-from onkel.rules.base import ALPHA, RADIUS, SCALE, SQUARED_NORM, RuleKind, T, UpdateContext
+from onkel.rules.base import ALPHA, PENDING, RADIUS, SCALE, SQUARED_NORM, RuleKind, T, UpdateContext
 from onkel.rules.dispatch import judge, step
 from onkel.rules.doubly_stochastic import move_part
 
 
 @jit_inline
-def _project(W, radius, state):
+def _add_to_total(W, context):
+    """Add W, once for each row since it last changed, to the sum of all iterates.
+
+    Rows that change only the common factor add that to PENDING, so that a row which does not move
+    f costs no pass over the weights.
+    """
+    state, total = context.state, context.total
+    if total.shape[0] > 0 and state[PENDING] > 0.0:
+        for k in range(W.shape[0]):
+            for j in range(W.shape[1]):
+                total[k, j] += state[PENDING] * W[k, j]
+        state[PENDING] = 0.0
+
+
+@jit_inline
+def _rescale(W, a, context):
+    """f ← a f."""
+    if folds(a, context.state):
+        _add_to_total(W, context)
+    rescale(W, a, context.state)
+
+
+@jit_inline
+def _count_iterate(context):
+    """The weights after a row are one more term of their sum."""
+    if context.total.shape[0] > 0:
+        context.state[PENDING] += context.state[SCALE]
+
+
+@jit_inline
+def _project(W, radius, context):
     """f ← min(1, U/‖f‖) f."""
+    state = context.state
     if state[SQUARED_NORM] > radius * radius:
-        rescale(W, radius / math.sqrt(state[SQUARED_NORM]), state)
+        _rescale(W, radius / math.sqrt(state[SQUARED_NORM]), context)
         state[SQUARED_NORM] = radius * radius
 
 
@@ -37,6 +68,7 @@ def update(Z, t, q, weight, value, W, H, context, P, c):
     """
     rule, par, state = context.rule, context.par, context.state
     if rule == RuleKind.ADAGRAD:
+        _add_to_total(W, context)
         return adagrad_move(par, weight, Z, t, c, W, H)
     c2 = 0.0
     cp = 0.0
@@ -49,8 +81,9 @@ def update(Z, t, q, weight, value, W, H, context, P, c):
         q = float(dot(Z, t, Z, t))
     a, b = step(context, weight, value, c2, q)
     if a != 1.0:
-        rescale(W, a, state)
+        _rescale(W, a, context)
     if c2 > 0.0:
+        _add_to_total(W, context)
         for k in range(c.shape[0]):
             if c[k] == 0.0:
                 continue
@@ -60,7 +93,7 @@ def update(Z, t, q, weight, value, W, H, context, P, c):
                 axpy(b * c[k] / state[SCALE], Z, t, W, k)
     if par[RADIUS] > 0.0:
         state[SQUARED_NORM] = a * a * state[SQUARED_NORM] + 2.0 * a * b * cp + b * b * c2 * q
-        _project(W, par[RADIUS], state)
+        _project(W, par[RADIUS], context)
     return c2 > 0.0
 
 
@@ -78,7 +111,9 @@ def learn_row(Z, t, q, y, weight, W, H, context, P, c):
     if q < 0.0 and context.rule >= FIRST_ADDRESS:
         q = float(dot(Z, t, Z, t))
     value = judge(context, P, t, y, q, c)
-    return update(Z, t, q, weight, value, W, H, context, P, c)
+    moved = update(Z, t, q, weight, value, W, H, context, P, c)
+    _count_iterate(context)
+    return moved
 
 
 @jit
@@ -128,11 +163,12 @@ def grow_block(panel, q, size, index, y, weight, W, context, P):
             index[size] = n_landmarks + t
             size += 1
         update(Z, t, q[t], weight[t], value, W, no_state, context, P, c)
+        _count_iterate(context)
     return n, size
 
 
 @jit
-def learn_one_or_undo(Z, y, weight, W, H, state, loss, epsilon, rule, par):
+def learn_one_or_undo(Z, y, weight, W, H, state, loss, epsilon, rule, par, total):
     """Learn a row whose scores are finite before and after it; where they aren't, do nothing.
 
     The parts of the :class:`~onkel.rules.base.UpdateContext` are arguments of their own: Python
@@ -140,7 +176,8 @@ def learn_one_or_undo(Z, y, weight, W, H, state, loss, epsilon, rule, par):
     """
     P = np.empty((1, W.shape[0]))
     W_before, H_before, state_before = W.copy(), H.copy(), state.copy()
-    learn_block(Z, y, weight, W, H, UpdateContext(state, loss, epsilon, rule, par), P)
+    total_before = total.copy()
+    learn_block(Z, y, weight, W, H, UpdateContext(state, loss, epsilon, rule, par, total), P)
     finite = True
     for k in range(W.shape[0]):
         # what became infinite did so along z; a compiled math.isfinite misses it where sums may be
@@ -148,6 +185,7 @@ def learn_one_or_undo(Z, y, weight, W, H, state, loss, epsilon, rule, par):
         finite &= abs(P[0, k]) < math.inf and abs(state[SCALE] * dot(W, k, Z, 0)) < math.inf
     if not finite:
         W[:], H[:], state[:] = W_before, H_before, state_before
+        total[:] = total_before
     return finite
 
 

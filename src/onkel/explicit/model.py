@@ -41,15 +41,23 @@ class ExplicitModel(Model):
         Half-width of the tube in which a regression row is not learned.
     n_outputs : int
         1 for binary and regression, else the number of classes.
+    average : bool
+        Predict with the mean of the weights after each row.
     """
 
     rule: Rule
 
     def __init__(
-        self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
+        self,
+        feature_map: FeatureMap,
+        rule: Rule,
+        loss: Loss,
+        epsilon: float,
+        n_outputs: int,
+        average: bool = False,
     ) -> None:
         super().__init__(rule, loss, epsilon, n_outputs)
-        self.map = feature_map
+        self.map, self.average = feature_map, average
         self._check_pair()
         #: None before the first row of a map that is fitted on first rows
         self.walk: Walk | None = None
@@ -69,6 +77,17 @@ class ExplicitModel(Model):
                 "kernel's space while landmarks='support' are gathered; use landmarks='first'"
             )
 
+        if self.average and self.rule.kind.exact:
+            raise ValueError(
+                f"average=True cannot be used with rule {self.rule.name!r}: its weights are the "
+                "solution of all rows so far, and not steps around one"
+            )
+        if self.average and self.map.changes() == Change.BY_LOSS:
+            raise ValueError(
+                f"average=True cannot be used with map {self.map.name!r}: its features move with "
+                "every row, so the weights of two rows belong to different features"
+            )
+
     # ---- state ---------------------------------------------------------------------------------
 
     def _fit_first(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
@@ -81,7 +100,9 @@ class ExplicitModel(Model):
         context = state, self.loss, self.epsilon, self.par
         shape = self.n_outputs, walk.n_weights(self.map)
         prior = self.map.prior() if self.rule.kind.exact else None
-        self.walk = walk(Weights(self.rule, context, shape, self.map.dtype_, prior), self.map)
+        dtype = self.map.dtype_
+        weights = Weights(self.rule, context, shape, dtype, prior, self.average)
+        self.walk = walk(weights, self.map)
 
     @property
     def weights(self) -> Weights:
@@ -257,6 +278,8 @@ class ExplicitModel(Model):
         Z = None if self.walk is None else self.walk.row_features(X)
         if Z is None:
             return self.scores(X)[0]
+        if self.weights.averages:
+            return np.asarray(self.weights.predicting @ Z[0], dtype=np.float64)
         p = np.empty(self.n_outputs)
         weigh_row(Z, self.weights.W, self.weights.state, p)
         return p

@@ -69,8 +69,8 @@ class Walk:
 
     @property
     def coef(self) -> np.ndarray:
-        """What features are multiplied by, (K, m)."""
-        return self.weights.coef
+        """What features are multiplied by in a prediction, (K, m)."""
+        return self.weights.predicting
 
     def settled(self) -> bool:
         """Whether learning no longer changes the features."""

@@ -19,7 +19,7 @@ from onkel.rules.base import Rule, RuleKind, UpdateContext
 from onkel.rules.second_order import ExactScalars
 from onkel.state import Array, check, inside, require
 
-_ARRAYS = ("W", "H", "state")
+_ARRAYS = ("W", "H", "state", "total")
 _EXACT = {RuleKind.LEAST_SQUARES: RecursiveLeastSquares, RuleKind.NEWTON: RecursiveNewton}
 
 
@@ -36,11 +36,16 @@ class Weights:
         Of the features; exact rules keep W in float64.
     prior : ndarray of shape (m, m) or None
         K₀ of the exact rules' penalty wᵀ K₀ w; None for ‖w‖².
+    average : bool
+        Keep the sum of the weights after each row, for their mean.
 
     Attributes
     ----------
     H : ndarray of shape (K, m)
         AdaGrad's sums of squared gradients; empty for other rules.
+    total : ndarray of shape (K, m)
+        The sum of the weights after each row, but for the last rows that did not move them; empty
+        where no average is kept.
     matrix : RecursiveLeastSquares or None
         The sums and factors of an exact rule.
     state : ndarray
@@ -54,6 +59,7 @@ class Weights:
         shape: tuple[int, int],
         dtype: Any,
         prior: np.ndarray | None = None,
+        average: bool = False,
     ) -> None:
         self.rule = rule
         self.state, self._loss, self._epsilon, self._par = context
@@ -61,6 +67,7 @@ class Weights:
         # whether an exact rule has learned rows that are not in W yet
         self._behind = False
         self.H = np.zeros(shape if rule.kind == RuleKind.ADAGRAD else (0, 0), dtype)
+        self.total = np.zeros(shape if average else (0, 0))
         self.matrix: RecursiveLeastSquares | None = None
         if rule.kind.exact:
             ridge, forgetting = ExactScalars.of(self._par)
@@ -88,7 +95,8 @@ class Weights:
     @property
     def context(self) -> UpdateContext:
         """What every loop needs to know to move f."""
-        return UpdateContext(self.state, self._loss, self._epsilon, self.rule.number, self._par)
+        number = self.rule.number
+        return UpdateContext(self.state, self._loss, self._epsilon, number, self._par, self.total)
 
     @property
     def n_outputs(self) -> int:
@@ -99,6 +107,32 @@ class Weights:
     def coef(self) -> np.ndarray:
         """f's weights with their common factor, (K, m)."""
         return self.W * self.W.dtype.type(self.state[places.SCALE])
+
+    @property
+    def averages(self) -> bool:
+        """Whether predictions are those of the mean of all iterates."""
+        return self.total.size > 0
+
+    @property
+    def predicting(self) -> np.ndarray:
+        """The weights that predict, (K, m): the mean of those after each row, or the last."""
+        if not self.averages:
+            return self.coef
+        mean = self._whole_total() / max(self.state[places.T], 1.0)
+        return mean.astype(self.W.dtype)
+
+    def _whole_total(self) -> np.ndarray:
+        """The sum of the weights after each row, (K, m)."""
+        return self.total + self.state[places.PENDING] * self.W.astype(np.float64)
+
+    def change_total(self, change: Any) -> None:
+        """Go on with ``change`` of the sum, where the weights are carried over to other features.
+
+        Call it before the weights change.
+        """
+        if self.averages:
+            self.total = np.ascontiguousarray(change(self._whole_total()))
+            self.state[places.PENDING] = 0.0
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -132,6 +166,7 @@ class Weights:
             self.W = self.matrix.change_features(regression(before, after, theta).T)
             return
         T = regression(after, before, theta)
+        self.change_total(lambda total: total @ T.T)
         self.W = np.ascontiguousarray(self.W.astype(np.float64) @ T.T, dtype=self.W.dtype)
         if self.H.size:
             self.H = np.ascontiguousarray(self.H.astype(np.float64) @ (T * T).T, self.H.dtype)
@@ -150,6 +185,7 @@ class Weights:
             return
         stays = old >= 0
         inverse = np.where(stays, 1.0 / np.where(stays, factor, 1.0), 0.0)
+        self.change_total(lambda total: total[:, old] * inverse)
         self.W = np.ascontiguousarray(self.W[:, old] * inverse, dtype=self.W.dtype)
         if self.H.size:
             # gradients are multiples of the features
@@ -180,11 +216,13 @@ class Weights:
         if self.H.size:
             H = np.tile(self.H, (2, 1)) if self.n_outputs == 1 else self.H
             self.H = np.ascontiguousarray(np.insert(H, position, 0, axis=0))
+        self.change_total(lambda total: outputs_with_class(total, position))
         self.W = outputs_with_class(self.W, position)
 
     def add_features(self, place: int, n: int) -> None:
         """Insert n features before ``place``; they were 0 in all rows so far."""
         where = [place] * n
+        self.change_total(lambda total: np.insert(total, where, 0, axis=1))
         self.W = np.insert(self.W, where, 0, axis=1)
         if self.H.size:
             self.H = np.insert(self.H, where, 0, axis=1)
@@ -203,6 +241,7 @@ class Weights:
         require_same("the rule", type(self.rule).__name__, type(other.rule).__name__)
         require_same("the rule's parameters", self._par, other._par)
         require_same("the shape of the weights", self.shape, other.shape)
+        require_same("average", self.averages, other.averages)
 
     def take_in(self, other: Weights, origin: Weights | None) -> None:
         """Add what another learned since both were ``origin`` (None: since the first row)."""
@@ -217,7 +256,11 @@ class Weights:
         self.state[places.T] += more
 
     def _mix(self, other: Weights, share: float, origin: Weights | None) -> None:
-        """The mean of both, in which the other has this share; AdaGrad's sums add."""
+        """The mean of both, in which the other has this share; AdaGrad's and other sums add."""
+        if self.averages:
+            models = self, other, origin
+            sums = [0.0 if one is None else one._whole_total() for one in models]
+            self.change_total(lambda total: joined(sums))
         mean = (1.0 - share) * self.coef.astype(np.float64) + share * other.coef
         self.W = np.ascontiguousarray(mean, dtype=self.W.dtype)
         self.state[places.SCALE] = 1.0
@@ -254,6 +297,7 @@ class Weights:
             "W": Array(dtype=self.W.dtype, shape=self.W.shape),
             "H": Array(dtype=self.H.dtype, shape=self.H.shape, low=0.0),
             "state": Array(dtype=np.float64, shape=self.state.shape),
+            "total": Array(dtype=np.float64, shape=self.total.shape),
         }
         check(state, fields)
         scale = state["state"][places.SCALE]

@@ -13,7 +13,7 @@ from onkel.explicit.model import ExplicitModel
 from onkel.kernels import Kernel, make_kernel
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.declaration import declared
-from onkel.learners.shared import ANY_KERNEL, GAMMA, N_WARMUP
+from onkel.learners.shared import ANY_KERNEL, AVERAGE, GAMMA, N_WARMUP
 from onkel.losses import Loss
 from onkel.maps import FeatureMap
 from onkel.maps.base import draw_seed
@@ -34,12 +34,13 @@ class OverMap(OnlineEstimator):
     """
 
     _representation = "explicit"
+    average: bool = AVERAGE
 
     def _make_map(self) -> FeatureMap:
         raise NotImplementedError(f"{type(self).__name__} names no map")
 
     def _make_model(self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int) -> Any:
-        return ExplicitModel(self._new_map(d), rule, loss, epsilon, n_outputs)
+        return ExplicitModel(self._new_map(d), rule, loss, epsilon, n_outputs, self.average)
 
     def _new_map(self, d: int) -> FeatureMap:
         """The learner's map, started for rows of d columns."""
@@ -75,6 +76,7 @@ class OverSupportSet(OnlineEstimator):
     kernel: str | Kernel = ANY_KERNEL
     gamma: float | str = GAMMA
     n_warmup: int = N_WARMUP
+    average: bool = AVERAGE
 
     def _make_budget(self) -> Budget:
         raise NotImplementedError(f"{type(self).__name__} names no budget")
@@ -82,6 +84,8 @@ class OverSupportSet(OnlineEstimator):
     def _make_model(self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int) -> Any:
         whole(self, "n_warmup", least=2)
         budget = clone(self._make_budget())
+        if self.average:
+            budget.check_average()
         return model_of(budget)(
             clone(make_kernel(self.kernel)),
             self.gamma,
@@ -94,6 +98,7 @@ class OverSupportSet(OnlineEstimator):
             d,
             self.dtype,
             draw_seed(self.random_state),
+            average=self.average,
         )
 
     @property

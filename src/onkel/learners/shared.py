@@ -25,6 +25,13 @@ SHIFT_INVARIANT_KERNEL = param(
     "or matern52.",
 )
 BUDGET = param(default=100, doc="Most rows stored, B ≥ 1.")
+AVERAGE = param(
+    default=False,
+    doc="Predict with the mean of f after each row so far (Polyak-Ruppert), which is steadier than "
+    "the last f where steps are large. ``coef_`` is then the mean, too; what ``partial_fit`` and "
+    "``predict_then_learn`` use and return stays the last f. It is refused where the mean cannot "
+    "be kept: by budgets that drop rows, by features that move with the loss and by exact rules.",
+)
 RANDOM_STATE = param(
     default=None,
     kind="int, RandomState or None",

@@ -10,10 +10,17 @@ _SMALLEST_SCALE, _LARGEST_SCALE = 1e-6, 1e6
 
 
 @jit_inline
+def folds(a, state):
+    """Whether ``rescale`` by a would multiply the common factor into the coefficients."""
+    scale = state[SCALE] * a
+    return scale < _SMALLEST_SCALE or scale > _LARGEST_SCALE
+
+
+@jit_inline
 def rescale(W, a, state):
     """f ← a·f."""
     scale = state[SCALE] * a
-    if scale < _SMALLEST_SCALE or scale > _LARGEST_SCALE:
+    if folds(a, state):
         factor = W.dtype.type(scale)
         for k in range(W.shape[0]):
             for j in range(W.shape[1]):

@@ -16,6 +16,9 @@ from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places
 from onkel.rules.base import Rule, UpdateContext, vector
 
+# What a model that keeps no sum of its iterates passes to the loops.
+_NO_TOTAL = np.empty((0, 0))
+
 
 class Model:
     """K outputs f, moved by a rule along a loss.
@@ -203,4 +206,6 @@ class Model:
     def context(self) -> UpdateContext:
         """How f moves, as passed to every loop."""
         assert self.rule is not None
-        return UpdateContext(self.state, self.loss, self.epsilon, self.rule.number, self.par)
+        return UpdateContext(
+            self.state, self.loss, self.epsilon, self.rule.number, self.par, _NO_TOTAL
+        )

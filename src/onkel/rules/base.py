@@ -40,8 +40,10 @@ class RuleKind(IntEnum):
 ALPHA, RADIUS, OWN = 0, 1, 2
 
 # Indices into the state vector: rows learned, the common factor of the coefficients, ‖f‖² (kept
-# where f is projected), and the first of the rule's own numbers. The budget uses those between.
-T, SCALE, SQUARED_NORM, OWN_STATE = 0, 1, 2, 8
+# where f is projected), the sum of the factors of the rows since the coefficients were last added
+# to the sum of all iterates (kept for averages), and the first of the rule's own numbers. The
+# budget uses those between.
+T, SCALE, SQUARED_NORM, PENDING, OWN_STATE = 0, 1, 2, 7, 8
 
 
 class UpdateContext(NamedTuple):
@@ -54,6 +56,8 @@ class UpdateContext(NamedTuple):
     #: the rule's number, and its parameter vector
     rule: int
     par: Any
+    #: the sum of the weights after each row, (K, m) in float64; (0, 0) where it isn't kept
+    total: np.ndarray
 
 
 def vector(*own: float, alpha: float = 0.0, radius: float = 0.0) -> np.ndarray:

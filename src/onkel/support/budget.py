@@ -72,6 +72,16 @@ class Budget(BaseEstimator):
                 "takes " + " and ".join(map(repr, self.rules))
             )
 
+    def check_average(self) -> None:
+        """ValueError with the reason where the mean of f over the rows cannot be kept."""
+        if self.limit() is not None or self.family != "removal":
+            raise ValueError(
+                f"average=True cannot be used with budget {self.name!r}: the mean of f over the "
+                "rows is made of every row that was ever stored, and this budget drops or changes "
+                "them; use a learner without a budget (ogd, olk, perceptron) or one over features "
+                "(fogd, nogd)"
+            )
+
     def check_kernel(self, kernel: Kernel) -> None:
         """ValueError with the reason where the kernel cannot go with this budget."""
 

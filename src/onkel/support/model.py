@@ -93,8 +93,9 @@ class SupportModel(StoredRows):
         """
         one = self.n_outputs == 1
         if self.ready:
-            for name in ("A", "outputs"):
-                setattr(self, name, outputs_with_class(getattr(self, name), position))
+            for name in ("A", "outputs", "total"):
+                if hasattr(self, name):
+                    setattr(self, name, outputs_with_class(getattr(self, name), position))
             self.info[TARGET] = with_class(self.info[TARGET], position, from_signs=one)
             if one:
                 # ‖-f/2‖² + ‖f/2‖²
@@ -151,9 +152,11 @@ class BudgetModel(SupportModel):
         budget: Budget,
         rule: Rule,
         *args: Any,
+        average: bool = False,
     ) -> None:
         budget.check_rule(rule)
         budget.check_kernel(kernel)
+        self.average = average
         self.budget, self.budget_par = budget, budget.parameters()
         self.track = budget.needs_norm(rule.parameters())
         super().__init__(kernel, gamma, n_warmup, budget.limit(), rule, *args)
@@ -164,7 +167,18 @@ class BudgetModel(SupportModel):
         return super().arrays() | {
             "gram": Array(dtype=self.dtype, shape=(gram, gram)),
             "outputs": Array(dtype=np.float64, shape=("n_outputs", outputs)),
+            "total": Array(dtype=np.float64, shape=("n_outputs", SLOTS if self.average else 0)),
+            "since": Array(dtype=np.float64, shape=(SLOTS if self.average else 0,)),
         }
+
+    @property
+    def coef(self) -> np.ndarray:
+        if not self.ready or not self.average:
+            return super().coef
+        A = self.A[:, : self.size].astype(np.float64)
+        pending = self.state[places.PENDING] - self.since[: self.size]
+        rows = max(self.state[places.T], 1.0)
+        return ((self.total[:, : self.size] + pending * A) / rows).astype(self.dtype)
 
     def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         a = 0
@@ -189,7 +203,10 @@ class BudgetModel(SupportModel):
     def _slots(self, n_changes: int) -> Slots:
         """The arrays as the loops take them, with room for ``n_changes`` changes."""
         changes = np.empty((2, n_changes), np.int64)
-        return Slots(self.A, self.info, self.gram, self.outputs, self.rng, self.counts, changes)
+        sums = self.total, self.since
+        return Slots(
+            self.A, self.info, self.gram, self.outputs, self.rng, self.counts, changes, *sums
+        )
 
     def _limits(self) -> Limits:
         limit = -1 if self.limit is None else self.limit

@@ -26,7 +26,7 @@ import numpy as np
 
 from onkel.numerics.calling import call_python
 from onkel.numerics.jit import jit, jit_inline
-from onkel.rules.base import SCALE, SQUARED_NORM
+from onkel.rules.base import PENDING, SCALE, SQUARED_NORM
 from onkel.support.budget import BIRTH, DIAGONAL, TARGET
 
 # Places in the counts: slots in use, rows ever stored, changes in this sub-block, rows dropped.
@@ -59,6 +59,10 @@ class Slots(NamedTuple):
     rng: np.ndarray  # (1,) state of the random generator
     counts: np.ndarray  # SIZE, BORN, CHANGED, REMOVED
     changes: np.ndarray  # (2, n) columns of the panel, for each change in this sub-block: to, from
+    # for the mean of f: the sum of the coefficients after each row (K, capacity), but for what
+    # PENDING has grown by since (capacity,); without a mean (K, 0) and (0,)
+    total: np.ndarray
+    since: np.ndarray
     # 0, or the Python function that knows κ(S, S) where gram (2, capacity) holds two rows of it:
     # that of the row stored last, and in REMOVAL that of slot r after a call with r
     recompute: int = 0
@@ -108,6 +112,8 @@ def place(s, rows, t, new, slots, state):
         A[k, s] = new[k] / state[SCALE]
     info[DIAGONAL, s], info[TARGET, s], info[BIRTH, s] = rows.q[t], rows.y[t], counts[BORN]
     counts[BORN] += 1
+    if slots.since.shape[0] > 0:
+        slots.since[s] = state[PENDING]
     if s == counts[SIZE]:
         counts[SIZE] += 1
     i = counts[CHANGED]

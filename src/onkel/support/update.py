@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from onkel.model.common_factor import rescale
+from onkel.model.common_factor import folds, rescale
 from onkel.numerics.jit import jit_inline
-from onkel.rules.base import ALPHA, RADIUS, SCALE, SQUARED_NORM, T
+from onkel.rules.base import ALPHA, PENDING, RADIUS, SCALE, SQUARED_NORM, T
 from onkel.rules.dispatch import judge, step
 
 
@@ -62,9 +62,22 @@ def scale_by(A, outputs, a, state):
 
 
 @jit_inline
+def add_to_totals(slots, a, state):
+    """Before f ← a f: where that multiplies the common factor into A, bring the sums up to date."""
+    if slots.since.shape[0] > 0 and folds(a, state):
+        for j in range(slots.since.shape[0]):
+            for k in range(slots.A.shape[0]):
+                slots.total[k, j] += (state[PENDING] - slots.since[j]) * slots.A[k, j]
+            slots.since[j] = 0.0
+        state[PENDING] = 0.0
+
+
+@jit_inline
 def onto_ball(slots, context):
     """Project f onto the rule's ball, where it has one."""
     state, radius = context.state, context.par[RADIUS]
     if radius > 0.0 and state[SQUARED_NORM] > radius * radius:
-        scale_by(slots.A, slots.outputs, radius / math.sqrt(state[SQUARED_NORM]), state)
+        a = radius / math.sqrt(state[SQUARED_NORM])
+        add_to_totals(slots, a, state)
+        scale_by(slots.A, slots.outputs, a, state)
         state[SQUARED_NORM] = radius * radius

@@ -117,6 +117,10 @@ class _OnlineKernel(OverMap):
         return _RULES[self.loss](1.0, self.forgetting)
 
     def _make_model(self, d: int, rule: Any, loss: Loss, epsilon: float, n_outputs: int) -> Any:
+        if self.average:
+            raise ValueError(
+                "average=True cannot be used here: the weights are the solution of all rows so far"
+            )
         corrected = self.pairs and isinstance(rule, LeastSquares)
         representation = CorrectedModel if corrected else ExplicitModel
         parts = self._new_map(d), rule, loss, epsilon, n_outputs

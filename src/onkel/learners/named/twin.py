@@ -82,6 +82,8 @@ class TVMClassifier(OverSupportSet, OnlineClassifier):
         self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
     ) -> TwinModel:
         whole(self, "n_warmup", least=2)
+        if self.average:
+            raise ValueError("average=True cannot be used here: f is solved anew after every row")
         machine = TwinVectors(self.budget, self.C, self.margin, self.tol, self.max_steps)
         kernel = clone(make_kernel(self.kernel))
         return TwinModel(kernel, self.gamma, self.n_warmup, machine, n_outputs, d, self.dtype)

@@ -13,7 +13,7 @@ import numpy as np
 
 from onkel.numerics.calling import FIRST_ADDRESS, python_function
 from onkel.numerics.jit import jit, jit_inline
-from onkel.rules.base import SCALE, SQUARED_NORM, T
+from onkel.rules.base import PENDING, SCALE, SQUARED_NORM, T
 from onkel.state import Array
 from onkel.support.model import BudgetModel
 from onkel.support.removal.bogd import bounded_slot, cuts
@@ -48,7 +48,7 @@ from onkel.support.slots import (
     shift_outputs,
 )
 from onkel.support.stored_rows import SLOTS
-from onkel.support.update import onto_ball, scale_by, update_of
+from onkel.support.update import add_to_totals, onto_ball, scale_by, update_of
 
 
 @jit_inline
@@ -159,6 +159,7 @@ def _learn_row(t, rows, slots, limits, context, scratch):
     catch_up(rows.panel, t, slots)
     score(rows.panel, t, slots.A, slots.counts[SIZE], state, rows.P, t)
     update = update_of(context, rows, t, c)
+    add_to_totals(slots, update.a, state)
     scale_by(slots.A, slots.outputs, update.a, state)
     b = update.b
     if b > 0.0 and limits.kind == RemovalKind.STOCHASTIC:
@@ -168,6 +169,8 @@ def _learn_row(t, rows, slots, limits, context, scratch):
             new[k] = b * c[k]
         _add(t, b, update.c2, update.a * update.cp, rows, slots, limits, context, scratch)
     onto_ball(slots, context)
+    if slots.since.shape[0] > 0 and rows.weight[t] > 0.0:
+        state[PENDING] += state[SCALE]
 
 
 @jit
