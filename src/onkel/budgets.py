@@ -9,7 +9,7 @@ from onkel.support.budget import Budget
 from onkel.support.exchange.bpa import BPANearest, BPAProjection, SmallestProjection
 from onkel.support.exchange.exchange_model import ExchangeModel
 from onkel.support.merging.merging_model import Merging, MergingModel
-from onkel.support.model import SupportModel
+from onkel.support.model import BudgetModel
 from onkel.support.projection.projectron import Projection, ProjectionModel
 from onkel.support.removal.bogd import BoundedRemoval
 from onkel.support.removal.by_slot import DropNearest
@@ -54,7 +54,7 @@ BUDGETS: Table[Budget] = Table(
 make_budget = BUDGETS.make
 register = BUDGETS.register
 
-MODELS: dict[str, type[SupportModel]] = {
+MODELS: dict[str, type[BudgetModel]] = {
     "removal": RemovalModel,
     "projection": ProjectionModel,
     "exchange": ExchangeModel,
@@ -63,7 +63,7 @@ MODELS: dict[str, type[SupportModel]] = {
 }
 
 
-def model_of(budget: Budget) -> type[SupportModel]:
+def model_of(budget: Budget) -> type[BudgetModel]:
     """The model of the budget's family; ValueError where there is none."""
     if budget.family not in MODELS:
         raise ValueError(

@@ -144,6 +144,9 @@ class BudgetModel(SupportModel):
     what it keeps beside the coefficients.
     """
 
+    total: np.ndarray
+    since: np.ndarray
+
     def __init__(
         self,
         kernel: Kernel,
