@@ -143,6 +143,35 @@ def test_class_weights_have_no_memory():
     assert _model("two", class_weight="balanced").fit(X, y).memory_ is None
 
 
+@pytest.mark.parametrize("first", [1e-100, 1e-310, 1e-30, -1e-200])
+def test_a_tiny_first_target_does_no_harm(first):
+    X, y = _rows("values")
+    y[0] = 0.0
+    best = _model("values", dtype="float64").predict_then_learn(X, y)
+    y[0] = first
+    for size in (N, 7):
+        model = _model("values", dtype="float64")
+        parts = [
+            model.predict_then_learn(X[a : a + size], y[a : a + size]) for a in range(0, N, size)
+        ]
+        np.testing.assert_allclose(np.concatenate(parts), best, rtol=1e-6, atol=1e-6)
+        assert model.memory_.second is not None
+
+
+@pytest.mark.parametrize("by", [1e-130, 1e-8])
+def test_memory_helps_after_targets_have_grown(by):
+    X, y = _rows("values")
+    y[:300] *= by
+    whole = _model("values").predict_then_learn(X, y)
+    assert np.isfinite(whole).all()
+    timeless = _model("values", memory=False).predict_then_learn(X, y)
+    errors, others = whole[400:] - y[400:], timeless[400:] - y[400:]
+    assert errors @ errors < 0.6 * (others @ others)
+    model = _model("values")
+    parts = [model.predict_then_learn(X[a : a + 13], y[a : a + 13]) for a in range(0, N, 13)]
+    np.testing.assert_allclose(np.concatenate(parts), whole, rtol=1e-4, atol=1e-4)
+
+
 def test_what_memory_may_be():
     with pytest.raises(ValueError, match="memory=3 must be 'auto' or False"):
         clone(_model("values", memory=3)).fit(*_rows("values"))

@@ -302,3 +302,21 @@ def test_what_is_forgotten_does_not_come_back_as_rounding(classes):
     late = told[-5000:, 0]
     target = np.eye(2)[y[-5000:]] if classes else y[-5000:]
     assert np.mean((late - target) ** 2) < 1.02 * np.mean((f[-5000:] - target) ** 2)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_targets_that_leave_the_unit_begin_it_anew(grouped):
+    f, y, weight = _values(n=4000)
+    f[2500:] *= 1e9
+    y[2500:] *= 1e9
+    keys = ["one", "other"] * 2000 if grouped else None
+    whole = ValueMemory(2).learn(f, y, weight, keys)
+    assert np.isfinite(whole).all()
+    last = slice(3500, None)
+    assert np.std(whole[last, 0] - y[last]) < 0.8 * np.std(f[last] - y[last])
+    memory = ValueMemory(2)
+    parts = [
+        memory.learn(f[a : a + 97], y[a : a + 97], weight[a : a + 97], keys and keys[a : a + 97])
+        for a in range(0, 4000, 97)
+    ]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +28,11 @@ _SURE = 1e-9
 _CAME_LAST = 2
 # The last class is followed if it was right for this share of the rows, and there were so many.
 _SELDOM_CHANGES, _FEWEST_ROWS = 0.95, 32
+
+# A target is far from the scale of the losses where it is so many times larger: above 2^250 the
+# squares of squared errors are not finite.
+_FAR = 2.0**100
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 class Remembering(Stateful):
@@ -70,7 +75,8 @@ class Remembering(Stateful):
         self.width = 0
         self.experts = Experts(3)
         self.last_class = LastClass()
-        #: for numbers: 1/|y| of the first target y ≠ 0; squared errors are taken in this scale
+        #: for numbers: about 1/|y| of the first target y ≠ 0, or of a much larger one since; 0
+        #: before. Squared errors are taken in this scale.
         self.scale = 0.0
 
     @property
@@ -131,27 +137,48 @@ class Remembering(Stateful):
         p = m
         if self.second is not None:
             p = m + self.second.learn(_beside(columns, m, X), target - m, weight)[:, 0]
-        scale = self._scales(target, weight)
-        E = np.empty((len(f), 3, 1))
-        for i, expert in enumerate((f, m, self._within(p))):
-            E[:, i, 0] = expert * scale
-        out = self.experts.learn(E, (scale * target)[:, None], weight)[:, 0] / scale
-        if self.second is None:
-            kept = weight > 0.0
-            losses = [np.square((scale * (of - target))[kept]) for of in (control, m)]
-            if self.gain.add(*losses):
-                self._begin_second(X.shape[1])
+        experts, out = (f, m, self._within(p)), np.empty(len(f))
+        for part in self._in_one_scale(target, weight):
+            scale, y, kept = self.scale or 1.0, target[part], weight[part]
+            E = np.empty((len(y), 3, 1))
+            for i, expert in enumerate(experts):
+                E[:, i, 0] = expert[part] * scale
+            out[part] = self.experts.learn(E, (scale * y)[:, None], kept)[:, 0] / scale
+            if self.second is None:
+                errors = [(scale * (of[part] - y))[kept > 0.0] for of in (control, m)]
+                if self.gain.add(*map(np.square, errors)):
+                    self._begin_second(X.shape[1])
         return _of_two(out) if self.classes else out
 
-    def _scales(self, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """What losses of the rows are multiplied by, so that targets may be of any size."""
-        if self.classes or self.scale > 0.0:
-            return np.full(len(target), 1.0 if self.classes else self.scale)
-        scales, at = np.ones(len(target)), np.flatnonzero((weight > 0.0) & (target != 0.0))
-        if len(at):
-            self.scale = 1.0 / abs(float(target[at[0]]))
-            scales[at[0] :] = self.scale
-        return scales
+    def _in_one_scale(self, target: np.ndarray, weight: np.ndarray) -> Iterator[slice]:
+        """Parts of rows whose losses are taken in one scale, which is set before each.
+
+        So targets may be of any size. The scale begins at the first target, and follows those
+        that are much larger.
+        """
+        n, done = len(target), 0
+        size = None if self.classes else np.where(weight > 0.0, np.abs(target), 0.0)
+        while size is not None:
+            other = size[done:] > (_FAR / self.scale if self.scale else 0.0)
+            row = done + int(other.argmax()) if other.any() else n
+            if row > done:
+                yield slice(done, row)
+            if row == n:
+                return
+            self._follow(float(size[row]))
+            done = row
+        yield slice(0, n)
+
+    def _follow(self, size: float) -> None:
+        """From now on take losses in a scale for targets of this size."""
+        if not self.scale:
+            self.scale = 1.0 / max(size, _TINY)
+            return
+        # powers of two: sums in the new scale are exact
+        by = -(math.frexp(size)[1] + math.frexp(self.scale)[1])
+        self.scale = math.ldexp(self.scale, by)
+        self.experts.rescale(by)
+        self.gain.rescale(by)
 
     def _begin_second(self, d: int) -> None:
         self.width = d

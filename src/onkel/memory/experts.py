@@ -93,6 +93,12 @@ class Experts(Stateful):
         """The mixture (n, K) of predictions E (n, N, K)."""
         return np.einsum("i,tik->tk", self.mixture.weights, E)
 
+    def rescale(self, by: int) -> None:
+        """From now on predictions are 2^by times as large; weights stay."""
+        mixture = self.mixture
+        for sums, power in ((mixture.regret, 2), (mixture.spread, 4), (mixture.largest, 2)):
+            sums[:] = np.ldexp(sums, power * by)
+
 
 # The test is made every 64 rows, and from row 1024 on every 1024. At each, older rows count less.
 _OFTEN, _SELDOM = 64, 1024
@@ -151,6 +157,11 @@ class Gain(Stateful):
         self._count = 0
         loss, gained, squares = self.sums
         return bool(gained > _STANDARD_ERRORS * np.sqrt(squares) and gained > _SHARE * loss)
+
+    def rescale(self, by: int) -> None:
+        """From now on errors are 2^by times as large."""
+        self.sums = np.ldexp(self.sums, [2 * by, 2 * by, 4 * by])
+        self.open[:] = np.ldexp(self.open, 2 * by)
 
     def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
         require(sizes["rows"] < _SELDOM, f"open: holds {sizes['rows']} rows")

@@ -9,6 +9,8 @@ where the past says nothing, the mixture is f.
 
 The ridge needs a unit for the target: the spread of the first rows. It is measured at 16, 32, ...,
 2048 rows; each time the rows so far, which are kept until then, are learned anew in the new unit.
+So they are where a target is farther from the others than the unit can tell; when no rows are kept
+any more, the memory begins anew.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ from onkel.state import Array, Whole, check, inside, require
 
 # Rows from which there is a unit; until then f is the prediction.
 _FIRST_ROWS = 16
+# So many spreads from the centre a target is far: squares of squares lose all the others.
+_FAR = 2.0**16
 # Numbers of a row kept: prediction, label, weight, slot, and whether its group begins anew.
 _KEPT = 5
 
@@ -93,10 +97,9 @@ class ValueMemory(Memory):
         out = np.empty((len(f), 2 + self.n_columns))
         slots, fresh = self._find_room(keys, weight > 0.0)
         rows = np.column_stack([f, y, weight, slots, fresh])
-        for part, look in self._parts(weight > 0.0):
-            self._learn(rows[part], out[part])
-            if look:
-                self._look_again()
+        done = 0
+        while done < len(rows):
+            done += self._learn_until_far(rows[done:], out[done:])
         return out
 
     def _make_room(self) -> None:
@@ -117,6 +120,29 @@ class ValueMemory(Memory):
         while due <= self.n_rows:
             due *= 2
         return due - self.n_rows
+
+    def _learn_until_far(self, rows: np.ndarray, out: np.ndarray) -> int:
+        """Learn rows (n, 5) up to the first far from the unit; returns how many."""
+        for part, look in self._parts(rows[:, 2] > 0.0):
+            y, weight = rows[part, 1], rows[part, 2]
+            far = (np.abs(y - self.unit[0]) > _FAR * self.unit[1]) & (weight > 0.0)
+            if self.begun and far.any():
+                end = part.start + int(far.argmax()) + 1
+                self._learn(rows[part.start : end], out[part.start : end])
+                self._leave_unit()
+                return end
+            self._learn(rows[part], out[part])
+            if look:
+                self._look_again()
+        return len(rows)
+
+    def _leave_unit(self) -> None:
+        """Measure the unit again after a row far from it, or begin anew."""
+        if len(self.kept):
+            self._look_again()
+        else:
+            self.unit, self.n_rows = np.zeros(2), 0
+            self._reset()
 
     def _learn(self, rows: np.ndarray, out: np.ndarray) -> None:
         """Learn rows (n, 5) between two looks."""
