@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -111,3 +114,61 @@ def test_copies_have_a_lock_of_their_own():
             assert len(taken) == 1
         assert np.array_equal(taken[0], model.predict(X))
     assert "_lock" not in clone(model).__dict__
+
+
+FORKED = """
+import os, signal, sys, threading, time
+import numpy as np
+from onkel import make
+from onkel.model.transaction import signals_wait
+from onkel.pipeline import StreamModel
+
+X = np.random.default_rng(0).normal(size=(50, 2))
+model = StreamModel(make("fogd", gamma=0.5, random_state=0)).partial_fit(X, X[:, 0] > 0)
+expected = model.predict(X)
+owners = [model, model.estimator]
+locks = [owner.__dict__["_lock"].held for owner in owners if "_lock" in owner.__dict__]
+assert locks
+held, done = threading.Event(), threading.Event()
+
+def learn():
+    # another thread is in the middle of a block
+    for lock in locks:
+        lock.acquire()
+    held.set()
+    done.wait(60)
+    for lock in locks:
+        lock.release()
+
+def fork():
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        right = np.array_equal(model.predict(X), expected)
+        model.partial_fit(X, X[:, 0] > 0)
+        # the section that the parent's main thread was in holds no signal back
+        signal.alarm(0)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        os._exit(0 if right and came else 3)
+    status.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    done.set()
+
+came, status = [], []
+signal.signal(signal.SIGUSR1, lambda *_: came.append(1))
+threads = [threading.Thread(target=work) for work in (learn, fork)]
+with signals_wait:
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+sys.exit(abs(status[0]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_fork_while_another_thread_learns():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED], capture_output=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr.decode()

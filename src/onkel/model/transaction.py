@@ -18,8 +18,10 @@ row a bounded amount.
 from __future__ import annotations
 
 import copy
+import os
 import signal
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -55,9 +57,14 @@ class Lock:
 
     def __init__(self) -> None:
         self.held = threading.RLock()
+        _locks.add(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Lock, ()
+
+
+#: all locks there are
+_locks: weakref.WeakSet[Lock] = weakref.WeakSet()
 
 
 def locked(method: _Method) -> _Method:
@@ -84,7 +91,7 @@ class SignalsWait:
     """
 
     def __init__(self) -> None:
-        self._depth = 0
+        self._depth, self._thread = 0, 0
         self._before: list[tuple[int, Any]] = []
         self._came: list[int] = []
 
@@ -92,6 +99,7 @@ class SignalsWait:
         if threading.get_ident() != threading.main_thread().ident:
             return
         if self._depth == 0:
+            self._thread = threading.get_ident()
             for number in _SIGNALS:
                 handler = _get_handler(number)
                 if callable(handler) and handler is not self._note:
@@ -105,12 +113,21 @@ class SignalsWait:
             return
         self._depth -= 1
         if self._depth == 0:
-            before, self._before = self._before, []
-            for number, handler in before:
-                _set_handler(number, handler)
+            self._restore()
             came, self._came = self._came, []
             for number in came:
                 signal.raise_signal(number)
+
+    def _restore(self) -> None:
+        before, self._before = self._before, []
+        for number, handler in before:
+            _set_handler(number, handler)
+
+    def leave_if_forked(self) -> None:
+        """In a forked process: leave a section that a thread of the parent alone is in."""
+        if self._depth and self._thread != threading.get_ident():
+            self._restore()
+            self._depth, self._came = 0, []
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if number not in self._came:
@@ -119,6 +136,17 @@ class SignalsWait:
 
 #: the sections of this process
 signals_wait = SignalsWait()
+
+
+def _after_fork() -> None:
+    """The one thread of a forked process waits for none of its parent's."""
+    for lock in list(_locks):
+        lock.held = threading.RLock()
+    signals_wait.leave_if_forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 # ---- rows that are refused, and learning that breaks off ---------------------------------------
