@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from onkel.columns.failures import shorten
 from onkel.errors import DataError
 
 Row = dict[Any, Any]
@@ -164,9 +165,9 @@ def _number(name: Hashable, value: Any) -> float:
         if isinstance(value, str):
             raise TypeError
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(
-            f"{value!r} is not a number; encode categories and fill gaps first",
+            f"{shorten(value)} is not a number; encode categories and fill gaps first",
             column=str(name),
             value=value,
         ) from None

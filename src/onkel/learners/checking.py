@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
+from onkel.columns.failures import shorten
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.model.warmup import LARGEST_WEIGHT
@@ -54,7 +55,7 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> tuple[Any, DataError | No
     """
     try:
         checked, error = _validated(estimator, X, reset), None
-    except (TypeError, ValueError) as failure:
+    except (TypeError, ValueError, OverflowError) as failure:
         error = _first_bad_cell(X)
         if error is None:
             raise
@@ -114,7 +115,7 @@ def _first_bad_cell(X: Any) -> DataError | None:
             if error is not None:
                 cell = cell.item() if isinstance(cell, np.generic) else cell
                 column = j if names is None else str(names[j])
-                message = f"{cell!r} is not a number ({error})"
+                message = f"{shorten(cell)} is not a number ({error})"
                 kind = _CellError if isinstance(error, TypeError) else DataError
                 return kind(message, row=i, column=column, value=cell)
     return None
@@ -123,7 +124,7 @@ def _first_bad_cell(X: Any) -> DataError | None:
 def cell_error(cell: Any) -> Exception | None:
     try:
         float(cell)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         return error
     return None
 

@@ -37,7 +37,7 @@ def targets(y: Any, dtype: Any) -> tuple[np.ndarray, DataError | None]:
     error = None
     try:
         values = y.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         good = lambda value: cell_error(value) is None  # noqa: E731
         error = _objects_error(y, good, "{value!r} is not a number; every target must be one")
         if error is None or error.row is None:
@@ -69,7 +69,7 @@ def labels(y: Any) -> tuple[np.ndarray, DataError | None]:
         kinds = set(map(type, plain))
         if kinds == {str} or kinds <= {bool, int, float}:
             y = np.asarray(plain)
-        else:
+        if y.dtype.kind == "O":
             y, error = _labels_of_objects(y)
     if error is None:
         if y.dtype.kind == "f":
@@ -102,11 +102,12 @@ def _labels_of_objects(y: np.ndarray) -> tuple[np.ndarray, DataError | None]:
     kind = str if isinstance(y[0], str) else (bool, int, float, np.generic)
 
     def good(value: Any) -> bool:
-        return isinstance(value, kind) and value == value
+        small = not isinstance(value, int) or -(2**63) <= value < 2**63
+        return isinstance(value, kind) and value == value and small
 
-    message = "label {value!r} is not of the type of the others"
+    message = "label {value!r} is not of the type of the others, or too large"
     if not good(y[0]):
-        message = "label {value!r} is neither a number nor a string"
+        message = "label {value!r} is neither a string nor a number of 64 bits"
     error = _objects_error(y, good, message)
     stop = len(y) if error is None or error.row is None else error.row
     plain = np.asarray(y[:stop].tolist()) if stop else np.zeros(0, dtype=np.int64)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from scipy.sparse import issparse
 
-from onkel.columns.failures import first_failure, shorten
+from onkel.columns.failures import shorten
 from onkel.columns.notation import GAPS, is_missing, text_of
 from onkel.errors import DataError
 from onkel.numerics.arrays import as_values
@@ -89,6 +89,9 @@ def table_by_position(data: Any, encoder: Encoder) -> Any:
 def _table(columns: dict[str, Any], encoder: Encoder | None) -> Any:
     import pyarrow as pa
 
+    from onkel.columns.arrow import check_names
+
+    check_names(columns, "the rows")
     kinds = {} if encoder is None else encoder.stored
     arrays = {name: _array(name, values, kinds.get(name)) for name, values in columns.items()}
     lengths = {name: len(array) for name, array in arrays.items()}
@@ -101,21 +104,16 @@ def _array(name: str, values: Any, kind: str | None) -> Any:
     """Python values as an Arrow column; a known column is read as its kind."""
     import pyarrow as pa
 
-    if isinstance(values, np.ndarray) and values.dtype != object:
+    from onkel.columns.arrow import arrow_array
+
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "OU":
         return pa.array(np.ascontiguousarray(values), from_pandas=True)
     found = list(values)
     if kind == "text":
         found = [None if is_missing(v) else text_of(v, name, k) for k, v in enumerate(found)]
     elif kind == "time":
         found = [_moment(name, row, v) for row, v in enumerate(found)]
-    try:
-        return pa.array(found, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        row, value = _misfit(found)
-        raise DataError(
-            f"{shorten(value)} is of another type than the values before it",
-            source="the rows", row=row, column=name, value=value,
-        ) from None  # fmt: skip
+    return arrow_array(found, name, "the rows")
 
 
 def _moment(name: str, row: int, value: Any) -> Any:
@@ -132,21 +130,6 @@ def _moment(name: str, row: int, value: Any) -> Any:
             source="the rows", row=row, column=name, value=value,
         ) from None  # fmt: skip
     return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
-
-
-def _misfit(values: list[Any]) -> tuple[int, Any]:
-    """The first value whose type does not fit the values before it, and its row."""
-    import pyarrow as pa
-
-    def works(n: int) -> bool:
-        try:
-            pa.array(values[:n], from_pandas=True)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            return False
-        return True
-
-    row = first_failure(len(values), works)
-    return row, values[row]
 
 
 def is_array(data: Any) -> bool:

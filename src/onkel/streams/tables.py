@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
+from onkel.columns.arrow import FAILURES, as_floats, check_names, check_texts
 from onkel.columns.failures import shorten
 from onkel.errors import DataError
 from onkel.streams.blocks import Piece
@@ -187,6 +188,8 @@ class FrameSource(TableSource):
                     table.validate(full=True)
                     yield Batch(table, self.name)
                     rows += table.num_rows
+        except DataError:
+            raise
         except (pa.ArrowException, ValueError, TypeError, IndexError, OSError) as error:
             texts = all(isinstance(part, str) for part in error.args)
             text = " ".join((" ".join(error.args) if texts else str(error)).split())
@@ -219,18 +222,29 @@ class FrameSource(TableSource):
 
 def _of_pandas(frame: Any) -> pa.Table:
     """An Arrow table of a frame; object columns that mix text and numbers become text."""
+    name = type(frame).__name__
+    check_names(frame.columns, name)
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        mixed = [name for name in frame.columns if _is_mixed(frame[name])]
-        if not mixed:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeError):
+        objects = [column for column in frame.columns if frame[column].dtype == object]
+        if not objects:
             raise
-    text = {name: frame[name].map(str, na_action="ignore") for name in mixed}
-    return pa.Table.from_pandas(frame.assign(**text), preserve_index=False)
+    read = {column: _of_objects(frame[column], str(column), name) for column in objects}
+    return pa.Table.from_pandas(frame.assign(**read), preserve_index=False)
 
 
-def _is_mixed(values: Any) -> bool:
-    if values.dtype != object:
-        return False
-    kinds = {isinstance(value, str) for value in values.dropna()}
-    return len(kinds) == 2 and all(isinstance(value, (str, Number)) for value in values.dropna())
+def _of_objects(values: Any, name: str, source: str) -> Any:
+    """A column of objects: as text where texts are among numbers, as floats if all are numbers."""
+    present = values.dropna()
+    kinds = {isinstance(value, str) for value in present}
+    if not all(isinstance(value, (str, Number)) for value in present):
+        return values
+    if True in kinds:
+        check_texts(values, name, source)
+        return values.map(str, na_action="ignore") if len(kinds) == 2 else values
+    try:
+        pa.array(values, from_pandas=True)
+    except FAILURES:
+        return np.array(as_floats(values, name, source))
+    return values

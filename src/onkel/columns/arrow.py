@@ -1,0 +1,93 @@
+"""Python values as Arrow columns: what Arrow has no type for is read, or refused with its row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Number
+from typing import Any
+
+import pyarrow as pa
+
+from onkel.columns.failures import first_failure, shorten
+from onkel.columns.notation import is_missing
+from onkel.errors import DataError
+
+FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError)
+"""What Arrow raises where values are of no one type."""
+
+
+def arrow_array(values: list[Any], name: str, source: str | None = None) -> Any:
+    """A column of Python values; whole numbers beyond 64 bits make it one of floats.
+
+    Raises
+    ------
+    DataError
+        Values differ in type, are no text in UTF-8, or are too large; it names the first such row.
+    """
+    try:
+        return pa.array(values, from_pandas=True)
+    except FAILURES:
+        check_texts(values, name, source)
+        if any(isinstance(value, int) and abs(value) >= 2**63 for value in values) and all(
+            isinstance(value, Number) or is_missing(value) for value in values
+        ):
+            return pa.array(as_floats(values, name, source), from_pandas=True)
+        row = first_failure(len(values), lambda n: _fit(values[:n]))
+        raise DataError(
+            f"{shorten(values[row])} is of another type than the values before it",
+            source=source, row=row, column=name, value=values[row],
+        ) from None  # fmt: skip
+
+
+def _fit(values: list[Any]) -> bool:
+    try:
+        pa.array(values, from_pandas=True)
+    except FAILURES:
+        return False
+    return True
+
+
+def as_floats(values: Iterable[Any], name: str, source: str | None = None) -> list[float]:
+    """Numbers of any size as floats, NaN where missing."""
+    found: list[float] = []
+    for row, value in enumerate(values):
+        try:
+            found.append(math.nan if is_missing(value) else float(value))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DataError(
+                f"{shorten(value)} is not a number ({error})",
+                source=source, row=row, column=name, value=value,
+            ) from None  # fmt: skip
+    return found
+
+
+def check_texts(values: Iterable[Any], name: str, source: str | None = None) -> None:
+    """DataError at the first text that UTF-8 cannot hold."""
+    for row, value in enumerate(values):
+        if isinstance(value, str) and not is_utf8(value):
+            raise DataError(
+                f"{shorten(value)} is no text: it holds half of a surrogate pair",
+                source=source, row=row, column=name, value=value,
+            ) from None  # fmt: skip
+
+
+def check_names(names: Iterable[Any], source: str | None = None) -> None:
+    """DataError at the first name of a column that UTF-8 cannot hold."""
+    for name in names:
+        if isinstance(name, str) and not is_utf8(name):
+            raise DataError(
+                f"the column name {shorten(name)} is no text: it holds half of a surrogate pair",
+                source=source,
+            )
+
+
+def is_utf8(text: str) -> bool:
+    """Whether text has no half of a surrogate pair."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
