@@ -405,3 +405,22 @@ def test_columns_that_only_a_later_file_has(tmp_path, suffix):
     np.testing.assert_allclose(resumed.estimator.coef_, whole.estimator.coef_, rtol=1e-5)
     seen = run("predict", tmp_path / "whole.onkel", tmp_path / f"day1.{suffix}")
     assert seen.exit_code == 0, seen.stderr
+
+
+def test_a_run_that_failed_does_not_read_as_success(tmp_path):
+    path = tmp_path / "rows.csv"
+    rows = [f"{i % 7},{'up' if i % 3 else 'down'}" for i in range(40)]
+    path.write_text("\n".join(["a,y", *rows[:16], "x,up", *rows[17:]]) + "\n")
+    result = run("learn", path, "-t", "y", "-a", "pa")
+    assert result.exit_code == 2
+    assert result.stdout.startswith("status ")
+    assert "bad input: what follows is of the rows before" in result.stdout
+    assert "line 18" in result.stderr
+    assert "counted in the first 16 rows" in result.stderr
+
+
+def test_a_source_of_one_class_says_so(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,y\n" + "".join(f"{i % 7},up\n" for i in range(40)))
+    result = run("learn", path, "-t", "y", "-a", "pa")
+    assert "only one class came, 'up': there was nothing to tell apart" in result.stderr

@@ -68,6 +68,8 @@ def test_a_cluster_that_runs(files):
         (["--workers", 2, "--delay", 5, "--shuffle", 9], "--shuffle, --delay: needs rows in one"),
         (["--workers", 2, "--scheduler", "tcp://127.0.0.1:1"], "give one"),
         (["--skip-bad-partitions"], "give --workers"),
+        # before a cluster is started
+        (["--workers", 2, "-a", "forgetron"], "this learner cannot be merged: it stores rows"),
     ],
 )
 def test_what_does_not_go_together(files, more, said):

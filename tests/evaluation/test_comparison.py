@@ -9,6 +9,7 @@ from scipy.stats import ttest_rel
 from sklearn.linear_model import SGDClassifier
 
 import onkel
+from onkel.algorithms import ALGORITHMS
 from onkel.errors import DataError
 from onkel.evaluation.compare import compare
 from onkel.evaluation.comparison.table import holm, p_values
@@ -86,13 +87,33 @@ def test_holm_by_hand():
     assert holm([]) == []
 
 
-def test_a_name_looks_the_same_in_every_figure():
+def test_a_name_looks_the_same_in_every_figure_where_its_colour_is_free():
     one = line_styles(["fogd:n_components=100", "pa", "mine"])
-    two = line_styles(["other", "mine", "fogd:n_components=100"])
+    two = line_styles(["another", "mine", "fogd:n_components=100"])
     assert one["mine"] == two["mine"]
     assert one["fogd:n_components=100"] == two["fogd:n_components=100"]
     many = line_styles([f"fogd:n_components={n}" for n in range(40)])
     assert len({tuple(style.values()) for style in many.values()}) == 40
+
+
+def test_learners_of_one_figure_differ_in_colour():
+    names = [*ALGORITHMS, *(f"fogd:n_components={n}" for n in range(5))]
+    for seed in range(20):
+        few = np.random.default_rng(seed).permutation(names)[:10]
+        assert len({style["color"] for style in line_styles(few).values()}) == 10
+
+
+def test_a_figure_of_several_runs_has_a_caption():
+    figure = onkel.compare(["pa", "fogd:n_components=20"], (X, Y), runs=2).plot()
+    assert "learned. Lines: means of 2 runs; bands: one standard" in figure.get_supxlabel()
+
+
+def test_one_class_leaves_nothing_to_compare():
+    found = onkel.compare(["pa", "fogd:n_components=20"], (X, np.full(800, "a")), runs=3)
+    assert found.table.note == "only one class came, 'a': there was nothing to tell apart"
+    assert not any(line.among_best for line in found.table.lines)
+    low, high = found.plot().axes[0].get_ylim()
+    assert (low, high) == (0.0, 1.0)
 
 
 def test_one_name_is_one_learner_and_none_is_an_error():

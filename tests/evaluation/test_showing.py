@@ -17,7 +17,7 @@ from onkel.evaluation import prequential, write_html
 from onkel.evaluation.comparison.table import best, summarize
 from onkel.evaluation.curves import line_styles, mean_curve, plot, to_svg
 from onkel.evaluation.formatting import bytes_text, duration, short
-from onkel.evaluation.progress import RunProgress
+from onkel.evaluation.progress import RunProgress, _Eta
 from onkel.learners import PAClassifier, PARegressor
 
 RNG = np.random.default_rng(0)
@@ -207,6 +207,29 @@ def test_the_length_is_estimated_from_the_share_read():
     progress = RunProgress(console(False), "pa", fraction=lambda: 0.25)
     assert progress._total(100) == 400
     assert RunProgress(console(False), "pa", fraction=lambda: None)._total(100) is None
+
+
+def test_the_time_left_leaves_out_a_search():
+    eta = _Eta()
+    assert eta.left(0.0, 0, 10_000) == ""
+    # slow before the search, which takes a minute; then 1 000 rows a second
+    assert eta.left(10.0, 100, 10_000) == "16 min 30 s left"
+    eta.leave_out(60.0)
+    assert eta.left(70.0, 1000, 10_000) == ""
+    assert eta.left(72.0, 3000, 10_000) == "7.0 s left"
+    assert eta.left(74.0, 5000, None) == ""
+
+
+def test_compiling_is_named_in_the_table(monkeypatch):
+    seconds = iter([0.0, 5.0])
+    monkeypatch.setattr("onkel.evaluation.progress.compile_seconds", lambda: next(seconds))
+    clock = iter([100.0, 107.0])
+    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
+    loud = console(False)
+    progress = RunProgress(loud, "pa", table=True)
+    progress.busy("fitting to rows 1 to 1")
+    progress.busy(None)
+    assert loud.file.getvalue() == "compiling took 5.0 s\nfitting to rows 1 to 1 took 2.0 s\n"
 
 
 @pytest.mark.parametrize(

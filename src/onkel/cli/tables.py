@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from onkel.cli.console import print_json, stderr, stdout
+from onkel.cli.console import note, print_json, stderr, stdout
 from onkel.evaluation.comparison.table import Comparison
-from onkel.evaluation.formatting import bytes_text, duration, short
+from onkel.evaluation.formatting import bytes_text, count, duration, short
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run_summary import score_lines
 from onkel.metrics import metrics_of
@@ -32,6 +32,8 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
     table.add_column(overflow="fold")
     final = result.final
     rows = [("algorithm", f"{extra['algorithm']} ({result.task})")]
+    if extra["status"] not in ("complete", "not written"):
+        rows.insert(0, ("status", f"{extra['status']}: what follows is of the rows before"))
     rows.append(("rows", f"{result.n_rows:,} × {extra['n_features']} features"))
     rows.append(("scored", f"{result.scored}, each before it was learned"))
     for metric in metrics_of(result.task):
@@ -83,10 +85,11 @@ _PLAIN: dict[str, Any] = {
 }  # fmt: skip
 
 
-def show_columns(columns: list[dict[str, Any]], useless: dict[str, str]) -> None:
-    """Print the table on stderr, above the run; nothing where columns have no names."""
+def show_columns(columns: list[dict[str, Any]], useless: dict[str, str], rows: int) -> None:
+    """Print the columns, as the first ``rows`` show them, on stderr; nothing without names."""
     if columns or useless:
         stderr().print(columns_table(columns, useless))
+        note(f"counted in the first {count(rows, 'row')}")
 
 
 def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Any:
@@ -108,12 +111,12 @@ def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Any
     for column in listed:
         kind = column["kind"] + (f", {column['written']}" if column["written"] else "")
         late = " (came in mid-stream)" if column["late"] and column["features"] else ""
-        count = "" if column["categories"] is None else f"{column['categories']:,}"
+        distinct = "" if column["categories"] is None else f"{column['categories']:,}"
         gaps = f"{column['gaps']:,}" if column["gaps"] else ""
         share = column.get("importance", 0.0)
         bar = [f"{100 * share:5.1f} % {'█' * round(10 * share / most)}"] if most else []
         became = Text(column["became"] + late)
-        table.add_row(Text(column["name"]), kind, count, gaps, *bar, became)
+        table.add_row(Text(column["name"]), kind, distinct, gaps, *bar, became)
     if len(listed) < len(columns):
         more = f"{len(columns) - len(listed):,}"
         table.add_row(*((f"... {more} more",) if listed else (f"{more} columns", "numbers")))

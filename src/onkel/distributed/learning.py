@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from onkel.distributed.partitions import Part, client_or_default, dask, head, parts_of, spread
 from onkel.distributed.reports import Learned, PartReport
@@ -22,7 +22,7 @@ from onkel.distributed.tasks import (
     report_of,
     sample_without_model,
 )
-from onkel.errors import DataError
+from onkel.errors import DataError, MergeError
 from onkel.learners.saving import nbytes
 from onkel.pipeline import StreamModel
 from onkel.streams import Reading
@@ -124,6 +124,7 @@ def learn(
     >>> learned.model.save("flights.onkel")  # doctest: +SKIP
     """
     _check_sizes(sample_rows, models, rounds, fan_in)
+    check_mergeable(estimator)
     client = client_or_default(client)
     # workers do not need what the estimator may have learned
     estimator = clone(estimator)
@@ -149,6 +150,25 @@ def learn(
         # tasks that nobody waits for any more do not start
         for future in futures:
             future.release()
+
+
+def check_mergeable(estimator: Any) -> None:
+    """Refuse a learner whose models cannot be merged before anything is read.
+
+    Raises
+    ------
+    MergeError
+        It says why.
+    """
+    probe = clone(estimator)
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    probe.partial_fit(X, np.arange(8) % 2 if is_classifier(probe) else X[:, 0])
+    try:
+        probe.model_.require_alike(probe.model_)
+    except MergeError as error:
+        # other errors are about the few rows
+        if "cannot be merged" in str(error):
+            raise
 
 
 def _check_sizes(sample_rows: int, models: int | None, rounds: int, fan_in: int) -> None:

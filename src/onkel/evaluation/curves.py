@@ -78,6 +78,7 @@ def plot(
     path: str | os.PathLike[str] | None = None,
     *,
     title: str = "",
+    caption: str = "",
     size: tuple[float, float] = (8.0, 4.5),
 ) -> Figure:
     """Draw the main metric over the rows, one line per name.
@@ -93,6 +94,8 @@ def plot(
         Write the figure there: PNG, SVG or PDF by its ending.
     title : str, optional
         Above the axes.
+    caption : str, optional
+        Below them; by default it says what the lines and bands are, where there are several.
     size : tuple of float, default=(8.0, 4.5)
         Inches.
 
@@ -136,12 +139,26 @@ def plot(
     _style(axes, results[0].metric)
     if title:
         axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
+    caption = caption or _caption(results, groups)
+    if caption:
+        figure.supxlabel(caption, fontsize=8, color="#555555", x=0.01, ha="left")
     if len(groups) > 1:
         columns = -(-len(groups) // _LEGEND_ROWS)
         figure.legend(loc="outside right upper", frameon=False, ncols=columns, fontsize=9)
     if path is not None:
         figure.savefig(path)
     return figure
+
+
+def _caption(results: Sequence[CurveRun], groups: dict[str, list[Any]]) -> str:
+    """What the lines and bands are."""
+    runs = max(map(len, groups.values()))
+    if len(results) == 1:
+        return ""
+    what = "Each row is predicted before it is learned."
+    if runs == 1:
+        return what
+    return f"{what} Lines: means of {runs} runs; bands: one standard deviation."
 
 
 def to_svg(figure: Figure) -> str:
@@ -166,7 +183,7 @@ def _style(axes: Any, metric: Metric) -> None:
     arrow = "lower is better" if metric.lower_is_better else "higher is better"
     axes.set_xlabel("rows learned")
     axes.set_ylabel(f"{metric.title}{unit}, so far\n{arrow}")
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(bottom=0, top=None if axes.dataLim.ymax > 0 else 1)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#dddddd", linewidth=0.8)
     axes.set_axisbelow(True)
@@ -195,8 +212,9 @@ def line_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Matplotlib's arguments for each name.
 
     The style of an algorithm is that of its place in the table of algorithms, and that of another
-    name follows from its letters: a learner looks the same in every figure. Where two would look
-    alike in one figure, the second takes the next style.
+    name follows from its letters: a learner looks the same in every figure. Where two of one figure
+    would have one colour, the second takes the next style of a colour that is free, while there is
+    one.
     """
     from onkel.algorithms import ALGORITHMS
 
@@ -208,4 +226,11 @@ def line_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
             first = crc32(name.encode()) % n
             tried = (_OF_ALGORITHMS + i % n for i in range(first, first + n))
             places[name] = next(i for i in tried if i not in places.values())
-    return {name: _STYLES[places[name]] for name in names}
+    styles: dict[str, dict[str, Any]] = {}
+    for name in names:
+        used = {style["color"] for style in styles.values()}
+        used = set() if used.issuperset(COLOURS) else used
+        own = (_STYLES[(places[name] + i) % len(_STYLES)] for i in range(len(_STYLES)))
+        free = (s for s in own if s["color"] not in used and s not in styles.values())
+        styles[name] = next(free)
+    return styles

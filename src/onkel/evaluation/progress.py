@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from onkel.evaluation.formatting import duration, short
 from onkel.evaluation.result import CurveRow
 from onkel.numerics import notices
+from onkel.numerics.compiling import compile_seconds
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _LONG = 1.0
 """What is done between rows gets a line of the table if it takes more seconds than this."""
+_RECENT = 10.0
+"""The time left is judged by the speed of so many seconds."""
 _REFRESH = 0.1
 """Seconds between two updates of the bar: an update at every block would cost time."""
 
@@ -76,13 +79,14 @@ class RunProgress:
         self._task: Any = None
         self._headed = False
         self._shown = 0.0
-        self._doing, self._since = "", 0.0
+        self._doing, self._since, self._compiled = "", 0.0, 0.0
+        self._eta = _Eta()
 
     def __enter__(self) -> RunProgress:
         if self.show_bar:
             self._bar = _bar(self.console)
             self._task = self._bar.add_task(
-                self.title, total=self.total, error="", speed="", doing=""
+                self.title, total=self.total, error="", speed="", doing="", left=""
             )
             self._bar.start()
         notices.begin(self)
@@ -110,9 +114,15 @@ class RunProgress:
             self._bar.update(self._task, doing=f" · {text}" if text else "")
         now = time.perf_counter()
         if text is not None:
-            self._doing, self._since = text, now
-        elif self.table and now - self._since > _LONG:
-            self._line(f"{self._doing} took {duration(now - self._since)}", "dim")
+            self._doing, self._since, self._compiled = text, now, compile_seconds()
+            return
+        self._eta.leave_out(now - self._since)
+        compiling = compile_seconds() - self._compiled
+        if self.table and compiling > _LONG:
+            self._line(f"compiling took {duration(compiling)}", "dim")
+        working = now - self._since - compiling
+        if self.table and working > _LONG:
+            self._line(f"{self._doing} took {duration(working)}", "dim")
 
     def block(self, run: PrequentialRun) -> None:
         """Move the bar.
@@ -132,6 +142,7 @@ class RunProgress:
             total=self._total(run.n_rows),
             error=f"{run.metrics[0].title} {run.metrics[0].format(run.value)}",
             speed=f"{short(run.rows_per_second)} rows/s",
+            left=self._eta.left(now, run.n_rows, self._total(run.n_rows)),
         )
 
     def checkpoint(self, row: CurveRow) -> None:
@@ -167,8 +178,34 @@ class RunProgress:
         return n_rows / share if share else None
 
 
+class _Eta:
+    """The time left, by the speed of the last rows.
+
+    A search or a fit between rows is done once: its time is left out of the speed. So is the time
+    before the last such work, when the model was another.
+    """
+
+    def __init__(self) -> None:
+        self._marks: list[tuple[float, int]] = []
+
+    def leave_out(self, seconds: float) -> None:
+        """Work between rows took so long."""
+        if seconds > _REFRESH:
+            self._marks.clear()
+
+    def left(self, now: float, rows: int, total: float | None) -> str:
+        """Text such as "3 min 05 s left"; empty while unknown."""
+        self._marks.append((now, rows))
+        while len(self._marks) > 2 and now - self._marks[1][0] > _RECENT:
+            self._marks.pop(0)
+        began, first = self._marks[0]
+        if total is None or now - began < _LONG or rows == first:
+            return ""
+        return f"{duration(max(total - rows, 0) * (now - began) / (rows - first))} left"
+
+
 def _bar(console: Console) -> Any:
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
     return Progress(
         TextColumn("[bold]{task.description}[/bold]{task.fields[doing]}"),
@@ -176,7 +213,7 @@ def _bar(console: Console) -> Any:
         TextColumn("{task.completed:,.0f} rows"),
         TextColumn("[cyan]{task.fields[speed]}"),
         TextColumn("[magenta]{task.fields[error]}"),
-        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[left]}"),
         console=console,
         transient=True,
         expand=True,

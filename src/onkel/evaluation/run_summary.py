@@ -63,6 +63,12 @@ _NUMBERS = (
 )
 
 
+def one_class(results: Sequence[PrequentialResult]) -> str | None:
+    """The class, where all rows of a classification were of one; then any score is perfect."""
+    labels = {label for run in results for label in run.details.get("recall", ())}
+    return labels.pop() if len(labels) == 1 else None
+
+
 def verdict(name: str, task: str, details: dict[str, Any], loss: float) -> str | None:
     """A warning where a learner is worse than the better of its baselines.
 

@@ -188,7 +188,7 @@ class LearnJob:
             },
         )
         if not self.options.as_json:
-            show_columns(model.describe_columns(), stream.useless)
+            show_columns(model.describe_columns(), stream.useless, first.n_rows)
         if self.options.task == "auto":
             other = "regression" if task == "classification" else "classification"
             numeric = first.y.dtype.kind in "iuf"

@@ -14,7 +14,7 @@ from onkel.errors import DataError
 from onkel.evaluation.formatting import count
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun
-from onkel.evaluation.run_summary import verdict
+from onkel.evaluation.run_summary import one_class, verdict
 from onkel.persistence import save
 from onkel.pipeline import StreamModel
 
@@ -108,6 +108,10 @@ class Outcome:
         warning = verdict(self.algorithm, result.task, result.details, result.final.loss)
         if warning is not None:
             note(f"warning: {warning}")
+        only = one_class([result])
+        if only is not None:
+            note(f"warning: only one class came, {only!r}: there was nothing to tell apart. If the "
+                 "source is sorted by the target, shuffle it (--shuffle ROWS)")  # fmt: skip
         show_run(result, as_json=options.as_json, extra=extra | self.written)
         return status
 

@@ -26,6 +26,7 @@ def learn_with_workers(options: LearnOptions) -> None:
     """Learn the partitions of a source with several workers, and write the model."""
     from onkel.algorithms import DEFAULT
     from onkel.distributed import learn
+    from onkel.distributed.learning import check_mergeable
     from onkel.learners.making import make_estimator
     from onkel.persistence import save
 
@@ -34,9 +35,11 @@ def learn_with_workers(options: LearnOptions) -> None:
     params = with_features(parse_settings(options.settings or ()), options.features)
     algorithm = options.algorithm or DEFAULT
     task = _task(options)
+    estimator = make_estimator(algorithm, task, params, options.seed)
+    check_mergeable(estimator)
     with _client(options) as client, _progress(options) as watch:
         learned = learn(
-            make_estimator(algorithm, task, params, options.seed),
+            estimator,
             options.source,
             client=client,
             scaling=options.scaling,

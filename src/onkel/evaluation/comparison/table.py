@@ -15,6 +15,7 @@ from scipy.stats import ttest_rel
 from onkel.evaluation.curves import by_name, sample_std
 from onkel.evaluation.formatting import bytes_text, count, duration, short
 from onkel.evaluation.result import PrequentialResult
+from onkel.evaluation.run_summary import one_class
 from onkel.metrics import Metric
 
 
@@ -164,6 +165,9 @@ def comparison(results: Sequence[PrequentialResult], linear: Collection[str] = (
     """
     summaries, p = summarize(results), p_values(results)
     among = {name for name, value in p.items() if value >= LEVEL} if p else best(summaries)
+    only = one_class(results)
+    if only is not None:
+        p, among = {}, set()
     metric = summaries[0].metric
     head = ["learner", f"{metric.title} {'↓' if metric.lower_is_better else '↑'}"]
     head += ["p"] if p else []
@@ -177,7 +181,10 @@ def comparison(results: Sequence[PrequentialResult], linear: Collection[str] = (
         cells += [short(s.rows_per_second), duration(s.learn_seconds), duration(s.seconds), size]
         lines.append(Line(s, tuple(cells), s.name in among, p.get(s.name)))
     head += ["rows/s", "learning", "in all", "model"]
-    return Comparison(tuple(head), lines, _note(summaries, bool(p)))
+    note = _note(summaries, bool(p))
+    if only is not None:
+        note = f"only one class came, {only!r}: there was nothing to tell apart"
+    return Comparison(tuple(head), lines, note)
 
 
 def write_table(table: Comparison, form: str) -> str:
