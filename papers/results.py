@@ -85,7 +85,7 @@ class Result(Measured):
         if self.missing or not self.values:
             return "no data" if self.missing else "failed"
         cell, limit = self.case.published, self.case.limit
-        if cell is not None and cell.loss not in ("", self.case.loss):
+        if cell is not None and cell.loss and cell.loss != self.case.loss:
             return "loss differs"
         if cell is not None and self.comparable:
             own = min(self.std, _MOST_SPREAD * abs(cell.value))
