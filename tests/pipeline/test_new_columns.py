@@ -353,3 +353,20 @@ def test_keys_that_come_in_a_chunk_read_slowly(tmp_path):
             rows.append(block)
     assert rows[-1].X.shape[1] == 3
     assert rows[-1].X[-5:, 2].tolist() == [1995.0, 1996.0, 1997.0, 1998.0, 1999.0]
+
+
+@pytest.mark.parametrize("value", ["NO", 2.5])
+def test_a_column_that_was_empty_row_by_row(value):
+    """A model that learned rows of None knows the column by its first value, saved or not."""
+    rng = np.random.default_rng(0)
+    rows = [{"a": float(v), "b": None} for v in rng.normal(size=40)]
+    rows += [{"a": float(v), "b": value if v > 0.0 else None} for v in rng.normal(size=40)]
+    y = [float("b" in row and row["b"] is not None) for row in rows]
+    found = []
+    for size in (1, 7, 80):
+        model = StreamModel(FOGDRegressor(n_components=20, gamma=0.5, random_state=0))
+        for at in range(0, 80, size):
+            model.partial_fit(rows[at : at + size], y[at : at + size])
+        assert model.encoder.kinds["b"] == ("text" if value == "NO" else "number")
+        found.append(model.predict(rows))
+    np.testing.assert_allclose(found[0], found[1], atol=1e-6)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-KINDS = ("number", "flag", "time", "text")
+KINDS = ("number", "flag", "time", "text", "empty")
 
 # How the values of a text column are written, where the type does not show it: numbers with a
 # decimal point or comma; times, by the order of year, month and day; text with so many values that
@@ -34,7 +34,8 @@ class Column:
     mid-stream, behind the other columns, and a table may lack it. ``form``: one of ``FORMS``.
     ``repeats``: a number that is mostly one value; each other value may be informative by itself.
     ``constant``: the one value of all first rows, "" if all are missing. Such a column is ``late``
-    and has no feature before another value comes. None for any other column.
+    and has no feature before another value comes. None for any other column. A column of the kind
+    "empty" has had no value so far, and its type does not tell its kind; its first value will.
     """
 
     name: str

@@ -103,9 +103,12 @@ def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) ->
     for k, one in enumerate(found):
         if one is not None:
             if layout.waits(k):
-                new += [(row, k, VALUE) for row in _first_other(layout, k, one)]
-            parts = _new_values if layout.columns[k].kind == "text" else _new_gap
-            new += [(row, k, part) for row, part in parts(layout, k, one, indicate)]
+                parts = TIME_PARTS if layout.columns[k].kind == "time" else (VALUE,)
+                new += [
+                    (row, k, j) for row in _first_other(layout, k, one) for j in range(len(parts))
+                ]
+            found_in = _new_values if layout.columns[k].kind == "text" else _new_gap
+            new += [(row, k, part) for row, part in found_in(layout, k, one, indicate)]
     new.sort(key=lambda feature: feature[:2])
     for _, k, part in new:
         layout.add(k, part)
@@ -118,11 +121,13 @@ def _count_gaps(one: Given, text: bool) -> int:
 
 def _first_other(layout: Layout, k: int, one: Given) -> list[int]:
     """The first row with another value than the constant one, if there is such a row."""
-    text = layout.columns[k].kind == "text"
-    if text and not layout.statistics:
+    column = layout.columns[k]
+    if column.kind == "text" and not layout.statistics:
         return []  # without statistics only its values have features
-    origin = layout.columns[k].origin
-    other = one.values >= 0 if text else np.isfinite(one.values) & (one.values != origin)
+    if column.kind == "text":
+        other = one.values >= 0
+    else:
+        other = np.isfinite(one.values) & ((one.values != column.origin) | (column.kind == "time"))
     if one.absent is not None:
         other &= ~one.absent
     return np.flatnonzero(other)[:1].tolist()
@@ -190,6 +195,8 @@ def _put_numbers(layout: Layout, k: int, one: Given, X: np.ndarray, missing: str
     gap = layout.get(k, GAP)
     if missing == "auto" and gap >= 0:
         X[gone, gap] = 1.0
-    away = gone if column.late else one.absent
-    if away is not None and away.any():
+    away = gone & column.late
+    if one.absent is not None:
+        away |= one.absent
+    if away.any():
         X[np.ix_(away, layout.of(k))] = 0.0

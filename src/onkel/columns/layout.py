@@ -76,16 +76,26 @@ class Layout:
             if column.kind not in KINDS:
                 raise ValueError(f"column {column.name!r}: kind {column.kind!r} is none of {KINDS}")
         self.columns += columns
-        for k, column in enumerate(columns, n_before):
+        for k in range(n_before, len(self.columns)):
             self.gaps.append(0)
-            if column.kind == "text":
-                room = 0 if column.form == "many" else self.max_categories
-                n_hash = BUCKETS if self.statistics else self.n_hash
-                self.categories[k] = Categories(column.name, room, n_hash)
-            elif column.kind == "number" and column.repeats and self.statistics:
-                self.repeated[k] = Repeated()
+            self._add_categories(k)
             for part in self._first_parts(k):
                 self.add(k, part)
+
+    def settle(self, k: int, column: Column) -> None:
+        """Replace an empty column, which has no features yet, by what its first value shows."""
+        self.columns = (*self.columns[:k], column, *self.columns[k + 1 :])
+        self.categories.pop(k, None)
+        self._add_categories(k)
+
+    def _add_categories(self, k: int) -> None:
+        column = self.columns[k]
+        if column.kind == "text":
+            room = 0 if column.form == "many" else self.max_categories
+            n_hash = BUCKETS if self.statistics else self.n_hash
+            self.categories[k] = Categories(column.name, room, n_hash)
+        elif column.kind == "number" and column.repeats and self.statistics:
+            self.repeated[k] = Repeated()
 
     def _first_parts(self, k: int) -> Iterable[int]:
         if self.columns[k].constant is not None:
@@ -174,6 +184,9 @@ class Layout:
     ) -> Layout:
         """The layout whose ``get_state`` gave ``state``."""
         sizes = check(state, _COLUMNS)
+        for kind, constant in zip(state["kinds"], state["constants"], strict=True):
+            right = kind != "empty" or constant == ""
+            require(right, "constants: that of an empty column must be an empty text")
         parts = (state[name] for name in _OF_A_COLUMN)
         layout = cls(map(Column, *parts), n_hash, max_categories, statistics)
         values = state.get("values")
@@ -216,6 +229,8 @@ class Layout:
 
     def _possible(self, k: int) -> range:
         own = self.categories.get(k)
+        if self.columns[k].kind == "empty":
+            return range(0)
         if own is None:
             n = len(TIME_PARTS) if self.columns[k].kind == "time" else 1 + (k in self.repeated)
             return range(GAP, n)
@@ -228,6 +243,6 @@ class Layout:
         require(self._at.keys() >= set(base), "parts: lacks features of its columns")
         require(self.n_first <= len(self), "n_first: is more than all features")
         for k, column in enumerate(self.columns):
-            if column.kind == "time":
+            if column.kind == "time" and not self.waits(k):
                 at = [self.get(k, part) - part for part in range(len(TIME_PARTS))]
                 require(len(set(at)) == 1, f"parts: those of column {k} do not follow each other")

@@ -8,12 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from onkel.columns.categories import is_mostly_one
 from onkel.columns.column import Column, Given
 from onkel.columns.encoding import FIRST_ROWS
+from onkel.columns.failures import moved
 from onkel.columns.notation import Written, number_form, time_form
-from onkel.columns.values import given, kind_of, text_of
+from onkel.columns.values import as_numpy, given, kind_of, text_of
 from onkel.errors import DataError
 
 # No value gets a feature if a text column has more values than this in its first 100 rows.
@@ -43,6 +45,8 @@ def column_of(
             source=source,
             column=name,
         )
+    if pa.types.is_null(t) and not categorical:
+        return Column(name, "empty", late=True, constant="")
     column = Column(name, "text" if categorical else kind)
     try:
         if column.kind == "text" and not categorical:
@@ -54,6 +58,27 @@ def column_of(
         if isinstance(error, DataError):
             return column  # the bad row is reported when it is read
         raise DataError(str(error), source=source, column=name) from None
+
+
+def settled(batch: Any, column: Column, source: str, how: Written) -> Column:
+    """An empty column as its first value shows it; the same column if the batch has no value.
+
+    Other values do not count, so that it does not matter how rows come in batches.
+    """
+    array = batch.column(batch.schema.get_field_index(column.name))
+    if kind_of(array.type) == "text":
+        there = text_of(array, column.name, how.na_values).values >= 0
+    else:
+        there = ~as_numpy(array.is_null(nan_is_null=True))
+    if not there.any():
+        return column
+    row = int(np.argmax(there))
+    try:
+        found = column_of(batch.slice(row, 1), column.name, False, source, how)
+    except DataError as error:
+        raise moved(error, rows=row) from None
+    zero = f"{found.origin:.12g}" if found.kind in ("number", "flag") else ""
+    return replace(found, late=True, repeats=False, constant=zero)
 
 
 def written_column(array: Any, name: str, how: Written) -> Column:

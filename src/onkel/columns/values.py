@@ -232,6 +232,9 @@ def given(array: Any, column: Column, na_values: Collection[str] = ()) -> Given:
     DataError
         A value cannot be read as the column's kind.
     """
+    if column.kind == "empty":
+        # what it may hold is not learned
+        return Given(np.where(as_numpy(array.is_null(nan_is_null=True)), np.nan, 0.0))
     if column.kind == "text":
         # the constant counts as a gap: it says nothing
         constant = (column.constant,) if column.constant else ()

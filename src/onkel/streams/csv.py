@@ -29,6 +29,7 @@ _KINDS = {
     "number": pa.float64(),
     "flag": pa.bool_(),
     "text": pa.dictionary(pa.int32(), pa.string()),
+    "empty": pa.null(),
 }
 
 
@@ -118,7 +119,7 @@ def infer_types(
 
     A text column in which nine of ten values are numbers is numeric: the odd value is refused with
     its row, instead of turning the column into categories. With ``as_written``, numbers are read as
-    text, to be parsed later.
+    text, to be parsed later. The type of a column without values is null.
     """
     data = as_utf8(data)
     table = read(data, layout._replace(types={}), bad=[])
@@ -151,7 +152,11 @@ def _type_of(
         return t if fine or pa.types.is_time(t) else pa.timestamp("us")
     if name in kinds:
         return _KINDS.get(kinds[name], pa.timestamp("us"))
+    if pa.types.is_null(t):
+        return t
     if pa.types.is_string(t):
+        if not _filled(column, nulls):
+            return pa.null()
         if is_target and _mostly(column, nulls, _WHOLE):
             return pa.int64()
         return _KINDS["number" if _mostly(column, nulls, _NUMBER) else "text"]
@@ -162,18 +167,22 @@ def _type_of(
 
 def _mostly(column: Any, nulls: tuple[str, ...], pattern: str) -> bool:
     """Whether nine of ten values match the pattern."""
-    text = pc.utf8_trim_whitespace(column)
-    filled = text.filter(pc.invert(pc.is_in(text, pa.array(nulls))))
-    if not len(filled):
-        return False
+    filled = _filled(column, nulls)
     hits = pc.sum(pc.match_substring_regex(filled, pattern)).as_py()
     return bool(hits >= 0.9 * len(filled))
+
+
+def _filled(column: Any, nulls: tuple[str, ...]) -> Any:
+    """The texts that are not missing, without blanks around them."""
+    text = pc.utf8_trim_whitespace(column.cast(pa.string()))
+    return text.filter(pc.invert(pc.is_in(text, pa.array([*nulls, None]))))
 
 
 class CsvSource(TextSource):
     """Rows of CSV files with a header line.
 
-    A column's type comes from the first chunk of the first file that has it, and stays. With
+    A column's type comes from the first chunk of the first file that has it, and stays; that of a
+    column without values there comes from its first value. With
     ``extends``, a column that only a later file has goes behind the others (rows without it have 0
     there); without, it is ignored. A file whose first line has only numbers has no header: its
     columns are ``c0``, ``c1``, ... The delimiter is the comma, or the semicolon, tab or bar if the
@@ -219,6 +228,25 @@ class CsvSource(TextSource):
             except DataError as error:
                 raise moved(error, source=file.name) from None
 
+    def _settle_empty(self, chunk: Chunk) -> None:
+        """Infer types of columns that were empty so far, from their first values alone."""
+        layout = self._layout()
+        empty = [name for name in layout.wanted if pa.types.is_null(self.types[name])]
+        if not empty:
+            return
+        texts = layout._replace(wanted=empty, types=dict.fromkeys(empty, pa.string()))
+        try:
+            table = read(as_utf8(chunk.data), texts, bad=[])
+        except pa.ArrowInvalid:
+            return  # the bad row is reported when all columns are read
+        for name in empty:
+            if filled := _filled(table[name], self._nulls)[:1].to_pylist():
+                cell = '"' + filled[0].replace('"', '""') + '"\n'
+                one = Layout([name], ",", {}, [name], self._nulls)
+                marked = self.reading.marked
+                self.types |= infer_types(cell.encode(), one, {}, self.target, marked)
+                self.version += 1
+
     def _check_names(self, names: set[str], file: FileRef) -> None:
         """Refuse a later file that lacks the target, or a column that must not be missing."""
         for column in () if self.missing in LACKING else self.encoder.columns:
@@ -242,6 +270,8 @@ class CsvSource(TextSource):
         if not self._settled:
             self._settle(chunk, file)
             table = None
+        if table is None:
+            self._settle_empty(chunk)
         target = self.types.get(self.target or "")
         found = rows_of(chunk, self._layout(), table)
         if self.types.get(self.target or "") != target:

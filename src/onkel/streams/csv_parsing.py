@@ -145,6 +145,9 @@ def _converted(raw: Any, t: pa.DataType, nulls: tuple[str, ...], replaced: bool 
         if pa.types.is_integer(t) and pc.any(pc.match_substring_regex(text, HEXADECIMAL)).as_py():
             return None
         text = pc.utf8_trim_whitespace(text)
+        if pa.types.is_null(t):
+            there = pc.invert(pc.is_in(text, pa.array(nulls)))
+            return None if pc.any(pc.and_(there, text.is_valid())).as_py() else pa.nulls(len(raw))
         return pc.if_else(pc.is_in(text, pa.array(nulls)), None, text).cast(t)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None

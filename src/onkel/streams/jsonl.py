@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pajson
 
 from onkel.columns.failures import first_failure, shorten
+from onkel.columns.notation import GAPS
 from onkel.columns.values import kind_of, one_batch
 from onkel.errors import DataError
 from onkel.streams.files import FileRef
@@ -54,7 +55,12 @@ def _pairs(found: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
             yield before + name, value
 
 
-_TYPES = {"number": pa.float64(), "flag": pa.bool_(), "text": pa.string()}
+_TYPES = {
+    "number": pa.float64(),
+    "flag": pa.bool_(),
+    "text": pa.string(),
+    "empty": pa.null(),
+}
 _TIME = r"^\d{4}-\d\d-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
 _ZONE = r"[T ].*(Z|[+-]\d\d(:?\d\d)?)$"
 _NANOSECONDS = r"\.\d{7}"
@@ -72,7 +78,7 @@ class JsonlSource(TextSource):
 
     An absent or null key is a missing value. With ``extends``, a later key becomes a new column
     behind the others (a row without it has 0 there); without, it is ignored. A column's type is
-    that of its values in the first chunk that has it.
+    that of its values in the first chunk that has it; if there are none, that of its first value.
     """
 
     grows = True
@@ -86,10 +92,20 @@ class JsonlSource(TextSource):
 
     def _schema(self) -> Types:
         names = self.types if self.wanted is None else self.wanted
-        return {name: self.types.get(name, pa.float64()) for name in names}
+        types = {name: self.types.get(name, pa.float64()) for name in names}
+        return {name: t for name, t in types.items() if not pa.types.is_null(t)}
+
+    def _is_empty(self, name: str) -> bool:
+        """Whether a key that is read has had no value so far."""
+        wanted = self.wanted is None or name in self.wanted
+        return wanted and name in self.types and pa.types.is_null(self.types[name])
+
+    def _awaits(self) -> bool:
+        """Whether keys without a type may get one."""
+        return self._looks() or any(map(self._is_empty, self.types))
 
     def _reader(self) -> Callable[[bytes], pa.Table]:
-        return partial(_table, types=self._schema(), others=self._looks())
+        return partial(_table, types=self._schema(), others=self._awaits())
 
     def _parsed(
         self, chunk: Chunk, file: FileRef, table: pa.Table | None
@@ -100,10 +116,11 @@ class JsonlSource(TextSource):
         try:
             if table is None:
                 table = self._reader()(chunk.data)
-            new = self._new_types(table) if self._looks() else {}
+            new = self._new_types(table) if self._awaits() else {}
             if new:
                 table = _table(chunk.data, schema | new)
-            return one_batch(table.select([*schema, *new])), None
+            batch = one_batch(table.select([*schema, *new]))
+            return self._with_empty(batch), None
         except _ERRORS:
             return self._search(_lines(chunk))
 
@@ -120,6 +137,9 @@ class JsonlSource(TextSource):
         self.announced = [name for name in self.names if name in first]
         for name in filter(self.reads, self.names):
             t = self._type_of(name, table[name])
+            if name not in self.kinds and not len(self._values(table[name])):
+                t = pa.null()
+            t = pa.null() if self.kinds.get(name) == "empty" else t
             if kind_of(t) is not None:
                 self.types[name] = t
         for name, kind in self.kinds.items():
@@ -127,7 +147,7 @@ class JsonlSource(TextSource):
 
     def _type_of(self, name: str, column: Any) -> pa.DataType:
         t = column.type
-        if self.kinds.get(name, "time") != "time":
+        if self.kinds.get(name, "time") not in ("time", "empty"):
             return _TYPES[self.kinds[name]]
         if pa.types.is_integer(t) and name == self.target:
             return t
@@ -136,20 +156,48 @@ class JsonlSource(TextSource):
             return pa.timestamp("us")
         return pa.float64() if kind_of(t) == "number" else _time_type(column) or t
 
+    def _values(self, column: Any) -> Any:
+        """The values of a column that are not missing."""
+        known = column.drop_null()
+        if not pa.types.is_string(known.type):
+            return known
+        gaps = pa.array([*GAPS, *self.reading.na_values])
+        return known.filter(pc.invert(pc.is_in(pc.utf8_trim_whitespace(known), gaps)))
+
     def _new_types(self, table: pa.Table) -> Types:
         """Types of the keys whose first value is in this table."""
+        empty = {}
+        for name in filter(self._is_empty, table.schema.names):
+            if len(values := self._values(table[name])):
+                text = pa.types.is_string(values.type)
+                t = _type_by(values[0].as_py()) if text else self._type_of(name, values)
+                if kind_of(t) is not None:
+                    empty[name] = t
+        if empty:
+            self.types |= empty
+            self.version += 1
+        if not self._looks():
+            return empty
         for field in table.schema:
             if field.name not in self.known and field.name not in self.types:
                 t = self._type_of(field.name, table[field.name])
                 if kind_of(t) is not None and not pa.types.is_null(field.type):
                     self.types[field.name] = t
         names = table.schema.names
-        return {n: self.types[n] for n in names if n in self.types and n not in self.known}
+        late = {n: self.types[n] for n in names if n in self.types and n not in self.known}
+        return empty | {n: t for n, t in late.items() if not pa.types.is_null(t)}
+
+    def _with_empty(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch, with columns of nulls for the keys that have had no value so far."""
+        for name in filter(self._is_empty, self.types):
+            if name not in batch.schema.names:
+                batch = batch.append_column(name, pa.nulls(batch.num_rows))
+        return batch
 
     def _search(self, lines: list[Line]) -> tuple[pa.RecordBatch, DataError | None]:
         """The rows before the first bad one, and its error, by bisection."""
         schema = self._schema()
-        if self._looks():
+        if self._awaits():
             schema |= self._new_keys(lines)
         good = _readable(lines, schema)
         target = self.target or ""
@@ -165,14 +213,21 @@ class JsonlSource(TextSource):
             # Forget keys that only appear after the bad row.
             late -= {key for _, line in lines[:good] for key in _object(line)}
             schema = {name: t for name, t in schema.items() if name not in late}
-        return one_batch(_table(_joined(lines[:good]), schema)), failure
+        return self._with_empty(one_batch(_table(_joined(lines[:good]), schema))), failure
 
     def _new_keys(self, lines: list[Line]) -> Types:
         """Types of the unknown keys, by their first values."""
         found: Types = {}
         for _, line in lines:
             for name, value in _object(line).items():
-                if name in self.known or name in found or not isinstance(value, (str, int, float)):
+                new = self._is_empty(name) or (self._looks() and name not in self.known)
+                if not new or name in found or not isinstance(value, (str, int, float)):
+                    continue
+                if self._is_empty(name):
+                    if isinstance(value, str) and not len(self._values(pa.array([value]))):
+                        continue
+                    self.types[name] = found[name] = _type_by(value)
+                    self.version += 1
                     continue
                 t = _TYPES.get(self.kinds.get(name, ""), _type_by(value))
                 found[name] = self.types.setdefault(name, t)

@@ -60,7 +60,8 @@ class DictRows:
         for key, value in x.items():
             name = str(key)
             column = self.columns.get(name)
-            if column is None and value is not None:
+            nothing = is_missing(value) or (isinstance(value, str | bytes) and not value)
+            if column is None and not nothing:
                 column = new[name] = _column(name, value)
             if column is not None:
                 read[name] = self._read(column, value, row)

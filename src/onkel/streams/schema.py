@@ -132,6 +132,8 @@ class Schema:
         columns = self._columns(first, [n for n in names if n not in left], source)
         if self.reading.tidy and first.num_rows >= FIRST_ROWS:
             columns = self._useful(first, columns)
+        if all(column.kind == "empty" for column in columns):
+            columns = [Column(column.name, "number") for column in columns]
         if not columns:
             raise DataError(
                 "no feature columns are left once target and excluded columns are taken out",
@@ -179,6 +181,9 @@ class Schema:
         for column in columns:
             if column.name not in (*self.reading.keep_columns, *self.reading.categorical):
                 with suppress(DataError):
+                    if column.kind == "empty":
+                        useful.append(column)
+                        continue
                     array = first.column(first.schema.get_field_index(column.name))
                     values = given(array, column, self.reading.written.na_values)
                     if why := why_useless(column, values):

@@ -11,6 +11,7 @@ import numpy as np
 from onkel.columns.column import Column
 from onkel.columns.encoding import FIRST_ROWS, Encoder
 from onkel.columns.failures import missing_column, moved, shorten
+from onkel.columns.notation import Written
 from onkel.columns.values import moments, needed_values, target_values
 from onkel.errors import DataError
 from onkel.streams.blocks import Piece
@@ -127,6 +128,8 @@ class TableSource(Source):
     cut_at_will = False
     # The column with the time of each row.
     time: str | None = None
+    # How text is written.
+    how = Written()
     # Counts changes of the columns and types to read.
     version = 0
 
@@ -184,12 +187,11 @@ class TableSource(Source):
         """Turn columns that first appear in this batch into features."""
         if not self.extends or self.wanted is None or self.known.issuperset(batch.schema.names):
             return
-        from onkel.columns.screening import Written, column_of
+        from onkel.columns.screening import column_of
         from onkel.columns.values import kind_of
 
-        how = Written(na_values=self.encoder.na_values)
         new = [
-            column_of(batch, field.name, False, where, how)
+            column_of(batch, field.name, False, where, self.how)
             for field in batch.schema
             if self._is_new(field.name) and kind_of(field.type) is not None
         ]
@@ -252,8 +254,30 @@ class TableSource(Source):
             groups = found.astype(object)
         if self.time is not None:
             times = moments(_column(part, self.time), self.time)
-        X = self.encoder.encode(part, self.dtype, missing=self.missing, learn=self.learns)
+        settled = self._settle_columns(part, where)
+        try:
+            X = self.encoder.encode(part, self.dtype, missing=self.missing, learn=self.learns)
+        except DataError:
+            # a row before the first value may be bad
+            for k, column in settled.items():
+                self.encoder.layout.settle(k, column)
+            raise
         return Piece(X, y, where, self.encoder.n_late, groups, times, unlabelled)
+
+    def _settle_columns(self, part: Any, where: str) -> dict[int, Column]:
+        """Give empty columns the kind of their first value; returns them as they were."""
+        before: dict[int, Column] = {}
+        if not self.learns or self.encoder.fixed:
+            return before
+        for k, column in enumerate(self.encoder.columns):
+            if column.kind == "empty" and column.name in part.schema.names:
+                from onkel.columns.screening import settled
+
+                found = settled(part, column, where, self.how)
+                if found is not column:
+                    self.encoder.layout.settle(k, found)
+                    before[k] = column
+        return before
 
     def _targets(self, part: Any) -> tuple[np.ndarray, np.ndarray | None]:
         import pyarrow as pa
