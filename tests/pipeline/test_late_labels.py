@@ -250,3 +250,18 @@ def test_a_state_that_is_none_is_refused(change, tmp_path):
     late.save(tmp_path / "late.onkel")
     with pytest.raises(ModelFileError):
         load(tmp_path / "late.onkel")
+
+
+def test_rows_with_more_or_fewer_columns_wait_in_a_file(tmp_path):
+    late = LateLabels(StreamModel(FOGDRegressor(n_components=5, random_state=0)))
+    late.predict(0, {"a": 1.0})
+    late.learn(0, 1.0)
+    late.predict(1, {"a": 1.0})
+    # a column that the model never had does not move the prediction
+    assert late.predict(2, {"a": 1.0, "new": 3.0}) == late.predict(3, {"a": 1.0}, keep=False)
+    assert (late.oldest, 2 in late, 3 in late) == (1, True, False)
+    late.save(tmp_path / "m.onkel")
+    found = load(tmp_path / "m.onkel")
+    found.learn(2, 1.0)
+    assert found.model.encoder.kinds == {"a": "number", "new": "number"}
+    assert found.oldest == 1

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from onkel._version import __version__
-from onkel.cli import algorithms, compare, datasets, demo, export, info, predict, tune
+from onkel.cli import algorithms, compare, datasets, demo, export, info, live, predict, tune
 from onkel.cli.console import Notes, UnwrittenError, complain, fail, guard_streams, say_warnings
 from onkel.cli.learn import learn
 from onkel.cli.signals import Interrupted
@@ -77,6 +77,7 @@ app = typer.Typer(
 )
 app.command()(learn)
 app.command()(predict.predict)
+app.command()(live.live)
 app.command()(info.info)
 app.command()(export.export)
 app.command()(compare.compare)

@@ -118,7 +118,7 @@ def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, An
         keep=_names(options.keep),
     )
     stream = open_stream(one_or_all(options.sources), reading, encoder=model.encoder)
-    extra = extra_columns(stream, model.encoder, model.settings)
+    extra = extra_columns(stream.columns, model.encoder, model.settings)
     extra = [name for name in extra if name not in _names(options.keep)]
     if extra:
         note(f"left out, as the model never had them: {', '.join(extra)}")

@@ -81,6 +81,10 @@ class LabelQueue:
             del self._ahead[row.group]
         return row
 
+    def oldest(self) -> Any:
+        """The id of the row that came first; None if none waits."""
+        return next(iter(self._rows), None)
+
     def forget_oldest(self) -> None:
         """Drop the row that came first."""
         self.take(next(iter(self._rows)))
@@ -156,6 +160,14 @@ class _Plain(Field):
         return None if fine else "is no value"
 
 
+@dataclass(frozen=True)
+class _Row(Field):
+    """A row's names or values: a list, whose length is the row's own."""
+
+    def check(self, value: Any, sizes: Sizes) -> str | None:
+        return Listed(_Plain()).check(value, {})
+
+
 _FIELDS: dict[str, Field] = {
     "ids": Listed(_Plain(), "rows"),
     "groups": Listed(_Plain(), "rows"),
@@ -165,8 +177,8 @@ _FIELDS: dict[str, Field] = {
     "due": Listed(Number(empty=True), "rows"),
     "starts": Listed(Whole(), "rows"),
     "late": Listed(Whole(), "rows"),
-    "names": Listed(Listed(_Plain(), "columns of a row"), "named"),
-    "values": Listed(Listed(_Plain(), "values of a row"), "named"),
+    "names": Listed(_Row(), "named"),
+    "values": Listed(_Row(), "named"),
 }
 
 

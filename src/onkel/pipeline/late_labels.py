@@ -16,7 +16,7 @@ from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense, as_values
 from onkel.persistence.contents import model_of_part, part_of
 from onkel.pipeline.label_queue import LabelQueue, Waiting
-from onkel.pipeline.rows import NamedRow
+from onkel.pipeline.rows import NamedRow, extra_columns
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
 from onkel.state import Whole, check, inside
@@ -81,8 +81,17 @@ class LateLabels:
         """Rows whose labels are still to come."""
         return len(self._waiting)
 
+    def __contains__(self, id: Any) -> bool:
+        """Whether the row of an id waits."""
+        return id in self._waiting
+
+    @property
+    def oldest(self) -> Any:
+        """The id of the row that has waited longest; None if none waits."""
+        return self._waiting.oldest()
+
     @locked
-    def predict(self, id: Any, x: Any, group: Any = None) -> Any:
+    def predict(self, id: Any, x: Any, group: Any = None, *, keep: bool = True) -> Any:
         """Predict one row, and keep it until its label comes.
 
         Parameters
@@ -90,10 +99,13 @@ class LateLabels:
         id : str, int or anything hashable
             Names the row; its label comes with the same id.
         x : dict, or array of shape (d,)
-            The row; a copy is kept. Give a dict to a `StreamModel` of a table.
+            The row; a copy is kept. Give a dict to a `StreamModel` of a table. Columns that the
+            model never had are learned with the label; they don't move the prediction.
         group : str or number, optional
             The series the row belongs to, for an estimator that learns by group. A `StreamModel`
             reads it from its group column.
+        keep : bool, default=True
+            False: predict only; no label of this row is to come.
 
         Returns
         -------
@@ -107,15 +119,29 @@ class LateLabels:
         """
         if id in self._waiting:
             raise DataError(f"id {id!r}: a row with this id waits for its label already")
-        x = _copied(x, self.model)
-        if group is None and isinstance(x, dict):
-            group = x.get(self.model.settings.get("group"))
+        x, group = self._row(x, group)
         predicted = self._predict(x, group)
+        if not keep:
+            return predicted
         if len(self._waiting) == self.most:
             self._waiting.forget_oldest()
             self.n_forgotten += 1
         self._waiting.add(id, Waiting(x, group, predicted))
         return predicted
+
+    @locked
+    def predict_proba(self, x: Any, group: Any = None) -> np.ndarray | None:
+        """Class probabilities (n_classes,) of a row that comes next, which is not kept.
+
+        They belong to the classes of the model so far. Before the first learned row: None.
+        """
+        x, group = self._row(x, group)
+        ahead, model = self._waiting.ahead(group), self.model
+        if isinstance(model, StreamModel):
+            fitted = is_fitted(model.estimator)
+            return model.predict_proba_next(_known(x, model), ahead)[0] if fitted else None
+        more = by_group(model, None if group is None else [group])
+        return model.predict_proba_next(x, ahead, **more)[0] if is_fitted(model) else None
 
     @locked
     def learn(self, id: Any, y: Any) -> Any:
@@ -179,12 +205,29 @@ class LateLabels:
             late._waiting = LabelQueue.from_state(waiting)
         return late
 
+    @locked
+    def get_waiting(self) -> dict[str, Any]:
+        """The rows that wait, to be saved beside the model; `set_waiting` reads it."""
+        return self._waiting.get_state()
+
+    @locked
+    def set_waiting(self, state: dict[str, Any]) -> None:
+        """Let the rows of `get_waiting` wait, and no others; a damaged state is refused."""
+        self._waiting = LabelQueue.from_state(state)
+
+    def _row(self, x: Any, group: Any) -> tuple[Any, Any]:
+        """A copy of a row, and its group."""
+        x = _copied(x, self.model)
+        if group is None and isinstance(x, dict):
+            group = x.get(self.model.settings.get("group"))
+        return x, group
+
     def _predict(self, x: Any, group: Any) -> Any:
         ahead, model = self._waiting.ahead(group), self.model
         if isinstance(model, StreamModel):
             if not is_fitted(model.estimator):
                 return 0.0 if model.task == "regression" else None
-            return model.predict_next(x, ahead)[0].item()
+            return model.predict_next(_known(x, model), ahead)[0].item()
         if not is_fitted(model):
             return 0.0 if model._task == "regression" else None
         more = by_group(model, None if group is None else [group])
@@ -192,6 +235,15 @@ class LateLabels:
 
     def __repr__(self) -> str:
         return f"<LateLabels: {self.n_waiting:,} rows wait; {self.model!r}>"
+
+
+def _known(x: Any, model: StreamModel) -> Any:
+    """A row without the columns that the model never had."""
+    encoder = model.encoder
+    if encoder is None or encoder.n_vector is not None or not isinstance(x, dict):
+        return x
+    new = extra_columns(x, encoder, model.settings)
+    return {name: value for name, value in x.items() if name not in new} if new else x
 
 
 def _copied(x: Any, model: Any) -> Any:

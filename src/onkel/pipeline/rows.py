@@ -155,7 +155,7 @@ def open_to_predict(
     group = settings.get("group") if by_group else None
     reading = reading_to_predict(settings, group=group, dtype=_dtype(source, settings))
     stream = open_stream(source, reading, encoder=copy.deepcopy(encoder))
-    extra = extra_columns(stream, encoder, settings)
+    extra = extra_columns(stream.columns, encoder, settings)
     if extra:
         names = ", ".join(map(repr, extra))
         raise DataError(
@@ -235,12 +235,12 @@ def _is_pair(data: Any) -> bool:
     )
 
 
-def extra_columns(stream: Stream, encoder: Encoder, settings: dict[str, Any]) -> list[str]:
-    """Columns of the stream that the model never had."""
+def extra_columns(names: Iterable[str], encoder: Encoder, settings: dict[str, Any]) -> list[str]:
+    """Those of the columns that the model never had."""
     if encoder.n_vector is not None:
         return []
     met = {*encoder.kinds, encoder.target, *_excluded(settings)}
-    return [name for name in stream.columns if name not in met]
+    return [name for name in names if str(name) not in met]
 
 
 def left_out(stream: Stream) -> list[str]:

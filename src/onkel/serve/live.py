@@ -1,0 +1,277 @@
+"""A model in a stream of events: rows are answered, labels are learned, nothing stops it."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from onkel import persistence
+from onkel.columns.failures import shorten
+from onkel.errors import DataError, ModelFileError
+from onkel.pipeline import LateLabels, StreamModel
+from onkel.serve.score import LiveScore
+
+# Ids of rows that wait no more, to tell a label that came twice from one of no row.
+_REMEMBERED = 100_000
+_COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late")
+
+
+class LiveModel:
+    """A `StreamModel` that takes events one by one and gives an answer to each row.
+
+    An event is a dict. With columns it is a row: it is predicted, and it waits for its label.
+    With nothing but an id and a label it is the label of a row before. A row that carries its
+    label is predicted, then learned at once.
+
+    What cannot be used is told to ``say`` and counted; the model is then as if it had not come.
+
+    Parameters
+    ----------
+    model : StreamModel
+        Learned in place.
+    id, target : str
+        Names of the keys with the row's id and its label; ``"y"`` is a name of the label, too,
+        unless a column is named so. By default the model's target.
+    exclude : collection of str
+        Columns to leave out, besides those that the model leaves out.
+    most : int
+        Rows that may wait for their labels.
+    proba : bool
+        Whether answers have the probabilities of classes, if the model has them.
+    say : callable
+        Takes one line about an event that could not be used.
+
+    Attributes
+    ----------
+    counts : dict
+        Rows answered, labels learned, events refused; labels that were unknown, doubled or late.
+
+    Examples
+    --------
+    >>> import onkel
+    >>> live = LiveModel(onkel.StreamModel(onkel.make("pa", task="regression")), target="price")
+    >>> live.take({"id": 1, "size": 70.0, "price": 210.0})
+    {'id': 1, 'prediction': None, 'model_rows': 0}
+    >>> live.take({"id": 2, "size": 80.0})["model_rows"]
+    1
+    >>> live.take({"id": 2, "price": 250.0})  # no answer: it is the label of row 2
+    >>> live.model.n_rows
+    2
+    """
+
+    def __init__(
+        self,
+        model: StreamModel,
+        *,
+        id: str = "id",
+        target: str | None = None,
+        exclude: Collection[str] = (),
+        most: int = 100_000,
+        proba: bool = True,
+        say: Callable[[str], object] = print,
+    ) -> None:
+        known = None if model.encoder is None else model.encoder.target
+        if target is not None and known is not None and target != known:
+            raise ValueError(f"target={target!r}: the model was learned with the target {known!r}")
+        self.id = id
+        self.target = target or known or "y"
+        if self.id == self.target:
+            raise ValueError(f"id={id!r}: the label has that name, too")
+        self.late = LateLabels(model, most)
+        self.say = say
+        self.counts = dict.fromkeys(_COUNTS, 0)
+        self.score = LiveScore(model.task)
+        self._exclude = set(exclude)
+        self._has_proba = proba and hasattr(model.estimator, "predict_proba")
+        # labels learned by the time that each row was predicted
+        self._known: dict[Any, int] = {}
+        # ids that wait no more: whether they were learned, else forgotten
+        self._past: OrderedDict[Any, bool] = OrderedDict()
+
+    @property
+    def model(self) -> StreamModel:
+        """The model as learned so far."""
+        model: StreamModel = self.late.model
+        return model
+
+    def take(self, event: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Take an event; the answer to it if it is a row, None if it is a label.
+
+        An answer has the keys ``id``, ``prediction`` (None before the first label),
+        ``probabilities`` if there are, and ``model_rows``, the rows learned before it. The answer
+        to a bad row has an ``error`` instead.
+        """
+        x = {str(name): value for name, value in event.items()}
+        id = x.pop(self.id, None)
+        if x and x.keys() <= self._label_names():
+            self._label(id, next(iter(x.values())))
+            return None
+        y = x.pop(self.target, None)
+        try:
+            return self._row(id, x, y)
+        except (ValueError, TypeError, OverflowError) as error:
+            return self.refuse(id, str(error))
+
+    def refuse(self, id: Any, why: str) -> dict[str, Any]:
+        """Count and tell an event that cannot be used; the answer to it."""
+        self.counts["refused"] += 1
+        self.say(f"refused: {'' if id is None else f'id {id!r}: '}{why}")
+        return {"id": id, "error": why}
+
+    def report(self) -> dict[str, Any]:
+        """Counts, rows that wait, score and skill; JSON-able."""
+        return {
+            **self.counts,
+            "waiting": self.late.n_waiting,
+            "model_rows": self.model.n_rows,
+            **self.score.report(),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model, and beside it the rows that wait; `onkel.load` reads the model.
+
+        A model that has learned no row yet is not written, as it knows no columns.
+        """
+        if self.model.n_rows == 0:
+            if n := self.late.n_waiting:
+                self.say(f"not saved: no label has come; {n:,} rows wait")
+            return
+        waiting = {"waiting": self.late.get_waiting()} if self.late.n_waiting else {}
+        persistence.save(self.model, path, info=waiting and {"live": waiting})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **how: Any) -> LiveModel:
+        """The inverse of `save`; other arguments as for a new one.
+
+        Raises
+        ------
+        ModelFileError
+            The file is damaged, or holds something else than a model of a table.
+        """
+        loaded, info = persistence.load_with_info(Path(path))
+        late = loaded if isinstance(loaded, LateLabels) else None
+        model = loaded if late is None else late.model
+        named = isinstance(model, StreamModel) and model.encoder is not None
+        if not named or model.encoder.n_vector is not None:
+            raise ModelFileError(
+                f"{path}: holds a {type(model).__name__} without its columns; give a file that "
+                "'onkel live' or 'onkel learn --save' wrote"
+            )
+        live = cls(model, **how)
+        waiting = info.get("live", {}).get("waiting") if late is None else late.get_waiting()
+        if waiting is not None:
+            live.late.set_waiting(waiting)
+        return live
+
+    def _row(self, id: Any, x: dict[str, Any], y: Any) -> dict[str, Any]:
+        late, model = self.late, self.model
+        _require_id(id)
+        x = self._columns(x)
+        before = model.n_rows
+        more: dict[str, Any] = {}
+        if self._has_proba and (shares := late.predict_proba(x)) is not None:
+            more["probabilities"] = dict(
+                zip(map(str, model.classes_), shares.tolist(), strict=True)
+            )
+        if id in late:
+            raise DataError("a row with this id waits for its label already")
+        learned, predicted = False, None
+        if y is not None:
+            learned, predicted = self._learn_at_once(id, x, y)
+        if not learned:
+            # without an id no label can come
+            predicted = late.predict(id, x, keep=False) if id is None else self._keep(id, x)
+        self.counts["rows"] += 1
+        return {"id": id, "prediction": predicted if before else None, **more, "model_rows": before}
+
+    def _label(self, id: Any, y: Any) -> None:
+        """Learn a row's label, or say why not."""
+        hashable = id is not None and isinstance(id, str | int | float)
+        if hashable and id in self.late:
+            known = self._known.get(id, 0)
+            if self._learn(id, y, known, lambda: self.late.learn(id, y))[0]:
+                self._known.pop(id, None)
+            return
+        learned = self._past.get(id) if hashable else None
+        kind = {None: "unknown", True: "doubled", False: "late"}[learned]
+        why = {
+            "unknown": "no row with this id waits",
+            "doubled": "the row was learned already",
+            "late": "the row was forgotten",
+        }[kind]
+        self.counts[kind] += 1
+        self.say(f"{kind} label {shorten(y)} of id {id!r}: {why}")
+
+    def _keep(self, id: Any, x: dict[str, Any]) -> Any:
+        """Predict a row and let it wait; if too many do, the oldest is forgotten."""
+        oldest = self.late.oldest if self.late.n_waiting >= self.late.most else None
+        predicted = self.late.predict(id, x)
+        if oldest is not None:
+            self._known.pop(oldest, None)
+            self._pass(oldest, learned=False)
+            self.say(f"id {oldest!r}: forgotten, as {self.late.most:,} younger rows wait")
+        self._known[id] = self.score.n_labels
+        return predicted
+
+    def _learn_at_once(self, id: Any, x: dict[str, Any], y: Any) -> tuple[bool, Any]:
+        """Predict, then learn a row that has its label; whether that was possible."""
+
+        def learn() -> Any:
+            return self.model.predict_then_learn(x, [y])[0].item()
+
+        return self._learn(id, y, self.score.n_labels, learn)
+
+    def _learn(self, id: Any, y: Any, known: int, learn: Callable[[], Any]) -> tuple[bool, Any]:
+        """Learn a label, or say why not; whether it was learned, and what was predicted."""
+        model = self.model
+        first = model.n_rows == 0
+        try:
+            if y is None or y != y or isinstance(y, list | dict):
+                raise DataError(f"{shorten(y)} is no label")
+            predicted = learn()
+        except (ValueError, TypeError, OverflowError) as error:
+            self.counts["refused"] += 1
+            waits = "" if id is None else "; the row waits for another"
+            self.say(f"refused: label {shorten(y)} of id {id!r}: {error}{waits}")
+            return False, None
+        self.counts["labels"] += 1
+        if first and model.encoder is not None:
+            model.encoder.target = self.target
+        self.score.add(y, predicted, known)
+        if id is not None:
+            self._pass(id, learned=True)
+        return True, predicted
+
+    def _pass(self, id: Any, *, learned: bool) -> None:
+        """Remember an id that waits no more."""
+        self._past[id] = learned
+        self._past.move_to_end(id)
+        if len(self._past) > _REMEMBERED:
+            self._past.popitem(last=False)
+
+    def _columns(self, x: dict[str, Any]) -> dict[str, Any]:
+        """The columns that are learned; one that the row lacks is a gap."""
+        settings, encoder = self.model.settings, self.model.encoder
+        out = {*self._exclude, *settings.get("exclude", ()), *settings.get("left_out", ())}
+        for name, value in x.items():
+            if isinstance(value, list | tuple | dict):
+                raise DataError(f"{shorten(value)} is not one value", column=name)
+        x = {name: value for name, value in x.items() if name not in out}
+        if encoder is not None:
+            x |= {name: None for name in encoder.kinds if name not in x}
+        if not x:
+            raise DataError("the row has no columns")
+        return x
+
+    def _label_names(self) -> set[str]:
+        encoder = self.model.encoder
+        is_column = encoder is not None and "y" in encoder.kinds
+        return {self.target} if is_column else {self.target, "y"}
+
+
+def _require_id(id: Any) -> None:
+    if id is not None and (not isinstance(id, str | int | float) or id != id):
+        raise DataError(f"{shorten(id)} is no id: it must be text or a number")

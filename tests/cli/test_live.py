@@ -1,0 +1,216 @@
+"""``onkel live``: a process in a pipe, ended in every way that a process ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+import onkel
+from onkel.cli import app
+from onkel.cli.live import LiveOptions, Pipe, Remarks
+from onkel.serve import LiveModel
+
+ONKEL = [sys.executable, "-m", "onkel"]
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
+
+
+def _row(t, **more):
+    return {"id": t, "a": t % 7 + 0.5, "place": f"p{t % 3}", **more}
+
+
+def _lines(events):
+    return b"".join(json.dumps(event).encode() + b"\n" for event in events)
+
+
+def _pipe(tmp_path, data, *, out=None, err=None, say=None, **how):
+    """Play bytes into a pipe in this process; its status, answers and model."""
+    source, write = os.pipe()
+    os.write(write, data)
+    os.close(write)
+    answers = tmp_path / "answers"
+    file = os.open(answers, os.O_WRONLY | os.O_CREAT) if out is None else out
+    say = Remarks(err) if err is not None else say or [].append
+    options = LiveOptions(model=tmp_path / "m.onkel", **how)
+    learner = onkel.make("pa", task="regression")
+    settings = {"missing": "auto", "dtype": "float32"}
+    model = LiveModel(onkel.StreamModel(learner, settings=settings), say=say)
+    status = Pipe(model, options, source, file, say).run()
+    return status, answers.read_bytes().splitlines() if answers.exists() else [], model
+
+
+def test_rows_are_answered_in_order_and_the_model_is_saved(tmp_path):
+    said = []
+    events = [event for t in range(50) for event in (_row(t), {"id": t, "y": t % 7})]
+    data = _lines(events) + b'rubbish\n[1]\n\xff\n\n{"id":3,"y":1}\n{"id":99,"a":1,"place":"p0"}'
+    status, answers, model = _pipe(tmp_path, data, say=said.append, metrics_every=0)
+    assert status == 0
+    found = [json.loads(line) for line in answers]
+    assert [answer["id"] for answer in found] == [*range(50), None, None, None, 99]
+    assert ["error" in answer for answer in found] == [False] * 50 + [True] * 3 + [False]
+    assert [line.split()[0] for line in said] == ["refused:"] * 3 + ["doubled"]
+    assert "line 101" in said[0]
+    assert model.model.n_rows == onkel.load(tmp_path / "m.onkel").n_rows == 50
+    assert LiveModel.load(tmp_path / "m.onkel").late.oldest == 99
+
+
+def test_csv_in_csv_out(tmp_path):
+    data = b'id,a,place,y\r\n7,1.5,"x, y",2\n8,,x,\n8,,,3.5\n9,1\n'
+    status, answers, model = _pipe(tmp_path, data, format="csv", metrics_every=0)
+    assert status == 0
+    assert answers[:2] == [b"id,prediction,model_rows,error", b"7,,0,"]
+    assert answers[2].startswith(b"8,")
+    assert answers[3] == b",,,line 5: 2 fields where the header has 4"
+    assert model.model.n_rows == 2
+
+
+def test_nobody_reads_the_answers(tmp_path):
+    said = []
+    read, write = os.pipe()
+    os.close(read)
+    data = _lines(_row(t, y=1.0) for t in range(5))
+    status, _, _ = _pipe(tmp_path, data, out=write, say=said.append, metrics_every=0)
+    assert status == 1
+    assert "answers could not be written" in said[0]
+    assert onkel.load(tmp_path / "m.onkel").n_rows == 5
+
+
+def test_nobody_reads_the_remarks(tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    data = _lines([_row(0, y=1.0), {"id": 5, "y": 2.0}, _row(1)])
+    assert _pipe(tmp_path, data, err=write)[0] == 0
+    read, write = os.pipe()  # a reader that sleeps
+    os.set_blocking(write, False)
+    while True:
+        try:
+            os.write(write, b"x" * 65536)
+        except BlockingIOError:
+            break
+    assert _pipe(tmp_path, data, err=write)[0] == 0
+
+
+def test_a_model_that_cannot_be_saved_ends_with_1(tmp_path):
+    said = []
+    (tmp_path / "m.onkel").mkdir()
+    data = _lines([_row(0, y=1.0)])
+    assert _pipe(tmp_path, data, say=said.append, metrics_every=0)[0] == 1
+    assert "could not be saved" in said[0]
+
+
+def test_saves_and_metrics_as_it_goes(tmp_path):
+    said = []
+    data = _lines(_row(t, y=1.0) for t in range(40))
+    how = {"save_every": 10, "metrics_every": 1e-6, "as_json": True}
+    _pipe(tmp_path, data, say=said.append, **how)
+    report = json.loads(said[-1])
+    assert (report["rows"], report["labels"], report["waiting"]) == (40, 40, 0)
+
+
+def test_what_is_missing_is_asked_for(tmp_path):
+    path = tmp_path / "m.onkel"
+    result = CliRunner().invoke(app, ["live", str(path)])
+    assert result.exit_code == 2
+    assert "a new model needs --task" in result.stderr
+    _pipe(tmp_path, _lines([_row(0, y=1.0)]))
+    result = CliRunner().invoke(app, ["live", str(path), "--task", "classification"])
+    assert result.exit_code == 2
+    assert "has 'regression'" in result.stderr
+
+
+class _Live:
+    """A running ``onkel live`` on pipes."""
+
+    def __init__(self, path, *more):
+        args = [*ONKEL, "live", str(path), "-a", "pa", "--task", "regression", *more]
+        self.process = subprocess.Popen(
+            args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        )
+
+    def ask(self, event):
+        self.process.stdin.write(_lines([event]))
+        return json.loads(self.process.stdout.readline())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "status"), [("HUP", 129), ("INT", 130), ("TERM", 143)])
+def test_what_was_answered_is_learned_whatever_signal_comes(tmp_path, name, status):
+    path, rng = tmp_path / "m.onkel", random.Random(name)
+    live = _Live(path, "--metrics-every", "0")
+    live.ask(_row(0, y=1.0))
+    for t in range(1, 30):
+        live.ask(_row(t, y=float(t % 7)))
+    # a burst, stopped in its midst, with a line cut off at its end
+    live.process.stdin.write(_lines(_row(t, y=1.0) for t in range(30, 60)) + b'{"id": 60, "a"')
+    time.sleep(rng.uniform(0.0, 0.2))
+    live.process.send_signal(signal.Signals[f"SIG{name}"])
+    out, err = live.process.communicate(timeout=60)
+    assert live.process.returncode == status, err
+    answered = 30 + len(out.splitlines())
+    assert onkel.load(path).n_rows == answered
+    assert f"{answered} rows learned" in err.decode()
+    assert "Traceback" not in err.decode()
+
+
+@pytest.mark.slow
+def test_a_killed_process_goes_on_from_its_last_save(tmp_path):
+    path = tmp_path / "m.onkel"
+    live = _Live(path, "--save-every", "10")
+    for t in range(25):
+        live.ask(_row(t, y=1.0))
+    live.process.kill()
+    live.process.communicate()
+    assert onkel.load(path).n_rows == 20
+    again = _Live(path, "--metrics-every", "0")
+    assert again.ask(_row(25))["model_rows"] == 20
+    _, err = again.process.communicate(timeout=60)
+    assert b"after 20 rows" in err
+    assert LiveModel.load(path).late.oldest == 25
+
+
+@pytest.mark.slow
+def test_learn_and_live_make_the_same_model(tmp_path):
+    rows = [_row(t, y=float(t % 5)) for t in range(200)]
+    for part, own in (("first", rows[:100]), ("rest", rows[100:])):
+        (tmp_path / f"{part}.jsonl").write_bytes(_lines(own))
+    learn = [*ONKEL, "learn", "first.jsonl", "-t", "y", "-a", "pa", "--task", "regression"]
+    more = ["--exclude", "id", "--save"]
+    subprocess.run([*learn, *more, "m.onkel"], cwd=tmp_path, check=True, capture_output=True)
+    rest = [*ONKEL, "learn", "rest.jsonl", "--from", "m.onkel", "--save", "learned.onkel"]
+    subprocess.run(rest, cwd=tmp_path, check=True, capture_output=True)
+    live = [*ONKEL, "live", "m.onkel", "rest.jsonl"]
+    done = subprocess.run(live, cwd=tmp_path, check=True, capture_output=True)
+    assert len(done.stdout.splitlines()) == 100
+    found, wanted = (onkel.load(tmp_path / name) for name in ("m.onkel", "learned.onkel"))
+    assert found.n_rows == wanted.n_rows == 200
+    probe = [{"a": 0.1 * k, "place": f"p{k % 4}"} for k in range(50)]
+    assert found.predict(probe).tolist() == wanted.predict(probe).tolist()
+
+
+def test_a_pipe_without_a_pace_is_answered_at_once(tmp_path):
+    """A line that has come is answered while the writer says nothing more."""
+    source, write = os.pipe()
+    read, out = os.pipe()
+    learner = onkel.make("pa", task="regression")
+    live = LiveModel(onkel.StreamModel(learner), say=pytest.fail)
+    live.take(_row(0, y=1.0))
+    options = LiveOptions(model=tmp_path / "m.onkel", metrics_every=0)
+    runner = threading.Thread(target=Pipe(live, options, source, out, pytest.fail).run)
+    runner.start()
+    for t in range(1, 20):
+        os.write(write, _lines([_row(t)]))
+        assert select.select([read], [], [], 10.0)[0]
+        assert json.loads(os.read(read, 4096))["id"] == t
+    os.close(write)
+    runner.join(30)
+    assert not runner.is_alive()

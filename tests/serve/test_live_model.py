@@ -1,0 +1,205 @@
+"""Events one by one: the predictions and the model of a block, and of a loop over late labels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import onkel
+from onkel import LateLabels, StreamModel
+from onkel.errors import ModelFileError
+from onkel.serve import LiveModel
+
+SETTINGS = {"missing": "auto", "dtype": "float32"}
+
+
+def _new(task="regression", name="pa", **settings):
+    return StreamModel(onkel.make(name, task=task), settings={**SETTINGS, **settings})
+
+
+def _messy(seed, n=120, task="regression", late=60):
+    """Rows with gaps, absent keys, growing categories, a column that begins late; and labels."""
+    rng = np.random.default_rng(seed)
+    rows, labels = [], []
+    for t in range(n):
+        a, b = rng.normal(size=2).tolist()
+        row = {"a": a, "b": b * 1000, "place": f"p{int(rng.integers(0, 2 + t // 20))}"}
+        if t >= late:
+            row["late"] = float(rng.normal())
+        if t:
+            for name in list(row):
+                chance = rng.uniform()
+                if chance < 0.05:
+                    row[name] = None
+                elif chance < 0.1 and len(row) > 1:
+                    del row[name]
+        rows.append(row)
+        value = a + 0.5 * b
+        labels.append(value if task == "regression" else ("up" if value > 0 else "down"))
+    return rows, labels
+
+
+def _bytes(model, path):
+    model.save(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_with_labels_are_those_of_a_block(tmp_path, seed, task):
+    rows, labels = _messy(seed, task=task, late=5)
+    base = _new(task)
+    base.partial_fit(rows[:30], labels[:30])
+    base.save(tmp_path / "base.onkel")
+
+    block = onkel.load(tmp_path / "base.onkel")
+    expected = block.predict_then_learn(rows[30:], labels[30:]).tolist()
+
+    live = LiveModel.load(tmp_path / "base.onkel", target="label", proba=False, say=pytest.fail)
+    answers = [live.take({**row, "label": y})
+               for row, y in zip(rows[30:], labels[30:], strict=True)]  # fmt: skip
+    found = [answer["prediction"] for answer in answers]
+    assert [answer["model_rows"] for answer in answers] == list(range(30, 120))
+    assert found == expected
+
+    loop = onkel.load(tmp_path / "base.onkel")
+    looped = []
+    for row, y in zip(rows[30:], labels[30:], strict=True):
+        gaps = dict.fromkeys(loop.encoder.kinds)
+        looped.append(loop.predict_then_learn(gaps | row, [y])[0].item())
+    assert found == looped
+    loop.encoder.target = live.model.encoder.target
+    assert _bytes(live.model, tmp_path / "live.onkel") == _bytes(loop, tmp_path / "loop.onkel")
+    probe = [dict.fromkeys(base.encoder.kinds) | row for row in rows]
+    assert live.model.predict(probe).tolist() == block.predict(probe).tolist()
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_labels_in_any_order_are_those_of_a_loop(tmp_path, seed, grouped):
+    rows, labels = _messy(seed)
+    more = {"group": "place"} if grouped else {}
+    live = LiveModel(_new(**more), target="label", say=pytest.fail)
+    late = LateLabels(_new(**more))
+    rng, waiting = np.random.default_rng(seed), []
+    for t, row in enumerate(rows):
+        full = {**row, "place": row.get("place") or "p0"}
+        encoder = late.model.encoder
+        gaps = {} if encoder is None else dict.fromkeys(encoder.kinds)
+        before = late.model.n_rows
+        answer = live.take({"id": t, **full})
+        expected = late.predict(t, gaps | full)
+        wanted = expected if before else None
+        assert answer == {"id": t, "prediction": wanted, "model_rows": before}
+        waiting.append(t)
+        while len(waiting) > 5 or (waiting and rng.uniform() < 0.4):
+            s = waiting.pop(int(rng.integers(len(waiting))))
+            assert live.take({"id": s, "y": labels[s]}) is None
+            late.learn(s, labels[s])
+            late.model.encoder.target = "label"
+        if t == 60:  # it goes on where it was saved
+            live.save(tmp_path / "m.onkel")
+            live = LiveModel.load(tmp_path / "m.onkel", say=pytest.fail)
+    assert live.late.n_waiting == len(waiting)
+    assert _bytes(live.model, tmp_path / "a") == _bytes(late.model, tmp_path / "b")
+
+
+def test_labels_unknown_doubled_and_late_are_told():
+    said = []
+    live = LiveModel(_new(), target="price", most=2, say=said.append)
+    live.take({"id": 0, "a": 1.0, "price": 1.0})
+    for id in (1, 2, 3):
+        live.take({"id": id, "a": 1.0})
+    for id, word in ((9, "unknown"), (0, "doubled"), (1, "late"), (None, "unknown")):
+        before = len(said)
+        assert live.take({"id": id, "y": 4.5}) is None
+        assert said[before:] == [said[-1]]
+        assert said[-1].startswith(f"{word} label 4.5 of id {id!r}")
+    assert said[0] == "id 1: forgotten, as 2 younger rows wait"
+    assert live.counts == {
+        "rows": 4, "labels": 1, "refused": 0, "unknown": 2, "doubled": 1, "late": 1,
+    }  # fmt: skip
+    assert live.take({"id": 3, "price": 2.0}) is None
+    assert live.model.n_rows == 2
+
+
+@pytest.mark.parametrize("bad", [None, [1], {"a": 1}, math.nan, "much", 10**400])
+def test_after_a_bad_label_the_row_waits_for_another(bad):
+    said = []
+    live = LiveModel(_new(), say=said.append)
+    live.take({"id": 0, "a": 1.0, "y": 1.0})
+    live.take({"id": 1, "a": 2.0})
+    live.take({"id": 1, "y": bad})
+    assert "the row waits for another" in said[0]
+    assert live.model.n_rows == 1
+    live.take({"id": 1, "y": 2.0})
+    assert live.model.n_rows == 2
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    "bad", [{"a": "much"}, {"a": [1.0]}, {"a": {}}, {"id": [1], "a": 1.0}, {"id": 7, "a": 1.0},
+            {"id": math.nan, "a": 1.0}]
+)  # fmt: skip
+def test_a_bad_row_is_answered_and_changes_nothing(bad):
+    said = []
+    live = LiveModel(_new(), say=said.append)
+    live.take({"id": 0, "a": 1.0, "y": 1.0})
+    live.take({"id": 7, "a": 1.0})
+    answer = live.take(bad)
+    assert set(answer) == {"id", "error"}
+    assert len(said) == live.counts["refused"] == 1
+    assert (live.model.n_rows, live.late.n_waiting) == (1, 1)
+
+
+def test_a_row_without_an_id_is_predicted_and_displaces_none():
+    live = LiveModel(_new(), most=1, say=pytest.fail)
+    live.take({"id": 0, "a": 1.0, "y": 1.0})
+    live.take({"id": 1, "a": 1.0})
+    assert live.take({"a": 3.0})["prediction"] is not None
+    live.take({"id": 2, "a": 1.0, "y": 1.0})
+    assert live.late.oldest == 1
+
+
+def test_a_classifier_answers_with_probabilities():
+    live = LiveModel(_new("classification", "okl"), say=pytest.fail)
+    live.take({"a": 1.0, "y": "up"})
+    live.take({"a": -1.0, "y": "down"})
+    shares = live.take({"a": 1.0})["probabilities"]
+    assert set(shares) == {"up", "down"}
+    assert sum(shares.values()) == pytest.approx(1.0)
+
+
+def test_the_report_has_score_and_skill():
+    live = LiveModel(_new(name="okl"), say=pytest.fail)
+    rng = np.random.default_rng(0)
+    losses, means, seen = [], [], []
+    for t in range(200):
+        x = float(rng.normal())
+        answer = live.take({"id": t, "a": x, "y": x})
+        if t:
+            losses.append((answer["prediction"] - x) ** 2)
+            means.append([(np.mean(seen) - x) ** 2, (seen[-1] - x) ** 2])
+        seen.append(x)
+    report = live.report()
+    assert report["score"]["rmse"] == pytest.approx(np.mean(losses) ** 0.5)
+    skill = 1 - np.sum(losses) / np.sum(means, axis=0).min()
+    assert report["skill"] == pytest.approx(skill)
+    assert live.report()["recent"] == {}
+
+
+def test_what_does_not_fit_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="the label has that name, too"):
+        LiveModel(_new(), id="y")
+    onkel.make("pa", task="regression").partial_fit(np.ones((3, 1)), np.arange(3.0)).save(
+        tmp_path / "m.onkel"
+    )
+    with pytest.raises(ModelFileError, match="without its columns"):
+        LiveModel.load(tmp_path / "m.onkel")
+    live = LiveModel(_new(), target="price")
+    live.take({"a": 1.0, "price": 2.0})
+    live.save(tmp_path / "n.onkel")
+    with pytest.raises(ValueError, match="with the target 'price'"):
+        LiveModel.load(tmp_path / "n.onkel", target="cost")
