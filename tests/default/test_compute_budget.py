@@ -21,7 +21,8 @@ def flipping(n, period, seed=0):
 @pytest.fixture
 def done(monkeypatch):
     """A list of the work actually done."""
-    work, widths, search, walk = [], learned.first_widths, learned.improve, ExplicitModel._walk
+    work, widths, search = [], learned.first_widths, learned.improve
+    learn = ExplicitModel._learn_in_order
 
     def counted_widths(X, Y, weight, start, steps):
         work.append(work_of_widths(len(X), min(steps, 8)))
@@ -31,13 +32,13 @@ def done(monkeypatch):
         work.append(work_of_search(len(X), len(starts[0].S), steps))
         return search(starts, X, Y, weight, steps, rng, units)
 
-    def counted_walk(self, X, y, weight, P):
+    def counted_learning(self, X, y, weight, P):
         work.append(len(y) * self.map.work_of_row())
-        walk(self, X, y, weight, P)
+        learn(self, X, y, weight, P)
 
     monkeypatch.setattr(learned, "first_widths", counted_widths)
     monkeypatch.setattr(learned, "improve", counted_search)
-    monkeypatch.setattr(ExplicitModel, "_walk", counted_walk)
+    monkeypatch.setattr(ExplicitModel, "_learn_in_order", counted_learning)
     return work
 
 

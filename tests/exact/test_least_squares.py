@@ -7,7 +7,6 @@ import pytest
 
 from onkel.exact import least_squares
 from onkel.explicit.model import ExplicitModel
-from onkel.explicit.sub_blocks import sub_blocks
 from onkel.losses import Loss
 from onkel.maps import FourierFeatures, IdentityFeatures, NystroemFeatures
 from onkel.numerics.linalg import BlockFactor, cholesky_upper
@@ -225,7 +224,7 @@ def test_maps_it_cannot_begin_over_and_parameters_it_cannot_have():
 
 
 def blocks_of(model, n):
-    return sub_blocks(n, model.weights, model.map)
+    return model.training.sub_blocks(n)
 
 
 def test_block_size_keeps_the_exact_rule_in_cache():

@@ -54,7 +54,7 @@ def test_norm_recursion_over_a_growing_support_set():
     rule = ProjectedGradient(radius=1.2)
     model = model_of(NystroemFeatures(100, gamma=0.5, landmarks="support"), rule)
     model.learn(X, y, w)
-    S = model.walk.support
+    S = model.training.support
     assert model.map.grows
     assert len(S) > 5
     squared = (model.coef @ model.map.kernel_rows(S, S) @ model.coef.T).item()
@@ -218,7 +218,7 @@ def test_support_set_never_exceeds_the_budget_and_becomes_landmarks():
     model = model_of(NystroemFeatures(25, 10, gamma=0.5, landmarks="support"), Gradient(0.5))
     for t in range(500):
         model.learn(X[t : t + 1], y[t : t + 1], w[:1])
-        assert len(model.walk.support) <= 25
+        assert len(model.training.support) <= 25
     assert not model.map.grows
     assert model.map.landmarks_.shape == (25, 3)
     assert model.coef.shape == (1, 10)
@@ -228,12 +228,12 @@ def test_weights_carry_the_kernel_model_over_at_full_rank():
     X, y, w = stream(200)
     model = model_of(NystroemFeatures(20, gamma=0.5, landmarks="support"), Gradient(0.5))
     t = 0
-    while len(model.walk.support) < 20:
+    while len(model.training.support) < 20:
         model.learn(X[t : t + 1], y[t : t + 1], w[:1])
         t += 1
-    at_landmarks = model.scores(model.walk.support)
-    support = model.walk.support.copy()
-    model.walk.freeze()
+    at_landmarks = model.scores(model.training.support)
+    support = model.training.support.copy()
+    model.training.freeze()
     np.testing.assert_allclose(model.scores(support), at_landmarks, atol=1e-6)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onkel.exact.least_squares import ANCHOR_ROWS, RecursiveLeastSquares
-from onkel.explicit.replay import Replay
+from onkel.explicit.ahead import Replay
 from onkel.learners import KernelRLSRegressor
 
 
@@ -39,7 +39,7 @@ def test_it_is_learning_in_order(weights, forgetting, monkeypatch):
     expected, model = fitted(forgetting), fitted(forgetting)
     for each in (expected, model):
         each._reset()
-    expected._walk(X, y, weight, np.zeros((len(y), 1)))
+    expected._learn_in_order(X, y, weight, np.zeros((len(y), 1)))
     monkeypatch.setattr(
         RecursiveLeastSquares, "factor_anew", lambda self: (summed.append(1), add(self))
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from onkel.maps.fourier import sincos_block
 from onkel.numerics.arrays import scratch
-from onkel.numerics.jit import axpy, dot, first_least, jit, sincos_block
+from onkel.numerics.jit import axpy, dot, first_least, jit
 from onkel.numerics.pairwise import exp2, gaussian_block
 
 

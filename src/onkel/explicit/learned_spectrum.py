@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from onkel.exact.matrices import Known
-from onkel.explicit.walk import Walk
+from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights, regression
 from onkel.model.kept_rows import KeptRows
 from onkel.numerics.arrays import as_dense
@@ -45,7 +45,7 @@ _FITS = 1e-8
 _THETA = 1e-8
 
 
-class LearnedSpectrum(Walk):
+class LearnedSpectrum(TrainingLoop):
     """Learns rows by an exact rule, and moves the spectrum between them.
 
     Beside weights and map it holds the rows kept and the running means of the gradients.

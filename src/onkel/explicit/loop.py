@@ -1,7 +1,7 @@
 """The compiled loops of explicit learners: rows in order, one dot and one axpy each.
 
 A model is W (K, m), the weights of K outputs over m features, times ``state[SCALE]``, so that
-``f ← a·f`` costs one multiplication. Three loops walk the rows of a block: features that are fixed
+``f ← a·f`` costs one multiplication. Three loops learn the rows of a block: features that are fixed
 (:func:`learn_block`), a support set that grows (:func:`grow_block`), and features that are learned
 (:mod:`onkel.explicit.reparameterized`). All of them move f by :func:`update`.
 """

@@ -11,9 +11,9 @@ from onkel.merging import require_same
 
 def require_settled(model: Any) -> None:
     """MergeError where the map of a model may still change."""
-    if model.walk is None:
+    if model.training is None:
         raise MergeError("nothing is fitted yet: learn a sample of the rows first")
-    if not model.walk.settled():
+    if not model.training.settled():
         raise MergeError(
             f"map {model.map.name!r} still changes while rows are learned; let it learn more "
             "rows first, or use one that stays, such as fourier or learned_landmarks"
@@ -24,7 +24,7 @@ def require_alike(mine: Any, other: Any) -> None:
     """MergeError, naming the difference, unless ``mine`` can take in what ``other`` learned."""
     require_same("what they are", type(mine).__name__, type(other).__name__)
     for model in (mine, other):
-        if model.walk is None or model.warmup is not None or not model.walk.settled():
+        if model.training is None or model.warmup is not None or not model.training.settled():
             raise MergeError(
                 f"map {mine.map.name!r} is still being fitted on first rows: let one model "
                 "learn a sample and call fix_map(); then let each part learn with a copy of it"

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from onkel.explicit.ahead import Ahead
+from onkel.explicit.ahead import Ahead, Replay
+from onkel.explicit.changing_maps import training_loop_for
 from onkel.explicit.loop import learn_one_or_undo, weigh_row
 from onkel.explicit.merging import require_alike, require_settled
-from onkel.explicit.replay import Replay
-from onkel.explicit.sub_blocks import sub_blocks
-from onkel.explicit.walk import Walk
-from onkel.explicit.walks import walk_over
+from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights
 from onkel.losses import Loss
 from onkel.maps.base import Change, FeatureMap
@@ -58,9 +56,11 @@ class ExplicitModel(Model):
     ) -> None:
         super().__init__(rule, loss, epsilon, n_outputs)
         self.map, self.average = feature_map, average
+        #: whether the rule's state is a matrix over the features
+        self.exact = rule.kind.exact
         self._check_pair()
         #: None before the first row of a map that is fitted on first rows
-        self.walk: Walk | None = None
+        self.training: TrainingLoop | None = None
         #: the next fit, where it is made ahead: no state, it can always begin again
         self.ahead: Ahead | None = None
         rows = feature_map.warmup_rows()
@@ -77,7 +77,7 @@ class ExplicitModel(Model):
                 "kernel's space while landmarks='support' are gathered; use landmarks='first'"
             )
 
-        if self.average and self.rule.kind.exact:
+        if self.average and self.exact:
             raise ValueError(
                 f"average=True cannot be used with rule {self.rule.name!r}: its weights are the "
                 "solution of all rows so far, and not steps around one"
@@ -95,20 +95,20 @@ class ExplicitModel(Model):
 
     def _reset(self) -> None:
         """f = 0 over the map as it is now."""
-        walk = walk_over(self.map, self.rule)
+        loop = training_loop_for(self.map, self.rule)
         state = self._new_state()
         context = state, self.loss, self.epsilon, self.par
-        shape = self.n_outputs, walk.n_weights(self.map)
-        prior = self.map.prior() if self.rule.kind.exact else None
+        shape = self.n_outputs, loop.n_weights(self.map)
+        prior = self.map.prior() if self.exact else None
         dtype = self.map.dtype_
         weights = Weights(self.rule, context, shape, dtype, prior, self.average)
-        self.walk = walk(weights, self.map)
+        self.training = loop(weights, self.map)
 
     @property
     def weights(self) -> Weights:
         """W, and what belongs to it; only when :attr:`ready`."""
-        assert self.walk is not None
-        return self.walk.weights
+        assert self.training is not None
+        return self.training.weights
 
     @property
     def seed(self) -> int:
@@ -127,19 +127,21 @@ class ExplicitModel(Model):
     @property
     def ready(self) -> bool:
         """False before the first row of a map that is fitted on first rows."""
-        return self.walk is not None
+        return self.training is not None
 
     @property
     def coef(self) -> np.ndarray:
         """Weights (K, m), or coefficients of the support set (K, |S|) while it grows."""
-        assert self.walk is not None
-        return self.walk.coef
+        assert self.training is not None
+        return self.training.coef
 
     def get_state(self) -> dict[str, Any]:
         """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
         out: dict[str, Any] = {"n_outputs": self.n_outputs}
-        if self.walk is not None:
-            out |= self.weights.get_state() | {"map": self.map.get_state()} | self.walk.get_state()
+        if self.training is not None:
+            out |= (
+                self.weights.get_state() | {"map": self.map.get_state()} | self.training.get_state()
+            )
         if self.warmup is not None:
             out["warmup"] = self.warmup.get_state()
         return out
@@ -154,9 +156,9 @@ class ExplicitModel(Model):
             with inside(state, "map") as map_state:
                 self.map.set_state(map_state)
             self._reset()
-            assert self.walk is not None
+            assert self.training is not None
             self.weights.set_state(state)
-            self.walk.set_state(state)
+            self.training.set_state(state)
         self.warmup = None
         if "warmup" in state:
             with inside(state, "warmup") as warmup:
@@ -165,8 +167,8 @@ class ExplicitModel(Model):
     def add_output(self, position: int) -> None:
         """Make room for a class with zero scores at ``position``; see :class:`Weights`."""
         self.ahead = None
-        if self.walk is not None:
-            self.walk.add_output(position)
+        if self.training is not None:
+            self.training.add_output(position)
             self.weights.add_output(position)
         if self.warmup is not None:
             self.warmup.add_class(position, from_signs=self.n_outputs == 1)
@@ -176,8 +178,8 @@ class ExplicitModel(Model):
         self.ahead = None
         place = self.map.add_columns(n)
         super().add_columns(n)
-        if self.walk is not None:
-            self.walk.add_columns(n)
+        if self.training is not None:
+            self.training.add_columns(n)
             if place is not None:
                 self.weights.add_features(place, n)
 
@@ -222,7 +224,7 @@ class ExplicitModel(Model):
             ahead = Ahead(self, rows, due)
         with working(f"{self.fits} to rows 1 to {due:,}"):
             new = ahead.finish()
-        self.map, self.walk = new.map, new.walk
+        self.map, self.training = new.map, new.training
         self.warmup.next_fit = self.map.next_fit
         if self.warmup.complete:
             self.warmup = None
@@ -232,32 +234,35 @@ class ExplicitModel(Model):
     ) -> Generator[float, None, ExplicitModel]:
         """A copy that has learned nothing, over this map fitted anew; steps give the share done."""
         new = copy.copy(self)
-        new.map, new.walk, new.ahead = copy.copy(self.map), None, None
+        new.map, new.training, new.ahead = copy.copy(self.map), None, None
         yield from new.map.fit_in_steps(X, new.targets(y), weight, due)
         new._reset()
         return new
 
     def replay(self) -> Replay:
         """Takes rows that have been predicted already."""
-        assert self.walk is not None
-        return Replay(self.walk)
+        assert self.training is not None
+        return Replay(self.training)
 
     # ---- what undoing asks ---------------------------------------------------------------------
 
     @property
     def cannot_diverge(self) -> bool:
         """Ridge regression on bounded features is finite for all rows that have finite squares."""
-        return self.rule.kind.exact and self.map.is_bounded()
+        return self.exact and self.map.is_bounded()
 
     def is_finite(self) -> bool:
-        if self.walk is None:
+        if self.training is None:
             return True
-        return bool(np.isfinite(self.weights.W.sum())) and self.map.is_finite()
+        finite = bool(np.isfinite(self.training.weights.W.sum()))
+        return finite and (self.training.map_stays or self.map.is_finite())
 
     def few_weights(self) -> dict[str, np.ndarray] | None:
-        if self.walk is None or self.warmup is not None or not self.walk.moves_few():
+        loop = self.training
+        if loop is None or self.warmup is not None or not loop.moves_few():
             return None
-        return self.weights.few() | self.map.moving()
+        few = loop.weights.few()
+        return few if loop.map_stays else few | self.map.moving()
 
     def take_few(self, few: dict[str, np.ndarray]) -> None:
         self.map.__dict__.update(self.weights.take_few(few))
@@ -267,15 +272,15 @@ class ExplicitModel(Model):
     def scores(self, X: Any) -> np.ndarray:
         """f(x) of each row, (n, K) in float64."""
         out = np.zeros((X.shape[0], self.n_outputs))
-        if self.walk is not None and self.coef.shape[1]:
+        if self.training is not None and self.coef.shape[1]:
             coef = self.coef
             with one_blas_thread(X.shape[0]):
-                for a, b in sub_blocks(X.shape[0], self.weights, self.map):
-                    out[a:b] = self.walk.features(X[a:b]) @ coef.T
+                for a, b in self.training.sub_blocks(X.shape[0]):
+                    out[a:b] = self.training.features(X[a:b]) @ coef.T
         return out
 
     def score_row(self, X: np.ndarray) -> np.ndarray:
-        Z = None if self.walk is None else self.walk.row_features(X)
+        Z = None if self.training is None else self.training.row_features(X)
         if Z is None:
             return self.scores(X)[0]
         if self.weights.averages:
@@ -286,23 +291,22 @@ class ExplicitModel(Model):
 
     def variance(self, X: Any) -> np.ndarray:
         """Predictive variance (n,) of least squares."""
-        if self.walk is None or self.weights.matrix is None:
+        if self.training is None or self.weights.matrix is None:
             return np.full(X.shape[0], np.nan)
         out = np.empty(X.shape[0])
-        for a, b in sub_blocks(X.shape[0], self.weights, self.map):
-            out[a:b] = self.weights.matrix.variance(self.walk.features(X[a:b]))
+        for a, b in self.training.sub_blocks(X.shape[0]):
+            out[a:b] = self.weights.matrix.variance(self.training.features(X[a:b]))
         return out
 
     # ---- learning ------------------------------------------------------------------------------
 
-    def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        assert self.walk is not None
-        parts = sub_blocks(X.shape[0], self.weights, self.map)
-        self.walk.learn_parts(parts, X, y, weight, P)
+    def _learn_in_order(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        assert self.training is not None
+        self.training.learn_block(X, y, weight, P)
 
     @property
     def rows_at_once(self) -> int:
-        if not self.rule.kind.exact:
+        if not self.exact:
             return 16_384
         # while more first rows come, each pays its part of a search
         return 4096 if self.warmup is None else 2048
@@ -325,9 +329,9 @@ class ExplicitModel(Model):
 
     def row_to_learn(self, X: np.ndarray) -> np.ndarray | None:
         """Features of the row where one compiled call can learn it, else None."""
-        if self.walk is None or self.warmup is not None or self.rule.kind.exact:
+        if self.training is None or self.warmup is not None or self.exact:
             return None
-        return self.walk.row_features(X) if self.walk.settled() else None
+        return self.training.row_features(X) if self.training.settled() else None
 
     def targets(self, y: np.ndarray) -> np.ndarray:
         """Targets (n, K) as numbers: y itself, or the indicators of the classes."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.explicit.loop import scores, update
-from onkel.explicit.walk import Walk
+from onkel.explicit.training_loop import TrainingLoop
 from onkel.maps.reparameterized import WIDEST, fill_frequencies, fill_shares, frequencies_of
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import axpy, dot, jit, jit_inline, sincos_turns
@@ -269,7 +269,7 @@ def learn_reparameterized(X, y, weight, law, step, W, H, context, P):
             _learn_row(X, t, y[t], weight[t], law, step, now, row, W, H, context)
 
 
-class LearnedByGradient(Walk):
+class LearnedByGradient(TrainingLoop):
     """Weights and the law of the frequencies move by the same loss, row by row."""
 
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:

@@ -139,7 +139,7 @@ class Weights:
     def learn(self, Z: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         """Learn rows of features Z (n, m), in order; P (n, K) gets the scores before each."""
         if self.matrix is None:
-            loop.learn_block(Z, y, weight, self.W, self.H, self.context, P)
+            loop.learn_block(Z, y, weight, self._W, self.H, self.context, P)
             return
         P[:] = self.matrix.learn(Z, self.targets(y), weight)
         self.count(weight)
@@ -274,7 +274,10 @@ class Weights:
 
     def few(self) -> dict[str, np.ndarray]:
         """Copies of all that learning moves, but for the matrix of an exact rule."""
-        return {name: getattr(self, name).copy() for name in _ARRAYS}
+        few = {}
+        for name in _ARRAYS:
+            few[name] = getattr(self, name).copy()
+        return few
 
     def take_few(self, few: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Take back what :meth:`few` gave; returns the rest of ``few``."""

@@ -15,7 +15,7 @@ from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells, share
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel
-from onkel.explicit.growing import Growing
+from onkel.explicit.changing_maps import Growing
 from onkel.explicit.model import ExplicitModel
 from onkel.export.functions import filled, pick
 from onkel.export.graph import Builders, Value
@@ -58,9 +58,9 @@ def _explicit(model: ExplicitModel, X: Value) -> Value:
 
 def _coordinates(model: ExplicitModel, X: Value) -> Value:
     """Features, or kernel values while rows are still gathered as landmarks."""
-    m, walk = model.map, model.walk
-    if isinstance(walk, Growing) and walk.map.grows:
-        return kernel_values(make_kernel(walk.map.kernel), X, walk.support, walk.map.gamma_)
+    m, loop = model.map, model.training
+    if isinstance(loop, Growing) and loop.map.grows:
+        return kernel_values(make_kernel(loop.map.kernel), X, loop.support, loop.map.gamma_)
     return features(m, X)
 
 

@@ -33,7 +33,7 @@ def draw_seed(random_state: Any) -> int:
 
 
 class Change(Enum):
-    """What changes a map while rows are learned; each has a walk in :mod:`onkel.explicit.walks`."""
+    """What changes a map while rows are learned; see :mod:`onkel.explicit.changing_maps`."""
 
     NEVER = "never"
     #: it waits for the learner's first support vectors (NOGD)

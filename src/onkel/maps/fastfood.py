@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from onkel.kernels import Kernel, make_kernel
-from onkel.maps.fourier import SpectralFeatures
+from onkel.maps.fourier import SpectralFeatures, sincos_block
 from onkel.numerics.arrays import as_dense, scratch
-from onkel.numerics.jit import jit, jit_inline, sincos_block
+from onkel.numerics.jit import jit, jit_inline
 from onkel.state import Array, Fields, Number, Whole, check
 
 #: rows transformed side by side: two or four vector registers in float32

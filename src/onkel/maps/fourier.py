@@ -12,7 +12,7 @@ from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
 from onkel.numerics.arrays import scratch
-from onkel.numerics.jit import axpy, jit, sincos_block, sincos_part, sincos_turns
+from onkel.numerics.jit import axpy, jit, sincos_part, sincos_turns
 from onkel.parameters import whole
 from onkel.state import Array, Fields, Number, Whole
 
@@ -23,6 +23,14 @@ def turns_of(X: Any, turns: np.ndarray) -> np.ndarray:
         out = scratch("angles", (X.shape[0], turns.shape[1]), turns.dtype)
         return np.matmul(X, turns, out=out)
     return np.asarray(X @ turns)
+
+
+@jit
+def sincos_block(angles, scale, Z):
+    """The features ``scale * [cos, sin](2π angles)`` of a block, Z (n, 2D)."""
+    D = angles.shape[1]
+    for t in range(angles.shape[0]):
+        sincos_turns(angles[t], scale, Z[t, :D], Z[t, D:])
 
 
 @jit
@@ -50,14 +58,6 @@ def check_spectrum(kernel: str | Kernel) -> None:
             f"kernel={kernel!r} has no spectrum: Fourier features need a shift-invariant "
             "kernel; use NystroemFeatures"
         )
-
-
-def fourier_features(X: Any, turns: np.ndarray, out: np.ndarray | None) -> np.ndarray:
-    """[cos, sin](2π X·turns)/√D, shape (n, 2D), for frequencies ``turns`` (d, D) in turns."""
-    n, D = X.shape[0], turns.shape[1]
-    Z = np.empty((n, 2 * D), turns.dtype) if out is None else out
-    sincos_block(turns_of(X, turns), 1.0 / math.sqrt(D), Z)
-    return Z
 
 
 class SpectralFeatures(FeatureMap):
@@ -180,7 +180,14 @@ class FourierFeatures(SpectralFeatures):
         self._set_frequencies(self.frequencies_)
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
-        return fourier_features(X, self._turns, out)
+        n, D, turns = X.shape[0], self.n_components, self._turns
+        if isinstance(X, np.ndarray):
+            angles = np.matmul(X, turns, out=scratch("angles", (n, D), turns.dtype))
+        else:
+            angles = np.asarray(X @ turns)
+        Z = np.empty((n, 2 * D), turns.dtype) if out is None else out
+        sincos_block(angles, 1.0 / math.sqrt(D), Z)
+        return Z
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:
         return _row_features(X, self._turns)  # type: ignore[no-any-return]
@@ -265,11 +272,6 @@ class RegeneratedFeatures(SpectralFeatures):
         Z = np.empty((n, 2 * D), self.dtype_) if out is None else out
         for start in range(0, D, _AT_ONCE):
             turns = self.frequencies(start)[:, : D - start] / (2.0 * math.pi)
-            turns = np.ascontiguousarray(turns, self.dtype_)
-            if isinstance(X, np.ndarray):
-                shape = (n, turns.shape[1])
-                angles = np.matmul(X, turns, out=scratch("angles", shape, self.dtype_))
-            else:
-                angles = np.asarray(X @ turns)
+            angles = turns_of(X, np.ascontiguousarray(turns, self.dtype_))
             sincos_part(angles, 1.0 / math.sqrt(D), start, Z)
         return Z

@@ -14,7 +14,7 @@ import numpy as np
 
 from onkel.kernels import normal_directions
 from onkel.maps.base import Change
-from onkel.maps.fourier import SpectralFeatures, fourier_features
+from onkel.maps.fourier import SpectralFeatures, sincos_block, turns_of
 from onkel.numerics.jit import axpy, jit, jit_inline, sincos_turns
 from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Array, Fields, Number, Whole
@@ -291,11 +291,14 @@ class ReparameterizedFeatures(SpectralFeatures):
         }
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
-        Z = fourier_features(X, (self.frequencies_ / (2.0 * math.pi)).astype(self.dtype_), out)
+        n, D = X.shape[0], self.n_components
+        turns = (self.frequencies_ / (2.0 * math.pi)).astype(self.dtype_)
+        Z = np.empty((n, 2 * D), self.dtype_) if out is None else out
+        sincos_block(turns_of(X, turns), 1.0 / math.sqrt(D), Z)
         if self.law == "mixture":
-            amplitude = np.empty(self.n_components)
+            amplitude = np.empty(D)
             amplitudes_of(self.logit_, self.first_, amplitude)
-            Z *= np.tile(amplitude * math.sqrt(self.n_components), 2).astype(self.dtype_)
+            Z *= np.tile(amplitude * math.sqrt(D), 2).astype(self.dtype_)
         return Z
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:

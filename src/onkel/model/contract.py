@@ -24,7 +24,7 @@ class Model:
     """K outputs f, moved by a rule along a loss.
 
     A subclass defines ``_fit_first(X, y, weight)``, ``_reset()``, ``ready``,
-    ``_walk(X, y, weight, P)`` and ``is_finite()``.
+    ``_learn_in_order(X, y, weight, P)`` and ``is_finite()``.
     """
 
     state: np.ndarray
@@ -63,7 +63,7 @@ class Model:
         """Set f = 0 over what is fitted now."""
         raise NotImplementedError
 
-    def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def _learn_in_order(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         """Learn the rows in order; P (n, K) gets the scores before each."""
         raise NotImplementedError
 
@@ -171,7 +171,7 @@ class Model:
             while self.warmup is not None and done < X.shape[0]:
                 done = self._warm_up(X, y, weight, P, done)
             if done < X.shape[0]:
-                self._walk(X[done:], y[done:], weight[done:], P[done:])
+                self._learn_in_order(X[done:], y[done:], weight[done:], P[done:])
         return P
 
     def _warm_up(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray, a: int) -> int:
@@ -179,7 +179,7 @@ class Model:
         assert self.warmup is not None
         b, learnable = self.warmup.until_refit(weight, a)
         if self.ready:
-            self._walk(X[a:b], y[a:b], weight[a:b], P[a:b])
+            self._learn_in_order(X[a:b], y[a:b], weight[a:b], P[a:b])
         self.warmup.keep(as_dense(X[a:b]), y[a:b], weight[a:b])
         if learnable:
             self.refit()
@@ -199,7 +199,7 @@ class Model:
         with one_blas_thread(), working(f"{self.fits} to rows 1 to {self.warmup.count:,}"):
             self._fit_first(first, labels, weights)
             self._reset()
-            self._walk(first, labels, weights, np.zeros((len(first), self.n_outputs)))
+            self._learn_in_order(first, labels, weights, np.zeros((len(first), self.n_outputs)))
         if self.warmup.complete:
             self.warmup = None
 

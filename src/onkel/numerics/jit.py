@@ -148,14 +148,6 @@ def sincos_turns(u, scale, cos, sin):
 
 
 @jit
-def sincos_block(angles, scale, Z):
-    """The features ``scale * [cos, sin](2π angles)`` of a block, Z (n, 2D)."""
-    D = angles.shape[1]
-    for t in range(angles.shape[0]):
-        sincos_turns(angles[t], scale, Z[t, :D], Z[t, D:])
-
-
-@jit
 def sincos_part(angles, scale, start, Z):
     """Features ``start`` to ``start`` + m of a block Z (n, 2D), from their angles (n, m)."""
     m, D = angles.shape[1], Z.shape[1] // 2

@@ -14,9 +14,8 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -41,11 +40,6 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _threads() -> list[int]:
-    """Threads of each loaded BLAS. Asking takes a microsecond; switching takes a hundred."""
-    return [lib.num_threads for lib in _controller().lib_controllers if lib.user_api == "blas"]
-
-
 @cache
 def n_cores() -> int:
     """Cores that this process may use."""
@@ -53,22 +47,29 @@ def n_cores() -> int:
     return own or 1
 
 
-def one_blas_thread(n_rows: int = _FEW_ROWS) -> AbstractContextManager[object]:
+class one_blas_thread:
     """A context in which BLAS uses one thread; for very few rows nothing is switched."""
-    if n_rows < _FEW_ROWS or _own.threads:
-        return nullcontext()
-    return _one_blas_thread()
 
+    def __init__(self, n_rows: int = _FEW_ROWS) -> None:
+        self._switches = n_rows >= _FEW_ROWS and not _own.threads
+        self._limit: Any = None
 
-@contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    most = max(_threads(), default=1)
-    _own.threads = min(most, n_cores())
-    try:
-        with _controller().limit(limits=1, user_api="blas") if most > 1 else nullcontext():
-            yield
-    finally:
-        _own.threads = 0
+    def __enter__(self) -> None:
+        if self._switches:
+            # asking takes a microsecond; switching takes a hundred
+            most = 1
+            for library in _controller().lib_controllers:
+                if library.user_api == "blas":
+                    most = max(most, library.num_threads)
+            if most > 1:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+            _own.threads = min(most, n_cores())
+
+    def __exit__(self, *_: object) -> None:
+        if self._switches:
+            _own.threads = 0
+            if self._limit is not None:
+                self._limit.restore_original_limits()
 
 
 def n_threads() -> int:

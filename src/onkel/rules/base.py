@@ -9,6 +9,7 @@ numbers that the rule itself carries from row to row (``first_state``) start at 
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +81,7 @@ class Rule(BaseEstimator):
     #: True when the rule works on single features, so that it needs a map with features from row 1
     by_feature = False
 
-    @property
+    @cached_property
     def number(self) -> int:
         """The rule's number in the compiled loops of this process."""
         return int(self.kind)

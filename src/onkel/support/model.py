@@ -183,18 +183,18 @@ class BudgetModel(SupportModel):
         rows = max(self.state[places.T], 1.0)
         return ((self.total[:, : self.size] + pending * A) / rows).astype(self.dtype)
 
-    def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def _learn_in_order(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         a = 0
         while a < X.shape[0]:
             b = min(a + self._block_rows(), X.shape[0])
-            self._walk_block(as_dense(X[a:b]), y[a:b], weight[a:b], P[a:b])
+            self._learn_part(as_dense(X[a:b]), y[a:b], weight[a:b], P[a:b])
             a = b
 
     def _block_rows(self) -> int:
         m = self.size if self.limit is None else self.limit
         return min(max(m // 2, _FEWEST_ROWS), MOST_ROWS)
 
-    def _walk_block(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def _learn_part(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         self._reserve(len(X))
         q = np.asarray(self.kernel.diagonal(X, self.gamma_), dtype=np.float64)
         self._learn(X, Rows(self.panel(X), q, y, weight, P), self._slots(len(X)))

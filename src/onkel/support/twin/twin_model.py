@@ -182,7 +182,7 @@ class TwinModel(SupportModel):
                 setattr(self, name, np.insert(array, position, 0, axis=0).copy())
         super().add_output(position)
 
-    def _walk(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def _learn_in_order(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         for a in range(0, X.shape[0], MOST_ROWS):
             part = slice(a, min(a + MOST_ROWS, X.shape[0]))
             self._reserve(part.stop - a)

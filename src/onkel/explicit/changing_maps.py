@@ -1,4 +1,10 @@
-"""NOGD's first phase: kernel learning until the support set is full, then features over it."""
+"""Training loops for maps that change while rows are learned, and which loop a map needs.
+
+:class:`Growing` is NOGD's first phase: kernel learning until the support set is full, then features
+over it. :class:`Moving` learns over landmarks that move with the rows (Si, Kumar & Li 2018,
+Algorithm 2, NOLANA). :class:`Aligning` sums rows with their labels, and changes the features on a
+schedule. Maps that move along the gradient of the loss have files of their own.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +13,18 @@ from typing import Any
 import numpy as np
 
 from onkel.explicit import loop
-from onkel.explicit.walk import Walk
+from onkel.explicit.learned_spectrum import LearnedSpectrum
+from onkel.explicit.reparameterized import LearnedByGradient
+from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights
+from onkel.maps.base import Change, FeatureMap
 from onkel.numerics.arrays import as_dense, with_zero_columns
 from onkel.rules import base as places
+from onkel.rules.base import Rule
 from onkel.state import Array, check, require
 
 
-class Growing(Walk):
+class Growing(TrainingLoop):
     """Keeps the rows that move f; once there are ``n_components``, they become the landmarks.
 
     Until then W holds the coefficients of the ``support`` vectors (s, d).
@@ -103,3 +113,87 @@ class Growing(Walk):
         most = self.weights.W.shape[1] if self.map.grows else 0
         require(size <= most, f"support: holds {size} rows; there are {most} at most")
         self.support = np.array(state["support"])
+
+
+class Moving(TrainingLoop):
+    """A row that moves a landmark is learned over the landmarks before its move (equation 11)."""
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        panel = self.map.panel(as_dense(X), weight)
+        while not panel.done:
+            rows = panel.walk()
+            self.weights.learn(panel.features(), y[rows], weight[rows], P[rows])
+            moved = panel.move()
+            if moved is not None:
+                before, after = moved
+                self.weights.carry_over(before, after, self.map.theta)
+
+    def settled(self) -> bool:
+        return False
+
+    def moves_few(self) -> bool:
+        return False
+
+
+class Aligning(TrainingLoop):
+    """Learns rows; until the map has settled, it chooses the features anew on a schedule."""
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        done, n = 0, X.shape[0]
+        while done < n and self.map.aligns:
+            done = self._learn_part(done, X, y, weight, P)
+        if done < n:
+            super().learn(X[done:], y[done:], weight[done:], P[done:])
+
+    def _learn_part(
+        self, done: int, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray
+    ) -> int:
+        """Learn rows up to the next solution, if it is near. Returns the rows done."""
+        m, most = self.map, self.map.rows_at_once()
+        # solutions are due at row numbers, whatever the blocks
+        due = m.rows_to_solution()
+        counted = np.flatnonzero(weight[done : done + most] > 0.0)
+        reached = counted.size >= due
+        stop = done + int(counted[due - 1]) + 1 if reached else min(done + most, X.shape[0])
+        rows = slice(done, stop)
+        phi = m.candidates_.all_features(X[rows])
+        self.weights.learn(m.candidates_.chosen(phi), y[rows], weight[rows], P[rows])
+        m.sums_.add(phi, self.weights.targets(y[rows]), weight[rows])
+        if reached:
+            self.weights.select(*m.solve())
+        return stop
+
+    def settled(self) -> bool:
+        return not self.map.aligns
+
+    def moves_few(self) -> bool:
+        return self.settled() and super().moves_few()
+
+    def add_output(self, position: int) -> None:
+        if self.map.aligns:
+            self.map.sums_.add_class(position)
+
+
+_LOOPS: dict[Change, type[TrainingLoop]] = {
+    Change.NEVER: TrainingLoop,
+    Change.BY_SUPPORT: Growing,
+    Change.BY_ROWS: Moving,
+    Change.BY_LABELS: Aligning,
+    Change.BY_LOSS: LearnedByGradient,
+}
+
+
+def training_loop_for(feature_map: FeatureMap, rule: Rule) -> type[TrainingLoop]:
+    """The training loop that ``feature_map`` needs.
+
+    Raises
+    ------
+    ValueError
+        For a kind of change that no training loop is written for.
+    """
+    change = feature_map.changes()
+    if change not in _LOOPS:
+        raise ValueError(f"map {feature_map.name!r}: changes() gives {change!r}, no Change")
+    if change == Change.BY_LOSS and rule.kind.exact:
+        return LearnedSpectrum
+    return _LOOPS[change]

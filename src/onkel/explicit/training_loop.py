@@ -1,8 +1,7 @@
-"""How rows are learned over a feature map: here, over fixed features.
+"""How rows are learned over a feature map: here, over fixed features, a sub-block at a time.
 
-Maps that change while rows are learned have walks of their own: :mod:`onkel.explicit.growing`,
-:mod:`~onkel.explicit.moving`, :mod:`~onkel.explicit.aligning`,
-:mod:`~onkel.explicit.reparameterized` and :mod:`~onkel.explicit.learned_spectrum`.
+Maps that change while rows are learned have training loops of their own: see
+:mod:`onkel.explicit.changing_maps`.
 """
 
 from __future__ import annotations
@@ -14,10 +13,15 @@ import numpy as np
 
 from onkel.explicit.features_ahead import Part, features_at_once, features_in_turn
 from onkel.explicit.weights import Weights
+from onkel.maps.base import Change
 from onkel.numerics.arrays import scratch
 
+# The features of a sub-block are to stay in a core's second-level cache while its rows are learned.
+_CACHE_BYTES = 1 << 20
+_MOST_ROWS, _FEWEST_ROWS = 512, 16
 
-class Walk:
+
+class TrainingLoop:
     """Learns rows in order; a subclass also changes the map on the way.
 
     Parameters
@@ -29,21 +33,22 @@ class Walk:
 
     def __init__(self, weights: Weights, feature_map: Any) -> None:
         self.weights, self.map = weights, feature_map
+        self._fewest_rows = max(_FEWEST_ROWS, feature_map.fewest_rows())
+        #: whether the map stays as it was fitted
+        self.map_stays = feature_map.changes() == Change.NEVER
 
     @staticmethod
     def n_weights(feature_map: Any) -> int:
         """Weights per output to begin with."""
         return int(feature_map.n_features_out_)
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        """Learn the rows X (n, d) in order; P (n, K) gets the scores before each."""
-        self.weights.learn(self.features(X), y, weight, P)
-
-    def learn_parts(
-        self, parts: list[Part], X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray
-    ) -> None:
-        """As :meth:`learn`, part by part; fixed features may be made ahead."""
-        if len(parts) == 1 or not self.settled():
+    def learn_block(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        """As :meth:`learn`, in sub-blocks; fixed features may be made ahead."""
+        parts = self.sub_blocks(X.shape[0])
+        if len(parts) == 1:
+            self.learn(X, y, weight, P)
+            return
+        if not self.settled():
             for a, b in parts:
                 self.learn(X[a:b], y[a:b], weight[a:b], P[a:b])
             return
@@ -57,6 +62,24 @@ class Walk:
         with closing(made(make, parts, m, dtype)) as features:
             for (a, b), Z in zip(parts, features, strict=True):
                 self.weights.learn(Z, y[a:b], weight[a:b], P[a:b])
+
+    def sub_blocks(self, n: int) -> list[Part]:
+        """Where the sub-blocks of n rows begin and end: their features fit a fast cache."""
+        if n == 1:
+            return [(0, 1)]
+        weights, feature_map = self.weights, self.map
+        width = max(weights.shape[1], feature_map.n_features_in_) * feature_map.dtype_.itemsize
+        rows = first = min(max(_CACHE_BYTES // width, self._fewest_rows), _MOST_ROWS)
+        if weights.matrix is not None:
+            # a block that an anchor cuts in two is solved in two parts
+            rows, first = weights.matrix.block_rows(rows)
+        starts = [0, *range(first, n, rows)] if n else []
+        return list(zip(starts, [*starts[1:], n], strict=False))
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+        """Learn the rows X (n, d) in order; P (n, K) gets the scores before each."""
+        room = scratch("features", (X.shape[0], self.weights.shape[1]), self.map.dtype_)
+        self.weights.learn(self.map.features(X, room), y, weight, P)
 
     def features(self, X: Any) -> np.ndarray:
         """Features (n, m) of rows X, in a scratch array."""
