@@ -1,1 +1,1 @@
-"""f as weights over explicit features: the model, its loop, and one file for each walk."""
+"""f as weights over explicit features: the model, its compiled loops, and its training loops."""
