@@ -39,7 +39,7 @@ def way_of(call):
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("fogd", (45, 12, 13)), ("okl", (200, 36, 20))], ids=["fogd", "okl"]
+    ("name", "most"), [("fogd", (45, 12, 13)), ("okl", (200, 36, 22))], ids=["fogd", "okl"]
 )
 def test_a_block_of_100_rows_passes_few_functions(name, most):
     rng = np.random.default_rng(0)

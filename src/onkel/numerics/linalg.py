@@ -22,6 +22,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri, spotrf, spotri
 from onkel.numerics.in_steps import finished
 from onkel.numerics.jit import jit
 
+_NOT_A_PLACE = "the matrix must be writeable and contiguous"
 _NUMBER = {"f": ctypes.c_float, "d": ctypes.c_double}
 
 
@@ -44,7 +45,8 @@ def cholesky_lower(C: np.ndarray) -> bool:
     Returns whether there is such an L. For a matrix in row order pass its transpose: then its upper
     triangle becomes Lᵀ.
     """
-    _check(C)
+    if not (C.flags.f_contiguous and C.flags.writeable):
+        raise ValueError(_NOT_A_PLACE)
     n, info = ctypes.c_int(len(C)), ctypes.c_int(0)
     potrf = _function("potrf", C.dtype.char, 5)
     potrf(_ref(ctypes.c_char(b"L")), _ref(n), C.ctypes.data, _ref(n), _ref(info))
@@ -54,7 +56,8 @@ def cholesky_lower(C: np.ndarray) -> bool:
 def _syrk(C: np.ndarray, A: np.ndarray, triangle: bytes, keep: float) -> None:
     """A triangle of C ← AᵀA + keep·C; A's rows are the columns of a matrix in Fortran order."""
     A = np.ascontiguousarray(A)
-    _check(C)
+    if not (C.flags.f_contiguous and C.flags.writeable):
+        raise ValueError(_NOT_A_PLACE)
     if C.shape != (A.shape[1], A.shape[1]) or C.dtype != A.dtype:
         raise ValueError(f"a matrix {C.shape} of {C.dtype} cannot take AᵀA of {A.shape}, {A.dtype}")
     number = _NUMBER[A.dtype.char]
@@ -63,11 +66,6 @@ def _syrk(C: np.ndarray, A: np.ndarray, triangle: bytes, keep: float) -> None:
         _ref(ctypes.c_char(triangle)), _ref(ctypes.c_char(b"N")), _ref(m), _ref(n),
         _ref(number(1.0)), A.ctypes.data, _ref(m), _ref(number(keep)), C.ctypes.data, _ref(m),
     )  # fmt: skip
-
-
-def _check(C: np.ndarray) -> None:
-    if not (C.flags.f_contiguous and C.flags.writeable):
-        raise ValueError("the matrix must be writeable and contiguous")
 
 
 _ref: Callable[[Any], Any] = ctypes.byref
