@@ -203,3 +203,13 @@ def test_what_does_not_fit_is_refused(tmp_path):
     live.save(tmp_path / "n.onkel")
     with pytest.raises(ValueError, match="with the target 'price'"):
         LiveModel.load(tmp_path / "n.onkel", target="cost")
+
+
+def test_a_regressor_answers_with_intervals():
+    live = LiveModel(_new(), level=0.9, say=pytest.fail)
+    assert "interval" not in live.take({"a": 0.0, "y": 0.0})
+    for t in range(1, 30):
+        live.take({"a": t % 5 + 0.5, "y": t % 5})
+    answer = live.take({"id": 1, "a": 1.5})
+    low, high = answer["interval"]
+    assert low < answer["prediction"] < high

@@ -65,6 +65,10 @@ class LiveOptions:
     proba: Annotated[
         bool, _option("--proba/--no-proba", "Whether answers have the classes' probabilities.")
     ] = True
+    level: Annotated[
+        float,
+        _option("--level", "Share of labels inside the answers' intervals, say 0.9; 0: none."),
+    ] = 0.0
     waiting: Annotated[
         int, _option("--waiting", "Rows that may wait for labels.", min=1, metavar="ROWS")
     ] = 100_000
@@ -114,7 +118,7 @@ def _model(options: LiveOptions, say: Callable[[str], object]) -> Any:
 
     how: dict[str, Any] = {
         "id": options.id, "exclude": names_in(options.exclude), "most": options.waiting,
-        "proba": options.proba, "say": say, "target": options.target,
+        "proba": options.proba, "level": options.level, "say": say, "target": options.target,
     }  # fmt: skip
     if options.model.exists():
         found = LiveModel.load(options.model, **how)

@@ -144,6 +144,18 @@ class LateLabels:
         return model.predict_proba_next(x, ahead, **more)[0] if is_fitted(model) else None
 
     @locked
+    def predict_interval(self, x: Any, level: float = 0.9) -> np.ndarray | None:
+        """Bounds (2,) of a row of a `StreamModel` that comes next, which is not kept.
+
+        See `StreamModel.predict_interval_next`. Before the first learned row: None.
+        """
+        x, group = self._row(x, None)
+        ahead, model = self._waiting.ahead(group), self.model
+        if not is_fitted(model.estimator):
+            return None
+        return model.predict_interval_next(_known(x, model), level, ahead)[0]
+
+    @locked
     def learn(self, id: Any, y: Any) -> Any:
         """Learn the row of an id, now that its label has come.
 

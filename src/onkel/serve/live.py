@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
@@ -41,6 +42,8 @@ class LiveModel:
         Rows that may wait for their labels.
     proba : bool
         Whether answers have the probabilities of classes, if the model has them.
+    level : float
+        Share of the labels of a regression inside the answers' intervals; 0: no intervals.
     say : callable
         Takes one line about an event that could not be used.
 
@@ -71,6 +74,7 @@ class LiveModel:
         exclude: Collection[str] = (),
         most: int = 100_000,
         proba: bool = True,
+        level: float = 0.0,
         say: Callable[[str], object] = print,
     ) -> None:
         known = None if model.encoder is None else model.encoder.target
@@ -86,6 +90,9 @@ class LiveModel:
         self.score = LiveScore(model.task)
         self._exclude = set(exclude)
         self._has_proba = proba and hasattr(model.estimator, "predict_proba")
+        if not 0.0 <= level < 1.0:
+            raise ValueError(f"level={level}: must be between 0 and 1, say 0.9")
+        self._level = level if model.task == "regression" else 0.0
         # labels learned by the time that each row was predicted
         self._known: dict[Any, int] = {}
         # ids that wait no more: whether they were learned, else forgotten
@@ -101,8 +108,8 @@ class LiveModel:
         """Take an event; the answer to it if it is a row, None if it is a label.
 
         An answer has the keys ``id``, ``prediction`` (None before the first label),
-        ``probabilities`` if there are, and ``model_rows``, the rows learned before it. The answer
-        to a bad row has an ``error`` instead.
+        ``probabilities`` or ``interval`` if there are, and ``model_rows``, the rows learned before
+        it. The answer to a bad row has an ``error`` instead.
         """
         x = {str(name): value for name, value in event.items()}
         id = x.pop(self.id, None)
@@ -176,6 +183,8 @@ class LiveModel:
             more["probabilities"] = dict(
                 zip(map(str, model.classes_), shares.tolist(), strict=True)
             )
+        if self._level and (bounds := late.predict_interval(x, self._level)) is not None:
+            more["interval"] = [v if math.isfinite(v) else None for v in bounds.tolist()]
         if id in late:
             raise DataError("a row with this id waits for its label already")
         learned, predicted = False, None
