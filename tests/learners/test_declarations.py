@@ -29,7 +29,7 @@ def test_every_parameter_is_keyword_only_and_described_with_its_default(cls):
 @pytest.mark.parametrize("cls", PUBLIC)
 def test_a_docstring_says_formula_use_attributes_errors_example_and_source(cls):
     titles = re.findall(r"^(\w+)\n-+$", cls.__doc__, re.MULTILINE)
-    composition = cls.__module__ == "onkel.learners.open"
+    composition = cls.__module__ == "onkel.learners.compose"
     wanted = ["Parameters", "Attributes", "Raises", "Examples", "Notes"]
     assert titles == wanted[:-1] if composition else wanted
     assert "nbytes_ : int" in cls.__doc__
@@ -42,7 +42,7 @@ def test_a_docstring_says_formula_use_attributes_errors_example_and_source(cls):
 
 def test_every_public_learner_has_a_row():
     there = {cls for row in ALGORITHMS.values() for cls in (row.classifier, row.regressor)}
-    assert there - {None} == {c for c in PUBLIC if c.__module__ != "onkel.learners.open"}
+    assert there - {None} == {c for c in PUBLIC if c.__module__ != "onkel.learners.compose"}
 
 
 def test_a_declaration_inherits_parameters_and_sections():

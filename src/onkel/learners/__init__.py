@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from onkel.learners.base import OnlineEstimator as OnlineEstimator
 from onkel.learners.classification import OnlineClassifier as OnlineClassifier
+from onkel.learners.compose import *
 from onkel.learners.named.fourier import *
 from onkel.learners.named.gradient import *
 from onkel.learners.named.learned_fourier import *
@@ -19,7 +20,6 @@ from onkel.learners.named.passive_aggressive import *
 from onkel.learners.named.pegasos import *
 from onkel.learners.named.perceptrons import *
 from onkel.learners.named.twin import *
-from onkel.learners.open import *
 from onkel.learners.regression import OnlineRegressor as OnlineRegressor
 
 if not TYPE_CHECKING:  # type checkers take what is imported

@@ -10,13 +10,13 @@ from typing import Any
 
 from onkel.budgets import make_budget
 from onkel.kernels import make_kernel
-from onkel.learners.declaration import parameters
-from onkel.learners.open import (
+from onkel.learners.compose import (
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
     SupportKernelClassifier,
     SupportKernelRegressor,
 )
+from onkel.learners.declaration import parameters
 from onkel.learners.table import ALGORITHMS, make
 from onkel.maps import make_map
 from onkel.rules import make_rule
