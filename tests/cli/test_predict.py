@@ -201,6 +201,26 @@ def test_predictions_appear_as_rows_arrive(folder):
     assert process.wait(timeout=60) == 0
 
 
+@pytest.mark.parametrize("learned", [True, False])
+def test_whole_numbers_of_json_are_handed_on_exactly(tmp_path, learned):
+    keys = [10**16 + 7919 * k * k + 1 for k in range(200)]
+    rows = [
+        {"id": key, "a": k % 3, "late": k if k < 150 else k + 0.5, "y": k % 2}
+        for k, key in enumerate(keys)
+    ]
+    (tmp_path / "k.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    how = "--keep-columns" if learned else "--exclude"
+    learn = "learn", tmp_path / "k.jsonl", "-t", "y", "-a", "fogd", how, "id"
+    run(*learn, "-o", tmp_path / "k.onkel")
+    assert ("id" in onkel.load(tmp_path / "k.onkel").encoder.kinds) == learned
+    more = "predict", tmp_path / "k.onkel", tmp_path / "k.jsonl", "-o", tmp_path / "p.csv"
+    result = run(*more, "--keep", "id,late")
+    assert result.exit_code == 0, result.output
+    kept = [line.split(",") for line in (tmp_path / "p.csv").read_text().splitlines()[1:]]
+    assert [row[0] for row in kept] == [str(key) for key in keys]
+    assert [float(row[1]) for row in kept] == [row["late"] for row in rows]
+
+
 def test_keys_are_handed_on_as_they_are_written(tmp_path):
     """No digit is rounded and no zero lost, even if the model learned from them."""
     keys = [10**16 + 7919 * k * k for k in range(200)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -28,6 +30,8 @@ def csv(path, rows, header="x,y", sep=","):
         ("$1 200.50", "point", 1200.5), ("-$3", "point", -3), ("€ 5", "point", 5),
         ("−4.5", "point", -4.5), ("1\u202f000 €", "point", 1000), ("1'000", "point", 1000),
         ("1.234,5", "comma", 1234.5), ("0,5", "comma", 0.5), ("1 200,50 EUR", "comma", 1200.5),
+        ("($1,234.50)", "point", -1234.5), ("(7)", "point", -7), ("( 1.200,5 EUR)", "comma", -1200.5),
+        ("(-7)", "point", None), ("(7", "point", None), ("()", "point", None),
         ("1,5", "point", None), ("1.2.3", "point", None), ("1,23,456", "point", None),
         ("x", "point", None), ("", "point", None),
     ],
@@ -171,3 +175,26 @@ def test_a_header_that_stands_there_again(tmp_path):
     f = csv(tmp_path / "a.csv", [(1, 0), (2, 1), ("x", "y"), *((k, k % 2) for k in range(40))])
     with pytest.raises(DataError, match="the header stands here again"):
         list(open_stream(f, target="y"))
+
+
+def test_money_owed_is_a_number(tmp_path):
+    money = ["($1,234.50)", "$17.00", "$1,000.25", "($3.00)"] * 10
+    path = csv(tmp_path / "a.csv", [(f'"{value}"', k % 2) for k, value in enumerate(money)])
+    stream = open_stream(path, target="y")
+    assert stream.encoder.kinds == {"x": "number"}
+    X = np.concatenate([block.X for block in stream])
+    assert X[:2, 0].tolist() == [-1234.5, 17.0]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_labels_lose_the_blanks_around_them(tmp_path, ending):
+    labels = ["spam", " spam", "ham ", "ham"] * 10
+    path = tmp_path / f"a.{ending}"
+    if ending == "csv":
+        csv(path, enumerate(labels))
+    elif ending == "jsonl":
+        path.write_text("\n".join(f'{{"x": {k}, "y": "{y}"}}' for k, y in enumerate(labels)))
+    else:
+        pq.write_table(pa.table({"x": range(40), "y": labels}), path)
+    y = np.concatenate([block.y for block in open_stream(path, target="y")])
+    assert np.unique(y).tolist() == ["ham", "spam"]

@@ -67,10 +67,11 @@ _BLANK = r"[ \u00a0\u2009\u202f]"
 def _number(decimal: str, thousands: str) -> re.Pattern[str]:
     grouped = rf"\d{{1,3}}(?:(?:{_BLANK}|['’{thousands}])\d{{3}})+"
     value = rf"(?:(?!0{thousands}){grouped}|\d+)?(?:{decimal}\d*)?(?:[eE][+-]?\d+)?"
-    return re.compile(
-        rf"{_SIGN}{_BLANK}?{_MONEY}{_BLANK}?({_SIGN}(?=\d|{decimal}\d){value})"
-        rf"{_BLANK}?(?:%|{_MONEY})"
-    )
+    amount, unit = rf"(?=\d|{decimal}\d){value}", rf"{_BLANK}?(?:%|{_MONEY})"
+    signed = rf"{_SIGN}{_BLANK}?{_MONEY}{_BLANK}?({_SIGN}{amount}){unit}"
+    # accountants put what is owed in parentheses
+    owed = rf"\({_BLANK}?{_MONEY}{_BLANK}?({amount}){unit}{_BLANK}?\)"
+    return re.compile(rf"{signed}|{owed}")
 
 
 # This share of the values decides what a column is; the odd value is refused with its row.
@@ -121,10 +122,10 @@ def _number_of(value: str, form: str) -> float:
     found = _NUMBERS[form].fullmatch(value)
     if found is None:
         return math.nan
-    text = re.sub(rf"{_BLANK}|['’]", "", found[1].translate(_SIGNS))
+    text = re.sub(rf"{_BLANK}|['’]", "", (found[1] or found[2]).translate(_SIGNS))
     text = text.replace(",", "") if form == "point" else text.replace(".", "").replace(",", ".")
     number = float(text)
-    return -number if value[0] in "-−" and text[0] != "-" else number
+    return -number if value[0] in "-−(" and text[0] != "-" else number
 
 
 def time_form(values: Sequence[str], dates: str | None) -> str | None:

@@ -162,15 +162,15 @@ def target_values(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The target as str, int64, float64 or bool, and a mask of missing ones (None if none are).
 
+    Labels lose the blanks around them, as the texts of columns do.
     An infinite target is an error that names the row.
     """
     t = array.type
     kind = kind_of(t)
     if kind == "text":
         codes, known = categories(array, name)
-        labels = np.array(known if known else [""], dtype=str)
-        bare = [label.strip() for label in labels.tolist()]
-        gone = (codes < 0) | np.isin(bare, [*_NULLS, *na_values])[codes]
+        labels = np.array([label.strip() for label in known] or [""], dtype=str)
+        gone = (codes < 0) | np.isin(labels, [*_NULLS, *na_values])[codes]
         values = labels[codes]
     elif kind is None:
         raise DataError(f"{what} is of type {t}; labels or numbers are expected", column=name)

@@ -147,6 +147,9 @@ class JsonlSource(TextSource):
 
     def _type_of(self, name: str, column: Any) -> pa.DataType:
         t = column.type
+        as_written = name in self.reading.keep and self.kinds.get(name, "number") == "number"
+        if as_written and pa.types.is_integer(t):
+            return t
         if self.kinds.get(name, "time") not in ("time", "empty"):
             return _TYPES[self.kinds[name]]
         if pa.types.is_integer(t) and name == self.target:
@@ -200,12 +203,12 @@ class JsonlSource(TextSource):
         if self._awaits():
             schema |= self._new_keys(lines)
         good = _readable(lines, schema)
-        target = self.target or ""
-        if good < len(lines) and pa.types.is_integer(schema.get(target, pa.null())):
-            wide = _readable(lines, schema | {target: pa.float64()})
-            if wide > good:
-                good = wide
-                schema[target] = self.types[target] = pa.float64()
+        whole = [name for name, t in schema.items() if pa.types.is_integer(t)]
+        for names in (*([name] for name in whole), whole):
+            wider = schema | dict.fromkeys(names, pa.float64())
+            if good < len(lines) and (wide := _readable(lines, wider)) > good:
+                good, schema = wide, wider
+                self.types |= dict.fromkeys(names, pa.float64())
                 self.version += 1
         failure = _reason(*lines[good], good, schema) if good < len(lines) else None
         late = schema.keys() - self._schema().keys()
