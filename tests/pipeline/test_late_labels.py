@@ -227,12 +227,42 @@ def test_the_model_and_the_number_that_may_wait_are_checked():
         LateLabels(OnlineKernelRegressor(), most="3")
 
 
-def test_what_cannot_be_saved_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("id", "why"),
+    [
+        ((1, 2), r"id \(1, 2\): tuple cannot be written"),
+        ([1], "list cannot be written"),
+        (frozenset({1}), "frozenset cannot be written"),
+        (float("nan"), "id nan: is missing"),
+        (pd.NaT, "is missing"),
+        (np.float64("nan"), "is missing"),
+    ],
+)
+def test_an_id_that_cannot_be_saved_is_refused_at_once(id, why, tmp_path):
     late = LateLabels(OnlineKernelRegressor(**PARAMS))
-    late.predict((1, 2), [0.0, 1.0])
-    with pytest.raises(TypeError, match=r"id \(1, 2\): tuple cannot be written"):
-        late.save(tmp_path / "late.onkel")
-    assert not list(tmp_path.iterdir())
+    with pytest.raises(DataError, match=why):
+        late.predict(id, [0.0, 1.0])
+    assert late.n_waiting == 0
+    for good in ("a", 1, 2.5, np.int64(7), None, datetime(2024, 1, 2)):
+        late.predict(good, [0.0, 1.0])
+    late.save(tmp_path / "late.onkel")
+    assert load(tmp_path / "late.onkel").n_waiting == 6
+
+
+def test_a_dict_with_a_new_key_is_taken(tmp_path):
+    X, y, _ = _rows()
+    late = LateLabels(StreamModel(OnlineKernelRegressor(**PARAMS)))
+    for t in range(60):
+        late.predict(t, {"a": X[t, 0], "b": X[t, 1]})
+        late.learn(t, y[t])
+    twin = deepcopy(late)
+    told = late.predict("new", {"a": 0.5, "b": 1.0, "c": 3.0})
+    assert told == twin.predict("new", {"a": 0.5, "b": 1.0})
+    late.save(tmp_path / "late.onkel")
+    for one in (late, load(tmp_path / "late.onkel")):
+        one.learn("new", 1.0)
+        assert list(one.model.encoder.kinds) == ["a", "b", "c"]
+        assert np.isfinite(one.predict("next", {"a": 0.5, "b": 1.0, "c": 2.0}))
 
 
 @pytest.mark.parametrize(

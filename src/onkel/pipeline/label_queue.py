@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from onkel.columns.notation import is_missing
+from onkel.errors import DataError
 from onkel.state import Field, Listed, Number, Sizes, Whole, check, require
 
 _TIMES: dict[str, Any] = {"datetime": datetime, "date": date, "time": time}
@@ -219,6 +220,16 @@ def _unpacked(state: dict[str, Any], n: int) -> list[Any]:
     require(right, f"X: must be {n} rows of {max(widths)} numbers")
     assert X is not None
     return [np.ascontiguousarray(X[i : i + 1, :d]) for i, d in enumerate(widths)]
+
+
+def check_id(id: Any) -> None:
+    """DataError for an id by which no label can come, or which a model file cannot hold."""
+    if id is not None and is_missing(id):
+        raise DataError(f"id {id!r}: is missing; every row needs one, by which its label comes")
+    try:
+        _plain(id, f"id {id!r}")
+    except TypeError as error:
+        raise DataError(f"{error}; give a text, a number or a time") from None
 
 
 def _cell(value: Any, where: str) -> Any:

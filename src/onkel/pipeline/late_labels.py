@@ -15,7 +15,7 @@ from onkel.learners.checking import by_group
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense, as_values
 from onkel.persistence.contents import model_of_part, part_of
-from onkel.pipeline.label_queue import LabelQueue, Waiting
+from onkel.pipeline.label_queue import LabelQueue, Waiting, check_id
 from onkel.pipeline.rows import NamedRow, extra_columns
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
@@ -96,7 +96,7 @@ class LateLabels:
 
         Parameters
         ----------
-        id : str, int or anything hashable
+        id : str, number or time
             Names the row; its label comes with the same id.
         x : dict, or array of shape (d,)
             The row; a copy is kept. Give a dict to a `StreamModel` of a table. Columns that the
@@ -115,8 +115,10 @@ class LateLabels:
         Raises
         ------
         DataError
-            A row with this id already waits, or the row is bad. It is not kept.
+            A row with this id already waits, no model file could hold the id, or the row is bad.
+            It is not kept.
         """
+        check_id(id)
         if id in self._waiting:
             raise DataError(f"id {id!r}: a row with this id waits for its label already")
         x, group = self._row(x, group)
@@ -192,8 +194,8 @@ class LateLabels:
         Raises
         ------
         TypeError
-            An id or a value of a row is neither text, a number, a time nor None. The error names
-            it, and nothing is written.
+            A value of a row is neither text, a number, a time nor None. The error names it, and
+            nothing is written.
         """
         persistence.save(self, path)
 
