@@ -236,3 +236,69 @@ def test_keys_are_handed_on_as_they_are_written(tmp_path):
     assert [row[0] for row in kept[1:]] == [f'"{key}"' for key in keys]
     assert kept[2][1] == '"00001"'
     assert [row[2] for row in kept] == alone
+
+
+def _series(path, n, seed, without=()):
+    """Rows of a target that stays near its last value; those of ``without`` have none."""
+    rng = np.random.default_rng(seed)
+    y = np.cumsum(rng.normal(size=n)).round(4)
+    x = rng.normal(size=n).round(4)
+    lines = [f"{a},{'' if i in without else b}" for i, (a, b) in enumerate(zip(x, y, strict=True))]
+    path.write_text("\n".join(["x,y", *lines]) + "\n")
+    return y
+
+
+def test_rows_without_a_target_are_left_out_of_the_score(tmp_path):
+    rows, new, model = tmp_path / "rows.csv", tmp_path / "new.csv", tmp_path / "m.onkel"
+    _series(rows, 300, 0)
+    y = _series(new, 40, 1, without=(7, 30))
+    assert run("learn", rows, "-t", "y", "-a", "pa", "--save", model).exit_code == 0
+    result = run("predict", model, new, "--out", tmp_path / "p.csv")
+    assert result.exit_code == 0, result.stderr
+    known = np.delete(np.arange(40), [7, 30])
+    e = _read(tmp_path / "p.csv")["prediction"].to_numpy()[known] - y[known]
+    assert f"RMSE {np.sqrt(e @ e / 38):.4g}" in result.stderr
+    assert "(2 rows without it)" in result.stderr
+
+
+def test_labels_that_are_missing_are_no_mistakes(folder, tmp_path):
+    rows = _write(tmp_path / "rows.csv", 60, 4, ["a", "b", "place", "label"])
+    whole = run("predict", folder / "cls.onkel", rows, "--out", tmp_path / "p.csv")
+    lines = rows.read_text().splitlines()
+    right = _read(tmp_path / "p.csv")["prediction"].to_pylist()
+    k = next(k for k in range(60) if lines[k + 1].endswith(right[k]))
+    lines[k + 1] = lines[k + 1].rsplit(",", 1)[0] + ","
+    rows.write_text("\n".join(lines) + "\n")
+    result = run("predict", folder / "cls.onkel", rows, "--out", tmp_path / "p.csv")
+    mistakes = sum(not lines[i + 1].endswith(right[i]) for i in range(60) if i != k)
+    assert "60 rows" not in whole.stderr
+    assert f"mistakes {100 * mistakes / 59:.2f} %" in result.stderr
+    assert "(1 row without it)" in result.stderr
+
+
+def test_next_rows_are_predicted_from_the_last_labels(tmp_path):
+    rows, new, model = tmp_path / "rows.csv", tmp_path / "new.csv", tmp_path / "m.onkel"
+    _series(rows, 400, 0)
+    table = pc.read_csv(rows)
+    pc.write_csv(table.slice(300), new)
+    pc.write_csv(table.slice(0, 300), rows)
+    options = ["--set", "speed=fast", "--set", "n_components=30", "--save", model]
+    assert run("learn", rows, "-t", "y", *options).exit_code == 0
+    alone = run("predict", model, new, "--out", tmp_path / "p.csv")
+    assert "--next uses them" in alone.stderr
+    result = run("predict", model, new, "--next", "--out", tmp_path / "p.csv", "--intervals", "90")
+    assert result.exit_code == 0, result.stderr
+    assert "--next uses them" not in result.stderr
+    found, loaded = _read(tmp_path / "p.csv"), onkel.load(model)
+    np.testing.assert_allclose(
+        found["prediction"].to_numpy(), loaded.predict_next(table.slice(300))
+    )
+    bounds = np.column_stack([found["prediction_low"], found["prediction_high"]])
+    wanted = loaded.predict_interval_next(table.slice(300), 0.9)
+    np.testing.assert_allclose(bounds, wanted)
+
+
+def test_next_says_what_it_cannot_do(folder, tmp_path):
+    result = run("predict", folder / "cls.onkel", folder / "new.csv", "--next", "--scores")
+    assert result.exit_code == 2
+    assert "ask for --proba" in result.stderr

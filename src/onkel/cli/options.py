@@ -270,4 +270,12 @@ IntervalsOfRun = Annotated[
             "targets, say 90 (%) or 0.9, and measure them (regression).", metavar="SHARE",
             panel=OUTPUT),
 ]  # fmt: skip
+Next = Annotated[
+    bool,
+    _option(
+        "--next",
+        help="The rows come right after those that were learned: the default also predicts from "
+        "the last labels.",
+    ),
+]
 Scores = Annotated[bool, _option("--scores", help="Also write scores.", panel=OUTPUT)]

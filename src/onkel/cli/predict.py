@@ -26,6 +26,7 @@ class PredictOptions:
     proba: options.Proba = False
     scores: options.Scores = False
     intervals: options.Intervals = None
+    next: options.Next = False
     keep: options.Keep = None
     sep: options.Sep = None
     encoding: options.Encoding = None
@@ -35,7 +36,8 @@ class PredictOptions:
 def predict(options: PredictOptions) -> None:
     """Predict the rows of a source, in order.
 
-    Columns are found by name. If the target is there, the score is shown.
+    Columns are found by name. If the target is there, the score is shown. Each row is predicted by
+    itself; with --next, also from the labels before, as `onkel learn` does.
 
     Example: onkel predict flights.onkel new.csv --out predictions.parquet
     """
@@ -58,7 +60,18 @@ def predict(options: PredictOptions) -> None:
             raise ValueError(f"{source_name(options.sources)}: there are no rows to predict")
     note(count(rows, "prediction") + (f" in {options.out}" if options.out != "-" else ""))
     if score.n_rows:
-        note(f"{score.text()} on the target {model.encoder.target!r}")
+        left_out = f" ({count(score.n_missing, 'row')} without it)" if score.n_missing else ""
+        note(f"{score.text()} on the target {model.encoder.target!r}{left_out}")
+    if _remembers(model) and not options.next:
+        note(
+            "each row was predicted by itself, without the labels before; where the rows come "
+            "right after those that were learned, --next uses them"
+        )
+
+
+def _remembers(model: Any) -> bool:
+    """Whether the learner also predicts from the last labels."""
+    return getattr(model.estimator, "memory_", None) is not None
 
 
 def _load(path: str) -> Any:
@@ -80,6 +93,13 @@ def _check(options: PredictOptions, model: Any) -> None:
     if clash:
         raise ValueError(f"--keep {clash.pop()}: the predictions have that name")
     _check_intervals(options, model)
+    if options.next and model.settings.get("group"):
+        raise ValueError(
+            f"--next: this model was learned by group ({model.settings['group']!r}); "
+            "'onkel live' and model.predict_next(rows) predict the next rows of groups"
+        )
+    if options.next and options.scores:
+        raise ValueError("--next and --scores: scores are of rows by themselves; ask for --proba")
     if options.missing == "skip":
         raise ValueError(
             "--missing skip: predictions would no longer line up with their rows; "
@@ -122,18 +142,30 @@ def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, An
     extra = [name for name in extra if name not in _names(options.keep)]
     if extra:
         note(f"left out, as the model never had them: {', '.join(extra)}")
+    done = 0
     for block in watched(stream, "predicting", stream.n_rows):
-        columns = stream.kept(block.n_rows)
-        columns |= {"prediction": model.predict_features(block.X)}
-        level = share(options.intervals)
-        if level is not None:
-            bounds = model.interval_features(block.X, level)
-            columns |= dict(zip(_BOUNDS, bounds.T, strict=True))
-        if options.scores:
-            columns |= _by_class(model, "score", model.decision_features(block.X))
-        if options.proba:
-            columns |= _by_class(model, "proba", model.proba_features(block.X))
+        columns = stream.kept(block.n_rows) | _predictions(options, model, block.X, done)
+        done += block.n_rows
         yield columns, block.y
+
+
+def _predictions(options: PredictOptions, model: Any, X: Any, done: int) -> dict[str, Any]:
+    """The columns of predictions for features X, of which ``done`` rows came before."""
+    level = share(options.intervals)
+    if options.next:
+        columns: dict[str, Any] = {"prediction": model.next_features(X, done)}
+        bounds = None if level is None else model.next_intervals(X, level, done)
+    else:
+        columns = {"prediction": model.predict_features(X)}
+        bounds = None if level is None else model.interval_features(X, level)
+    if bounds is not None:
+        columns |= dict(zip(_BOUNDS, bounds.T, strict=True))
+    if options.scores:
+        columns |= _by_class(model, "score", model.decision_features(X))
+    if options.proba:
+        probabilities = model.next_proba(X, done) if options.next else model.proba_features(X)
+        columns |= _by_class(model, "proba", probabilities)
+    return columns
 
 
 def _by_class(model: Any, name: str, values: Any) -> dict[str, Any]:
