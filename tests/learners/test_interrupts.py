@@ -12,7 +12,7 @@ import pytest
 
 from onkel import make
 from onkel.model.contract import Model
-from onkel.model.transaction import SignalsWait, signals_wait
+from onkel.numerics.signals import SignalsWait, signals_wait
 
 NAMES = ["ogd", "bogd", "pa", "nogd", "rrf", "okl", "krls", "fogd"]
 BLOCK = 90

@@ -120,7 +120,7 @@ FORKED = """
 import os, signal, sys, threading, time
 import numpy as np
 from onkel import make
-from onkel.model.transaction import signals_wait
+from onkel.numerics.signals import signals_wait
 from onkel.pipeline import StreamModel
 
 X = np.random.default_rng(0).normal(size=(50, 2))

@@ -3,7 +3,8 @@
 Four things come in the way of learning, and each has its answer here:
 
 * another thread: a method that is :func:`locked` runs alone;
-* a signal, such as Ctrl-C: it waits until the rows in hand are learned (:class:`SignalsWait`);
+* a signal, such as Ctrl-C: it waits until the rows in hand are learned
+  (:mod:`onkel.numerics.signals`);
 * a row after which the model would not be finite: it is undone and refused, and so is anything else
   that breaks off the learning of rows (:func:`learn_or_undo`);
 * any other failure: what it began is as it was before (:func:`undone_on_failure`).
@@ -19,18 +20,17 @@ from __future__ import annotations
 
 import copy
 import os
-import signal
 import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from types import FrameType
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from onkel.errors import DivergenceError
+from onkel.numerics.signals import signals_wait
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -38,15 +38,6 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 _PERIOD, _BYTES_A_ROW = 256, 1 << 14
 # Chosen once and never changed: a snapshot shares them.
 _SHARED = ("kernel", "rule", "budget", "undo_log")
-# The functions in C: those of the module spend microseconds on names for numbers.
-_get_handler = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
-_set_handler = getattr(signal.signal, "__wrapped__", signal.signal)
-# What a handler in Python may answer by an exception.
-_SIGNALS = tuple(
-    getattr(signal, name)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2")
-    if hasattr(signal, name)
-)
 
 
 # ---- other threads -----------------------------------------------------------------------------
@@ -80,69 +71,10 @@ def locked(method: _Method) -> _Method:
     return alone  # type: ignore[return-value]
 
 
-# ---- signals -----------------------------------------------------------------------------------
-
-
-class SignalsWait:
-    """A section that no signal interrupts: those that come are sent again at its end.
-
-    Python runs handlers in the main thread alone; in other threads nothing has to wait. Sections
-    may be nested: the outermost counts. A section should take well under a second.
-    """
-
-    def __init__(self) -> None:
-        self._depth, self._thread = 0, 0
-        self._before: list[tuple[int, Any]] = []
-        self._came: list[int] = []
-
-    def __enter__(self) -> None:
-        if threading.get_ident() != threading.main_thread().ident:
-            return
-        if self._depth == 0:
-            self._thread = threading.get_ident()
-            for number in _SIGNALS:
-                handler = _get_handler(number)
-                if callable(handler) and handler is not self._note:
-                    # first noted, then changed: a signal in between finds its own handler
-                    self._before.append((number, handler))
-                    _set_handler(number, self._note)
-        self._depth += 1
-
-    def __exit__(self, *_: object) -> None:
-        if threading.get_ident() != threading.main_thread().ident:
-            return
-        self._depth -= 1
-        if self._depth == 0:
-            self._restore()
-            came, self._came = self._came, []
-            for number in came:
-                signal.raise_signal(number)
-
-    def _restore(self) -> None:
-        before, self._before = self._before, []
-        for number, handler in before:
-            _set_handler(number, handler)
-
-    def leave_if_forked(self) -> None:
-        """In a forked process: leave a section that a thread of the parent alone is in."""
-        if self._depth and self._thread != threading.get_ident():
-            self._restore()
-            self._depth, self._came = 0, []
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if number not in self._came:
-            self._came.append(number)
-
-
-#: the sections of this process
-signals_wait = SignalsWait()
-
-
 def _after_fork() -> None:
     """The one thread of a forked process waits for none of its parent's."""
     for lock in list(_locks):
         lock.held = threading.RLock()
-    signals_wait.leave_if_forked()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,0 +1,82 @@
+"""Sections that no signal breaks off: they are done whole, and then the signal is sent again.
+
+Ctrl-C may come anywhere. In the middle of an update it would leave a model half learned, and in the
+middle of compiling or loading a loop it would leave Numba's tables so that the next call crashes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+# The functions in C: those of the module spend microseconds on names for numbers.
+_get_handler = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+_set_handler = getattr(signal.signal, "__wrapped__", signal.signal)
+# What a handler in Python may answer by an exception.
+_SIGNALS = tuple(
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2")
+    if hasattr(signal, name)
+)
+
+
+class SignalsWait:
+    """A section that no signal interrupts: those that come are sent again at its end.
+
+    Python runs handlers in the main thread alone; in other threads nothing has to wait. Sections
+    may be nested: the outermost counts. A section should take well under a second; compiling a
+    loop for the first time takes longer.
+    """
+
+    def __init__(self) -> None:
+        self._depth, self._thread = 0, 0
+        self._before: list[tuple[int, Any]] = []
+        self._came: list[int] = []
+
+    def __enter__(self) -> None:
+        if threading.get_ident() != threading.main_thread().ident:
+            return
+        if self._depth == 0:
+            self._thread = threading.get_ident()
+            for number in _SIGNALS:
+                handler = _get_handler(number)
+                if callable(handler) and handler is not self._note:
+                    # first noted, then changed: a signal in between finds its own handler
+                    self._before.append((number, handler))
+                    _set_handler(number, self._note)
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        if threading.get_ident() != threading.main_thread().ident:
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            self._restore()
+            came, self._came = self._came, []
+            for number in came:
+                signal.raise_signal(number)
+
+    def _restore(self) -> None:
+        before, self._before = self._before, []
+        for number, handler in before:
+            _set_handler(number, handler)
+
+    def leave_if_forked(self) -> None:
+        """In a forked process: leave a section that a thread of the parent alone is in."""
+        if self._depth and self._thread != threading.get_ident():
+            self._restore()
+            self._depth, self._came = 0, []
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if number not in self._came:
+            self._came.append(number)
+
+
+#: the sections of this process
+signals_wait = SignalsWait()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=signals_wait.leave_if_forked)
