@@ -22,7 +22,10 @@ from onkel.serve import LiveModel
 
 ONKEL = [sys.executable, "-m", "onkel"]
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them"),
+]
 
 
 def _row(t, **more):

@@ -20,7 +20,10 @@ from onkel.cli.signals import Interrupts
 
 ONKEL = [sys.executable, "-m", "onkel"]
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them"),
+]
 
 
 def _csv(n, seed=0):

@@ -17,7 +17,7 @@ from onkel.distributed.tasks import SAMPLED, Plan, learn_sample
 from onkel.errors import DataError, MergeError
 
 PARTS, ROWS = 12, 700
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture(scope="module")

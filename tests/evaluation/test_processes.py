@@ -17,6 +17,8 @@ from onkel.evaluation.processes import in_processes, jobs_for
 from onkel.evaluation.search import race
 from onkel.numerics.threads import n_cores
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def rows():

@@ -12,6 +12,8 @@ from onkel import ALGORITHMS, load
 from onkel.errors import ModelFileError
 from onkel.learners import FOGDClassifier
 
+pytestmark = pytest.mark.slow
+
 CASES = [f"{name}:{task}" for name, row in ALGORITHMS.items() for task in row.tasks]
 CASES.append("stream:regression")
 # a mutation of a small learner takes some milliseconds

@@ -14,6 +14,8 @@ from tests.fuzz.conftest import SECONDS
 
 from onkel import ALGORITHMS, load
 
+pytestmark = pytest.mark.slow
+
 CASES = [f"{name}:{task}" for name, row in ALGORITHMS.items() for task in row.tasks]
 EACH = max(1, int(SECONDS * 4 / len(CASES)))
 FIRST = int(os.environ.get("ONKEL_FUZZ_SEED", "0"))

@@ -7,6 +7,8 @@ import pytest
 
 from onkel.algorithms import ALGORITHMS, make
 
+pytestmark = pytest.mark.slow
+
 # f is linear in the columns
 LINEAR = {"pa", "adagrad"}
 # B terms of size 1/(αt): no α suits both the first rows and the thousandth

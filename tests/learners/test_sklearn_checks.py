@@ -13,6 +13,8 @@ from tests.learners.conftest import shared_path
 
 from onkel import learners, maps
 
+pytestmark = pytest.mark.slow
+
 ABSTRACT = ("OnlineEstimator", "OnlineClassifier", "OnlineRegressor")
 ESTIMATORS = [getattr(learners, name) for name in learners.__all__ if name not in ABSTRACT]
 SMALL = {"n_components": 20, "random_state": 0, "speed": "fast"}

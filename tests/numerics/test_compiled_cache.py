@@ -16,9 +16,12 @@ from numba.core.caching import IndexDataCacheFile
 from onkel.numerics import cache
 from onkel.numerics.jit import jit, jit_inline
 
-pytestmark = pytest.mark.skipif(
-    bool(numba.config.DISABLE_JIT), reason="there is no cache without the compiler"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        bool(numba.config.DISABLE_JIT), reason="there is no cache without the compiler"
+    ),
+]
 
 
 def twice(x):

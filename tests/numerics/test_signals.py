@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled"),
+]
 
 SCRIPT = """
 import signal, sys

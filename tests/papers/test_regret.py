@@ -17,6 +17,8 @@ from papers.olk import (
     stream,
 )
 
+pytestmark = pytest.mark.slow
+
 HORIZONS = (64, 128, 256, 512, 1024)
 
 
