@@ -244,6 +244,7 @@ def test_one_kernel_row_a_removal_gives_the_predictions_of_the_whole_matrix(
     np.testing.assert_allclose(P, expected, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.compiled
 def test_a_large_budget_takes_memory_in_its_order_only():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((2000, D))
