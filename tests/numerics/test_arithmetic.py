@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from onkel.maps.fourier import sincos_block
-from onkel.numerics.arrays import scratch
 from onkel.numerics.jit import axpy, dot, first_least, jit
 from onkel.numerics.pairwise import exp2, gaussian_block
+from onkel.numerics.threads import scratch
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 8e-7), ("float64", 2e-15)])

@@ -14,8 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from onkel.numerics.arrays import scratch
-from onkel.numerics.threads import helpers, n_threads, side_by_side
+from onkel.numerics.threads import helpers, n_threads, scratch, side_by_side
 
 # Buffers for parts that wait or are being learned. With one alone the threads would wait for each
 # other at every part, and the system puts threads that wake each other on one core.

@@ -14,7 +14,7 @@ import numpy as np
 from onkel.explicit.features_ahead import Part, features_at_once, features_in_turn
 from onkel.explicit.weights import Weights
 from onkel.maps.base import Change
-from onkel.numerics.arrays import scratch
+from onkel.numerics.threads import scratch
 
 # The features of a sub-block are to stay in a core's second-level cache while its rows are learned.
 _CACHE_BYTES = 1 << 20

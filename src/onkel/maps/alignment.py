@@ -25,8 +25,8 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from onkel.maps.fourier import row_turns, turns_of
-from onkel.numerics.arrays import scratch
 from onkel.numerics.jit import cos_block, jit
+from onkel.numerics.threads import scratch
 from onkel.state import Array, Fields, Number, Stateful, Whole, require
 
 _TURN = 1.0 / (2.0 * math.pi)

@@ -15,8 +15,9 @@ import numpy as np
 
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.fourier import SpectralFeatures, sincos_block
-from onkel.numerics.arrays import as_dense, scratch
+from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit, jit_inline
+from onkel.numerics.threads import scratch
 from onkel.state import Array, Fields, Number, Whole, check
 
 #: rows transformed side by side: two or four vector registers in float32

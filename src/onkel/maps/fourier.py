@@ -11,8 +11,8 @@ import numpy as np
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
-from onkel.numerics.arrays import scratch
 from onkel.numerics.jit import axpy, jit, sincos_part, sincos_turns
+from onkel.numerics.threads import scratch
 from onkel.parameters import whole
 from onkel.state import Array, Fields, Number, Whole
 

@@ -20,8 +20,8 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from onkel.kernels import make_kernel
-from onkel.numerics.arrays import scratch
 from onkel.numerics.jit import dot, jit, jit_inline
+from onkel.numerics.threads import scratch
 
 
 @jit_inline

@@ -1,9 +1,7 @@
-"""Arrays as the learners take them: rows made dense, labels of any library, scratch memory."""
+"""Arrays as the learners take them: rows made dense, labels of any library."""
 
 from __future__ import annotations
 
-import math
-import threading
 from typing import Any
 
 import numpy as np
@@ -36,20 +34,3 @@ def as_values(values: Any) -> np.ndarray:
     if listed and not all(isinstance(value, str) for value in values):
         return np.array(values, dtype=object)
     return array
-
-
-_local = threading.local()
-
-
-def scratch(name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """An uninitialised C-contiguous array, valid until the next call of the same name."""
-    arrays: dict[str, np.ndarray] = _local.__dict__
-    last = arrays.get(name)
-    if last is not None and last.shape == shape and last.dtype == dtype:
-        return last
-    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
-    buffer = None if last is None else last.base
-    if buffer is None or buffer.nbytes < n_bytes:
-        buffer = np.empty(n_bytes, np.uint8)
-    arrays[name] = buffer[:n_bytes].view(dtype).reshape(shape)
-    return arrays[name]

@@ -34,8 +34,6 @@ from numba.core.caching import (
 )
 from numba.core.dispatcher import Dispatcher
 
-from onkel.numerics.signals import signals_wait
-
 
 class CompiledFiles(IndexDataCacheFile):  # type: ignore[misc]
     """The index of what a function was compiled to, and a file for each."""
@@ -173,9 +171,7 @@ class _LoopCache(FunctionCache):
             _say("place", f"compiled loops are kept in {_temporary_folder()}: neither the "
                  "installation nor the user's cache folder can be written")  # fmt: skip
         try:
-            # a signal in the middle would leave code that is there by half, and crashes when called
-            with signals_wait:
-                return super().load_overload(sig, target_context)
+            return super().load_overload(sig, target_context)
         except Exception as error:
             _say("read", f"compiled loops in {self.cache_path} cannot be read ({_why(error)}); "
                  "they are compiled anew")  # fmt: skip

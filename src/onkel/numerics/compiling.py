@@ -9,7 +9,6 @@ from typing import Any
 from numba.core import event
 
 from onkel.numerics.notices import say
-from onkel.numerics.signals import signals_wait
 
 _SLOW = 1.0
 """Seconds."""
@@ -25,8 +24,6 @@ class _Watch(event.Listener):
         self._timer: threading.Timer | None = None
 
     def on_start(self, event: Any) -> None:
-        # as for loading: see onkel.numerics.signals
-        signals_wait.__enter__()
         self._depth += 1
         if self._depth > 1:
             return
@@ -43,7 +40,6 @@ class _Watch(event.Listener):
             self.seconds += time.perf_counter() - self._began
             if self._timer is not None:
                 self._timer.cancel()
-        signals_wait.__exit__()
 
 
 _watch = _Watch()

@@ -15,6 +15,7 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 
 from onkel.numerics.cache import keep_on_disk
+from onkel.numerics.signals import signals_wait
 
 # Sums may be reordered and contracted (that is what makes a dot product vectorise); NaN and
 # infinity keep their meaning, so a loop stays right even where a caller forgot to refuse them.
@@ -51,9 +52,21 @@ def jit_inline(function: Callable[..., Any]) -> Any:
     return _as_piece(_compiled(function, _OPTIONS_INLINE))
 
 
+class _Loop(CPUDispatcher):  # type: ignore[misc]
+    """A loop; signals wait until it is compiled or loaded.
+
+    A signal in the middle would leave Numba's tables by half, and the next call would crash.
+    """
+
+    def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
+        with signals_wait:
+            return super()._compile_for_args(*args, **kwargs)  # type: ignore[misc]
+
+
 def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     loop = numba.njit(function, **options)
     if isinstance(loop, CPUDispatcher):
+        loop.__class__ = _Loop
         keep_on_disk(loop, options)
     return loop
 
@@ -68,14 +81,14 @@ def jit_inline_in_order(function: Callable[..., Any]) -> Any:
     return _as_piece(numba.njit(function, **_OPTIONS_INLINE | {"fastmath": _IN_ORDER}))
 
 
-class _Piece(CPUDispatcher):  # type: ignore[misc]
+class _Piece(_Loop):  # type: ignore[misc]
     """A piece has no entry for Python; called from there, as by a test, it compiles one."""
 
     _entry: Any = None
 
     def __call__(self, *args: Any) -> Any:
         if self._entry is None:
-            self._entry = numba.njit(self.py_func, **_OPTIONS)
+            self._entry = _compiled(self.py_func, _OPTIONS)
         return self._entry(*args)
 
 

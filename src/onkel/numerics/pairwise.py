@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from onkel.numerics.arrays import scratch
 from onkel.numerics.jit import dot, jit, jit_in_order, jit_inline_in_order
+from onkel.numerics.threads import scratch
 
 # Features handled together: their columns stay in the first-level cache.
 _FEATURES = 32

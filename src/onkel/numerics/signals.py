@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
+from threading import get_ident
 from types import FrameType
 from typing import Any
 
-# The functions in C: those of the module spend microseconds on names for numbers.
-_get_handler = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
-_set_handler = getattr(signal.signal, "__wrapped__", signal.signal)
+# CPython's functions in C: those of the module spend microseconds on names for numbers.
+_in_c: Any = sys.modules.get("_signal", signal)
+_get_handler, _set_handler = _in_c.getsignal, _in_c.signal
+_NOT_IN_PYTHON = (int(signal.SIG_DFL), int(signal.SIG_IGN), None)
 # What a handler in Python may answer by an exception.
 _SIGNALS = tuple(
-    getattr(signal, name)
+    int(getattr(signal, name))
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2")
     if hasattr(signal, name)
 )
@@ -32,43 +35,45 @@ class SignalsWait:
     """
 
     def __init__(self) -> None:
-        self._depth, self._thread = 0, 0
+        self._depth, self._main = 0, threading.main_thread().ident
         self._before: list[tuple[int, Any]] = []
         self._came: list[int] = []
 
     def __enter__(self) -> None:
-        if threading.get_ident() != threading.main_thread().ident:
+        # each block of rows passes here: a section without a signal costs two microseconds
+        if get_ident() != self._main:
             return
         if self._depth == 0:
-            self._thread = threading.get_ident()
             for number in _SIGNALS:
                 handler = _get_handler(number)
-                if callable(handler) and handler is not self._note:
+                if handler not in _NOT_IN_PYTHON:
                     # first noted, then changed: a signal in between finds its own handler
                     self._before.append((number, handler))
                     _set_handler(number, self._note)
         self._depth += 1
 
     def __exit__(self, *_: object) -> None:
-        if threading.get_ident() != threading.main_thread().ident:
+        if get_ident() != self._main:
             return
         self._depth -= 1
         if self._depth == 0:
             self._restore()
-            came, self._came = self._came, []
-            for number in came:
-                signal.raise_signal(number)
+            if self._came:
+                came, self._came = self._came, []
+                for number in came:
+                    signal.raise_signal(number)
 
     def _restore(self) -> None:
-        before, self._before = self._before, []
-        for number, handler in before:
+        for number, handler in self._before:
             _set_handler(number, handler)
+        self._before.clear()
 
-    def leave_if_forked(self) -> None:
+    def after_fork(self) -> None:
         """In a forked process: leave a section that a thread of the parent alone is in."""
-        if self._depth and self._thread != threading.get_ident():
+        if self._depth and self._main != get_ident():
             self._restore()
             self._depth, self._came = 0, []
+        self._main = get_ident()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if number not in self._came:
@@ -79,4 +84,4 @@ class SignalsWait:
 signals_wait = SignalsWait()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=signals_wait.leave_if_forked)
+    os.register_at_fork(after_in_child=signals_wait.after_fork)

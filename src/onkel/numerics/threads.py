@@ -4,12 +4,14 @@ A block's matrix products take microseconds; handing them to a second thread cos
 saves (measured: up to 50 times slower), so the learners run them on one. Meanwhile other threads
 can make the features of the next rows (:mod:`onkel.explicit.features_ahead`), or do a part of the
 same work (:func:`side_by_side`). A learner uses as many threads as BLAS was given:
-``OMP_NUM_THREADS=1``, or ``threadpoolctl.threadpool_limits(1)``, stops that.
+``OMP_NUM_THREADS=1``, or ``threadpoolctl.threadpool_limits(1)``, stops that. Each thread has
+scratch memory of its own (:func:`scratch`).
 """
 
 from __future__ import annotations
 
 import contextvars
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, partial
 from typing import Any, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
@@ -119,3 +122,20 @@ def _each(make: Callable[[int], T], numbers: range) -> list[T]:
 if hasattr(os, "register_at_fork"):
     # a forked process has none of its parent's threads
     os.register_at_fork(after_in_child=helpers.cache_clear)
+
+
+_scratch = threading.local()
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An uninitialised C-contiguous array, valid until the next call of the same name."""
+    arrays: dict[str, np.ndarray] = _scratch.__dict__
+    last = arrays.get(name)
+    if last is not None and last.shape == shape and last.dtype == dtype:
+        return last
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    buffer = None if last is None else last.base
+    if buffer is None or buffer.nbytes < n_bytes:
+        buffer = np.empty(n_bytes, np.uint8)
+    arrays[name] = buffer[:n_bytes].view(dtype).reshape(shape)
+    return arrays[name]

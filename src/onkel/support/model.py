@@ -12,8 +12,8 @@ from onkel.losses import Loss
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.model.labels import outputs_with_class, with_class
 from onkel.model.warmup import Warmup
-from onkel.numerics.arrays import as_dense, scratch, with_zero_columns
-from onkel.numerics.threads import one_blas_thread
+from onkel.numerics.arrays import as_dense, with_zero_columns
+from onkel.numerics.threads import one_blas_thread, scratch
 from onkel.rules import base as places
 from onkel.rules.base import Rule
 from onkel.state import Array

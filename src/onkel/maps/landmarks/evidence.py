@@ -38,10 +38,9 @@ from onkel.maps.landmarks.rational import (
     kernel_columns,
     through_distances,
 )
-from onkel.numerics.arrays import scratch
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import add_gram, cholesky_in_steps, inverse_of_factor
-from onkel.numerics.threads import in_halves, side_by_side
+from onkel.numerics.threads import in_halves, scratch, side_by_side
 
 #: added to the diagonal of κ(S, S): landmarks may coincide
 JITTER = 1e-7

@@ -24,9 +24,9 @@ import numpy as np
 from scipy.linalg.blas import dsymm, dsyrk
 from scipy.linalg.lapack import dpotri
 
-from onkel.numerics.arrays import scratch
 from onkel.numerics.jit import jit, jit_inline
 from onkel.numerics.linalg import cholesky_upper
+from onkel.numerics.threads import scratch
 from onkel.support.budget import DIAGONAL
 
 #: the least value that is added to the diagonal

@@ -19,8 +19,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from onkel.losses import Loss, evaluate
-from onkel.numerics.arrays import scratch
 from onkel.numerics.jit import jit, jit_inline
+from onkel.numerics.threads import scratch
 from onkel.parameters import non_negative, whole
 from onkel.rules.base import ALPHA, SCALE, SQUARED_NORM, Rule, T
 from onkel.rules.dispatch import judge, step
