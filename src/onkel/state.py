@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -151,22 +151,29 @@ class Text(Field):
 
 @dataclass(frozen=True)
 class Listed(Field):
-    """A list of ``length`` values of one kind; the first list sets a length not yet known."""
+    """A list of ``length`` values of one kind; the first list sets a length not yet known.
+
+    No length: any. ``into``: what makes the attribute of the list.
+    """
 
     of: Field
-    length: int | str = "length"
+    length: int | str | None = "length"
+    into: Callable[[list[Any]], Any] = list
 
     def check(self, value: Any, sizes: Sizes) -> str | None:
         if not isinstance(value, list):
             return f"is {_kind(value)}, not a list"
-        if not _fits((len(value),), (self.length,), sizes):
+        if self.length is not None and not _fits((len(value),), (self.length,), sizes):
             return f"has {len(value)} entries, not {sizes.get(str(self.length), self.length)}"
         given = (item for item in value if not (self.of.empty and item is None))
         wrong = (self.of.check(item, sizes) for item in given)
         return next((f"holds an entry that {text}" for text in wrong if text), None)
 
-    def loaded(self, value: Any) -> list[Any]:
+    def saved(self, value: Any) -> list[Any]:
         return list(value)
+
+    def loaded(self, value: Any) -> Any:
+        return self.into(value)
 
 
 @dataclass(frozen=True)
@@ -206,10 +213,12 @@ class _Tuple(Field):
 class Part(Field):
     """A :class:`Stateful` attribute, with a state of its own; None is left out of a state.
 
-    ``begin(owner)`` gives the object that takes the state where the owner holds None.
+    ``begin(owner)`` gives the object that takes the state where the owner holds None; ``anew``:
+    in any case.
     """
 
     begin: Callable[[Any], Stateful] | None = None
+    anew: bool = False
 
 
 class Stateful:
@@ -279,6 +288,13 @@ class Stateful:
                 self._set_part(name, field, state)
         self.state_is_set()
 
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The object whose ``get_state`` gave ``state``."""
+        made = cls()
+        made.set_state(state)
+        return made
+
     def _set_part(self, name: str, field: Part, state: dict[str, Any]) -> None:
         """Let an attribute that keeps a state of its own take it."""
         key = name.strip("_")
@@ -287,7 +303,7 @@ class Stateful:
             setattr(self, name, None)
             return
         part = getattr(self, name, None)
-        if part is None:
+        if part is None or field.anew:
             assert field.begin is not None
             part = field.begin(self)
             setattr(self, name, part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from onkel.columns.column import CODE, EXACT, Column, Given
 from onkel.columns.failures import missing_column
 from onkel.columns.layout import Layout
 from onkel.errors import DataError
-from onkel.state import Flag, Listed, Number, Text, Whole, check, inside, require
+from onkel.state import Fields, Flag, Listed, Number, Part, Sizes, Stateful, Text, Whole, require
 
 FIRST_ROWS = 100
 """Rows that tell what a column is; a pipe gives so many before they are looked at."""
@@ -20,23 +20,12 @@ FIRST_ROWS = 100
 LACKING = ("zero", "mean", "skip")
 """Policies by which a table may lack a column: all its values are missing."""
 
-_FIELDS = {
-    "n_hash": Whole(low=1, high=2**24),
-    "max_categories": Whole(high=2**24),
-    "statistics": Flag(),
-    "na_values": Listed(Text(), "na_values"),
-    "target": Text(empty=True),
-    "target_form": Text(among=("", "point", "comma", "text")),
-    "n_vector": Whole(high=2**31, empty=True),
-    "zero_based": Flag(empty=True),
-}
-_MEANS = {
-    "means": Listed(Number(), "filled", empty=True),
-    "counts": Listed(Number(low=0.0), "filled", empty=True),
-}
+
+def _empty_layout(encoder: Encoder) -> Layout:
+    return Layout((), encoder.n_hash, encoder.max_categories, encoder.statistics)
 
 
-class Encoder:
+class Encoder(Stateful):
     """Encode columns of a table as float features; saved with the model. New features go last.
 
     A number or boolean is one feature; from numbers far from 0 the first value is subtracted
@@ -94,6 +83,20 @@ class Encoder:
     >>> encoder.feature_names
     ['age', 'city=Oslo', 'city=Rome']
     """
+
+    STATE: ClassVar[Fields] = {
+        "n_hash": Whole(low=1, high=2**24),
+        "max_categories": Whole(high=2**24),
+        "statistics": Flag(),
+        "na_values": Listed(Text(), None, into=tuple),
+        "target": Text(empty=True),
+        "target_form": Text(among=("", "point", "comma", "text")),
+        "n_vector": Whole(high=2**31, empty=True),
+        "zero_based": Flag(empty=True),
+        "means": Listed(Number(), "filled", into=np.array, empty=True),
+        "counts": Listed(Number(low=0.0), "filled", into=np.array, empty=True),
+        "layout": Part(_empty_layout, anew=True),
+    }
 
     def __init__(
         self,
@@ -292,32 +295,13 @@ class Encoder:
         fixed = self.fixed
         return fill(self.layout, found, n, dtype, missing=missing, learn=learn, fixed=fixed)
 
-    def get_state(self) -> dict[str, Any]:
-        """The whole state, as JSON-able data."""
-        return {
-            "layout": self.layout.get_state(),
-            **{name: vars(self)[name] for name in _FIELDS},
-            "na_values": list(self.na_values),
-            "means": None if self.means is None else self.means.tolist(),
-            "counts": None if self.counts is None else self.counts.tolist(),
-        }
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Encoder:
-        """The encoder whose ``get_state`` gave ``state``."""
-        sizes = check(state, _FIELDS | _MEANS)
-        encoder = cls(**{name: state[name] for name in _FIELDS})
-        with inside(state, "layout") as layout:
-            options = encoder.n_hash, encoder.max_categories, encoder.statistics
-            encoder.layout = Layout.from_state(layout, *options)
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
         require((state["means"] is None) == (state["counts"] is None), "means: go with counts")
-        if state["means"] is not None:
-            # later features have no means yet
-            most = encoder.n_features
-            require(sizes["filled"] <= most, f"means: has more entries than the {most} features")
-            encoder.means = np.array(state["means"], dtype=np.float64)
-            encoder.counts = np.array(state["counts"], dtype=np.float64)
-        return encoder
+
+    def state_is_set(self) -> None:
+        # later features have no means yet
+        fits = self.means is None or len(self.means) <= self.n_features
+        require(fits, f"means: has more entries than the {self.n_features} features")
 
     def __repr__(self) -> str:
         return f"<Encoder of {len(self.columns) or 'unnamed'} columns, {self.n_features} features>"

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from onkel.columns.categories import BUCKETS, NOTHING, ROOM, Categories, Repeated
 from onkel.columns.column import CODE, EXACT, FORMS, GAP, KINDS, TIME_PARTS, VALUE, Column
-from onkel.state import Flag, Listed, Number, Text, Whole, check, require
+from onkel.state import Flag, Listed, Number, Stateful, Text, Whole, check, require
 
-_COLUMNS = {
-    "names": Listed(Text(), "columns"),
-    "kinds": Listed(Text(among=KINDS), "columns"),
-    "origins": Listed(Number(), "columns"),
-    "late": Listed(Flag(), "columns"),
-    "forms": Listed(Text(among=FORMS), "columns"),
-    "repeats": Listed(Flag(), "columns"),
-    "constants": Listed(Text(empty=True), "columns"),
+#: the fields of the columns, in their order, by their names in a state
+_OF_A_COLUMN = {
+    "names": Text(),
+    "kinds": Text(among=KINDS),
+    "origins": Number(),
+    "late": Flag(),
+    "forms": Text(among=FORMS),
+    "repeats": Flag(),
+    "constants": Text(empty=True),
+}
+_STATE = {name: Listed(field, "columns") for name, field in _OF_A_COLUMN.items()} | {
     "hashes": Listed(Flag(), "columns"),
+    "values": Listed(Listed(Text(), None), "columns"),
     "gaps": Listed(Whole(), "columns"),
     "owners": Listed(Whole(), "features"),
     "parts": Listed(Whole(low=GAP, high=2**25), "features"),
@@ -27,10 +32,7 @@ _COLUMNS = {
 }
 
 
-_OF_A_COLUMN = ("names", "kinds", "origins", "late", "forms", "repeats", "constants")
-
-
-class Layout:
+class Layout(Stateful):
     """Columns, their categories, and their features as pairs (column number, part).
 
     Parameters
@@ -161,14 +163,9 @@ class Layout:
     def get_state(self) -> dict[str, Any]:
         """The whole state, as JSON-able data."""
         own = [self.categories.get(k) for k in range(len(self.columns))]
+        names = zip(_OF_A_COLUMN, (field.name for field in fields(Column)), strict=True)
         return {
-            "names": [c.name for c in self.columns],
-            "kinds": [c.kind for c in self.columns],
-            "origins": [float(c.origin) for c in self.columns],
-            "late": [c.late for c in self.columns],
-            "forms": [c.form for c in self.columns],
-            "repeats": [c.repeats for c in self.columns],
-            "constants": [c.constant for c in self.columns],
+            **{name: [getattr(c, at) for c in self.columns] for name, at in names},
             "hashes": [one is not None and one.hashes for one in own],
             "values": [[] if one is None else one.values for one in own],
             "numbers": {str(k): one.values for k, one in self.repeated.items()},
@@ -178,37 +175,26 @@ class Layout:
             "n_first": self.n_first,
         }
 
-    @classmethod
-    def from_state(
-        cls, state: dict[str, Any], n_hash: int, max_categories: int, statistics: bool
-    ) -> Layout:
-        """The layout whose ``get_state`` gave ``state``."""
-        sizes = check(state, _COLUMNS)
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Let a layout without columns take a state of :meth:`get_state`."""
+        check(state, _STATE)
         for kind, constant in zip(state["kinds"], state["constants"], strict=True):
             right = kind != "empty" or constant == ""
             require(right, "constants: that of an empty column must be an empty text")
-        parts = (state[name] for name in _OF_A_COLUMN)
-        layout = cls(map(Column, *parts), n_hash, max_categories, statistics)
-        values = state.get("values")
-        require(
-            isinstance(values, list) and len(values) == sizes["columns"],
-            "values: must be a list for each column",
-        )
-        for k, known in enumerate(values or ()):
-            layout._take_values(k, known, state["hashes"][k])
-        layout._take_numbers(state.get("numbers"))
-        base, layout.features, layout._at, layout._owners = layout.features, [], {}, set()
+        self.append(map(Column, *(state[name] for name in _OF_A_COLUMN)))
+        for k, known in enumerate(state["values"]):
+            self._take_values(k, known, state["hashes"][k])
+        self._take_numbers(state.get("numbers"))
+        base, self.features, self._at, self._owners = self.features, [], {}, set()
         for k, part in zip(state["owners"], state["parts"], strict=True):
-            require(k < len(layout.columns), f"owners: there is no column {k}")
-            require(part in layout._possible(k), f"parts: column {k} has no part {part}")
-            layout.add(k, part)
-        require(len(layout) == len(state["owners"]), "parts: holds one twice")
-        layout.n_first, layout.gaps = state["n_first"], list(state["gaps"])
-        layout._check_features(base)
-        return layout
+            require(k < len(self.columns), f"owners: there is no column {k}")
+            require(part in self._possible(k), f"parts: column {k} has no part {part}")
+            self.add(k, part)
+        require(len(self) == len(state["owners"]), "parts: holds one twice")
+        self.n_first, self.gaps = state["n_first"], list(state["gaps"])
+        self._check_features(base)
 
     def _take_values(self, k: int, known: Any, hashes: bool) -> None:
-        check({"values": known}, {"values": Listed(Text(), "n")})
         own = self.categories.get(k)
         most = 0 if own is None else own.room
         fine = len(known) <= most and len(set(known)) == len(known)

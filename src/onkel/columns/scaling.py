@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +13,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onkel.columns.target_scaling import LARGEST
 from onkel.errors import DataError
-from onkel.state import Array, Field, Flag, Text, Whole, check, require
+from onkel.state import Array, Field, Fields, Flag, Sizes, Stateful, Text, Whole, check, require
 
 MODES = ("auto", "standard", "minmax", "none")
 _STATE = ("center_", "spread_", "count_")
+_COUNTS = {"n_rows_": Whole(), "n_features_in_": Whole(low=1), "sparse_": Flag()}
 # Rows of ``tails_`` (:mod:`onkel.columns.running`), and those that are sums of nonnegative terms.
 _N_TAILS, _SUMS = 6, [0, 1, 3, 4, 5]
 
 
-class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Stateful):
     """Standardise, or scale to [0, 1], by running statistics.
 
     Row t is scaled with the mean and standard deviation (or minimum and maximum) of rows 1..t, its
@@ -219,26 +222,41 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         for name, values in self._nothing_seen(d).items():
             setattr(self, name, values)
 
-    def get_state(self) -> dict[str, Any]:
-        """The whole state, as arrays and scalars."""
-        state: dict[str, Any] = {"mode": self.mode}
-        if self.__sklearn_is_fitted__():
-            names = ("n_rows_", "sparse_", "n_features_in_", "n_late_")
-            state.update({k: getattr(self, k) for k in names})
-            state.update({k: getattr(self, k).copy() for k in self._nothing_seen(0)})
-        return state
+    def state_fields(self) -> Fields:
+        mode: dict[str, Field] = {"mode": Text(among=MODES)}
+        if not self.__sklearn_is_fitted__():
+            return mode
+        # minimum and maximum are infinite before the first row
+        finite = self.mode != "minmax" or self.sparse_
+        most = 1e301 if finite else np.inf
+        array = Array(shape=("d",), low=-most, high=most, finite=finite)
+        arrays = {"center_": array, "spread_": replace(array, low=0.0) if finite else array}
+        arrays["count_"] = Array(shape=("d",), low=0.0)
+        if self.mode == "auto":
+            arrays["tails_"] = Array(shape=(_N_TAILS, "d"))
+        late = {"n_late_": Whole(high=self.n_features_in_)}
+        return mode | _COUNTS | late | arrays
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> OnlineScaler:
-        """The scaler whose ``get_state`` gave ``state``."""
+    def get_state(self) -> dict[str, Any]:
+        """A copy of the whole state, as arrays and scalars."""
+        return copy.deepcopy(super().get_state())
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        # the fields depend on these
         check(state, {"mode": Text(among=MODES)})
-        if "n_rows_" in state:
-            _check_statistics(state)
-        scaler = cls(state["mode"])
-        for name, value in state.items():
-            if name in ("n_rows_", "sparse_", "n_features_in_", "n_late_", *_STATE, "tails_"):
-                setattr(scaler, name, value.copy() if isinstance(value, np.ndarray) else value)
-        return scaler
+        self.mode = state["mode"]
+        if "n_rows" in state:
+            check(state, {"n_features_in": Whole(low=1), "sparse": Flag()})
+            self.n_rows_, self.sparse_ = 0, state["sparse"]
+            self.n_features_in_ = state["n_features_in"]
+        super().set_state(state)
+
+    def state_sizes(self) -> Sizes:
+        return {"d": self.n_features_in_} if self.__sklearn_is_fitted__() else {}
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        if "tails" in state:
+            require((state["tails"][_SUMS] >= 0.0).all(), "tails: holds numbers below 0")
 
     def __sklearn_is_fitted__(self) -> bool:
         return "n_rows_" in vars(self)
@@ -259,25 +277,6 @@ def _loops(mode: str) -> tuple[Any, Any]:
     if mode == "standard":
         return running.standard_rows, running.standard_late
     return running.minmax_rows, running.minmax_late
-
-
-def _check_statistics(state: dict[str, Any]) -> None:
-    """Raise ModelFileError for statistics that no scaler could have learned."""
-    whole = {"n_rows_": Whole(), "n_features_in_": Whole(low=1), "n_late_": Whole()}
-    sizes = check(state, whole | {"sparse_": Flag()})
-    d = state["n_features_in_"]
-    # minimum and maximum are infinite before the first row
-    edges = state["mode"] == "minmax" and not state["sparse_"]
-    most = np.inf if edges else 1e301
-    array = Array(shape=(d,), low=-most, high=most, finite=not edges)
-    arrays: dict[str, Field] = dict.fromkeys(_STATE, array)
-    check(state, arrays | {"count_": Array(shape=(d,), low=0.0)}, **sizes)
-    if state["mode"] == "auto":
-        check(state, {"tails_": Array(shape=(_N_TAILS, d))})
-        require((state["tails_"][_SUMS] >= 0.0).all(), "tails_: holds numbers below 0")
-    require(state["n_late_"] <= d, f"n_late_: is {state['n_late_']}, more than the {d} columns")
-    if not edges:
-        require((state["spread_"] >= 0.0).all(), "spread_: holds numbers below 0")
 
 
 def refuse_bad(X: Any) -> None:

@@ -13,12 +13,25 @@ Source: Prokhorenkova et al. 2018 (ordered target statistics); Micci-Barreca 200
 
 from __future__ import annotations
 
-from typing import Any
+from copy import deepcopy
+from typing import Any, ClassVar
 
 import numpy as np
 
 from onkel.merging import joined, require_same
-from onkel.state import Array, Flag, Listed, Number, Text, check, inside, require
+from onkel.state import (
+    Array,
+    Fields,
+    Flag,
+    Listed,
+    Number,
+    Sizes,
+    Stateful,
+    Text,
+    check,
+    inside,
+    require,
+)
 
 _SMOOTHING = 10.0
 # Classes beyond this number have no statistic.
@@ -26,7 +39,7 @@ _MOST_CLASSES = 16
 _FEWEST_CODES = 64
 
 
-class TargetMeans:
+class TargetMeans(Stateful):
     """Counts and sums of the target for each code of each column.
 
     Parameters
@@ -35,7 +48,14 @@ class TargetMeans:
         Whether the target is a class.
     """
 
-    def __init__(self, classes: bool) -> None:
+    STATE: ClassVar[Fields] = {
+        "of_classes": Flag(),
+        "classes": Listed(Text(), "classes"),
+        "n_rows": Number(low=0.0),
+        "total": Array(shape=("J",)),
+    }
+
+    def __init__(self, classes: bool = False) -> None:
         self.of_classes = classes
         #: names of the classes so far, in order of first appearance
         self.classes: list[str] = []
@@ -132,34 +152,26 @@ class TargetMeans:
 
     def get_state(self) -> dict[str, Any]:
         """A copy of the whole state."""
-        return {
-            "of_classes": self.of_classes,
-            "classes": list(self.classes),
-            "n_rows": self.n_rows,
-            "total": self.total.copy(),
-            "counts": {str(name): own.copy() for name, own in self.counts.items()},
-            "sums": {str(name): own.copy() for name, own in self.sums.items()},
-        }
+        of_codes = {"counts": self.counts, "sums": self.sums}
+        named = {name: {str(k): own for k, own in of.items()} for name, of in of_codes.items()}
+        return deepcopy(super().get_state() | named)
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> TargetMeans:
-        """The statistics whose ``get_state`` gave ``state``."""
-        fields = {"of_classes": Flag(), "n_rows": Number(low=0.0), "total": Array(shape=("J",))}
-        sizes = check(state, fields | {"classes": Listed(Text(), "classes")})
-        means = cls(state["of_classes"])
-        means.classes, means.n_rows = list(state["classes"]), float(state["n_rows"])
-        means.total = state["total"].copy()
-        wanted = max(sizes["classes"] - 1, 0) if means.of_classes else 1
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        wanted = max(sizes["classes"] - 1, 0) if state["of_classes"] else 1
         require(sizes["J"] == wanted, f"total: has {sizes['J']} entries, not {wanted}")
         for name in state.get("counts", {}):
             with inside(state, "counts") as counts, inside(state, "sums") as sums:
                 found = check(counts, {name: Array(shape=("codes",), low=0.0)})
-                check(sums, {name: Array(shape=("codes", "own"))}, **found)
+                found = check(sums, {name: Array(shape=("codes", "own"))}, **found)
                 require(name.isdecimal(), f"{name}: is no column's number")
-                require(sums[name].shape[1] <= wanted, f"{name}: has too many sums")
-                means.counts[int(name)] = counts[name].copy()
-                means.sums[int(name)] = sums[name].copy()
-        return means
+                require(found["own"] <= wanted, f"{name}: has too many sums")
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        super().set_state(state)
+        self.counts, self.sums = (
+            {int(k): own.copy() for k, own in state.get(name, {}).items()}
+            for name in ("counts", "sums")
+        )
 
 
 def _name(label: Any) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from onkel.errors import DataError
-from onkel.state import Number, Text, Whole, check, require
+from onkel.state import Fields, Number, Sizes, Stateful, Text, Whole, require
 
 LARGEST = 1e150
 """Squares of larger numbers are not finite."""
@@ -15,7 +15,7 @@ LARGEST = 1e150
 MODES = ("standard", "minmax", "none")
 
 
-class OnlineTargetScaler:
+class OnlineTargetScaler(Stateful):
     """Scale y by running statistics; also return the center and scale before each row.
 
     For learning, y_t is scaled by the statistics of y_1..y_t. An earlier prediction p_t is in the
@@ -45,13 +45,20 @@ class OnlineTargetScaler:
     3.0
     """
 
+    STATE: ClassVar[Fields] = {
+        "mode": Text(among=MODES),
+        "n_rows": Whole(),
+        "_a": Number(),
+        "_b": Number(),
+    }
+
     def __init__(self, mode: str = "standard") -> None:
         if mode not in MODES:
             raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
         self.mode = mode
         self.n_rows = 0
-        # Mean and sum of squared deviations, or minimum and maximum.
-        self._a, self._b = (np.inf, -np.inf) if mode == "minmax" else (0.0, 0.0)
+        # mean and sum of squared deviations, or minimum and maximum
+        self._a, self._b = 0.0, 0.0
 
     @property
     def center(self) -> float:
@@ -81,13 +88,13 @@ class OnlineTargetScaler:
         y = finite_targets(y)
         n = len(y)
         center, scale = np.zeros(n + 1), np.ones(n + 1)
-        if self.mode != "none":
+        if n and self.mode != "none":
             from onkel.columns.running import target_rows
 
             center[0], scale[0] = self.center, self.scale
-            self._a, self._b = target_rows(
-                y, center, scale, self._a, self._b, self.n_rows, self.mode == "minmax"
-            )
+            minmax = self.mode == "minmax"
+            a, b = (self._a, self._b) if self.n_rows or not minmax else (np.inf, -np.inf)
+            self._a, self._b = target_rows(y, center, scale, a, b, self.n_rows, minmax)
         self.n_rows += n
         return (y - center[1:]) / scale[1:], center[:-1], scale[:-1]
 
@@ -103,23 +110,9 @@ class OnlineTargetScaler:
         """Predictions in the target's own units."""
         return np.asarray(p, dtype=np.float64) * self.scale + self.center
 
-    def get_state(self) -> dict[str, Any]:
-        """The whole state, as scalars."""
-        finite = bool(self.n_rows)
-        a, b = (float(self._a), float(self._b)) if finite else (0.0, 0.0)
-        return {"mode": self.mode, "n_rows": self.n_rows, "a": a, "b": b}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> OnlineTargetScaler:
-        """The scaler whose ``get_state`` gave ``state``."""
-        fields = {"a": Number(), "b": Number(), "n_rows": Whole()}
-        check(state, {"mode": Text(among=MODES), **fields})
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
         right = state["mode"] == "minmax" or state["b"] >= 0.0
         require(right, f"b: is {state['b']}; it must be at least 0")
-        scaler = cls(state["mode"])
-        if state["n_rows"]:
-            scaler.n_rows, scaler._a, scaler._b = state["n_rows"], state["a"], state["b"]
-        return scaler
 
 
 def finite_targets(y: Any) -> np.ndarray:

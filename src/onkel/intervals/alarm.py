@@ -26,7 +26,7 @@ Jumper, conformal Shiryaev-Roberts).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -273,10 +273,3 @@ class Alarm(Stateful):
 
     def state_is_set(self) -> None:
         self.reference = len(self.edges_)
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """The alarm whose ``get_state`` gave ``state``."""
-        alarm = cls()
-        alarm.set_state(state)
-        return alarm

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -257,13 +257,6 @@ class Intervals(Stateful):
         for array, values in zip(now, kept, strict=True):
             array[:] = values
         tracking.put_in_order(self._numbers, len(self.levels))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """The intervals whose ``get_state`` gave ``state``."""
-        intervals = cls()
-        intervals.set_state(state)
-        return intervals
 
 
 def _not_finite(row: int, prediction: float, y: float) -> DataError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -170,13 +170,6 @@ class ClassSets(Stateful):
         levels = state["levels"]
         require(len(levels) and np.all(np.diff(levels) > 0.0), "levels: are not in growing order")
         require(len(levels) == 1 or not state["one_level"], "one_level: there are several levels")
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """The sets whose ``get_state`` gave ``state``."""
-        sets = cls()
-        sets.set_state(state)
-        return sets
 
 
 def _scores(P: np.ndarray) -> np.ndarray:

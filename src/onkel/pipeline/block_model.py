@@ -299,7 +299,7 @@ class BlockModel:
             model.feedback.set_state(feedback)
         named = encoder is not None and encoder.n_vector is None
         sparse = known is not None and model.scaler.sparse_
-        require(not (named and sparse), "scaler/sparse_: named columns are not sparse")
+        require(not (named and sparse), "scaler/sparse: named columns are not sparse")
         if state.get("map_fixed"):
             model._fix_columns()
         return model
