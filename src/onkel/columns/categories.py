@@ -38,6 +38,14 @@ def slots(values: Sequence[str], column: str, n_hash: int) -> np.ndarray:
     return (h % np.uint32(n_hash)).astype(np.int64)
 
 
+def slot(value: str, seed: int, n_hash: int) -> int:
+    """The slot of one value, as `slots` gives it; ``seed`` is the CRC-32 of the column's name."""
+    h = crc32(value.encode("utf-8", "surrogatepass"), seed)
+    h = (h ^ (h >> 16)) * 0x85EBCA6B & 0xFFFFFFFF
+    h = (h ^ (h >> 13)) * 0xC2B2AE35 & 0xFFFFFFFF
+    return (h ^ (h >> 16)) % n_hash
+
+
 BUCKETS = 1 << 16
 """Codes that the values beyond the room share where means of the target are kept."""
 
@@ -65,6 +73,7 @@ class Categories:
         self.codes: dict[str, int] = {}
         #: whether values are hashed, for lack of room
         self.hashes = room == 0
+        self._seed = crc32(name.encode("utf-8", "surrogatepass"))
 
     @property
     def values(self) -> list[str]:
@@ -88,6 +97,13 @@ class Categories:
             hashed = slots([known[k] for k in others.tolist()], self.name, self.n_hash)
             found[others] = self.room + 1 + hashed
         return found
+
+    def code(self, value: str) -> int:
+        """The current code of one value."""
+        code = self.codes.get(value, 0)
+        if code or not self.hashes:
+            return code
+        return self.room + 1 + slot(value, self._seed, self.n_hash)
 
     def new(self, known: Sequence[str], index: np.ndarray) -> tuple[list[str], np.ndarray]:
         """Values without a code of their own, by first appearance, and their first rows.
@@ -129,6 +145,9 @@ def is_mostly_one(values: np.ndarray) -> bool:
     return len(distinct) >= _FEWEST and bool(counts.max() >= _MOSTLY * len(values))
 
 
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
+
+
 class Repeated:
     """Codes 1, 2, ... of numbers, in order of first appearance; 0 is any other number.
 
@@ -143,9 +162,19 @@ class Repeated:
         """Numbers with a code, in order of their codes."""
         return list(self._codes)
 
+    @property
+    def full(self) -> bool:
+        """Whether new numbers can no longer change anything."""
+        return len(self._codes) >= ROOM
+
+    def code(self, value: float) -> int:
+        """The code of one number; 0 if it has none."""
+        small = abs(value) < _LARGEST_SINGLE
+        return self._codes.get(float(np.float32(value)) + 0.0, 0) if small else 0
+
     def take(self, values: np.ndarray) -> None:
         """Give codes to new numbers, in this order, while there is room."""
-        if len(self._codes) >= ROOM:
+        if self.full:
             return
         found, first = np.unique(_single(values), return_index=True)
         self.add(found[np.argsort(first)].tolist())

@@ -103,11 +103,29 @@ class TargetMeans(Stateful):
     ) -> np.ndarray:
         from onkel.columns.running import means_of_codes
 
+        if len(codes) == 1:
+            return self._of_row(name, int(codes[0]), Y, before, learn)
         codes = codes.astype(np.int64)
         self._make_room(name, int(codes.max(initial=0)) + 1)
         out = np.zeros_like(Y)
         own = self.counts[name], self.sums[name]
         means_of_codes(codes, Y, before, *own, _SMOOTHING, out, learn)
+        return out
+
+    def _of_row(
+        self, name: int, c: int, Y: np.ndarray, before: np.ndarray, learn: bool
+    ) -> np.ndarray:
+        """As `means_of_codes`, which takes longer to call than one row needs."""
+        counts, sums = self.counts.get(name), self.sums.get(name)
+        if counts is None or sums is None or c >= len(counts) or sums.shape[1] < self.n_means:
+            self._make_room(name, c + 1)
+            counts, sums = self.counts[name], self.sums[name]
+        if c == 0:
+            return np.zeros_like(Y)
+        out = (sums[c] - counts[c] * before) / (counts[c] + _SMOOTHING)
+        if learn:
+            counts[c] += 1.0
+            sums[c] += Y[0]
         return out
 
     def _make_room(self, name: int, n: int) -> None:
@@ -129,12 +147,17 @@ class TargetMeans(Stateful):
         """The numbers (n, 1), or one indicator column for each class but the first."""
         if not self.of_classes:
             return np.asarray(y, dtype=np.float64)[:, None]
-        values, first, index = np.unique(y, return_index=True, return_inverse=True)
-        names = [_name(value) for value in values]
+        if len(y) == 1:
+            names, first, index = [_name(y[0])], [0], [0]
+        else:
+            values, first, index = np.unique(y, return_index=True, return_inverse=True)
+            names = [_name(value) for value in values]
         for k in np.argsort(first):
             if names[k] not in self.classes and len(self.classes) < _MOST_CLASSES:
                 self.classes.append(names[k])
-        self.total = np.pad(self.total, (0, max(len(self.classes) - 1, 0) - len(self.total)))
+        more = len(self.classes) - 1 - len(self.total)
+        if more > 0:
+            self.total = np.pad(self.total, (0, more))
         place = np.array([self.classes.index(n) if n in self.classes else 0 for n in names])
         return (place[index][:, None] == np.arange(1, self.n_means + 1)).astype(np.float64)
 
@@ -149,6 +172,25 @@ class TargetMeans(Stateful):
             n = max(len(of.counts.get(name, ())) for of in of_all)
             padded = [of._padded(name, n, J) for of in of_all]
             self.counts[name], self.sums[name] = map(joined, zip(*padded, strict=True))
+
+    def mark(self, codes: dict[int, np.ndarray]) -> tuple[Any, ...]:
+        """What :meth:`go_back` needs to undo the learning of rows with these codes."""
+        held = []
+        for name, own in codes.items():
+            if name in self.counts:
+                counts, sums = self.counts[name], self.sums[name]
+                old = own.astype(np.int64)
+                # arrays without room for a code are replaced by longer ones
+                old = old if len(old) == 1 and old[0] < len(counts) else old[old < len(counts)]
+                held.append((counts, sums, old, counts[old], sums[old]))
+        kept = dict(self.counts), dict(self.sums)
+        return list(self.classes), self.n_rows, self.total.copy(), kept, held
+
+    def go_back(self, mark: tuple[Any, ...]) -> None:
+        """Forget what was learned since the mark."""
+        self.classes, self.n_rows, self.total, (self.counts, self.sums), held = mark
+        for counts, sums, codes, own_counts, own_sums in held:
+            counts[codes], sums[codes] = own_counts, own_sums
 
     def get_state(self) -> dict[str, Any]:
         """A copy of the whole state."""

@@ -20,6 +20,7 @@ from onkel.persistence.contents import model_of_part, part_of
 from onkel.pipeline.feedback import Feedback
 from onkel.pipeline.inputs import Inputs
 from onkel.pipeline.learning import learn_rows
+from onkel.pipeline.one_row import OneRow
 from onkel.pipeline.statistics import (
     RecentRows,
     RunningStatistics,
@@ -66,6 +67,7 @@ class BlockModel:
         self._inputs = Inputs(encoder, self.task)
         self._statistics = RunningStatistics(scaling, scale_target and self.task == "regression")
         self._recent = RecentRows()
+        self._one_row = OneRow()
         self.feedback = Feedback(self.task)
         #: whether columns, scales and the learner's map are fixed
         self.map_fixed = False

@@ -228,9 +228,20 @@ class Inputs:
             self._widening = Widening(self._task == "classification", self.encoder.layout.n_first)
         return self._widening.learn(X, y, self.encoder.codes)
 
-    def go_back(self, state: dict[str, Any] | None) -> None:
-        """Restore a state of ``get_state``."""
-        self._widening = None if state is None else self._widening_of(state)
+    def mark(self, X: Any) -> Any:
+        """What :meth:`go_back` needs to undo the learning of the rows X."""
+        if self._widening is None or self.encoder is None:
+            return None
+        codes = {j: X[:, j] for j in self.encoder.codes if j < X.shape[1]}
+        return self._widening, len(self._widening.late), self._widening.means.mark(codes)
+
+    def go_back(self, mark: Any) -> None:
+        """Forget what was learned since the mark."""
+        self._widening = None
+        if mark is not None:
+            self._widening, n_late, means = mark
+            del self._widening.late[n_late:]
+            self._widening.means.go_back(means)
 
     # ---- columns of several parts of a stream --------------------------------------------------
 

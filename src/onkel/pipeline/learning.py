@@ -46,7 +46,7 @@ def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> P
                 told = learn_rows(model, X[head], y[head], late, own)
                 error.predictions, error.scores, error.classes = told
             raise error
-    before = model._inputs.get_state(), model._statistics.get_state(), model.n_rows
+    before = model._inputs.mark(X), model._statistics.get_state(), model.n_rows
     done: list[Predictions] = []
     try:
         for segment in model._inputs.learn(X, y, late):

@@ -239,8 +239,14 @@ def extra_columns(names: Iterable[str], encoder: Encoder, settings: dict[str, An
     """Those of the columns that the model never had."""
     if encoder.n_vector is not None:
         return []
-    met = {*encoder.kinds, encoder.target, *_excluded(settings)}
+    met = {*encoder.kinds, *other_columns(encoder, settings)}
     return [name for name in names if str(name) not in met]
+
+
+def other_columns(encoder: Encoder, settings: dict[str, Any]) -> list[str]:
+    """Columns that are no features: the target, and those that were left out."""
+    target = [] if encoder.target is None else [encoder.target]
+    return [*target, *_excluded(settings)]
 
 
 def left_out(stream: Stream) -> list[str]:

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from onkel.columns.scaling import OnlineScaler, refuse_bad
 from onkel.columns.target_scaling import OnlineTargetScaler, finite_targets
@@ -198,8 +196,8 @@ class RunningStatistics:
 
 def is_fitted(estimator: Any) -> bool:
     """Whether an estimator or a scaler has seen any row."""
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        return False
-    return True
+    own = getattr(estimator, "__sklearn_is_fitted__", None)
+    if own is not None:
+        return bool(own())
+    # what scikit-learn's check_is_fitted looks for, which takes ten times as long
+    return any(name[-1] == "_" and name[:2] != "__" for name in vars(estimator))

@@ -278,6 +278,8 @@ class StreamModel(MergeableModel):
         ndarray of shape (n,)
             Predictions before learning.
         """
+        if target is None and group is None and (told := self._learn_one(X, y)) is not None:
+            return told
         stream = self.open(X, y, target=target, group=group)
         before = self.n_rows, self.encoder, dict(self.settings)
         predictions: list[np.ndarray] = []
@@ -373,10 +375,32 @@ class StreamModel(MergeableModel):
 
         export(self, path, values)
 
+    def _learn_one(self, row: Any, y: Any) -> np.ndarray | None:
+        """Predict and learn one row that changes no columns; None if it has to be read as a table.
+
+        A row that is refused is read as a table, too, and refused there: its columns are named.
+        """
+        encoder = self.encoder
+        before = encoder and (encoder.means, encoder.counts, encoder.layout.gaps)
+        block = self._one_row.block(row, y, encoder, self.settings)
+        if block is None or encoder is None or before is None:
+            return None
+        n_rows = self.n_rows
+        try:
+            return self.learn(block, "the rows")
+        except BaseException:
+            if self.n_rows == n_rows:
+                encoder.means, encoder.counts, encoder.layout.gaps = before
+            raise
+
     def _over_next(self, X: Any, method: Callable[[Any, Any], np.ndarray]) -> np.ndarray:
         """As `_over`, but for all rows at once and with their groups."""
         if self.encoder is None:
             return self._over(X, lambda rows: method(rows, None))
+        if "group" not in self.settings:
+            one = self._one_row.features(X, self.encoder, self.settings)
+            if one is not None:
+                return method(one, None)
         rows = concat(list(open_to_predict(X, self.encoder, self.settings, by_group=True)))
         return method(rows.X, rows.groups)
 
@@ -386,6 +410,9 @@ class StreamModel(MergeableModel):
             if not is_array(X):
                 raise DataError(_unnamed(self.estimator))
             return method(X)
+        one = self._one_row.features(X, self.encoder, self.settings)
+        if one is not None:
+            return method(one)
         stream = open_to_predict(X, self.encoder, self.settings)
         return np.concatenate([method(block.X) for block in stream])
 

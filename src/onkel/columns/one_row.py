@@ -1,0 +1,282 @@
+"""One row, given as a dict, becomes features by prepared look-ups, without a table.
+
+The features are, to the last bit, those of a table with this one row. Some rows are left to the way
+of tables: those that change the columns (a new value, the first gap), and those that something is
+wrong with, for which that way finds the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from onkel.columns.categories import NOTHING
+from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE
+from onkel.columns.encoding import Encoder
+from onkel.columns.features import time_features
+from onkel.columns.layout import Layout
+from onkel.columns.notation import GAPS, numbers_of, seconds_of
+
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
+# Answers for a value that is missing, and for one that is left to the way of tables.
+_MISSING: Any = object()
+_ELSEWHERE: Any = object()
+
+
+class RowEncoder:
+    """Encode single rows as an encoder does.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        With named columns. It may go on learning.
+    missing : str
+        What to do with gaps, as in `Encoder.encode`. Rows with gaps are encoded for "auto" alone.
+    dtype : {"float32", "float64"}
+    others : collection of str
+        Columns that a row may have, too, and that are no features.
+    """
+
+    def __init__(self, encoder: Encoder, missing: str, dtype: str, others: Collection[str]) -> None:
+        self.encoder, self.columns = encoder, encoder.columns
+        self.missing, self.dtype = missing, np.dtype(dtype)
+        self._names = frozenset(others).union(column.name for column in self.columns)
+        kinds = {"text": _Text, "time": _Time, "empty": _Empty}
+        self._cells = [
+            kinds.get(column.kind, _Number)(encoder.layout, k, encoder.na_values)
+            for k, column in enumerate(self.columns)
+        ]
+
+    def fits(self, encoder: Encoder) -> bool:
+        """Whether the look-ups are those of this encoder, as it is now."""
+        return self.encoder is encoder and self.columns is encoder.columns
+
+    def features(self, row: Mapping[str, Any], *, learn: bool) -> np.ndarray | None:
+        """Features (1, n_features) of a row, gaps filled; None: it is left to the way of tables.
+
+        With ``learn``, the encoder's means and counts of gaps are replaced by new ones.
+        """
+        encoder, gaps = self.encoder, []
+        if not row.keys() <= self._names:
+            return None
+        learns = learn and not encoder.fixed
+        x = np.zeros(len(encoder.layout))
+        for k, cell in enumerate(self._cells):
+            if cell.name not in row:
+                if cell.late:
+                    continue
+                return None
+            value = cell.read(row[cell.name])
+            if value is _ELSEWHERE:
+                return None
+            if value is _MISSING:
+                if self.missing != "auto" or not cell.put_gap(x, learns):
+                    return None
+                gaps.append(k)
+            elif not cell.put(value, x, learns):
+                return None
+        with np.errstate(over="ignore"):
+            X = x.astype(self.dtype)[None]
+        if np.isinf(X).any():
+            return None
+        if self.missing in ("auto", "mean"):
+            self._fill(X, learns)
+        if learn and gaps:
+            counts = list(encoder.layout.gaps)
+            for k in gaps:
+                counts[k] += self._cells[k].counted
+            encoder.layout.gaps = counts
+        return X
+
+    def _fill(self, X: np.ndarray, learns: bool) -> None:
+        """Fill gaps with the means so far, and learn from the values."""
+        means, counts = self.encoder.widened_means()
+        if learns:
+            from onkel.columns.running import fill_means
+
+            self.encoder.means, self.encoder.counts = means.copy(), counts.copy()
+            fill_means(X, self.encoder.means, self.encoder.counts)
+        elif np.isnan(X).any():
+            np.copyto(X, means[: X.shape[1]], where=np.isnan(X), casting="same_kind")
+
+
+class _Cell:
+    """How a value of one column is read, and put among the features."""
+
+    #: features of a value
+    width = 1
+
+    def __init__(self, layout: Layout, k: int, na_values: Collection[str]) -> None:
+        self.layout, self.k, self.column = layout, k, layout.columns[k]
+        self.name, self.late = self.column.name, self.column.late
+        self.gaps = GAPS.union(na_values)
+        #: whether gaps are counted
+        self.counted = True
+
+    def read(self, value: Any) -> Any:
+        """The value as the column's kind holds it."""
+        raise NotImplementedError
+
+    def put(self, value: Any, x: np.ndarray, learns: bool) -> bool:
+        """Write the features of a value; False if the row would change the columns."""
+        raise NotImplementedError
+
+    def put_gap(self, x: np.ndarray, learns: bool) -> bool:
+        """Write the features of a missing value, as `put` does."""
+        if self.late:
+            return True
+        gap = self.layout.get(self.k, GAP)
+        if gap >= 0:
+            x[gap] = 1.0
+        elif learns:
+            return False
+        first = self.layout.get(self.k, VALUE)
+        x[first : first + self.width] = np.nan
+        return True
+
+    def _written(self, value: Any) -> Any:
+        """A text without blanks around it; missing where it means that."""
+        if type(value) is not str:
+            return _ELSEWHERE
+        text = value.strip()
+        return _MISSING if text in self.gaps else text
+
+
+class _Number(_Cell):
+    """A number or a flag; as text, if the column was so written."""
+
+    def read(self, value: Any) -> Any:
+        if value is None:
+            return _MISSING
+        kind, form = type(value), self.column.form
+        if form:
+            text = self._written(value)
+            return _checked(numbers_of([text], form)) if isinstance(text, str) else text
+        if kind is float and self.column.kind == "number":
+            return _MISSING if value != value else value
+        whole = kind is bool or (kind is int and -(2**63) <= value < 2**63)
+        return float(value) if whole else _ELSEWHERE
+
+    def put(self, value: float, x: np.ndarray, learns: bool) -> bool:
+        layout, k, origin = self.layout, self.k, self.column.origin
+        first = layout.get(k, VALUE)
+        if first < 0:
+            # as long as nothing but the constant comes
+            return not learns or value == origin
+        if k in layout.repeated:
+            own = layout.repeated[k]
+            code = own.code(value)
+            if learns and not code and not own.full:
+                return False
+            x[layout.get(k, EXACT)] = code
+        x[first] = value - origin
+        return True
+
+
+class _Time(_Cell):
+    """A moment: in ISO 8601, as a datetime without a zone, or as the column was written."""
+
+    width = len(TIME_PARTS)
+
+    def read(self, value: Any) -> Any:
+        if value is None:
+            return _MISSING
+        if self.column.form:
+            text = self._written(value)
+            return _checked(seconds_of([text], self.column.form)) if isinstance(text, str) else text
+        if type(value) is str:
+            if value.strip() in GAPS:
+                return _MISSING
+            try:
+                value = datetime.fromisoformat(value)
+            except ValueError:
+                return _ELSEWHERE
+            if value.tzinfo is not None:
+                value = value.astimezone(UTC).replace(tzinfo=None)
+        if type(value) is not datetime or value.tzinfo is not None:
+            return _ELSEWHERE
+        return float((value - _EPOCH) // _MICROSECOND) * 1e-6
+
+    def put(self, value: float, x: np.ndarray, learns: bool) -> bool:
+        first = self.layout.get(self.k, VALUE)
+        if first < 0:
+            return not learns
+        parts = time_features(np.array([value]), self.column.origin)
+        x[first : first + self.width] = parts[0]
+        return True
+
+
+class _Text(_Cell):
+    """A category."""
+
+    def __init__(self, layout: Layout, k: int, na_values: Collection[str]) -> None:
+        super().__init__(layout, k, na_values)
+        self.own = layout.categories[k]
+        if self.column.constant:
+            # the constant says nothing: it is read as a gap, and not counted
+            self.gaps, self.counted = self.gaps.union((self.column.constant,)), False
+
+    def read(self, value: Any) -> Any:
+        return _MISSING if _is_gap(value) else self._written(value)
+
+    def put(self, value: str, x: np.ndarray, learns: bool) -> bool:
+        own = self.own
+        if value not in own.codes and ((learns and not own.full) or not _is_unicode(value)):
+            return False
+        if learns and self.layout.waits(self.k):
+            return False
+        self._put_code(own.code(value), x)
+        return True
+
+    def put_gap(self, x: np.ndarray, learns: bool) -> bool:
+        own = self.own
+        if self.late:
+            return True
+        if learns and NOTHING not in own.codes and not own.full:
+            return False
+        self._put_code(own.code(NOTHING), x)
+        return True
+
+    def _put_code(self, code: int, x: np.ndarray) -> None:
+        layout, k = self.layout, self.k
+        at = layout.get(k, CODE)
+        if at >= 0:
+            x[at] = code
+        place = layout.get(k, code) if code else -1
+        if place >= 0:
+            x[place] = 1.0
+
+
+class _Empty(_Cell):
+    """A column that has had no value so far; its first one tells what it is."""
+
+    def read(self, value: Any) -> Any:
+        return _MISSING if _is_gap(value) else value
+
+    def put(self, value: Any, x: np.ndarray, learns: bool) -> bool:
+        return not learns
+
+    def put_gap(self, x: np.ndarray, learns: bool) -> bool:
+        return True
+
+
+def _checked(values: np.ndarray) -> Any:
+    """The one value that was parsed."""
+    value = float(values[0])
+    return _ELSEWHERE if value != value else value
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a table can hold the text: it has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_gap(value: Any) -> bool:
+    return value is None or (type(value) is float and value != value)
