@@ -147,8 +147,10 @@ class TargetMeans(Stateful):
         """The numbers (n, 1), or one indicator column for each class but the first."""
         if not self.of_classes:
             return np.asarray(y, dtype=np.float64)[:, None]
+        first: Any = [0]
+        index: Any = [0]
         if len(y) == 1:
-            names, first, index = [_name(y[0])], [0], [0]
+            names = [_name(y[0])]
         else:
             values, first, index = np.unique(y, return_index=True, return_inverse=True)
             names = [_name(value) for value in values]

@@ -376,14 +376,13 @@ class StreamModel(MergeableModel):
         export(self, path, values)
 
     def _learn_one(self, row: Any, y: Any) -> np.ndarray | None:
-        """Predict and learn one row that changes no columns; None if it has to be read as a table.
-
-        A row that is refused is read as a table, too, and refused there: its columns are named.
-        """
+        """Predict and learn one row that changes no columns; None if it is read as a table."""
         encoder = self.encoder
-        before = encoder and (encoder.means, encoder.counts, encoder.layout.gaps)
+        if encoder is None:
+            return None
+        before = encoder.means, encoder.counts, encoder.layout.gaps
         block = self._one_row.block(row, y, encoder, self.settings)
-        if block is None or encoder is None or before is None:
+        if block is None:
             return None
         n_rows = self.n_rows
         try:

@@ -1,0 +1,150 @@
+"""A dict is predicted and learned as the table of that one row is, to the last bit."""
+
+from __future__ import annotations
+
+import copy
+import math
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import onkel
+from onkel import DataError, StreamModel
+from onkel.columns.categories import slot, slots
+from onkel.pipeline.one_row import OneRow
+
+START = datetime(2024, 3, 1)
+
+
+def messy_rows(n, seed, gaps=0.05):
+    """Rows of numbers, flags, times, texts, amounts and gaps; some columns come late."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for t in range(n):
+        row = {
+            "x": float(rng.normal()),
+            "far": 1e6 + float(rng.normal()),
+            "count": int(rng.integers(0, 9)),
+            "flag": bool(rng.integers(2)),
+            "when": START + timedelta(hours=t),
+            "written": (START + timedelta(hours=7 * t)).strftime("%d.%m.%Y %H:%M"),
+            "iso": (START + timedelta(minutes=t)).isoformat(),
+            "price": f"${rng.integers(1, 3000):,}.50",
+            "few": str(rng.choice(["red", " green", "blue"])),
+            "many": f"id {rng.integers(0, 10_000)}",
+            "some": f"v{rng.integers(0, 70)}",
+            "rare": float(rng.integers(1, 9) * (rng.random() < 0.1)),
+            "same": "a" if t < 300 or rng.random() < 0.9 else "b",
+            "none": None if t < 330 else 1.5,
+        }
+        if t > 320:
+            row["late"] = float(t)
+        for name in row:
+            if rng.random() < gaps:
+                row[name] = rng.choice([None, math.nan]) if name in ("x", "far") else None
+            elif name in ("few", "many", "price") and rng.random() < gaps:
+                row[name] = "NA"
+        rows.append(row)
+    y = [("up" if (row["x"] or 0.0) > 0 else "down") for row in rows]
+    return rows, y
+
+
+def by_table(model):
+    """The model without its look-ups: every row is read as a table."""
+    model._one_row.features = lambda *args, **kwargs: None
+    return model
+
+
+def alike(a, b):
+    """Whether two states are equal to the last bit."""
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(alike(a[name], b[name]) for name in a)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    return a == b
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("name", ["pa", "krls"])
+def test_rows_one_at_a_time_are_those_of_tables(name, task):
+    rows, y = messy_rows(420, seed=1)
+    if task == "regression":
+        y = [float(t % 7) + (row["count"] or 0) for t, row in enumerate(rows)]
+    make = {"n_components": 20} if name == "krls" else {}
+    quick = StreamModel(onkel.make(name, task, **make))
+    table = by_table(StreamModel(onkel.make(name, task, **make)))
+    quick.partial_fit(rows[:300], y[:300])
+    table.partial_fit(rows[:300], y[:300])
+    by_lookups = 0
+    for row, value in zip(rows[300:], y[300:], strict=True):
+        if "late" in row and "late" not in quick.encoder.kinds:
+            assert quick._one_row.features(row, quick.encoder, quick.settings) is None
+        else:
+            assert alike(quick.predict(row), table.predict(row))
+        before = quick._one_row.features(copy.deepcopy(row), quick.encoder, quick.settings)
+        by_lookups += before is not None
+        told = quick.predict_then_learn(row, [value])
+        assert alike(told, table.predict_then_learn(row, [value]))
+    assert by_lookups > 80
+    assert alike(quick.get_state(), table.get_state())
+
+
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=4),
+    st.sampled_from(["red", " red ", "NA", "", "2024-03-01", "$3.50", "v3", 3, 0.0, -0.0, 1e300]),
+    st.datetimes(), st.just(datetime(2024, 3, 1, tzinfo=UTC)), st.just(np.float64(0.5)),
+    st.just(np.float32(0.1)), st.just(np.int64(3)), st.just(b"red"), st.just("\ud800"),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def models():
+    """Models of 350 messy rows."""
+    rows, y = messy_rows(350, seed=2)
+    model = StreamModel(onkel.make("pa")).partial_fit(rows, y)
+    return model, by_table(copy.deepcopy(model)), rows[-1]
+
+
+@settings(max_examples=1500, deadline=None)
+@given(data=st.data())
+def test_any_values_are_read_as_in_a_table_or_left_to_it(models, data):
+    model, table, last = models
+    row = dict(last)
+    for name in data.draw(st.lists(st.sampled_from(sorted(last)), max_size=4)):
+        row[name] = data.draw(VALUES)
+    found = model._one_row.features(row, model.encoder, model.settings)
+    if found is not None:
+        stream = onkel.pipeline.rows.open_to_predict(row, table.encoder, table.settings)
+        (block,) = stream
+        assert alike(found, np.asarray(block.X))
+    encoder = copy.deepcopy(model.encoder)
+    learned = OneRow().features(row, encoder, model.settings, learn=True)
+    if learned is not None:
+        stream = table.open(row, ["up"])
+        (block,) = stream
+        assert alike(learned, np.asarray(block.X))
+        assert alike(encoder.get_state(), stream.encoder.get_state())
+
+
+def test_a_refused_row_changes_nothing(models):
+    model = copy.deepcopy(models[0])
+    before = model.get_state()
+    row = {**models[2], "few": None}
+    encoder = copy.deepcopy(model.encoder)
+    assert OneRow().features(row, encoder, model.settings, learn=True) is not None
+    with pytest.raises(DataError, match="label"):
+        model.partial_fit(row, [3])
+    assert alike(before, model.get_state())
+    with pytest.raises(DataError, match="another"):
+        model.predict({**models[2], "another": 1})
+
+
+def test_the_slot_of_one_value_is_that_of_many():
+    values = ["", "a", "a1", "a2", "é", "\ud800", "x" * 99]
+    seed_of = onkel.columns.categories.Categories("city", 0, 77)
+    assert [slot(v, seed_of._seed, 77) for v in values] == slots(values, "city", 77).tolist()
