@@ -85,6 +85,18 @@ class SlowPipe:
         self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
 
+    def __enter__(self) -> SlowPipe:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave no process and no thread behind, whatever a test found."""
+        self._stop.set()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        if self.process.stderr is not None:
+            self.process.stderr.close()
+
     def _write(self) -> None:
         began = time.monotonic()
         for i, row in enumerate(self._rows):
@@ -124,13 +136,13 @@ def play(number: int, moment: float, folder: Path, speed: float = ROWS_PER_SECON
     """Send a signal so many seconds after the first row was read, and look at what is left."""
     folder.mkdir(parents=True, exist_ok=True)
     rows, save = lines(20_000), folder / "m.onkel"
-    pipe = SlowPipe(arguments(save), rows, speed, stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE)  # fmt: skip
-    pipe.wait_until_read()
-    time.sleep(moment)
-    pipe.process.send_signal(number)
-    said = pipe.process.communicate(timeout=120)[1].decode()
-    read = pipe.rows_read()
+    with SlowPipe(arguments(save), rows, speed, stdout=subprocess.DEVNULL,
+                  stderr=subprocess.PIPE) as pipe:  # fmt: skip
+        pipe.wait_until_read()
+        time.sleep(moment)
+        pipe.process.send_signal(number)
+        said = pipe.process.communicate(timeout=120)[1].decode()
+        read = pipe.rows_read()
     if not save.exists():
         return Ending(pipe.process.returncode, read, None, True, said)
     kept = save.read_bytes()

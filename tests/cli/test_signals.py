@@ -128,14 +128,16 @@ def test_a_slow_pipe_is_learned_as_it_comes(tmp_path):
     """The pipe never pauses: rows come every 5 ms, and a chunk of them would take minutes."""
     checkpoint, rows = tmp_path / "c.onkel", lines(20_000)
     args = [*arguments(tmp_path / "m.onkel"), "--checkpoint", str(checkpoint)]
-    pipe = SlowPipe([*args, "--checkpoint-every", "150"], rows, 200, stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE)  # fmt: skip
-    pipe.wait_until_read()
-    _wait_for(checkpoint.exists, 20)
-    assert onkel.load(checkpoint).n_rows == 150
-    pipe.process.send_signal(signal.SIGTERM)
-    said = pipe.process.communicate(timeout=60)[1].decode()
-    assert onkel.load(tmp_path / "m.onkel").n_rows == pipe.rows_read(), said
+    with SlowPipe([*args, "--checkpoint-every", "150"], rows, 200, stdout=subprocess.DEVNULL,
+                  stderr=subprocess.PIPE) as pipe:  # fmt: skip
+        pipe.wait_until_read()
+        _wait_for(checkpoint.exists, 60)
+        held = onkel.load(checkpoint).n_rows  # the pipe goes on: a busy machine finds a later one
+        assert held % 150 == 0
+        assert held < 10_000
+        pipe.process.send_signal(signal.SIGTERM)
+        said = pipe.process.communicate(timeout=60)[1].decode()
+        assert onkel.load(tmp_path / "m.onkel").n_rows == pipe.rows_read(), said
     assert "Traceback" not in said
 
 
