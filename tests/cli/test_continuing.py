@@ -60,6 +60,38 @@ def test_tomorrows_file_gives_the_model_of_both(days):
     assert np.mean(one.predict(new) == other.predict(new)) > 0.99
 
 
+def test_the_score_of_the_new_file_stands_beside_that_of_all(days):
+    first = onkel.persistence.load_with_info(days / "m.onkel")[1]["run"]["totals"]
+    learn = "learn", days / "tuesday.csv", "--from", days / "m.onkel", "--save", days / "n.onkel"
+    found = json.loads(run(*learn, "--json").stdout)
+    part = found["part"]
+    assert (part["n_rows"], part["n_scored"]) == (2000, 2000)  # Monday's labels are known
+    mistakes = 2000 * part["value"] + 100 * first["sums"][0]
+    assert found["value"] * found["n_scored"] == pytest.approx(mistakes)
+    y = pd.read_csv(days / "tuesday.csv")["y"]
+    last = pd.read_csv(days / "monday.csv")["y"].iloc[-1]
+    changed = np.mean(y.to_numpy() != np.array([last, *y[:-1]]))
+    assert part["details"]["baselines"]["last class"] == pytest.approx(changed)
+    assert [row["n_rows"] for row in part["curve"]][:3] == [1, 2, 4]
+    shown = run(*learn, "--report", days / "r.html").stdout
+    assert "this source" in shown
+    assert f"{part['value']:.2f} %" in shown
+    report = (days / "r.html").read_text()
+    assert "Learning curve of this source" in report
+    assert f"{part['value']:.2f} %" in report
+
+
+def test_a_resumed_run_knows_the_score_of_its_own_file(days):
+    learn = ["learn", days / "tuesday.csv", "--from", days / "m.onkel", "--json",
+             "--checkpoint", days / "c.onkel"]  # fmt: skip
+    whole = json.loads(run(*learn).stdout)["part"]
+    run(*learn, "--overwrite", "--limit", 700)
+    rest = json.loads(run(*learn, "--resume").stdout)["part"]
+    assert rest["n_rows"] == 2000
+    for name in ("value", "details"):
+        assert rest[name] == whole[name]
+
+
 def test_new_columns_and_categories_widen_the_model(days):
     wednesday = table(2000, 3).assign(wind=1.5)
     wednesday["place"] = np.where(wednesday["b"] > 1, "west", wednesday["place"])

@@ -9,8 +9,8 @@ from onkel.cli.console import note, print_json, stderr, stdout
 from onkel.evaluation.comparison.table import Comparison
 from onkel.evaluation.formatting import bytes_text, count, duration, short
 from onkel.evaluation.result import PrequentialResult
-from onkel.evaluation.run_summary import score_lines
-from onkel.metrics import metrics_of
+from onkel.evaluation.run_summary import score_rows
+from onkel.metrics import METRICS
 
 _BRIEF = 0.05
 """Loading and compiling in fewer seconds is not mentioned."""
@@ -24,23 +24,12 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
     if as_json:
         print_json(result.to_dict() | extra)
         return
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
     final = result.final
     rows = [("algorithm", f"{extra['algorithm']} ({result.task})")]
     if extra["status"] not in ("complete", "not written"):
         rows.insert(0, ("status", f"{extra['status']}: what follows is of the rows before"))
     rows.append(("rows", f"{result.n_rows:,} × {extra['n_features']} features"))
-    rows.append(("scored", f"{result.scored}, each before it was learned"))
-    for metric in metrics_of(result.task):
-        if metric.lower_is_better:
-            value = metric.format(final.metrics[metric.name])
-            rows.append((metric.title, f"{value}   (lower is better)"))
-    rows += score_lines(result.task, result.details)
+    rows += told(score_rows(result))
     if extra.get("alarms"):
         rows.append(
             ("alarms", "after row " + ", ".join(f"{row:,}" for row in extra["alarms"][-8:]))
@@ -51,9 +40,30 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
     rows.append(("in all", _in_all(result)))
     rows.append(("model size", bytes_text(final.model_bytes)))
     rows += [(name, str(path)) for name, path in extra.items() if isinstance(path, Path)]
+    stdout().print(facts_table(rows, result.part))
+
+
+def told(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Rows of a score, with the direction of its metrics."""
+    lower = {metric.title for metric in METRICS.values() if metric.lower_is_better}
+    return [(n, f"{text}   (lower is better)" if n in lower else text) for n, text in rows]
+
+
+def facts_table(rows: list[tuple[str, str]], part: PrequentialResult | None = None) -> Any:
+    """Names and values; beside the score of all rows that of a ``part`` of them."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(show_header=part is not None, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="bold")
+    table.add_column("all rows" if part else "", overflow="fold")
+    beside: dict[str, str] = {}
+    if part is not None:
+        table.add_column("this source", overflow="fold")
+        beside = dict(score_rows(part)) | {"rows": f"{part.n_rows:,}"}
     for name, text in rows:
-        table.add_row(name, Text(text))
-    stdout().print(table)
+        table.add_row(name, Text(text), *([Text(beside.get(name, ""))] if part else []))
+    return table
 
 
 def _in_all(result: PrequentialResult) -> str:

@@ -69,6 +69,11 @@ class Baselines(Stateful):
         self._codes = np.full(2, -1, dtype=np.int64)
         self._shift, self._total, self._n_known, self._last = 0.0, 0.0, 0, 0.0
 
+    def forget_score(self) -> None:
+        """Count rows from here on; the labels so far stay known."""
+        self.sums[:] = 0.0
+        self.n_rows = self.n_scored = 0
+
     def add(self, y: np.ndarray, missing: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         """Take the next labels (n,), codes of classes from 0 or values in float64.
 

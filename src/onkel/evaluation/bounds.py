@@ -38,6 +38,11 @@ class RunBounds(Stateful):
         #: target, prediction and bounds of the last rows
         self.last = np.zeros((0, 4))
 
+    def forget_score(self) -> None:
+        """Count rows from here on; what the bounds have learned stays."""
+        self.score = IntervalScore(self.score.level)
+        self.last = self.last[:0]
+
     def add(
         self, y: np.ndarray, p: np.ndarray, n_scored: int, missing: list[int] | None = None
     ) -> None:

@@ -225,6 +225,11 @@ class Probabilities(Stateful):
         #: rows, right ones and summed probabilities of the predicted class, by that probability
         self.bins = np.zeros((_P_BINS, 3))
 
+    def forget_score(self) -> None:
+        """Count rows from here on; the calibration stays."""
+        self.loss, self.n_rows = 0.0, 0
+        self.bins[:] = 0.0
+
     def add(self, codes: np.ndarray, scores: np.ndarray, known: np.ndarray) -> None:
         """Scores (n, K) of rows of class ``codes`` (n,), when ``known`` (n,) classes were known."""
         at = np.flatnonzero((codes < known) & (known >= 2))

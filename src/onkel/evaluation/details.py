@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any, ClassVar
 
@@ -59,6 +60,17 @@ class Details(Stateful):
         """A run that goes on with bounds after rows without begins them now."""
         if self.bounds is None and self.level is not None:
             self.bounds = RunBounds(self.level)
+
+    def anew(self) -> Details:
+        """Measures of the rows from here on, with baselines that know the labels so far."""
+        own = copy.deepcopy(self)
+        fresh = Details(self.task)
+        for name in ("loss", "windows", "values", "classes", "ranking"):
+            setattr(own, name, getattr(fresh, name))
+        for part in (own.baselines, own.probabilities, own.bounds):
+            if part is not None:
+                part.forget_score()
+        return own
 
     def add(
         self,

@@ -15,7 +15,7 @@ from onkel.evaluation.comparison.table import comparison
 from onkel.evaluation.curves import plot, to_svg
 from onkel.evaluation.formatting import bytes_text, short
 from onkel.evaluation.result import PrequentialResult
-from onkel.evaluation.run_summary import column_table, score_lines, sentences, tiles
+from onkel.evaluation.run_summary import column_table, score_rows, sentences, tiles
 from onkel.persistence.files import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.summary import columns_with_importance
@@ -90,7 +90,7 @@ def write_html(
         sentences=alone and sentences(alone, columns, changes, alarms),
         comparison=None if alone else _comparison(runs, linear),
         figures={name: Markup(to_svg(figure)) for name, figure in drawn.items()},
-        scores=alone and score_lines(alone.task, alone.details),
+        scores=alone and _scores(alone),
         bands=len({run.name for run in runs}) < len(runs),
         columns=model and column_table(columns, model.settings.get("useless", {})),
         progress=alone and _progress(alone),
@@ -105,6 +105,15 @@ def _comparison(runs: Sequence[PrequentialResult], linear: Collection[str]) -> T
     table = comparison(runs, linear)
     rows = [_row(*line.cells, best=line.among_best) for line in table.lines]
     return {"head": table.head, "rows": rows, "note": f"{table.note}."}
+
+
+def _scores(run: PrequentialResult) -> list[tuple[str, ...]]:
+    """Lines of the score; beside those of all rows those of the last source, if there were more."""
+    rows: list[tuple[str, ...]] = list(score_rows(run))
+    if run.part is None:
+        return rows
+    beside = dict(score_rows(run.part))
+    return [("", "all rows", "this source")] + [(*row, beside.get(row[0], "")) for row in rows]
 
 
 def _progress(run: PrequentialResult) -> Table:
@@ -134,6 +143,8 @@ def _pictures(
     if not details:
         return {"curve": plot([run])}
     found["curve"] = pictures.windows_picture(run.metric, details, changes)
+    if run.part is not None and run.part.details:
+        found["part"] = pictures.windows_picture(run.metric, run.part.details, ())
     shares = [column.get("importance", 0.0) for column in columns]
     if any(shares):
         names = [column["name"] for column in columns]

@@ -87,6 +87,8 @@ class PrequentialResult:
         Classes: ``balanced_accuracy``, ``recall`` of each class and ``auc``, ``confusion`` of up to
         50 classes; ``log_loss`` and ``calibration`` where there are probabilities. Regressions:
         ``r2``, and a ``sample`` of targets and predictions.
+    part : PrequentialResult or None
+        The same of the rows of the last source alone, where a run goes on after others.
     """
 
     name: str
@@ -95,6 +97,7 @@ class PrequentialResult:
     startup_seconds: float = 0.0
     settings: dict[str, Any] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
+    part: PrequentialResult | None = None
 
     def __repr__(self) -> str:
         value = self.metric.format(self.value) if self.curve else "-"
@@ -179,6 +182,7 @@ class PrequentialResult:
                 "details": self.details,
                 "settings": self.settings,
                 "curve": [row.flat() for row in self.curve],
+                **({} if self.part is None else {"part": self.part.to_dict()}),
             }
         )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import math
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -12,18 +11,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from onkel._version import __version__
 from onkel.errors import DataError, ModelFileError
 from onkel.evaluation.delayed import Delayed, delay_of
 from onkel.evaluation.details import Details
-from onkel.evaluation.growing_curve import GrowingCurve, Marks
+from onkel.evaluation.growing_curve import Marks
 from onkel.evaluation.learner import as_block, as_learner, link_of, predictions_then_learn
 from onkel.evaluation.result import CurveRow, PrequentialResult, rate
+from onkel.evaluation.tally import Tally
 from onkel.learners.predictions import Predictions
 from onkel.metrics import metrics_of
 from onkel.numerics.compiling import compile_seconds
 from onkel.pipeline import StreamModel
-from onkel.state import inside
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 
@@ -117,19 +115,20 @@ class PrequentialRun:
         late = {"delay": str(delay) if by_time else delay} if delay else {}
         self.settings = dict(settings or {}) | late
         self.progress = progress
-        marks = Marks(checkpoints == "powers", every)
-        self._curve = GrowingCurve(self.metrics, marks, self._measure, self._watch)
+        self._marks = Marks(checkpoints == "powers", every)
         self._warm_seconds = 0.0
         self._compiled = compile_seconds()
         if intervals is not None and self.task == "classification":
             raise ValueError(f"intervals={intervals!r}: a classifier predicts no numbers")
-        self.details = Details(self.task, None if delay else link_of(model), intervals)
+        details = Details(self.task, None if delay else link_of(model), intervals)
+        self._all = Tally(details, self._marks, self._measure, self._watch)
+        self._part: Tally | None = None
         self._began = time.perf_counter() if began is None else began
 
     @property
     def curve(self) -> list[CurveRow]:
         """Checkpoints so far."""
-        return self._curve.rows
+        return self._all.curve.rows
 
     @property
     def startup_seconds(self) -> float:
@@ -139,19 +138,17 @@ class PrequentialRun:
     @property
     def n_rows(self) -> int:
         """Rows predicted and learned so far."""
-        return self._curve.totals.n_rows
+        return self._all.curve.totals.n_rows
 
     @property
     def value(self) -> float:
         """Main metric so far."""
-        totals = self._curve.totals
-        n = totals.n_scored
-        return self.metrics[0].finish(totals.sums[0] / n) if n else math.nan
+        return self._all.value
 
     @property
     def rows_per_second(self) -> float:
         """Rows a second of learning time so far."""
-        totals = self._curve.totals
+        totals = self._all.curve.totals
         return rate(totals.n_rows - totals.untimed_rows, totals.learn_seconds)
 
     def warm_up(self, block: Any) -> None:
@@ -188,7 +185,7 @@ class PrequentialRun:
 
     def _cut(self, block: Block) -> Iterator[Block]:
         """A block in parts that end at checkpoints, so that each of these has times of its own."""
-        for a, b in self._curve.marks.parts(self.n_rows, block.X.shape[0]):
+        for a, b in self._marks.parts(self.n_rows, block.X.shape[0]):
             yield rows_of(block, slice(a, b))._replace(start=block.start + a)
 
     def _step(self, block: Block) -> None:
@@ -217,23 +214,24 @@ class PrequentialRun:
 
     def result(self) -> PrequentialResult:
         """Curve and totals; the curve is closed at the rows seen so far."""
-        self._curve.close()
-        return PrequentialResult(
-            self.name,
-            self.task,
-            list(self.curve),
-            self.startup_seconds,
-            self.settings,
-            self.details.summary(),
-        )
+        found = self._all.result(self.name, self.startup_seconds, self.settings)
+        if self._part is not None and self._part.curve.totals.n_rows:
+            found.part = self._part.result(self.name)
+        return found
+
+    def begin_part(self) -> None:
+        """From now on score the next rows by themselves as well: the result's ``part``.
+
+        The baselines know the labels so far.
+        """
+        self._part = Tally(self._all.details.anew(), self._marks, self._measure)
 
     def get_state(self, timed: bool = True) -> dict[str, Any]:
         """Totals and curve, as named arrays and plain values, to be kept beside the model.
 
         Without times (``timed=False``) the same rows give the same state.
         """
-        curve = self._curve.get_state(self._seconds(), timed)
-        return curve | {"details": self.details.get_state()}
+        return self._all.get_state(self._seconds(), timed)
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Continue the totals and the curve of a run that was cut off (see `get_state`).
@@ -243,15 +241,17 @@ class PrequentialRun:
         ModelFileError
             If the state is not that of such a run.
         """
-        try:
-            with inside(state, "details") as details:
-                self._curve.set_state(state)
-                self.details.set_state(details)
-        except ModelFileError as error:
-            raise ModelFileError(
-                f"the score kept beside the model is none of a {self.task} with onkel "
-                f"{__version__} ({error})"
-            ) from None
+        self._all.set_state(state)
+
+    def get_part(self) -> dict[str, Any] | None:
+        """Totals and curve since `begin_part`; None without it."""
+        return None if self._part is None else self._part.get_state(self._seconds())
+
+    def set_part(self, state: dict[str, Any]) -> None:
+        """Continue a part of a run that was cut off (see `get_part`)."""
+        self.begin_part()
+        assert self._part is not None
+        self._part.set_state(state)
 
     @property
     def n_waiting(self) -> int:
@@ -279,7 +279,7 @@ class PrequentialRun:
             ) from None
 
     def _seconds(self) -> float:
-        before = self._curve.totals.seconds
+        before = self._all.curve.totals.seconds
         return before + time.perf_counter() - self._began - self.startup_seconds
 
     def _measure(self) -> tuple[float, int]:
@@ -290,10 +290,10 @@ class PrequentialRun:
             self.progress.checkpoint(row)
 
     def _count(self, y: np.ndarray, predicted: Predictions, spent: float) -> None:
-        losses = [metric.per_row(y, predicted.predictions) for metric in self.metrics]
         late = self._learner.missing[: len(y)] if isinstance(self._learner, Delayed) else None
-        n_scored = self.details.add(y, predicted, losses[0], late)
-        self._curve.add([loss[len(y) - n_scored :] for loss in losses], len(y), spent)
+        for tally in (self._all, self._part):
+            if tally is not None:
+                tally.add(y, predicted, spent, late)
 
 
 def _name(model: Any) -> str:

@@ -15,6 +15,14 @@ from onkel.metrics import metrics_of
 _MOST_RECALLS = 12
 
 
+def score_rows(result: PrequentialResult) -> list[tuple[str, str]]:
+    """Names and values: the rows that are scored, the metrics, and the `score_lines`."""
+    values = result.final.metrics
+    metrics = [metric for metric in metrics_of(result.task) if metric.lower_is_better]
+    rows = [(metric.title, metric.format(values[metric.name])) for metric in metrics]
+    return [("scored", result.scored), *rows, *score_lines(result.task, result.details)]
+
+
 def score_lines(task: str, details: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and values: baselines, skill, and what belongs to the task.
 

@@ -104,6 +104,8 @@ class Checkpoint:
         # rows of this source alone: a model given with --from had others before
         read = model.n_rows + run.n_waiting - model.settings.get("rows_before", 0)
         info = {"run": run.get_state(), "fingerprint": stream.fingerprint(read)}
+        if (part := run.get_part()) is not None:
+            info["part"] = part
         if run.n_waiting:
             info |= {"waiting": run.get_waiting(), "n_waiting": run.n_waiting}
         try:

@@ -113,6 +113,10 @@ class LearnJob:
         run = self._new_run(model, began)
         if "run" in info:
             run.set_state(info["run"])
+            if kept is None:
+                run.begin_part()
+        if "part" in info:
+            run.set_part(info["part"])
         if "waiting" in info:
             run.set_waiting(info["waiting"])
         rest = take(chain([first] if first is not None else [], blocks), self._rows_left())

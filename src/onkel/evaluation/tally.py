@@ -1,0 +1,97 @@
+"""The score of rows as they come: their curve, and the measures beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from onkel._version import __version__
+from onkel.errors import ModelFileError
+from onkel.evaluation.details import Details
+from onkel.evaluation.growing_curve import GrowingCurve, Marks
+from onkel.evaluation.result import CurveRow, PrequentialResult
+from onkel.learners.predictions import Predictions
+from onkel.metrics import metrics_of
+from onkel.state import inside
+
+
+class Tally:
+    """Counts predictions and their targets.
+
+    Parameters
+    ----------
+    details : Details
+        What is measured beside the score.
+    marks : Marks
+        Where the curve has a row.
+    measure : callable
+        Gives the seconds of the run so far, and the model's bytes.
+    watch : callable
+        Called with every row of the curve as it comes.
+    """
+
+    def __init__(
+        self,
+        details: Details,
+        marks: Marks,
+        measure: Callable[[], tuple[float, int]],
+        watch: Callable[[CurveRow], None] = lambda row: None,
+    ) -> None:
+        self.details = details
+        self.metrics = metrics_of(details.task)
+        self.curve = GrowingCurve(self.metrics, marks, measure, watch)
+
+    @property
+    def value(self) -> float:
+        """Main metric so far."""
+        totals = self.curve.totals
+        n = totals.n_scored
+        return self.metrics[0].finish(totals.sums[0] / n) if n else math.nan
+
+    def add(
+        self,
+        y: np.ndarray,
+        predicted: Predictions,
+        spent: float = 0.0,
+        missing: list[int] | None = None,
+    ) -> None:
+        """Take in targets (n,) and what was predicted for them, in ``spent`` seconds.
+
+        ``missing`` (n,): how many labels had not come when each row was predicted.
+        """
+        losses = [metric.per_row(y, predicted.predictions) for metric in self.metrics]
+        n_scored = self.details.add(y, predicted, losses[0], missing)
+        self.curve.add([loss[len(y) - n_scored :] for loss in losses], len(y), spent)
+
+    def result(
+        self, name: str, startup_seconds: float = 0.0, settings: dict[str, Any] | None = None
+    ) -> PrequentialResult:
+        """Curve and totals; the curve is closed at the rows seen so far."""
+        self.curve.close()
+        return PrequentialResult(
+            name,
+            self.details.task,
+            list(self.curve.rows),
+            startup_seconds,
+            settings or {},
+            self.details.summary(),
+        )
+
+    def get_state(self, seconds: float, timed: bool = True) -> dict[str, Any]:
+        """Totals and curve of a run that took ``seconds``; without times if not ``timed``."""
+        return self.curve.get_state(seconds, timed) | {"details": self.details.get_state()}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of :meth:`get_state`; raises a ModelFileError for any other state."""
+        try:
+            with inside(state, "details") as details:
+                self.curve.set_state(state)
+                self.details.set_state(details)
+        except ModelFileError as error:
+            raise ModelFileError(
+                f"the score kept beside the model is none of a {self.details.task} with onkel "
+                f"{__version__} ({error})"
+            ) from None
