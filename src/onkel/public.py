@@ -21,8 +21,10 @@ from onkel.maps import LearnedLandmarks as LearnedLandmarks
 from onkel.maps import NystroemFeatures as NystroemFeatures
 from onkel.maps import RegeneratedFeatures as RegeneratedFeatures
 from onkel.maps import ReparameterizedFeatures as ReparameterizedFeatures
+from onkel.persistence import from_bytes as from_bytes
 from onkel.persistence import load as load
 from onkel.persistence import save as save
+from onkel.persistence import to_bytes as to_bytes
 from onkel.pipeline import LateLabels as LateLabels
 from onkel.pipeline import StreamModel as StreamModel
 from onkel.streams import OnlineScaler as OnlineScaler

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -244,3 +246,18 @@ def test_rows_that_stand_alone_do_not_follow_the_last_errors():
     after = [float(np.diff(of.bounds(0.0))[0]) for of in (near, far)]
     assert after[0] / before[0] > 1.5
     assert after[1] / before[1] < 1.3
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))])
+def test_a_copy_saves_what_it_has_learned(copied):
+    rng = np.random.default_rng(0)
+    p, y = rng.normal(size=(2, 60))
+    whole, part = Intervals((0.5, 0.9)), Intervals((0.5, 0.9))
+    whole.learn(p, y)
+    part.learn(p[:50], y[:50])
+    other = copied(part)
+    other.learn(p[50:], y[50:])
+    assert other.n_rows == 60
+    for name, value in whole.get_state().items():
+        assert np.array_equal(other.get_state()[name], value)
+    assert part.get_state()["known"][0] == 50

@@ -8,6 +8,7 @@ import struct
 import numpy as np
 import pytest
 
+import onkel
 from onkel import persistence
 from onkel.errors import ModelFileError
 from onkel.learners import FOGDClassifier, PARegressor
@@ -254,3 +255,38 @@ def test_an_estimator_that_has_seen_nothing(tmp_path):
     path = tmp_path / "fresh.onkel"
     PARegressor().save(path)
     assert type(persistence.load(path)) is PARegressor
+
+
+def test_bytes_are_the_content_of_the_file_and_come_back(fitted, saved):
+    content = fitted.to_bytes()
+    assert content == saved.read_bytes()
+    again = onkel.from_bytes(content)
+    X, y = _rows(seed=1)
+    assert (again.decision_function(X) == fitted.decision_function(X)).all()
+    assert again.partial_fit(X, y).to_bytes() == fitted.partial_fit(X, y).to_bytes()
+    stream = onkel.StreamModel(PARegressor()).partial_fit({"a": [1.0, 2.0]}, [1.0, 2.0])
+    for model in (stream, onkel.LateLabels(stream)):
+        assert onkel.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, -1])
+def test_truncated_bytes_are_refused(fitted, keep):
+    with pytest.raises(ModelFileError, match="the bytes: .*truncated"):
+        onkel.from_bytes(fitted.to_bytes()[:keep])
+
+
+def test_altered_bytes_are_refused(fitted):
+    content = bytearray(fitted.to_bytes())
+    content[-1] ^= 1
+    with pytest.raises(ModelFileError, match="the bytes: altered or damaged"):
+        onkel.from_bytes(bytes(content))
+
+
+def test_the_kind_that_a_file_must_hold(fitted, saved):
+    assert isinstance(onkel.load(saved, FOGDClassifier), FOGDClassifier)
+    with pytest.raises(ModelFileError, match="holds a FOGDClassifier, not a StreamModel"):
+        onkel.load(saved, onkel.StreamModel)
+    with pytest.raises(ModelFileError, match="the bytes: holds a FOGDClassifier"):
+        onkel.from_bytes(fitted.to_bytes(), onkel.StreamModel)
+    with pytest.raises(ValueError, match="missing: .*reads no keys; a StreamModel does"):
+        onkel.load(saved, missing="gap")

@@ -148,3 +148,31 @@ def test_the_slot_of_one_value_is_that_of_many():
     values = ["", "a", "a1", "a2", "é", "\ud800", "x" * 99]
     seed_of = onkel.columns.categories.Categories("city", 0, 77)
     assert [slot(v, seed_of._seed, 77) for v in values] == slots(values, "city", 77).tolist()
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_methods_for_one_row_are_those_for_rows(task):
+    rows, labels = messy_rows(318, seed=4)
+    y = labels if task == "classification" else [float(t % 5) for t in range(318)]
+    model = StreamModel(onkel.make("krls", task, n_components=20)).partial_fit(rows[:300], y[:300])
+    other = copy.deepcopy(model)
+    for row, value in zip(rows[300:], y[300:], strict=True):
+        label = model.predict_one(row)
+        assert type(label) is type(value)
+        assert [label] == other.predict(row).tolist()
+        if task == "classification":
+            shares = model.predict_proba_one(row)
+            assert list(shares) == ["down", "up"]
+            assert list(shares.values()) == other.predict_proba(row)[0].tolist()
+        assert [model.learn_one(row, value)] == other.predict_then_learn([row], [value]).tolist()
+    assert alike(model.get_state(), other.get_state())
+
+
+def test_a_row_that_holds_its_target_is_learned_by_name():
+    rows = [{"x": float(t % 7), "y": float(t % 7 > 3)} for t in range(40)]
+    model = StreamModel(onkel.make("krls", "regression")).partial_fit(rows[:30], target="y")
+    for row in rows[30:]:
+        assert isinstance(model.learn_one(row), float)
+    assert model.n_rows == 40
+    assert model.learn_one({"x": 1.0, "y": None}) is None
+    assert model.n_rows == 40

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from onkel.persistence.files import atomic_file
+from onkel.persistence.atomic import atomic_file
 
 Columns = dict[str, Any]
 Write = Callable[[Columns], None]

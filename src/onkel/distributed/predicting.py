@@ -11,7 +11,7 @@ from onkel.distributed.partitions import FilePart, client_or_default, dask, part
 from onkel.distributed.reports import PartReport, Predicted
 from onkel.distributed.tasks import CANNOT_BE_READ, unreadable
 from onkel.metrics import Score
-from onkel.persistence.files import atomic_file
+from onkel.persistence.atomic import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import reading_to_predict
 from onkel.streams import open_stream

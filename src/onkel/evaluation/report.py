@@ -16,7 +16,7 @@ from onkel.evaluation.curves import plot, to_svg
 from onkel.evaluation.formatting import bytes_text, short
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run_summary import column_table, score_rows, sentences, tiles
-from onkel.persistence.files import atomic_file
+from onkel.persistence.atomic import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.summary import columns_with_importance
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from onkel.evaluation.formatting import bytes_text, duration, short
 from onkel.metrics import Metric, metrics_of
-from onkel.persistence.files import atomic_file
+from onkel.persistence.atomic import atomic_file
 from onkel.pipeline.summary import html_table
 
 

@@ -220,7 +220,7 @@ def write(graph: Graph, path: str | os.PathLike[str], name: str, facts: dict[str
     ModelFileError
         If the folder does not exist or cannot be written.
     """
-    from onkel.persistence.files import write_whole
+    from onkel.persistence.atomic import write_whole
 
     proto = graph.proto(name)
     proto.producer_name, proto.producer_version = "onkel", __version__

@@ -240,6 +240,11 @@ class Intervals(Stateful):
         self.known_, self.largest_scores_, self.deviations_, self.errors_, _, self.q_, *_ = pieces
         self._numbers = numbers
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # in a copy the pieces are arrays of their own
+        self.__dict__.update(state)
+        self._share(self._numbers)
+
     def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
         levels, (rows, low, high, _, auto) = state["levels"], state["known"].tolist()
         require(len(levels) and np.all(np.diff(levels) > 0.0), "levels: are not in growing order")

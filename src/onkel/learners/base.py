@@ -346,6 +346,12 @@ class OnlineEstimator(BaseEstimator):
 
         save(self, path)
 
+    def to_bytes(self) -> bytes:
+        """The content of the file that `save` writes; :func:`onkel.from_bytes` reads it."""
+        from onkel.persistence import to_bytes
+
+        return to_bytes(self)
+
     @locked
     def export_onnx(self, path: str | os.PathLike[str]) -> None:
         """Write the learner as an ONNX graph, for runtimes without Python.

@@ -1,6 +1,6 @@
 """Models in one file: safetensors for the arrays, JSON for the rest, never pickle."""
 
 from onkel.persistence.contents import register
-from onkel.persistence.files import load, load_with_info, save
+from onkel.persistence.files import from_bytes, load, load_with_info, save, to_bytes
 
-__all__ = ["load", "load_with_info", "register", "save"]
+__all__ = ["from_bytes", "load", "load_with_info", "register", "save", "to_bytes"]

@@ -11,102 +11,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
-import stat
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from onkel._version import __version__
 from onkel.errors import MissingModelFileError, ModelFileError
+from onkel.persistence.atomic import write_whole
 from onkel.persistence.contents import class_name, flatten, resolve, unflatten
-
-# A temporary file this old (seconds) belongs to a write that was killed.
-_STALE = 3600.0
-
-
-@contextmanager
-def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """A temporary file to write; renamed to ``path`` if the block succeeds, else removed.
-
-    It is in the same folder, so the rename stays within one file system, and is flushed to disk
-    first, so that a crash leaves the old file or the new one, never half of either. A link stays:
-    the file it points to is replaced. A replaced file keeps its permissions. Temporary files that
-    killed writes of the same file left more than an hour ago are removed.
-
-    Parameters
-    ----------
-    path : Path
-        Its folder must exist.
-
-    Yields
-    ------
-    binary file
-        Open for writing.
-
-    Raises
-    ------
-    OSError
-        ``path`` exists and is not a regular file but a device, a pipe or a folder.
-    """
-    path = Path(os.path.realpath(path))
-    mode = _mode(path)
-    _remove_stale(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            if mode is not None:
-                os.chmod(temporary, mode)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        _sync_folder(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _mode(path: Path) -> int | None:
-    """The permissions of an existing file; None if there is none."""
-    try:
-        found = path.stat().st_mode
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(found):
-        kind = "a folder" if stat.S_ISDIR(found) else "a device, pipe or socket"
-        raise OSError(None, f"it is {kind}, not a regular file")
-    return stat.S_IMODE(found)
-
-
-def _remove_stale(path: Path) -> None:
-    """Remove temporary files that killed writes of this file have left."""
-    start, end = f".{path.name}.", ".tmp"
-    for other in path.parent.glob("*" + end):
-        token = other.name[len(start) : -len(end)]
-        ours = other.name == start + token + end and len(token) == 8
-        if not ours or set(token) - set("0123456789abcdef") or other.is_symlink():
-            continue
-        try:
-            if time.time() - other.stat().st_mtime > _STALE:
-                other.unlink()
-        except OSError:
-            continue  # another process was faster, or it is not ours to remove
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename survive a power cut, on POSIX systems."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
 
 FORMAT_VERSION = 2
 """Raised when a state changes so that one version of onkel cannot read what another writes."""
@@ -147,9 +60,35 @@ def save(model: Any, path: str | os.PathLike[str], *, info: dict[str, Any] | Non
     >>> onkel.persistence.load(path)
     OnlineScaler(mode='minmax')
     """
-    from safetensors.numpy import save as to_bytes
+    write_whole(Path(path), to_bytes(model, info=info))
 
-    path, name = Path(path), class_name(model)
+
+def to_bytes(model: Any, *, info: dict[str, Any] | None = None) -> bytes:
+    """The content of the file that `save` would write.
+
+    For a model that is kept in a database or sent to another process. Models have a method of the
+    same name.
+
+    Parameters
+    ----------
+    model : object
+        As for `save`.
+    info : dict, optional
+        As for `save`.
+
+    Returns
+    -------
+    bytes
+        The same model gives the same bytes.
+
+    Raises
+    ------
+    TypeError
+        The object's class could not be read back.
+    """
+    from safetensors.numpy import save as serialized
+
+    name = class_name(model)
     scalars, arrays = flatten(model.get_state())
     notes, more = flatten({"info": info or {}})
     arrays |= more
@@ -162,11 +101,35 @@ def save(model: Any, path: str | os.PathLike[str], *, info: dict[str, Any] | Non
     }
     text = json.dumps(document, sort_keys=True)
     document["sha256"] = _digest(text, arrays)
-    content = to_bytes(arrays, {_METADATA_KEY: json.dumps(document, sort_keys=True)})
-    write_whole(path, content)
+    return serialized(arrays, {_METADATA_KEY: json.dumps(document, sort_keys=True)})
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+Kind = TypeVar("Kind")
+
+
+@overload
+def load(
+    path: str | os.PathLike[str],
+    kind: None = None,
+    *,
+    missing: str | None = None,
+    extra: str | None = None,
+) -> Any: ...
+@overload
+def load(
+    path: str | os.PathLike[str],
+    kind: type[Kind],
+    *,
+    missing: str | None = None,
+    extra: str | None = None,
+) -> Kind: ...
+def load(
+    path: str | os.PathLike[str],
+    kind: type | None = None,
+    *,
+    missing: str | None = None,
+    extra: str | None = None,
+) -> Any:
     """Read a model that `save` or ``onkel learn --save`` wrote.
 
     A loaded model predicts and continues learning exactly (bit for bit) as the saved one would.
@@ -175,6 +138,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     ----------
     path : path-like
         The file.
+    kind : type, optional
+        What the file must hold, such as `StreamModel`. Type checkers then know what is returned.
+    missing : {"gap", "error"}, optional
+        Replaces the parameter of the `StreamModel` in the file: what becomes of rows without a key.
+    extra : {"ignore", "error"}, optional
+        Likewise, of rows with a key too many.
 
     Returns
     -------
@@ -185,7 +154,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     ModelFileError
         The file is missing (then the error is a `FileNotFoundError`, too), truncated, altered, not
-        onkel's, or of another format, or has a state that `save` could not have written.
+        onkel's, of another format, or holds no ``kind``; or its state is one that `save` could not
+        have written.
+    ValueError
+        ``missing`` or ``extra`` was given, and the file holds no `StreamModel`.
 
     Examples
     --------
@@ -195,7 +167,74 @@ def load(path: str | os.PathLike[str]) -> Any:
         ...
     onkel.errors.MissingModelFileError: no-such-file.onkel: no such file
     """
-    return load_with_info(path)[0]
+    return _as_asked(load_with_info(path)[0], str(path), kind, missing, extra)
+
+
+@overload
+def from_bytes(
+    content: bytes, kind: None = None, *, missing: str | None = None, extra: str | None = None
+) -> Any: ...
+@overload
+def from_bytes(
+    content: bytes, kind: type[Kind], *, missing: str | None = None, extra: str | None = None
+) -> Kind: ...
+def from_bytes(
+    content: bytes,
+    kind: type | None = None,
+    *,
+    missing: str | None = None,
+    extra: str | None = None,
+) -> Any:
+    """The model that `to_bytes` wrote; it goes on bit for bit.
+
+    Parameters
+    ----------
+    content : bytes
+        What `to_bytes` gave, or the content of a file that `save` wrote.
+    kind, missing, extra
+        As for `load`.
+
+    Returns
+    -------
+    object
+        An object of the class that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        The bytes are truncated, altered, or no model; as for `load`.
+
+    Examples
+    --------
+    >>> import numpy as np, onkel
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> model = onkel.make("krls", "regression").fit(X, X[:, 0] * X[:, 1])
+    >>> again = onkel.from_bytes(model.to_bytes())
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
+    """
+    name = "the bytes"
+    return _as_asked(_model_of(_parsed(bytes(content), name), name)[0], name, kind, missing, extra)
+
+
+def _as_asked(
+    model: Any, name: str, kind: type | None, missing: str | None, extra: str | None
+) -> Any:
+    """The model, if it is of the kind; it reads rows as they say, if they say anything."""
+    if kind is not None and not isinstance(model, kind):
+        raise ModelFileError(f"{name}: holds a {type(model).__name__}, not a {kind.__name__}")
+    how = {"missing": missing, "extra": extra}
+    given = {key: value for key, value in how.items() if value is not None}
+    if given:
+        # LateLabels keeps the model of its rows
+        rows = getattr(model, "model", model)
+        if not given.keys() <= rows.get_params(deep=False).keys():
+            raise ValueError(
+                f"{' and '.join(given)}: {name} holds a {type(model).__name__}, which reads no keys; "
+                "a StreamModel does"
+            )
+        rows.set_params(**given)
+    return model
 
 
 def load_with_info(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
@@ -218,18 +257,25 @@ def load_with_info(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     ModelFileError
         As `load`.
     """
-    document, arrays = _read(Path(path))
+    return _model_of(_read(Path(path)), str(path))
+
+
+def _model_of(
+    found: tuple[dict[str, Any], dict[str, Any]], name: str
+) -> tuple[Any, dict[str, Any]]:
+    """The model and the info of a document and its arrays."""
+    document, arrays = found
     try:
         cls: Any = resolve(document["class"])
         with np.errstate(all="ignore"):
             model = cls.from_state(unflatten(document["state"], arrays))
         return model, unflatten(document["info"], arrays)
     except ModelFileError as error:
-        raise ModelFileError(f"{path}: {error}") from None
+        raise ModelFileError(f"{name}: {error}") from None
     except Exception as error:
         # an edited state may fail anywhere
         raise ModelFileError(
-            f"{path}: the state of this {document.get('class')} does not fit onkel {__version__} "
+            f"{name}: the state of this {document.get('class')} does not fit onkel {__version__} "
             f"(written by {document.get('version')}): {error!r}"
         ) from error
 
@@ -250,43 +296,41 @@ def _digest(text: str, arrays: dict[str, Any]) -> str:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """JSON document and arrays of a file, both checked."""
-    from safetensors import SafetensorError, safe_open
-
     if not path.exists():
         raise MissingModelFileError(f"{path}: no such file")
     if not path.is_file():
         kind = "a folder" if path.is_dir() else "a device, pipe or socket"
         raise ModelFileError(f"{path}: is {kind}, not a model file")
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    # the last two come from number types that NumPy lacks
-    except (SafetensorError, OSError, ValueError, AttributeError, TypeError) as error:
-        raise ModelFileError(f"{path}: not a model file of onkel, or truncated ({error})") from None
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+    return _parsed(content, str(path))
+
+
+def _parsed(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """JSON document and arrays of the content of a file, both checked."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as deserialized
+
     try:
-        document = json.loads(metadata[_METADATA_KEY])
+        arrays = deserialized(content)
+    # the last three come from number types that NumPy lacks
+    except (SafetensorError, ValueError, AttributeError, KeyError, TypeError) as error:
+        raise ModelFileError(f"{name}: not a model file of onkel, or truncated ({error})") from None
+    try:
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        document = json.loads(header["__metadata__"][_METADATA_KEY])
         found = document.pop("sha256")
         version = int(document["format"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
-        raise ModelFileError(f"{path}: a safetensors file, but not a model file of onkel") from None
+        raise ModelFileError(f"{name}: a safetensors file, but not a model file of onkel") from None
     if version != FORMAT_VERSION:
         remedy = "upgrade onkel to read it" if version > FORMAT_VERSION else "learn the model anew"
         raise ModelFileError(
-            f"{path}: written by onkel {document.get('version')} in format {version}; "
+            f"{name}: written by onkel {document.get('version')} in format {version}; "
             f"onkel {__version__} reads format {FORMAT_VERSION}: {remedy}"
         )
     if found != _digest(json.dumps(document, sort_keys=True), arrays):
-        raise ModelFileError(f"{path}: altered or damaged: its content does not match its SHA-256")
+        raise ModelFileError(f"{name}: altered or damaged: its content does not match its SHA-256")
     return document, arrays
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file atomically; if that fails, raise a ModelFileError that says why."""
-    if not path.parent.is_dir():
-        raise ModelFileError(f"cannot save {path}: the folder {path.parent} does not exist")
-    try:
-        with atomic_file(path) as file:
-            file.write(content)
-    except OSError as error:
-        raise ModelFileError(f"cannot save {path}: {error.strerror or error}") from error

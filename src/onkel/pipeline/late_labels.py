@@ -199,6 +199,10 @@ class LateLabels:
         """
         persistence.save(self, path)
 
+    def to_bytes(self) -> bytes:
+        """The content of the file that `save` writes; :func:`onkel.from_bytes` reads it."""
+        return persistence.to_bytes(self)
+
     @locked
     def get_state(self) -> dict[str, Any]:
         """The model and the rows that wait, as nested dicts of arrays and scalars."""

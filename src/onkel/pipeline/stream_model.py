@@ -300,6 +300,55 @@ class StreamModel(MergeableModel):
         # if every row lacks a target, there is no prediction
         return np.concatenate(predictions) if predictions else np.zeros(0)
 
+    def predict_one(self, row: Mapping[str, Any]) -> Any:
+        """Predict one row by itself, as `predict` does.
+
+        Parameters
+        ----------
+        row : dict
+            Its values by the names of the columns.
+
+        Returns
+        -------
+        str, int, float or bool
+            The label, or the value in the target's own units.
+
+        Raises
+        ------
+        DataError
+            As `predict`.
+        """
+        return self.predict(row)[0].item()
+
+    def predict_proba_one(self, row: Mapping[str, Any]) -> dict[Any, float]:
+        """Probability of each class for one row, by label; see `predict_proba`."""
+        shares = self.predict_proba(row)[0].tolist()
+        return dict(zip(self.classes_.tolist(), shares, strict=True))
+
+    def learn_one(self, row: Mapping[str, Any], y: Any = None) -> Any:
+        """Predict one row from the rows before it, then learn it.
+
+        Parameters
+        ----------
+        row : dict
+            Its values by the names of the columns. New columns widen the model.
+        y : str, number or bool, optional
+            The target, if it is not in the row.
+
+        Returns
+        -------
+        str, int, float or bool
+            What was predicted before the row was learned; None if it has no target and was left
+            out.
+
+        Raises
+        ------
+        DataError
+            As `partial_fit`. The row was not learned.
+        """
+        predicted = self.predict_then_learn(row, None if y is None else [y])
+        return predicted[0].item() if len(predicted) else None
+
     def open(
         self,
         X: Any,
@@ -338,6 +387,10 @@ class StreamModel(MergeableModel):
             Usually ending in ``.onkel``.
         """
         persistence.save(self, path)
+
+    def to_bytes(self) -> bytes:
+        """The content of the file that `save` writes; :func:`onkel.from_bytes` reads it."""
+        return persistence.to_bytes(self)
 
     @locked
     def export_onnx(
