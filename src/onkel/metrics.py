@@ -147,14 +147,12 @@ class Score:
     def __init__(self, task: str) -> None:
         self.metrics = [metric for metric in metrics_of(task) if metric.lower_is_better]
         self.n_rows = 0
-        #: rows left out, as their target is missing
-        self.n_missing = 0
         self._sums = [0.0] * len(self.metrics)
 
     def add(self, y: Any, predictions: np.ndarray) -> None:
         """Take in targets (None: there are none) and their predictions.
 
-        A row whose target is None or NaN is counted and left out.
+        A row whose target is None or NaN is left out.
         """
         if y is None:
             return
@@ -162,7 +160,6 @@ class Score:
         # NaN differs from itself
         known = np.array([v is not None and v == v for v in y]) if y.dtype == object else y == y
         if not known.all():
-            self.n_missing += int(np.count_nonzero(~known))
             y, predictions = np.array(y[known].tolist()), predictions[known]
         if not len(y):
             return

@@ -302,3 +302,115 @@ def test_next_says_what_it_cannot_do(folder, tmp_path):
     result = run("predict", folder / "cls.onkel", folder / "new.csv", "--next", "--scores")
     assert result.exit_code == 2
     assert "ask for --proba" in result.stderr
+
+
+def _labels(path, n, seed, without=()):
+    """Rows of two classes; those of ``without`` have no label. New values come in mid-stream."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, n)).round(4)
+    place = np.where(np.arange(n) > 0.7 * n, "west", rng.choice(["north", "south"], size=n))
+    y = np.where((a * b > 0) ^ (rng.random(n) < 0.1), "late", "early")
+    label = ["" if i in without else v for i, v in enumerate(y)]
+    gaps = np.where(rng.random(n) < 0.05, "", b.astype(str))
+    rows = zip(a, gaps, place, label, strict=True)
+    path.write_text("\n".join(["a,b,place,label", *(",".join(map(str, r)) for r in rows)]) + "\n")
+    return y
+
+
+def _split(path, n, folder):
+    head, *lines = path.read_text().splitlines()
+    for name, part in (("first", lines[:n]), ("rest", lines[n:])):
+        (folder / f"{name}.csv").write_text("\n".join([head, *part]) + "\n")
+    return folder / "first.csv", folder / "rest.csv"
+
+
+@pytest.mark.parametrize("options", [(), ("--proba",)])
+def test_learning_after_the_prediction_is_learning_the_whole_file(tmp_path, options):
+    """Rows without a label are predicted, not learned, as `onkel learn` leaves them out."""
+    without = (600, 601, 700, 899)
+    _labels(tmp_path / "all.csv", 900, 0, without)
+    first, rest = _split(tmp_path / "all.csv", 500, tmp_path)
+    learn = "-t", "label", "--set", "speed=fast", "--set", "n_components=30"
+    whole = run("learn", tmp_path / "all.csv", *learn, "--save", tmp_path / "w.onkel")
+    assert whole.exit_code == 0, whole.stderr
+    assert run("learn", first, *learn, "--save", tmp_path / "m.onkel").exit_code == 0
+    result = run("predict", tmp_path / "m.onkel", rest, "--next", "--learn", *options, "--json",
+                 "--save", tmp_path / "n.onkel", "-o", tmp_path / "p.csv")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    one, other = (onkel.load(tmp_path / name) for name in ("w.onkel", "n.onkel"))
+    assert one.n_rows == other.n_rows == 896
+    new = pc.read_csv(first)
+    expected = one.predict_proba_next(new)
+    np.testing.assert_allclose(other.predict_proba_next(new), expected, rtol=0, atol=1e-9)
+    infos = [
+        onkel.persistence.load_with_info(tmp_path / name)[1]["run"]["totals"]
+        for name in ("w.onkel", "n.onkel")
+    ]
+    assert infos[0]["sums"] == infos[1]["sums"]
+    # each row was predicted before it was learned
+    model = onkel.load(tmp_path / "m.onkel")
+    known = [i for i in range(400) if i + 500 not in without]
+    table = pc.read_csv(rest).take(known)
+    found = _read(tmp_path / "p.csv")
+    predicted = found["prediction"].to_pylist()
+    assert len(predicted) == 400
+    assert [predicted[i] for i in known] == model.predict_then_learn(table).tolist()
+    score = json.loads(result.stdout)
+    assert (score["n_rows"], score["without_target"]) == (396, 4)
+    if options:
+        late = found["proba_late"].to_numpy()
+        assert np.mean((late > 0.5) == (np.array(predicted) == "late")) > 0.98
+
+
+def test_a_bad_row_loses_nothing_that_was_learned(tmp_path):
+    _labels(tmp_path / "all.csv", 900, 0)
+    first, rest = _split(tmp_path / "all.csv", 500, tmp_path)
+    lines = rest.read_text().splitlines()
+    lines[301] = "1e999,1.0,north,late"
+    rest.write_text("\n".join(lines) + "\n")
+    model = tmp_path / "m.onkel"
+    run("learn", first, "-t", "label", "-a", "pa", "--save", model)
+    result = run("predict", model, rest, "--learn", "--save", model, "-o", tmp_path / "p.csv")
+    assert result.exit_code == 2
+    assert "row 300" in result.stderr
+    assert onkel.load(model).n_rows == 500
+    assert onkel.load(tmp_path / "m.partial.onkel").n_rows == 800
+    assert len(_read(tmp_path / "p.csv")["prediction"]) == 300
+
+
+def test_predict_shows_the_measures_that_learn_shows(tmp_path):
+    from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
+
+    y = _labels(tmp_path / "all.csv", 1200, 3, without=(900, 901))
+    first, rest = _split(tmp_path / "all.csv", 800, tmp_path)
+    model, out = tmp_path / "m.onkel", tmp_path / "p.parquet"
+    run("learn", first, "-t", "label", "-a", "krls", "--save", model)
+    result = run("predict", model, rest, "-o", out, "--proba", "--json", "--report",
+                 tmp_path / "r.html")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    known = np.delete(np.arange(400), [100, 101])
+    y, table = y[800:][known], pq.read_table(out)
+    late = table["proba_late"].to_numpy()[known]
+    found = json.loads(result.stdout)["details"]
+    assert found["auc"] == pytest.approx(roc_auc_score(y == "late", late), abs=2e-3)
+    assert found["log_loss"] == pytest.approx(log_loss(y == "late", late), rel=1e-6)
+    predicted = np.array(table["prediction"].to_pylist())[known]
+    assert found["confusion"]["rows"] == confusion_matrix(y, predicted).tolist()
+    for word in ("AUC", "log loss", "baselines", "recall", "late as early", "majority"):
+        assert word in result.stderr
+    assert "Confusion" in (tmp_path / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--save", "s.onkel"], "only with --learn"),
+        (["--json"], "give --out FILE"),
+        (["--learn"], "needs the target 'label'"),
+    ],
+)
+def test_options_of_predict_that_do_not_fit(folder, monkeypatch, options, message):
+    monkeypatch.chdir(folder)
+    result = run("predict", "cls.onkel", "new.csv", *options)
+    assert result.exit_code == 2
+    assert message in result.stderr

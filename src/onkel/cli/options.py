@@ -278,4 +278,21 @@ Next = Annotated[
         "the last labels.",
     ),
 ]
+Learn = Annotated[
+    bool,
+    _option(
+        "--learn",
+        help="As --next, and each row that has a label is learned after its prediction.",
+    ),
+]
+SaveLearned = Annotated[
+    Path | None,
+    _option("--save", help="With --learn: file for the model that has learned the rows.",
+            panel=OUTPUT, **_FILE),
+]  # fmt: skip
+ReportOfScore = Annotated[Path | None, _option("--report", help="HTML report of the score.",
+                                               panel=OUTPUT, **_FILE)]  # fmt: skip
+JsonOfScore = Annotated[
+    bool, _option("--json", help="The score as one JSON object on stdout.", panel=OUTPUT)
+]
 Scores = Annotated[bool, _option("--scores", help="Also write scores.", panel=OUTPUT)]

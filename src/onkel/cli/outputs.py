@@ -106,6 +106,11 @@ def _jsonl(file: Any) -> Iterator[Write]:
     yield write
 
 
+def beside(path: Path) -> Path:
+    """Where a run that was cut short writes: beside an existing file, which it does not replace."""
+    return path.with_name(f"{path.stem}.partial{path.suffix}") if path.exists() else path
+
+
 def check_report(path: Path | None) -> None:
     """Check that a report, which is an HTML page, is not given another ending."""
     if path is not None and path.suffix.lower() not in ("", ".html", ".htm"):

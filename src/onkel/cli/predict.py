@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 from onkel.cli import options
 from onkel.cli.arguments import command, one_or_all, share, source_name
-from onkel.cli.console import note, watched
+from onkel.cli.console import complain, note, print_json, stderr, watched
+from onkel.errors import DataError
 
-_BOUNDS = ("prediction_low", "prediction_high")
+if TYPE_CHECKING:
+    from onkel.cli.predicting import Scored
+    from onkel.evaluation.result import PrequentialResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +33,18 @@ class PredictOptions:
     scores: options.Scores = False
     intervals: options.Intervals = None
     next: options.Next = False
+    learn: options.Learn = False
+    save: options.SaveLearned = None
     keep: options.Keep = None
+    report: options.ReportOfScore = None
+    as_json: options.JsonOfScore = False
     sep: options.Sep = None
     encoding: options.Encoding = None
+
+    @property
+    def in_order(self) -> bool:
+        """Whether rows are predicted as those that come next."""
+        return self.next or self.learn
 
 
 @command(PredictOptions)
@@ -37,69 +52,225 @@ def predict(options: PredictOptions) -> None:
     """Predict the rows of a source, in order.
 
     Columns are found by name. If the target is there, the score is shown. Each row is predicted by
-    itself; with --next, also from the labels before, as `onkel learn` does.
+    itself; with --next, also from the labels before, as `onkel learn` does. With --learn, each row
+    that has a label is learned after its prediction.
 
     Example: onkel predict flights.onkel new.csv --out predictions.parquet
     """
-    from onkel.cli.outputs import check_outputs, open_writer
-    from onkel.evaluation.formatting import count
-    from onkel.metrics import Score
+    from onkel.cli.predicting import Scored
 
-    if options.out != "-":
-        check_outputs(Path(options.out), inputs=[*options.sources, options.model])
-    model = _load(options.model)
+    _check_files(options)
+    model, info = _load(options.model)
     _check(options, model)
-    score = Score(model.task)
-    rows = 0
-    with open_writer(options.out) as write:
-        for columns, y in _columns(options, model):
-            write(columns)
-            rows += len(columns["prediction"])
-            score.add(y, columns["prediction"])
-        if rows == 0:
-            raise ValueError(f"{source_name(options.sources)}: there are no rows to predict")
-    note(count(rows, "prediction") + (f" in {options.out}" if options.out != "-" else ""))
-    if score.n_rows:
-        left_out = f" ({count(score.n_missing, 'row')} without it)" if score.n_missing else ""
-        note(f"{score.text()} on the target {model.encoder.target!r}{left_out}")
-    if _remembers(model) and not options.next:
-        note(
-            "each row was predicted by itself, without the labels before; where the rows come "
-            "right after those that were learned, --next uses them"
+    status = PredictJob(options, model, Scored(model, info, options.learn)).run()
+    if status:
+        raise typer.Exit(status)
+
+
+class PredictJob:
+    """One ``onkel predict``."""
+
+    def __init__(self, options: PredictOptions, model: Any, scored: Scored) -> None:
+        self.options, self.model, self.scored = options, model, scored
+        self.n_rows = 0
+
+    def run(self) -> int:
+        """Run it; returns the exit status.
+
+        With --learn a bad row or a signal does not lose what was learned: the predictions of the
+        rows before it are written, and the model is saved.
+        """
+        from onkel.cli.outputs import open_writer
+        from onkel.cli.signals import Interrupted, Interrupts
+
+        options, status = self.options, 0
+        from_pipe = options.sources == ["-"]
+        guard = Interrupts(end_input=from_pipe) if options.learn else nullcontext()
+        with guard as interrupts, open_writer(options.out) as write:
+            try:
+                self._predict(write, nullcontext if interrupts is None else interrupts.held)
+                if interrupts is not None and interrupts.interrupted is not None:
+                    raise interrupts.interrupted
+                if self.n_rows == 0:
+                    name = source_name(options.sources)
+                    raise ValueError(f"{name}: there are no rows to predict")
+            except DataError as error:
+                if not (options.learn and self.n_rows):
+                    raise
+                complain(str(error))
+                status = 2
+            except Interrupted as signal:
+                if not self.n_rows:
+                    raise
+                complain(f"{signal.word} after {self.n_rows:,} rows")
+                status = signal.status
+        self._tell()
+        if options.learn:
+            return self._save(status)
+        return status
+
+    def _predict(self, write: Any, held: Any) -> None:
+        """Write the columns to keep and the predictions, block by block."""
+        from onkel.cli.predicting import Alone, Asked, Learning, Next
+
+        options, model = self.options, self.model
+        level = share(options.intervals)
+        asked = Asked(proba=options.proba, scores=options.scores, level=level)
+        kind = Learning if options.learn else Next if options.next else Alone
+        predictor = kind(model, asked)
+        stream = self._open()
+        if options.learn:
+            model.adopt(stream)
+        for block in watched(stream, "predicting", stream.n_rows):
+            with held():
+                began = time.perf_counter()
+                columns, told = predictor.predict(block)
+                spent, n = time.perf_counter() - began, len(columns["prediction"])
+                self.scored.add(block.y, told, spent, n if options.learn else None)
+                self.n_rows += n
+                write(stream.kept(n) | columns)
+            if predictor.failure is not None:
+                raise predictor.failure
+
+    def _open(self) -> Any:
+        from onkel.pipeline.rows import extra_columns, reading_to_predict
+        from onkel.streams import open_stream
+
+        options, model = self.options, self.model
+        given = {"sep": options.sep, "encoding": options.encoding, "missing": options.missing}
+        reading = reading_to_predict(
+            model.settings | {name: value for name, value in given.items() if value is not None},
+            format=options.format,
+            keep=_names(options.keep),
         )
+        how: dict[str, Any] = {"encoder": model.encoder}
+        if options.learn:
+            left_out = [*model.settings.get("exclude", ()), *model.settings.get("left_out", ())]
+            reading = reading.changed(exclude=left_out)
+            how |= {"extend": True, "every_row": True}
+        stream = open_stream(one_or_all(options.sources), reading, **how)
+        if options.learn and stream.target is None:
+            raise DataError(
+                f"--learn needs the target {model.encoder.target!r}, and the source has no column "
+                "of that name",
+                source=source_name(options.sources),
+            )
+        extra = extra_columns(stream.columns, model.encoder, model.settings)
+        extra = [name for name in extra if name not in _names(options.keep)]
+        if extra:
+            note(f"left out, as the model never had them: {', '.join(extra)}")
+        return stream
+
+    def _tell(self) -> None:
+        """Say how many rows were predicted, and how well."""
+        from onkel.evaluation.formatting import count
+
+        options, model = self.options, self.model
+        out = f" in {options.out}" if options.out != "-" else ""
+        note(count(self.n_rows, "prediction") + out)
+        result = self.scored.result(model.settings.get("algorithm") or "the model")
+        if result is not None:
+            self._show(result)
+        if getattr(model.estimator, "memory_", None) is not None and not options.in_order:
+            note(
+                "each row was predicted by itself, without the labels before; where the rows come "
+                "right after those that were learned, --next uses them"
+            )
+        if options.as_json:
+            files = {"out": options.out, "report": options.report, "save": options.save}
+            counts = {"predictions": self.n_rows, "without_target": self.scored.n_missing}
+            print_json((result.to_dict() if result else {}) | counts | files)
+
+    def _show(self, result: PrequentialResult) -> None:
+        """The score on stderr, and the report."""
+        from onkel.cli.tables import facts_table
+        from onkel.evaluation.formatting import count
+        from onkel.evaluation.report import write_html
+        from onkel.evaluation.run_summary import score_rows
+        from onkel.metrics import metrics_of
+
+        options, target = self.options, self.model.encoder.target
+        titles = [metric.title for metric in metrics_of(result.task)]
+        rows = dict(score_rows(result))
+        text = ", ".join(f"{title} {rows.pop(title)}" for title in titles if title in rows)
+        missing = self.scored.n_missing
+        left_out = f" ({count(missing, 'row')} without it)" if missing else ""
+        note(f"{text} on the target {target!r}{left_out}")
+        if missing or rows["scored"].endswith(f" {self.n_rows:,}"):
+            del rows["scored"]
+        stderr().print(facts_table(list(rows.items())))
+        if options.report is not None:
+            write_html(
+                result,
+                options.report,
+                title=f"{options.model} on {source_name(options.sources)}",
+                lead=f"{result.task} · target {target} · {count(result.n_rows, 'row')} predicted"
+                + (", and learned afterwards" if options.learn else ""),
+            )
+            note(f"report: {options.report}")
+
+    def _save(self, status: int) -> int:
+        """Save the model that has learned the rows; the exit status."""
+        from onkel.cli.outputs import beside
+        from onkel.persistence import save
+
+        path = self.options.save
+        if path is None:
+            note("the model that has learned these rows was not saved; add --save FILE")
+            return status
+        path = beside(path) if status else path
+        try:
+            save(self.model, path, info=self.scored.info())
+        except OSError as error:
+            complain(f"{path} could not be written: {error}")
+            return status or 1
+        note(f"{path} holds the model of all {self.model.n_rows:,} rows")
+        return status
 
 
-def _remembers(model: Any) -> bool:
-    """Whether the learner also predicts from the last labels."""
-    return getattr(model.estimator, "memory_", None) is not None
+def _check_files(options: PredictOptions) -> None:
+    """Check that the files can be written; only --save may replace the model."""
+    from onkel.cli.outputs import check_outputs, check_report
+
+    out = None if options.out == "-" else Path(options.out)
+    check_outputs(options.save, options.report, out, inputs=options.sources)
+    check_outputs(options.report, out, inputs=[options.model])
+    check_report(options.report)
+    if options.save is not None and not options.learn:
+        raise ValueError("--save: the model changes only with --learn")
+    if options.as_json and out is None:
+        raise ValueError("--json writes on stdout, as the predictions do: give --out FILE")
 
 
-def _load(path: str) -> Any:
+def _load(path: str) -> tuple[Any, dict[str, Any]]:
     from onkel.errors import ModelFileError
-    from onkel.persistence import load
+    from onkel.persistence import load_with_info
     from onkel.pipeline import StreamModel
 
-    loaded = load(path)
+    loaded, info = load_with_info(path)
     if not isinstance(loaded, StreamModel) or loaded.encoder is None:
         raise ModelFileError(
             f"{path}: holds a {type(loaded).__name__} without its columns; 'onkel predict' needs "
             "a file that 'onkel learn --save' wrote. In Python: onkel.load(...).predict(X)"
         )
-    return loaded
+    return loaded, info
 
 
 def _check(options: PredictOptions, model: Any) -> None:
-    clash = {"prediction", *_BOUNDS} & set(_names(options.keep))
+    from onkel.cli.predicting import BOUNDS
+
+    clash = {"prediction", *BOUNDS} & set(_names(options.keep))
     if clash:
         raise ValueError(f"--keep {clash.pop()}: the predictions have that name")
     _check_intervals(options, model)
-    if options.next and model.settings.get("group"):
+    given = "--learn" if options.learn else "--next"
+    if options.in_order and model.settings.get("group"):
         raise ValueError(
-            f"--next: this model was learned by group ({model.settings['group']!r}); "
+            f"{given}: this model was learned by group ({model.settings['group']!r}); "
             "'onkel live' and model.predict_next(rows) predict the next rows of groups"
         )
-    if options.next and options.scores:
-        raise ValueError("--next and --scores: scores are of rows by themselves; ask for --proba")
+    if options.in_order and options.scores:
+        raise ValueError(f"{given} and --scores: scores are of rows by themselves; ask for --proba")
     if options.missing == "skip":
         raise ValueError(
             "--missing skip: predictions would no longer line up with their rows; "
@@ -124,52 +295,3 @@ def _check_intervals(options: PredictOptions, model: Any) -> None:
 
 def _names(given: str | None) -> list[str]:
     return [] if given is None else [name.strip() for name in given.split(",") if name.strip()]
-
-
-def _columns(options: PredictOptions, model: Any) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Block by block: predictions with the other columns asked for, and the targets if any."""
-    from onkel.pipeline.rows import extra_columns, reading_to_predict
-    from onkel.streams import open_stream
-
-    given = {"sep": options.sep, "encoding": options.encoding, "missing": options.missing}
-    reading = reading_to_predict(
-        model.settings | {name: value for name, value in given.items() if value is not None},
-        format=options.format,
-        keep=_names(options.keep),
-    )
-    stream = open_stream(one_or_all(options.sources), reading, encoder=model.encoder)
-    extra = extra_columns(stream.columns, model.encoder, model.settings)
-    extra = [name for name in extra if name not in _names(options.keep)]
-    if extra:
-        note(f"left out, as the model never had them: {', '.join(extra)}")
-    done = 0
-    for block in watched(stream, "predicting", stream.n_rows):
-        columns = stream.kept(block.n_rows) | _predictions(options, model, block.X, done)
-        done += block.n_rows
-        yield columns, block.y
-
-
-def _predictions(options: PredictOptions, model: Any, X: Any, done: int) -> dict[str, Any]:
-    """The columns of predictions for features X, of which ``done`` rows came before."""
-    level = share(options.intervals)
-    if options.next:
-        columns: dict[str, Any] = {"prediction": model.next_features(X, done)}
-        bounds = None if level is None else model.next_intervals(X, level, done)
-    else:
-        columns = {"prediction": model.predict_features(X)}
-        bounds = None if level is None else model.interval_features(X, level)
-    if bounds is not None:
-        columns |= dict(zip(_BOUNDS, bounds.T, strict=True))
-    if options.scores:
-        columns |= _by_class(model, "score", model.decision_features(X))
-    if options.proba:
-        probabilities = model.next_proba(X, done) if options.next else model.proba_features(X)
-        columns |= _by_class(model, "proba", probabilities)
-    return columns
-
-
-def _by_class(model: Any, name: str, values: Any) -> dict[str, Any]:
-    if values.ndim == 1:
-        return {name: values}
-    labels = model.estimator.classes_
-    return {f"{name}_{label}": values[:, i] for i, label in enumerate(labels)}

@@ -12,16 +12,17 @@ from onkel.errors import DataError
 
 
 def checked(
-    pieces: Iterable[Any], policy: str, encoder: Encoder, first_row: int, learn: bool = True
+    pieces: Iterable[Any], policy: str, encoder: Encoder, first_row: int, drops: bool = True
 ) -> Iterator[Any]:
     """Pieces (``onkel.streams.blocks.Piece``) up to the first row that is refused.
 
-    Infinite values are always an error, gaps only if the policy is ``"error"``.
+    Infinite values are always an error, gaps only if the policy is ``"error"``. If ``clean`` drops
+    rows without a target, these may hold anything.
     """
     row = first_row
     for piece in pieces:
         n = piece.n_rows
-        good, failure = _check(piece, policy, encoder, row, learn)
+        good, failure = _check(piece, policy, encoder, row, drops)
         yield _of_one_type(piece.before(good) if good < n else piece)
         if failure is not None:
             raise failure
@@ -29,30 +30,45 @@ def checked(
 
 
 def clean(
-    pieces: Iterable[Any], policy: str, encoder: Encoder, learn: bool = True
+    pieces: Iterable[Any],
+    policy: str,
+    encoder: Encoder,
+    learn: bool = True,
+    every_row: bool = False,
 ) -> Iterator[Any]:
     """Checked pieces without NaN.
 
     ``"mean"`` and ``"auto"`` fill with the running mean of the column over the rows before. The
     encoder keeps the means, so that a saved model fills a new file with them; without ``learn``
     they stay fixed. ``"skip"`` drops the row. With ``learn``, rows without a target are dropped,
-    too; without, their target is NaN or None.
+    too, unless ``every_row`` is asked for; without, their target is NaN or None.
     """
     for piece in pieces:
-        repaired = _repaired(_labelled(piece, learn), policy, encoder, learn)
-        if repaired.n_rows:
-            yield repaired
+        for part, learned in _parts(piece, learn, every_row):
+            repaired = _repaired(part, policy, encoder, learned)
+            if repaired.n_rows:
+                yield repaired
 
 
-def _labelled(piece: Any, learn: bool) -> Any:
+def _parts(piece: Any, learn: bool, every_row: bool) -> Iterator[tuple[Any, bool]]:
+    """The rows of a piece that stay, and whether the means learn from them."""
     gone = piece.unlabelled
     if gone is None:
-        return piece
-    if learn:
-        return piece.among(~gone)._replace(unlabelled=None)
-    y = piece.y.astype(object if piece.y.dtype.kind in "Ub" else np.float64)
-    y[gone] = None
-    return piece._replace(y=y, unlabelled=None)
+        yield piece, learn
+    elif learn and not every_row:
+        yield piece.among(~gone)._replace(unlabelled=None), True
+    else:
+        # labels keep their types; numbers that are only predicted are floats
+        plain = not learn and piece.y.dtype.kind not in "Ub"
+        y = piece.y.astype(np.float64 if plain else object)
+        y[gone] = None
+        piece = piece._replace(y=y, unlabelled=None)
+        # the rows before a row without a target are learned before it
+        ends = [*(np.flatnonzero(np.diff(gone)) + 1), len(gone)] if learn else [len(gone)]
+        start = 0
+        for end in ends:
+            yield piece.before(end).after(start), learn and not gone[start]
+            start = end
 
 
 def _values(X: Any) -> np.ndarray:
@@ -60,7 +76,7 @@ def _values(X: Any) -> np.ndarray:
 
 
 def _check(
-    piece: Any, policy: str, encoder: Encoder, row: int, learn: bool
+    piece: Any, policy: str, encoder: Encoder, row: int, drops: bool
 ) -> tuple[int, DataError | None]:
     """Number of rows before the first bad one, and its error."""
     X, y, where = piece.X, piece.y, piece.where
@@ -68,7 +84,7 @@ def _check(
     finite = np.isfinite(_values(X))
     if not finite.all():
         bad = ~finite if policy == "error" else np.isinf(_values(X))
-        if learn and piece.unlabelled is not None:
+        if drops and piece.unlabelled is not None:
             # a row that will be dropped may hold anything
             bad &= ~_of_rows(piece.unlabelled, X)
         if bad.any():

@@ -61,8 +61,11 @@ class Details(Stateful):
         if self.bounds is None and self.level is not None:
             self.bounds = RunBounds(self.level)
 
-    def anew(self) -> Details:
-        """Measures of the rows from here on, with baselines that know the labels so far."""
+    def anew(self, link: str | None = None) -> Details:
+        """Measures of the rows from here on, with baselines that know the labels so far.
+
+        ``link``: how probabilities follow from the scores of these rows; None: as before.
+        """
         own = copy.deepcopy(self)
         fresh = Details(self.task)
         for name in ("loss", "windows", "values", "classes", "ranking"):
@@ -70,6 +73,8 @@ class Details(Stateful):
         for part in (own.baselines, own.probabilities, own.bounds):
             if part is not None:
                 part.forget_score()
+        if link is not None and own.probabilities is not None:
+            own.probabilities = Probabilities(link == "calibrated")
         return own
 
     def add(

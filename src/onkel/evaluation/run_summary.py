@@ -13,6 +13,7 @@ from onkel.evaluation.result import PrequentialResult
 from onkel.metrics import metrics_of
 
 _MOST_RECALLS = 12
+_MOST_PAIRS = 6
 
 
 def score_rows(result: PrequentialResult) -> list[tuple[str, str]]:
@@ -51,7 +52,22 @@ def score_lines(task: str, details: dict[str, Any]) -> list[tuple[str, str]]:
     if details.get("recall"):
         recalls = [f"{label} {value:.1f} %" for label, value in details["recall"].items()]
         lines.append(("recall", listed(recalls, _MOST_RECALLS)))
+    if details.get("confusion"):
+        lines += _of_confusion(**details["confusion"])
     return lines
+
+
+def _of_confusion(labels: list[str], rows: list[list[int]]) -> list[tuple[str, str]]:
+    """A line on the pairs of classes that are mistaken most often; none without mistakes."""
+    wrong = [
+        (n, true, labels[j])
+        for i, (true, row) in enumerate(zip(labels, rows, strict=True))
+        for j, n in enumerate(row)
+        if i != j and n
+    ]
+    wrong.sort(key=lambda pair: -pair[0])
+    texts = [f"{n:,} {true} as {predicted}" for n, true, predicted in wrong]
+    return [("confusion", listed(texts, _MOST_PAIRS))] if texts else []
 
 
 def _of_bounds(found: dict[str, Any]) -> tuple[str, str]:

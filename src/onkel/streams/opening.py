@@ -26,6 +26,7 @@ def open_stream(
     extend: bool = False,
     skip_rows: int = 0,
     fingerprint: bool | str = False,
+    every_row: bool = False,
     **how: Any,
 ) -> Stream:
     """Open any source of rows as a stream of blocks, in bounded memory.
@@ -50,6 +51,9 @@ def open_stream(
     fingerprint : bool or str, default=False
         Whether to compute ``Stream.fingerprint``. A text is the fingerprint of the first
         ``skip_rows`` rows of an earlier run: other rows are refused.
+    every_row : bool, default=False
+        Whether rows without a target come as well when the stream is one to learn from; their
+        target is None. Blocks to predict have them in any case.
     {reading}
 
     Returns
@@ -78,7 +82,7 @@ def open_stream(
         raise ValueError(f"skip_rows must be at least 0, got {skip_rows}")
     schema = Schema(reading, encoder, extend, resumes=skip_rows > 0)
     opened, encoder, target = _opened(source, schema)
-    return Stream(opened, encoder, schema, target, int(skip_rows), fingerprint)
+    return Stream(opened, encoder, schema, target, int(skip_rows), fingerprint, every_row)
 
 
 open_stream.__doc__ = described(open_stream.__doc__ or "")

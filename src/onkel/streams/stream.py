@@ -96,6 +96,7 @@ class Stream:
         target: str | None,
         skip_rows: int,
         fingerprint: bool | str,
+        every_row: bool = False,
     ) -> None:
         reading = schema.reading
         self._source = source
@@ -113,6 +114,7 @@ class Stream:
         self.group = source.group
         self.n_rows = source.n_rows
         self.n_unlabelled = 0
+        self._every_row = every_row
         self._given = 0
         self._tracked, self._expected = bool(fingerprint), fingerprint
         #: reason for each column that was left out, by name
@@ -169,8 +171,9 @@ class Stream:
                 self.encoder.means = self.encoder.counts = None
         policy, learns = self.missing, self._learns
         source = self._source.pieces(raw, self.dtype)
-        good = self._counted(checked(source, policy, self.encoder, raw, learns))
-        pieces = clean(good, policy, self.encoder, learns)
+        drops = learns and not self._every_row
+        good = self._counted(checked(source, policy, self.encoder, raw, drops))
+        pieces = clean(good, policy, self.encoder, learns, self._every_row)
         if self.shuffle:
             pieces = shuffled(pieces, self.shuffle, self.random_state)
         return pieces if early or self._tracked else skip(pieces, self.skip_rows)

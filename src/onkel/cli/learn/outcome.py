@@ -10,6 +10,7 @@ from typing import Any
 from onkel.cli.console import complain, note
 from onkel.cli.learn.continuing import Checkpoint
 from onkel.cli.learn.options import LearnOptions
+from onkel.cli.outputs import beside
 from onkel.errors import DataError
 from onkel.evaluation.formatting import count
 from onkel.evaluation.result import PrequentialResult
@@ -121,8 +122,8 @@ class Outcome:
         """Write a file; a run cut short writes beside an existing file and does not replace it."""
         if path is None:
             return True
-        if status and path.exists():
-            path = path.with_name(f"{path.stem}.partial{path.suffix}")
+        if status:
+            path = beside(path)
         try:
             write(path)
         except OSError as error:

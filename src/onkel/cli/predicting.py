@@ -1,0 +1,237 @@
+"""Rows become predictions: each by itself, from the labels before, or learned afterwards."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from onkel.errors import DataError
+from onkel.evaluation.details import Details
+from onkel.evaluation.growing_curve import Marks
+from onkel.evaluation.learner import link_of
+from onkel.evaluation.result import PrequentialResult
+from onkel.evaluation.tally import Tally
+from onkel.learners.predictions import Predictions, joined
+from onkel.streams import Block
+from onkel.streams.blocks import rows_of
+
+BOUNDS = ("prediction_low", "prediction_high")
+_SMALLEST = 1e-300
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is written of each row besides its prediction."""
+
+    proba: bool = False
+    scores: bool = False
+    level: float | None = None
+
+    @property
+    def more(self) -> bool:
+        """Whether anything is."""
+        return self.proba or self.scores or self.level is not None
+
+
+@dataclass
+class Alone:
+    """Predicts each row by itself; learns nothing."""
+
+    model: Any
+    asked: Asked
+    #: the error of a row that could not be learned; the rows before it are
+    failure: DataError | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        # a file has the same columns throughout, whatever class comes
+        self._labels = self.model.classes_.tolist() if self.model.task == "classification" else []
+
+    def predict(self, block: Block) -> tuple[dict[str, Any], Predictions]:
+        """The columns to write, and for the score the predictions with what is behind them."""
+        model, asked = self.model, self.asked
+        columns = self.columns(block.X)
+        predictions = columns["prediction"]
+        if model.task == "regression" or (block.y is None and not asked.more):
+            return columns, Predictions(predictions)
+        scores, classes = None, model.classes_
+        if hasattr(model.estimator, "predict_proba"):
+            probabilities = self.probabilities(block.X)
+            if asked.proba:
+                columns |= self._by_class("proba", probabilities)
+            # their softmax are the probabilities again
+            scores = np.log(np.maximum(probabilities, _SMALLEST))
+        elif block.y is not None:
+            found = model.decision_features(block.X)
+            scores = found[:, None] if found.ndim == 1 else found
+        return columns, Predictions(predictions, scores, classes)
+
+    def columns(self, X: Any) -> dict[str, Any]:
+        """Predictions, bounds and scores of features X."""
+        columns: dict[str, Any] = {"prediction": self.model.predict_features(X)}
+        if self.asked.level is not None:
+            bounds = self.model.interval_features(X, self.asked.level)
+            columns |= dict(zip(BOUNDS, bounds.T, strict=True))
+        if self.asked.scores:
+            columns |= self._by_class("score", self.model.decision_features(X))
+        return columns
+
+    def probabilities(self, X: Any) -> np.ndarray:
+        """Class probabilities (n, K) of features X."""
+        found: np.ndarray = self.model.proba_features(X)
+        return found
+
+    def _by_class(self, name: str, values: np.ndarray) -> dict[str, Any]:
+        if values.ndim == 1:
+            return {name: values}
+        labels = self.model.classes_.tolist()
+        return {f"{name}_{label}": values[:, labels.index(label)] for label in self._labels}
+
+
+@dataclass
+class Next(Alone):
+    """Predicts rows as those that come next, in their order; learns nothing."""
+
+    #: rows since the last label
+    ahead: int = field(default=0, init=False)
+
+    def predict(self, block: Block) -> tuple[dict[str, Any], Predictions]:
+        told = super().predict(block)
+        self.ahead += block.n_rows
+        return told
+
+    def columns(self, X: Any) -> dict[str, Any]:
+        columns: dict[str, Any] = {"prediction": self.model.next_features(X, self.ahead)}
+        if self.asked.level is not None:
+            bounds = self.model.next_intervals(X, self.asked.level, self.ahead)
+            columns |= dict(zip(BOUNDS, bounds.T, strict=True))
+        return columns
+
+    def probabilities(self, X: Any) -> np.ndarray:
+        found: np.ndarray = self.model.next_proba(X, self.ahead)
+        return found
+
+
+@dataclass
+class Learning(Next):
+    """Predicts rows as those that come next, and learns each that has a label."""
+
+    def predict(self, block: Block) -> tuple[dict[str, Any], Predictions]:
+        known = labelled(block.y)
+        parts = []
+        for rows, learn in self._runs(known):
+            parts.append(self._part(rows_of(block, rows), learn))
+            if self.failure is not None:
+                break
+        first = parts[0][0]
+        columns = {name: np.concatenate([own[name] for own, _ in parts]) for name in first}
+        told = [told for _, told in parts if told is not None]
+        return columns, joined(told) if told else Predictions(columns["prediction"][:0])
+
+    def _runs(self, known: np.ndarray) -> Iterator[tuple[slice, bool]]:
+        """Rows that go together; with more than predictions asked for, each by itself."""
+        n = len(known)
+        changes = range(1, n) if self.asked.more else np.flatnonzero(np.diff(known)) + 1
+        starts = [0, *changes]
+        for start, end in zip(starts, [*starts[1:], n], strict=True):
+            yield slice(start, end), bool(known[start])
+
+    def _part(self, part: Block, learn: bool) -> tuple[dict[str, Any], Predictions | None]:
+        columns = self._asked_for(part) if self.asked.more or not learn else {}
+        if not learn:
+            self.ahead += part.n_rows
+            return columns, None
+        # labels beside gaps come as objects
+        assert part.y is not None
+        try:
+            told = self.model.predictions_then_learn(part._replace(y=np.array(part.y.tolist())))
+        except DataError as error:
+            self.failure = error
+            before = error.predictions if error.predictions is not None else np.array([])
+            told = Predictions(before, error.scores, error.classes)
+            columns = {name: values[: len(before)] for name, values in columns.items()}
+        self.ahead = 0
+        return columns | {"prediction": told.predictions}, told
+
+    def _asked_for(self, part: Block) -> dict[str, Any]:
+        columns = self.columns(part.X)
+        if self.asked.proba:
+            columns |= self._by_class("proba", self.probabilities(part.X))
+        return columns
+
+
+def labelled(y: Any) -> np.ndarray:
+    """Which targets (n,) are known; NaN differs from itself."""
+    y = np.asarray(y)
+    if y.dtype == object:
+        return np.array([value is not None and value == value for value in y], dtype=bool)
+    return np.asarray(y == y)
+
+
+class Scored:
+    """The score of what was predicted, over the rows that have a target.
+
+    Parameters
+    ----------
+    model : StreamModel
+    info : dict
+        What was saved beside the model: its baselines know the labels that were learned.
+    learns : bool
+        Whether rows are learned: then they also count for the score of all rows so far.
+    """
+
+    def __init__(self, model: Any, info: dict[str, Any], learns: bool) -> None:
+        self.model, self.n_missing = model, 0
+        self._began, self._spent = time.perf_counter(), 0.0
+        marks = Marks(powers=True, every=None)
+        whole = Tally(Details(model.task, link_of(model)), marks, self._measure)
+        if "run" in info:
+            whole.set_state(info["run"])
+        self.part = Tally(whole.details.anew(None if learns else "softmax"), marks, self._measure)
+        self._whole = whole if learns else None
+
+    def _measure(self) -> tuple[float, int]:
+        return time.perf_counter() - self._began, self.model.nbytes
+
+    def add(
+        self, y: Any, predicted: Predictions, spent: float, n_learned: int | None = None
+    ) -> None:
+        """Take in targets (n,), None where there are none, and what was predicted in ``spent`` s.
+
+        ``n_learned``: so many rows were gone through, and those with a target learned; only these
+        are in ``predicted``.
+        """
+        if y is None:
+            return
+        y = y[:n_learned]
+        known = labelled(y)
+        self.n_missing += int(np.count_nonzero(~known))
+        if not known.any():
+            return
+        y = np.array(np.asarray(y)[known].tolist())
+        if n_learned is None:
+            scores = None if predicted.scores is None else predicted.scores[known]
+            predicted = Predictions(predicted.predictions[known], scores, predicted.classes)
+        if (y.dtype.kind == "U") != (predicted.predictions.dtype.kind == "U"):
+            # labels of another type are known by their text
+            y = self._as_learned(y)
+        for tally in (self._whole, self.part):
+            if tally is not None:
+                tally.add(y, predicted, spent)
+
+    def _as_learned(self, y: np.ndarray) -> np.ndarray:
+        if self.model.task == "regression":
+            return y
+        classes = {str(label): label for label in self.model.classes_.tolist()}
+        return np.array([classes.get(str(v), str(v)) for v in y.tolist()] + [None], object)[:-1]
+
+    def result(self, name: str) -> PrequentialResult | None:
+        """The score of this source; None if no row has a target."""
+        return self.part.result(name) if self.part.curve.totals.n_rows else None
+
+    def info(self) -> dict[str, Any]:
+        """What is saved beside the model that has learned the rows: the score of all rows."""
+        return {} if self._whole is None else {"run": self._whole.get_state(0.0, timed=False)}
