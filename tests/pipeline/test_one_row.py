@@ -94,6 +94,40 @@ def test_rows_one_at_a_time_are_those_of_tables(name, task):
     assert alike(quick.get_state(), table.get_state())
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_short_lists_are_those_of_tables(seed):
+    """Lists of 1 to 9 rows; `pa` learns the same whatever the cuts, so the states are equal."""
+    rows, y = messy_rows(500, seed)
+    quick = StreamModel(onkel.make("pa"))
+    quick.partial_fit(rows[:350], y[:350])
+    table = by_table(copy.deepcopy(quick))
+    whole = copy.deepcopy(quick).partial_fit(rows[350:], y[350:])
+    cuts, start, by_lookups = np.random.default_rng(seed), 350, 0
+    while start < len(rows):
+        part = slice(start, start := min(start + int(cuts.integers(1, 10)), len(rows)))
+        assert alike(quick.predict(rows[part]), table.predict(rows[part]))
+        by_lookups += (
+            OneRow().block(rows[part], y[part], copy.deepcopy(quick.encoder), quick.settings)
+            is not None
+        )
+        told = quick.predict_then_learn(rows[part], y[part])
+        assert alike(told, table.predict_then_learn(rows[part], y[part]))
+    assert by_lookups > 10
+    assert alike(quick.get_state(), table.get_state())
+    assert alike(quick.estimator.get_state(), whole.estimator.get_state())
+
+
+def test_a_list_that_a_table_must_read_leaves_no_trace(models):
+    model = copy.deepcopy(models[0])
+    encoder, last = model.encoder, models[2]
+    before = copy.deepcopy(encoder.get_state())
+    rows = [{**last, "few": None}, {**last, "x": "no number"}]
+    assert OneRow().block(rows, ["up", "up"], encoder, model.settings) is None
+    assert alike(before, encoder.get_state())
+    for y in (["up"], ["up", 1], ["up", None], [0.5, math.nan]):
+        assert OneRow().block([last, last], y, encoder, model.settings) is None
+
+
 VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=4),
     st.sampled_from(["red", " red ", "NA", "", "2024-03-01", "$3.50", "v3", 3, 0.0, -0.0, 1e300]),

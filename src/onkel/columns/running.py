@@ -271,9 +271,19 @@ def tails_late(X, out, mean, m2, tails, count):
 
 
 @njit(cache=True, nogil=True)
-def tails_now(X, out, mean, tails, rows):
-    """Write the drawn-in columns of X (n, d) to ``out``; ``rows`` (d,) were learned so far."""
+def standard_now(X, out, mean, m2, tails, rows):
+    """Write X (n, d), standardised, to ``out``; ``rows`` (d,) of each column were learned so far.
+
+    Columns with heavy tails are drawn in first; ``tails`` has no columns if none ever is.
+    """
     for j in range(X.shape[1]):
+        width = np.sqrt(m2[j] / rows[j])
+        known = width > 0.0 and np.isfinite(width)
+        center = mean[j] if known else 0.0
+        factor = 1.0 / width if known else 0.0
+        for i in range(X.shape[0]):
+            out[i, j] = (np.float64(X[i, j]) - center) * factor
+    for j in range(tails.shape[1]):
         if tails[HEAVY, j] > 0.0:
             scale = np.sqrt(rows[j] / tails[SQUARES, j]) if tails[SQUARES, j] > 0.0 else 0.0
             for i in range(X.shape[0]):

@@ -20,6 +20,7 @@ _STATE = ("center_", "spread_", "count_")
 _COUNTS = {"n_rows_": Whole(), "n_features_in_": Whole(low=1), "sparse_": Flag()}
 # Rows of ``tails_`` (:mod:`onkel.columns.running`), and those that are sums of nonnegative terms.
 _N_TAILS, _SUMS = 6, [0, 1, 3, 4, 5]
+_NO_TAILS = np.zeros((_N_TAILS, 0))
 
 
 class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Stateful):
@@ -159,15 +160,18 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         X = self._checked(X, learn=False)
         if self.mode == "none":
             return X
-        center, factor = self.affine()
-        if issparse(X):
-            data = (X.data * factor[X.indices]).astype(X.dtype, copy=False)
-            return csr_matrix((data, X.indices, X.indptr), X.shape)
-        out = ((X - center) * factor).astype(X.dtype, copy=False)
-        if self.mode == "auto":
-            from onkel.columns.running import tails_now
+        if self.mode == "minmax" or self.sparse_:
+            center, factor = self.affine()
+            if self.sparse_:
+                data = (X.data * factor[X.indices]).astype(X.dtype, copy=False)
+                return csr_matrix((data, X.indices, X.indptr), X.shape)
+            out = ((X - center) * factor).astype(X.dtype, copy=False)
+        else:
+            from onkel.columns.running import standard_now
 
-            tails_now(X, out, self.center_, self.tails_, self.rows_of_columns())
+            out = np.empty(X.shape, dtype=X.dtype)
+            tails = self.tails_ if self.mode == "auto" else _NO_TAILS
+            standard_now(X, out, self.center_, self.spread_, tails, self.rows_of_columns())
         if self.n_late_:
             out[:, -self.n_late_ :][X[:, -self.n_late_ :] == 0.0] = 0.0
         return out

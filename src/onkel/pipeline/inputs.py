@@ -70,6 +70,8 @@ class Widening:
 
     def now(self, X: np.ndarray, codes: list[int]) -> np.ndarray:
         """The learner's rows for encoded rows X, by everything learned so far."""
+        if not codes and not self.late and X.shape[1] == self.n_first:
+            return X
         codes = [j for j in codes if j < X.shape[1]]
         means = self.means.now({j: X[:, j] for j in codes}) if codes else {}
         return self._placed(X, means)

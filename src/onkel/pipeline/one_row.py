@@ -1,4 +1,4 @@
-"""Single rows, given as dicts, without a table; see :mod:`onkel.columns.one_row`."""
+"""Single rows and short lists of dicts, without a table; see :mod:`onkel.columns.one_row`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ from onkel.pipeline.rows import other_columns, reading_to_predict
 from onkel.streams.blocks import Block
 
 
+# With more rows than these a table is as fast.
+_MOST = 64
+
+
 class OneRow:
-    """The look-ups of a model for single rows, made when they are first needed."""
+    """The look-ups of a model for single rows and short lists, made when first needed."""
 
     def __init__(self) -> None:
         self._encoder: RowEncoder | None = None
@@ -25,10 +29,11 @@ class OneRow:
         return OneRow, ()
 
     def features(
-        self, row: Any, encoder: Encoder | None, settings: dict[str, Any], *, learn: bool = False
+        self, rows: Any, encoder: Encoder | None, settings: dict[str, Any], *, learn: bool = False
     ) -> np.ndarray | None:
-        """Features (1, d) of a dict; None if it has to be read as a table."""
-        if type(row) is not dict or encoder is None or encoder.n_vector is not None:
+        """Features (n, d) of a dict or a short list of dicts; None: they are read as a table."""
+        listed = _listed(rows)
+        if listed is None or encoder is None or encoder.n_vector is not None:
             return None
         own = self._encoder
         if own is None or not own.fits(encoder):
@@ -37,25 +42,56 @@ class OneRow:
             missing = settings.get("missing", reading.missing)
             others = other_columns(encoder, settings)
             own = self._encoder = RowEncoder(encoder, missing, reading.dtype, others)
-        return own.features(row, learn=learn)
+        if len(listed) == 1:
+            return own.features(listed[0], learn=learn)
+        before = encoder.means, encoder.counts, encoder.layout.gaps
+        found = []
+        for row in listed:
+            X = own.features(row, learn=learn)
+            if X is None:
+                encoder.means, encoder.counts, encoder.layout.gaps = before
+                return None
+            found.append(X)
+        return np.concatenate(found)
 
     def block(
-        self, row: Any, y: Any, encoder: Encoder | None, settings: dict[str, Any]
+        self, rows: Any, y: Any, encoder: Encoder | None, settings: dict[str, Any]
     ) -> Block | None:
-        """A row to learn; its target is ``y``, or in the target's column where ``y`` is None."""
-        if type(row) is not dict or encoder is None or "group" in settings:
+        """Rows to learn; their targets are ``y``, or in the target's column where ``y`` is None."""
+        listed = _listed(rows)
+        if listed is None or encoder is None or "group" in settings:
             return None
-        if y is None:
-            value = row.get(encoder.target) if encoder.target and not encoder.target_form else None
-            if type(value) is str:
-                value = value.strip()
-                value = None if value in GAPS or value in encoder.na_values else value
-        else:
-            value = y[0] if isinstance(y, (list, np.ndarray)) and len(y) == 1 else None
-        if not _is_target(value):
+        values = _targets(listed, y, encoder)
+        if values is None:
             return None
-        X = self.features(row, encoder, settings, learn=True)
-        return None if X is None else Block(X, np.array([value]), 0, encoder.n_late)
+        X = self.features(listed, encoder, settings, learn=True)
+        return None if X is None else Block(X, np.array(values), 0, encoder.n_late)
+
+
+def _listed(rows: Any) -> list[dict[Any, Any]] | None:
+    if type(rows) is dict:
+        return [rows]
+    short = type(rows) is list and 0 < len(rows) <= _MOST
+    return rows if short and all(type(row) is dict for row in rows) else None
+
+
+def _targets(rows: list[dict[Any, Any]], y: Any, encoder: Encoder) -> list[Any] | None:
+    """The targets of rows; None if one of them can be read in several ways."""
+    if y is not None:
+        known = isinstance(y, (list, np.ndarray)) and len(y) == len(rows)
+        values = list(y) if known else []
+    elif not encoder.target or encoder.target_form:
+        return None
+    else:
+        values = [row.get(encoder.target) for row in rows]
+        texts = [value.strip() if type(value) is str else None for value in values]
+        gaps = GAPS.union(encoder.na_values)
+        values = [
+            value if text is None else None if text in gaps else text
+            for value, text in zip(values, texts, strict=True)
+        ]
+    alike = len({type(value) for value in values}) == 1
+    return values if alike and all(map(_is_target, values)) else None
 
 
 def _is_target(value: Any) -> bool:
