@@ -1,78 +1,142 @@
-"""One row a call, against River's linear models: ``python -m benchmarks.one_row [--rounds N]``.
+"""One row a call, as a service has it: ``python -m benchmarks.one_row [--rows N]``.
 
-Microseconds per ``learn_one`` and ``predict_one`` with 22 features, and the ratio to River's own
-logistic regression in the same run. A ratio of 5 is the most we allow ourselves.
+Each row, a dict, is predicted and then learned; with `LateLabels` its label comes ten rows later.
+Microseconds of each call: the median, the 99th and the 99.9th percentile of one run. "own" is the
+median of the learner alone, with the row ready as an array: what stands above it is what columns
+and bookkeeping cost. River's pipelines see the same rows in the same run.
 """
 
 from __future__ import annotations
 
-from benchmarks.timing import one_core, seconds  # first: it sets the threads
+from benchmarks.timing import arguments, head, line  # first: it sets the threads
 
 # isort: split
-import argparse
+import gc
+import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
-from river import linear_model
+from river import compose, forest, linear_model, preprocessing
 
-from onkel import FOGDClassifier, NOGDClassifier, PAClassifier, RRFClassifier
-from onkel.compat.river import RiverClassifier
+import onkel
+from onkel import LateLabels, StreamModel
 
-N_FEATURES, WARM, ROWS = 22, 500, 2000
-LINEAR = "River LogisticRegression"
-MODELS = {
-    LINEAR: linear_model.LogisticRegression,
-    "River PAClassifier": linear_model.PAClassifier,
-    "PA": lambda: RiverClassifier(PAClassifier()),
-    "FOGD, D = 100": lambda: RiverClassifier(FOGDClassifier(n_components=100, loss="logistic")),
-    "FOGD, D = 400": lambda: RiverClassifier(FOGDClassifier(n_components=400, loss="logistic")),
-    "RRF, D = 100": lambda: RiverClassifier(RRFClassifier(n_components=100, loss="logistic")),
-    "NOGD, B = 100, k = 20": lambda: RiverClassifier(NOGDClassifier(loss="logistic")),
+WARM, LATE = 3000, 10
+LEARNERS: dict[str, dict[str, Any]] = {
+    "pa": {},
+    "krls": {"n_components": 100},
+    "okl fast": {"speed": "fast"},
+    "okl": {},
 }
+Rows = list[tuple[dict[str, Any], str]]
 
 
-def stream(n: int) -> list[tuple[dict[str, float], bool]]:
-    X = np.random.default_rng(0).standard_normal((n, N_FEATURES))
-    names = [f"feature {j}" for j in range(N_FEATURES)]
-    return [(dict(zip(names, x.tolist(), strict=True)), bool(x[0] * x[1] > 0.0)) for x in X]
+def numbers(n: int) -> Rows:
+    """Ten columns of numbers."""
+    X = np.random.default_rng(0).standard_normal((n, 10))
+    names = [f"number {j}" for j in range(X.shape[1])]
+    return [
+        (dict(zip(names, x.tolist(), strict=True)), "up" if x[0] * x[1] > 0 else "down") for x in X
+    ]
 
 
-def learn(model, rows) -> None:
-    for x, y in rows:
-        model.learn_one(x, y)
+def mixed(n: int) -> Rows:
+    """Twelve columns of numbers, and ten of text with 3 to 300 values."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((n, 12))
+    sizes = [3, 4, 5, 8, 12, 20, 40, 80, 150, 300]
+    T = np.stack([rng.integers(0, size, n) for size in sizes], axis=1)
+    rows = []
+    for x, t in zip(X.tolist(), T.tolist(), strict=True):
+        row: dict[str, Any] = {f"number {j}": value for j, value in enumerate(x)}
+        row |= {f"text {j}": f"value {value}" for j, value in enumerate(t)}
+        rows.append((row, "up" if x[0] + t[0] > 1 else "down"))
+    return rows
 
 
-def predict(model, rows) -> None:
-    for x, _ in rows:
-        model.predict_one(x)
+def river(kind: str) -> Any:
+    """River's logistic regression or adaptive random forest, with what mixed columns need."""
+    scaled = compose.SelectType(int, float) | preprocessing.StandardScaler()
+    coded = compose.SelectType(str) | preprocessing.OneHotEncoder()
+    if kind == "logistic":
+        return (scaled + coded) | linear_model.LogisticRegression()
+    return forest.ARFClassifier(seed=0)
+
+
+def timed(*calls: Callable[[], object]) -> list[int]:
+    """Nanoseconds of each call."""
+    taken = []
+    for call in calls:
+        start = time.perf_counter_ns()
+        call()
+        taken.append(time.perf_counter_ns() - start)
+    return taken
+
+
+def told(name: str, taken: list[list[int]], own: list[float]) -> None:
+    """Print a line of the table."""
+    cells = []
+    for times, alone in zip(np.array(taken).T / 1e3, own, strict=True):
+        shares = np.percentile(times, [50, 99, 99.9])
+        cells += ["" if np.isnan(alone) else f"{alone:.0f}", *(f"{share:.0f}" for share in shares)]
+    line(name, *cells)
+
+
+def alone(model: StreamModel, rows: Rows) -> list[float]:
+    """Median microseconds of the learner alone: to predict, and to learn, a row that is ready."""
+    learner = model.estimator
+    X = [model._scaled(model._one_row.features(x, model.encoder, model.settings)) for x, _ in rows]
+    taken = [
+        timed(lambda x=x: learner.predict(x), lambda x=x, y=y: learner.partial_fit(x, [y]))
+        for x, (_, y) in zip(X, rows, strict=True)
+    ]
+    predict, learn = np.median(np.array(taken), axis=0) / 1e3
+    return [float(predict), float(learn)]
+
+
+def run(rows: Rows) -> None:
+    """Print the table of one kind of rows."""
+    head("model", *("own", "predict p50", "p99", "p99.9"), *("own", "learn p50", "p99", "p99.9"))
+    nothing = [np.nan, np.nan]
+    for name, parameters in LEARNERS.items():
+        warm, timed_rows = rows[:WARM], rows[WARM:]
+        model = StreamModel(onkel.make(name.split()[0], **parameters))
+        model.partial_fit([x for x, _ in warm], [y for _, y in warm])
+        taken = []
+        for x, y in timed_rows:
+            taken.append(timed(lambda: model.predict_one(x), lambda: model.learn_one(x, y)))  # noqa: B023
+        own = alone(model, timed_rows)
+        told(name, taken, own)
+        late, taken = LateLabels(model), []
+        for t, (x, _) in enumerate(timed_rows):
+            before = timed_rows[t - LATE][1]
+            calls = [lambda: late.predict(t, x)]  # noqa: B023
+            if t >= LATE:
+                calls.append(lambda: late.learn(t - LATE, before))  # noqa: B023
+            taken.append(timed(*calls))
+        told(f"{name}, late labels", taken[LATE:], own)
+    for kind in ("logistic", "forest"):
+        pipeline = river(kind)
+        for x, y in rows[:WARM]:
+            pipeline.learn_one(x, y == "up")
+        taken = [
+            timed(
+                lambda x=x: pipeline.predict_one(x),
+                lambda x=x, y=y: pipeline.learn_one(x, y == "up"),
+            )
+            for x, y in rows[WARM:]
+        ]
+        told(f"River {kind}", taken, nothing)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=9)
-    rounds = parser.parse_args().rounds
-    one_core()
-    rows = stream(WARM + ROWS)
-    models = {name: make() for name, make in MODELS.items()}
-    for model in models.values():
-        learn(model, rows[:WARM])
-    taken = {
-        call.__name__: seconds(
-            {name: lambda m=model, f=call: f(m, rows[WARM:]) for name, model in models.items()},
-            rounds,
-        )
-        for call in (learn, predict)
-    }
-    table = Table(title=f"One row a call, {N_FEATURES} features, median of {rounds} rounds")
-    for column in ("model", "learn µs", "ratio", "predict µs", "ratio"):
-        table.add_column(column, justify="left" if column == "model" else "right")
-    for name in models:
-        cells = []
-        for times in taken.values():
-            cells += [f"{1e6 * times[name] / ROWS:.1f}", f"{times[name] / times[LINEAR]:.2f}"]
-        table.add_row(name, *cells)
-    Console(width=110).print(table)
+    options = arguments(__doc__ or "", rows=3000)
+    gc.collect()
+    gc.freeze()
+    for make in (numbers, mixed):
+        print(f"\n{(make.__doc__ or '').rstrip('.')}: microseconds a call\n")
+        run(make(WARM + options.rows))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from onkel.pipeline.rows import other_columns, reading_to_predict
 from onkel.streams.blocks import Block
 
 
-# With more rows than these a table is as fast.
-_MOST = 64
+# With more rows than these a table is faster.
+_MOST = 24
 
 
 class OneRow:
