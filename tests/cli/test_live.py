@@ -17,7 +17,10 @@ from typer.testing import CliRunner
 
 import onkel
 from onkel.cli import app
-from onkel.cli.live import LiveOptions, Pipe, Remarks
+from onkel.cli.console import Notices, say_line
+from onkel.cli.live.options import LiveOptions
+from onkel.cli.live.pipe import Pipe
+from onkel.cli.signals import Interrupts
 from onkel.serve import LiveModel
 
 ONKEL = [sys.executable, "-m", "onkel"]
@@ -36,31 +39,30 @@ def _lines(events):
     return b"".join(json.dumps(event).encode() + b"\n" for event in events)
 
 
-def _pipe(tmp_path, data, *, out=None, err=None, say=None, **how):
+def _pipe(tmp_path, data, *, out=None, **how):
     """Play bytes into a pipe in this process; its status, answers and model."""
     source, write = os.pipe()
     os.write(write, data)
     os.close(write)
     answers = tmp_path / "answers"
     file = os.open(answers, os.O_WRONLY | os.O_CREAT) if out is None else out
-    say = Remarks(err) if err is not None else say or [].append
     options = LiveOptions(model=tmp_path / "m.onkel", **how)
     learner = onkel.make("pa", task="regression")
     settings = {"missing": "auto", "dtype": "float32"}
-    model = LiveModel(onkel.StreamModel(learner, settings=settings), say=say)
-    status = Pipe(model, options, source, file, say).run()
+    model = LiveModel(onkel.StreamModel(learner, settings=settings), say=say_line)
+    status = Pipe(model, options, source, file, Interrupts()).run()
     return status, answers.read_bytes().splitlines() if answers.exists() else [], model
 
 
-def test_rows_are_answered_in_order_and_the_model_is_saved(tmp_path):
-    said = []
+def test_rows_are_answered_in_order_and_the_model_is_saved(tmp_path, capsys):
     events = [event for t in range(50) for event in (_row(t), {"id": t, "y": t % 7})]
     data = _lines(events) + b'rubbish\n[1]\n\xff\n\n{"id":3,"y":1}\n{"id":99,"a":1,"place":"p0"}'
-    status, answers, model = _pipe(tmp_path, data, say=said.append, metrics_every=0)
+    status, answers, model = _pipe(tmp_path, data, metrics_every=0)
     assert status == 0
     found = [json.loads(line) for line in answers]
     assert [answer["id"] for answer in found] == [*range(50), None, None, None, 99]
     assert ["error" in answer for answer in found] == [False] * 50 + [True] * 3 + [False]
+    said = capsys.readouterr().err.splitlines()
     assert [line.split()[0] for line in said] == ["refused:"] * 3 + ["doubled"]
     assert "line 101" in said[0]
     assert model.model.n_rows == onkel.load(tmp_path / "m.onkel").n_rows == 50
@@ -77,46 +79,49 @@ def test_csv_in_csv_out(tmp_path):
     assert model.model.n_rows == 2
 
 
-def test_nobody_reads_the_answers(tmp_path):
-    said = []
+def test_nobody_reads_the_answers(tmp_path, capsys):
     read, write = os.pipe()
     os.close(read)
     data = _lines(_row(t, y=1.0) for t in range(5))
-    status, _, _ = _pipe(tmp_path, data, out=write, say=said.append, metrics_every=0)
+    status, _, _ = _pipe(tmp_path, data, out=write, metrics_every=0)
     assert status == 1
-    assert "answers could not be written" in said[0]
+    assert "answers could not be written" in capsys.readouterr().err
     assert onkel.load(tmp_path / "m.onkel").n_rows == 5
 
 
-def test_nobody_reads_the_remarks(tmp_path):
+def test_nobody_reads_the_remarks(tmp_path, monkeypatch):
     read, write = os.pipe()
     os.close(read)
     data = _lines([_row(0, y=1.0), {"id": 5, "y": 2.0}, _row(1)])
-    assert _pipe(tmp_path, data, err=write)[0] == 0
+    monkeypatch.setattr(sys, "stderr", Notices(None, write, waits=False))
+    assert _pipe(tmp_path, data)[0] == 0
     read, write = os.pipe()  # a reader that sleeps
     os.set_blocking(write, False)
-    while True:
+    full = 0
+    while not full % 4096:
         try:
-            os.write(write, b"x" * 65536)
+            full += os.write(write, b"x" * 4096)
         except BlockingIOError:
             break
-    assert _pipe(tmp_path, data, err=write)[0] == 0
+    monkeypatch.setattr(sys, "stderr", Notices(None, write, waits=False))
+    assert _pipe(tmp_path, data)[0] == 0
+    assert os.read(read, full) == b"x" * full
+    say_line("it wakes")
+    assert b"notices were dropped) it wakes\n" in os.read(read, 4096)
 
 
-def test_a_model_that_cannot_be_saved_ends_with_1(tmp_path):
-    said = []
+def test_a_model_that_cannot_be_saved_ends_with_1(tmp_path, capsys):
     (tmp_path / "m.onkel").mkdir()
     data = _lines([_row(0, y=1.0)])
-    assert _pipe(tmp_path, data, say=said.append, metrics_every=0)[0] == 1
-    assert "could not be saved" in said[0]
+    assert _pipe(tmp_path, data, metrics_every=0)[0] == 1
+    assert "could not be saved" in capsys.readouterr().err
 
 
-def test_saves_and_metrics_as_it_goes(tmp_path):
-    said = []
+def test_saves_and_metrics_as_it_goes(tmp_path, capsys):
     data = _lines(_row(t, y=1.0) for t in range(40))
     how = {"save_every": 10, "metrics_every": 1e-6, "as_json": True}
-    _pipe(tmp_path, data, say=said.append, **how)
-    report = json.loads(said[-1])
+    _pipe(tmp_path, data, **how)
+    report = json.loads(capsys.readouterr().err.splitlines()[-1])
     assert (report["rows"], report["labels"], report["waiting"]) == (40, 40, 0)
 
 
@@ -208,7 +213,7 @@ def test_a_pipe_without_a_pace_is_answered_at_once(tmp_path):
     live = LiveModel(onkel.StreamModel(learner), say=pytest.fail)
     live.take(_row(0, y=1.0))
     options = LiveOptions(model=tmp_path / "m.onkel", metrics_every=0)
-    runner = threading.Thread(target=Pipe(live, options, source, out, pytest.fail).run)
+    runner = threading.Thread(target=Pipe(live, options, source, out, Interrupts()).run)
     runner.start()
     for t in range(1, 20):
         os.write(write, _lines([_row(t)]))

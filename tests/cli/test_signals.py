@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -16,7 +17,8 @@ from typer.testing import CliRunner
 
 import onkel
 from onkel.cli import app
-from onkel.cli.signals import Interrupts
+from onkel.cli.signals import Interrupted, Interrupts
+from onkel.streams import files, open_stream
 
 ONKEL = [sys.executable, "-m", "onkel"]
 
@@ -139,6 +141,43 @@ def test_a_slow_pipe_is_learned_as_it_comes(tmp_path):
         said = pipe.process.communicate(timeout=60)[1].decode()
         assert onkel.load(tmp_path / "m.onkel").n_rows == pipe.rows_read(), said
     assert "Traceback" not in said
+
+
+@pytest.mark.slow
+def test_a_silent_named_pipe_can_be_interrupted(tmp_path):
+    os.mkfifo(tmp_path / "rows.jsonl")
+    args = ["learn", "rows.jsonl", *arguments(tmp_path / "m.onkel")[2:]]
+    args += ["--checkpoint", "c.onkel", "--checkpoint-every", "100"]
+    process = subprocess.Popen([*ONKEL, *args], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                               cwd=tmp_path, text=True)  # fmt: skip
+    try:
+        with (tmp_path / "rows.jsonl").open("wb", buffering=0) as file:
+            file.write(b"".join(lines(400)) + b'{"a": 1.0')
+            _wait_for((tmp_path / "c.onkel").exists)
+            process.send_signal(signal.SIGTERM)
+            said = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 143, said
+    assert "terminated after 400 rows" in said
+    assert onkel.load(tmp_path / "m.onkel").n_rows == 400
+
+
+def test_a_named_pipe_that_nobody_writes_to_can_be_interrupted(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "rows.csv")
+    pipes = files._Pipes()
+    monkeypatch.setattr(files, "_PIPES", pipes)
+
+    def interrupt():
+        _wait_for(lambda: pipes._opens)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    sender = threading.Thread(target=interrupt)
+    with pytest.raises(Interrupted, match="15"), Interrupts(end_input=True):  # noqa: PT012
+        sender.start()
+        open_stream(tmp_path / "rows.csv")
+    sender.join()
 
 
 def test_a_signal_that_comes_twice_at_once_is_one():

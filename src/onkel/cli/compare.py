@@ -131,6 +131,7 @@ class _Rows:
     def __post_init__(self) -> None:
         from onkel.evaluation.comparison.contest import read_all
         from onkel.evaluation.formatting import count, duration
+        from onkel.streams.files import is_pipe
 
         began = time.perf_counter()
         stream = self.options.open()
@@ -142,8 +143,8 @@ class _Rows:
             self.reading = f"{count(self.total, 'row')} read once, in {spent}"
             self.order = self.order if self.options.order == "shuffled" else "that of the stream"
             return
-        if "-" in self.options.sources:
-            raise ValueError("stdin can be read only once: raise --memory, or use a file")
+        if any(map(is_pipe, self.options.sources)):
+            raise ValueError("a pipe can be read only once: raise --memory, or use a file")
         self.total = None
         self.reading = "the time 'in all' includes reading"
         self.order = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import select
 import sys
 import warnings
 from collections.abc import Iterator
@@ -87,7 +88,19 @@ def guard_streams() -> None:
     if sys.stdout is not None:
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     sys.stdout = _Results(sys.stdout)  # type: ignore[assignment]
-    sys.stderr = _Notices(sys.stderr)  # type: ignore[assignment]
+    sys.stderr = Notices(sys.stderr)  # type: ignore[assignment]
+
+
+def never_wait() -> None:
+    """From now on notices are dropped while nobody reads stderr, and nothing waits for a reader."""
+    if isinstance(sys.stderr, Notices):
+        sys.stderr.waits = False
+
+
+def say_line(text: str) -> None:
+    """Write one plain line on stderr, in less time than `note` takes."""
+    sys.stderr.write(" ".join(text.split()) + "\n")
+    sys.stderr.flush()
 
 
 class _Guarded:
@@ -123,11 +136,31 @@ class _Guarded:
         os.close(nowhere)
 
 
-class _Notices(_Guarded):
-    """stderr: what cannot be written is dropped."""
+PIECE = 4096
+"""Bytes that a pipe which is ready takes without waiting."""
 
-    def __init__(self, stream: Any) -> None:
-        super().__init__(stream, 2)
+
+class Notices(_Guarded):
+    """stderr: what cannot be written is dropped; if it never ``waits``, also what nobody reads."""
+
+    def __init__(self, stream: Any, descriptor: int = 2, waits: bool = True) -> None:
+        super().__init__(stream, descriptor)
+        self.waits = waits
+        self._dropped = 0
+
+    def write(self, text: Any) -> int:
+        if self.waits:
+            return super().write(text)
+        if self._dropped:
+            text = f"({self._dropped:,} notices were dropped) {text}"
+        data = text.encode("utf-8", "replace")
+        try:
+            while data and select.select([], [self._descriptor], [], 0)[1]:
+                data = data[os.write(self._descriptor, data[:PIECE]) :]
+        except (OSError, ValueError):
+            pass
+        self._dropped = self._dropped + 1 if data else 0
+        return len(text)
 
     def _try(self, what: str, *args: Any) -> Any:
         if self._stream is None:

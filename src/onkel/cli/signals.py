@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
+from onkel.streams.files import end_pipes
+
 _WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 if os.name == "posix":
     _WORDS[signal.SIGHUP] = "terminal closed"
@@ -50,8 +52,8 @@ class Interrupts:
     Parameters
     ----------
     end_input : bool, default=False
-        A signal ends standard input instead: the rows that were read are learned, for some seconds
-        at most, and the caller looks at `interrupted` when there are no more.
+        A signal ends the pipes that are read instead: the rows that came are learned, for some
+        seconds at most, and the caller looks at `interrupted` when there are no more.
     """
 
     def __init__(self, *, end_input: bool = False) -> None:
@@ -106,18 +108,16 @@ class Interrupts:
                 _leave(number)
             return
         self._pending, self._came = number, now
-        if self._end_input:
-            from onkel.streams.files import end_standard_input
-
-            end_standard_input()
-        elif not self._holding:
+        if self._end_input and end_pipes():
+            return
+        if not self._holding:
             self._raised = True
             raise Interrupted(number)
 
 
 def _leave(number: int) -> None:
-    """End the process at once; files are written atomically, so none is left half done."""
+    """End the process without saving; files are written whole, so none is left half done."""
     show_cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""
-    sys.stderr.write(f"{show_cursor}error: {_WORDS[signal.Signals(number)]} twice: nothing saved\n")
+    sys.stderr.write(f"{show_cursor}error: {_WORDS[signal.Signals(number)]} twice: ended at once\n")
     sys.stderr.flush()
     os._exit(128 + number)

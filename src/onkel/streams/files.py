@@ -1,12 +1,13 @@
-"""Find the files that a path, folder, glob, list or URL stands for."""
+"""Find the files that a path, folder, glob, list or URL stands for; pipes are read once."""
 
 from __future__ import annotations
 
 import glob
 import os
+import stat
 import sys
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,7 +27,10 @@ COMPRESSION = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".xz": "xz"}
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file that can be opened: on disk, on standard input, or behind a URL."""
+    """A file that can be opened: on disk, on standard input, or behind a URL.
+
+    ``once``: it is a pipe, and its rows can be read only once.
+    """
 
     name: str
     opener: Callable[[], BinaryIO]
@@ -38,14 +42,22 @@ class FileRef:
         """Name of the compression, by the file's last suffix."""
         return COMPRESSION.get(os.path.splitext(self.name)[1].lower())
 
-    def open(self) -> BinaryIO:
-        """The file's raw bytes."""
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """The file's raw bytes; closed at the end, except standard input."""
         try:
-            return self.opener()
+            raw = _PIPES.open(self.opener) if self.once else self.opener()
         except OSError as error:
             raise DataError(
                 f"cannot be opened: {error.strerror or error}", source=self.name
             ) from None
+        try:
+            yield raw
+        finally:
+            if self.once:
+                _PIPES.close(raw)
+            else:
+                raw.close()
 
 
 def joint_name(files: list[FileRef]) -> str:
@@ -79,24 +91,69 @@ def find_files(source: Any) -> list[FileRef]:
     return [_local(text)]
 
 
-_ended = threading.Event()
-"""Set once a signal has ended standard input."""
+class _Pipes:
+    """The pipes that are open, so that a signal can end them."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._descriptors: dict[BinaryIO, int] = {}
+        # opening a named pipe waits for its writer
+        self._opens = False
+
+    def open(self, opener: Callable[[], BinaryIO]) -> BinaryIO:
+        self._opens = True
+        try:
+            raw = opener()
+        finally:
+            self._opens = False
+        try:
+            self._descriptors[raw] = raw.fileno()
+        except OSError:
+            return raw  # standard input that is held in memory
+        if self.ended:
+            self.end()
+        return raw
+
+    def close(self, raw: BinaryIO) -> None:
+        self._descriptors.pop(raw, None)
+        if raw is not getattr(sys.stdin, "buffer", None):
+            raw.close()
+
+    def end(self) -> bool:
+        self.ended = True
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        for descriptor in self._descriptors.values():
+            os.dup2(nothing, descriptor)
+        os.close(nothing)
+        return not self._opens
 
 
-def end_standard_input() -> None:
-    """From now on standard input has no more bytes; a reader that waits for some goes on.
+_PIPES = _Pipes()
 
-    What was read is handed over, but not a last line that is cut off.
+
+def end_pipes() -> bool:
+    """From now on pipes have no more bytes; a reader that waits for some goes on.
+
+    What was read is handed over, but not a last line that is cut off. False while a reader waits
+    for somebody to open the other end: only an exception wakes it.
     """
-    _ended.set()
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    return _PIPES.end()
 
 
-def standard_input_was_ended() -> bool:
-    """Whether `end_standard_input` was called: the last line may be cut off."""
-    return _ended.is_set()
+def pipes_were_ended() -> bool:
+    """Whether `end_pipes` was called: the last line may be cut off."""
+    return _PIPES.ended
+
+
+def is_pipe(path: str) -> bool:
+    """Whether a path is ``"-"``, a named pipe, a terminal or a socket: it is read once."""
+    if path == "-":
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
 
 
 def _standard_input() -> BinaryIO:
@@ -110,7 +167,8 @@ def _local(path: str) -> FileRef:
         size = os.stat(path).st_size
     except OSError as error:
         raise DataError(f"cannot be opened: {error.strerror}", source=path) from None
-    return FileRef(path, lambda: open(path, "rb"), size)
+    once = is_pipe(path)
+    return FileRef(path, lambda: open(path, "rb"), None if once else size, once)
 
 
 def _from_folder(folder: str) -> list[FileRef]:

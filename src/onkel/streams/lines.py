@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from onkel.errors import DataError
 from onkel.numerics import notices
-from onkel.streams import files
-from onkel.streams.files import FileRef
+from onkel.streams.files import FileRef, pipes_were_ended
 
 _PAUSE = 0.2
 """Seconds without a byte after which what has come is handed over."""
@@ -79,7 +78,7 @@ class PipeReader:
 
 
 def pipe_reader(raw: Any, first_lines: float) -> Any:
-    """A reader of standard input that does not wait for whole chunks; on POSIX systems only."""
+    """A reader of a pipe that does not wait for whole chunks; on POSIX systems only."""
     if os.name != "posix":
         return raw
     try:
@@ -148,24 +147,24 @@ def line_chunks(
     When a pipe pauses, the bytes so far become a chunk; the first has at least ``first_lines``
     lines.
     """
-    raw = ref.open()
     try:
-        stream: Any = pipe_reader(raw, first_lines) if ref.once else raw
-        if ref.compression:
-            import pyarrow as pa
+        with ref.opened() as raw:
+            stream: Any = pipe_reader(raw, first_lines) if ref.once else raw
+            if ref.compression:
+                import pyarrow as pa
 
-            if ref.compression == "xz":  # Arrow cannot read it
-                stream = pa.PythonFile(lzma.LZMAFile(raw), "r")  # noqa: SIM115
-            else:
-                stream = pa.input_stream(pa.PythonFile(raw, "r"), compression=ref.compression)
-        if encoding is not None and isinstance(stream, PipeReader):
-            stream = _Decoded(stream, encoding)
-        elif encoding is not None:
-            import pyarrow as pa
+                if ref.compression == "xz":  # Arrow cannot read it
+                    stream = pa.PythonFile(lzma.LZMAFile(raw), "r")  # noqa: SIM115
+                else:
+                    stream = pa.input_stream(pa.PythonFile(raw, "r"), compression=ref.compression)
+            if encoding is not None and isinstance(stream, PipeReader):
+                stream = _Decoded(stream, encoding)
+            elif encoding is not None:
+                import pyarrow as pa
 
-            plain = stream if ref.compression else pa.PythonFile(raw, "r")
-            stream = pa.transcoding_input_stream(plain, encoding, "utf-8")
-        yield from _chunks(stream, raw, ref, quotes, CHUNK_BYTES)
+                plain = stream if ref.compression else pa.PythonFile(raw, "r")
+                stream = pa.transcoding_input_stream(plain, encoding, "utf-8")
+            yield from _chunks(stream, raw, ref, quotes, CHUNK_BYTES)
     except UnicodeError as error:
         why = getattr(error, "reason", error)
         raise DataError(
@@ -175,9 +174,6 @@ def line_chunks(
         ) from None
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise DataError(f"cannot be read to its end: {error}", source=ref.name) from None
-    finally:
-        if not ref.once:
-            raw.close()
 
 
 def _chunks(stream: Any, raw: Any, ref: FileRef, quotes: bool, size: int) -> Iterator[Chunk]:
@@ -201,7 +197,7 @@ def _chunks(stream: Any, raw: Any, ref: FileRef, quotes: bool, size: int) -> Ite
         waits = isinstance(stream, PipeReader | _Decoded) and stream.waits
         yield Chunk(data, line, done, n_lines, waits)
         line += n_lines
-    if rest and not (ref.once and files.standard_input_was_ended()):
+    if rest and not (ref.once and pipes_were_ended()):
         yield Chunk(rest, line, done, rest.count(b"\n") + 1)
 
 

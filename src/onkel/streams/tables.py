@@ -89,7 +89,7 @@ class ParquetSource(_Files):
                 source=file.name,
             )
         # Without buffered reading, a whole column of a row group is held at once.
-        with file.open() as raw:
+        with file.opened() as raw:
             yield pq.ParquetFile(
                 raw, buffer_size=1 << 17, pre_buffer=False, page_checksum_verification=True
             )
@@ -116,8 +116,7 @@ class ArrowSource(_Files):
     """Rows of Arrow IPC files and streams (told apart by their first bytes)."""
 
     def _tables(self, file: FileRef) -> Iterator[Any]:
-        raw: Any = file.open()
-        try:
+        with file.opened() as raw:
             if file.once:
                 # A buffered pipe can show its first bytes without consuming them.
                 head = raw.peek(6)[:6] if isinstance(raw, BufferedReader) else b""
@@ -137,9 +136,6 @@ class ArrowSource(_Files):
             with pa.ipc.open_file(pa.PythonFile(raw, "r")) as reader:
                 for k in range(reader.num_record_batches):
                     yield reader.get_batch(k)
-        finally:
-            if not file.once:
-                raw.close()
 
 
 @runtime_checkable

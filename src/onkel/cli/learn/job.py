@@ -31,6 +31,7 @@ from onkel.evaluation.run import PrequentialRun
 from onkel.learners.making import make_estimator
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
+from onkel.streams.files import is_pipe
 from onkel.streams.reading import Reading
 
 # What a model knows of its first source, and keeps for the next.
@@ -80,7 +81,7 @@ class LearnJob:
         0; 1 if a file could not be written; 2 after a bad row; 130 after Ctrl-C, 143 after SIGTERM,
         129 after SIGHUP. What was read before a signal is learned and saved.
         """
-        with Interrupts(end_input=self.options.sources == ["-"]) as interrupts:
+        with Interrupts(end_input=all(map(is_pipe, self.options.sources))) as interrupts:
             try:
                 return self._run(interrupts)
             except DataError:

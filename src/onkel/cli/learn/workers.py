@@ -11,6 +11,7 @@ from onkel.cli.console import note, print_json, stderr, stdout
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.outputs import check_outputs
 from onkel.errors import DataError
+from onkel.streams.files import is_pipe
 
 if TYPE_CHECKING:
     from onkel.distributed import Learned, PartReport
@@ -67,6 +68,8 @@ def _check(options: LearnOptions) -> None:
             f"{', '.join(given)}: needs rows in one order, which partitions do not have; leave out "
             "this, or --workers and --scheduler"
         )
+    for source in filter(is_pipe, options.sources):
+        raise ValueError(f"{source}: is read only once, and workers read by themselves: give files")
     if options.workers is not None and options.scheduler is not None:
         raise ValueError("--workers starts a cluster, --scheduler uses a running one: give one")
 

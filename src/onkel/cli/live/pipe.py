@@ -1,0 +1,222 @@
+"""The loop of ``onkel live``: lines in, answers out, the model saved as it goes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import select
+import time
+from typing import Any
+
+from onkel.cli.console import PIECE, say_line
+from onkel.cli.live.options import LiveOptions
+from onkel.cli.signals import Interrupts
+
+# Seconds after which an answer is sent though more rows are there.
+_FLUSH = 0.02
+_READ = 1 << 14
+# After a signal: seconds until answers that nobody reads are given up.
+_PATIENCE = 5.0
+
+
+class Pipe:
+    """Lines from one file, answers to another, until the input ends or a signal comes."""
+
+    def __init__(
+        self, model: Any, options: LiveOptions, source: int, out: int, interrupts: Interrupts
+    ) -> None:
+        self._model, self._options, self._interrupts = model, options, interrupts
+        self._source, self._out = source, out
+        self._csv = _Csv(options, model) if options.format == "csv" else None
+        self._rest = b""
+        self._answers: list[str] = [] if self._csv is None else [self._csv.HEADER]
+        self._n_lines = self._events = self._saved = 0
+        self._broken = False
+        now = time.monotonic()
+        self._flushed = self._saved_at = self._told_at = now
+
+    def run(self) -> int:
+        """Run it; the exit status: 0, 1 if something could not be written, 128 + a signal."""
+        ended = False
+        while not (ended or self._interrupts.interrupted or self._broken):
+            # a signal ends a pipe, which wakes this
+            if select.select([self._source], [], [], self._time_left())[0]:
+                data = os.read(self._source, _READ)
+                ended = not data
+                self._take(data)
+            self._when_due()
+        signal = self._interrupts.interrupted
+        if self._rest and signal is None and not self._broken:
+            self._take(b"\n")
+        self._flush()
+        saved = self._save()
+        if signal is not None:
+            say_line(f"{signal.word}: {self._model.model.n_rows:,} rows learned")
+            if self._rest:
+                say_line("the last line had not come to its end; it was neither answered nor "
+                         "learned")  # fmt: skip
+        if self._options.metrics_every:
+            self._tell()
+        if signal is not None:
+            return signal.status
+        return 0 if saved and not self._broken else 1
+
+    def _time_left(self) -> float:
+        """Seconds until something is due."""
+        due = self._saved_at + self._options.save_seconds
+        if self._options.metrics_every:
+            due = min(due, self._told_at + self._options.metrics_every)
+        return max(0.0, due - time.monotonic())
+
+    def _take(self, data: bytes) -> None:
+        """Answer and learn the lines that are whole."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._n_lines += 1
+            if line.strip():
+                self._event(line)
+            if time.monotonic() - self._flushed > _FLUSH:
+                self._flush()
+                self._when_due()
+        self._flush()
+
+    def _event(self, line: bytes) -> None:
+        model = self._model
+        self._events += 1
+        try:
+            event = json.loads(line) if self._csv is None else self._csv.read(line)
+            if event is None:
+                return
+            if not isinstance(event, dict):
+                raise ValueError('a line must be an object, such as {"id": 1, "x": 2.5}')
+        except (ValueError, RecursionError) as error:
+            answer = model.refuse(None, f"line {self._n_lines:,}: {error}")
+        else:
+            answer = model.take(event)
+        if answer is not None:
+            self._answers.append(_json(answer) if self._csv is None else self._csv.write(answer))
+
+    def _when_due(self) -> None:
+        """Save, and tell the metrics, if it is time."""
+        now, own = time.monotonic(), self._options
+        news = self._events - self._saved
+        if news >= own.save_every or (news and now - self._saved_at >= own.save_seconds):
+            self._save()
+        elif now - self._saved_at >= own.save_seconds:
+            self._saved_at = now
+        if own.metrics_every and now - self._told_at >= own.metrics_every:
+            self._told_at = now
+            self._tell()
+
+    def _save(self) -> bool:
+        """Save; a failure is told, and the next time tries again."""
+        self._saved, self._saved_at = self._events, time.monotonic()
+        try:
+            self._model.save(self._options.model)
+        except (OSError, ValueError, TypeError) as error:
+            say_line(f"error: the model could not be saved: {error}")
+            return False
+        return True
+
+    def _tell(self) -> None:
+        report = self._model.report()
+        say_line(_json(report) if self._options.as_json else _text(report))
+
+    def _flush(self) -> None:
+        """Write the answers; with nobody left to read them, the run ends."""
+        data = "".join(line + "\n" for line in self._answers).encode()
+        n, self._answers = len(self._answers), []
+        self._flushed = time.monotonic()
+        patience = None
+        while data and not self._broken:
+            if patience is None and self._interrupts.interrupted:
+                patience = time.monotonic() + _PATIENCE
+            try:
+                if select.select([], [self._out], [], 1.0)[1]:
+                    data = data[os.write(self._out, data[:PIECE]) :]
+                    continue
+                if patience is not None and time.monotonic() > patience:
+                    self._give_up(f"up to {n:,} answers were not read; their rows are learned")
+            except (OSError, ValueError) as error:
+                self._give_up(f"answers could not be written: {error}")
+            else:
+                # what was learned is saved though nobody reads the answers
+                self._when_due()
+
+    def _give_up(self, why: str) -> None:
+        self._broken = True
+        say_line(f"error: {why}")
+
+
+class _Csv:
+    """Lines of CSV: the first has the names, an empty field is a gap."""
+
+    HEADER = "id,prediction,model_rows,error"
+
+    def __init__(self, options: LiveOptions, model: Any) -> None:
+        self._options, self._model = options, model
+        self._names: list[str] | None = None
+
+    def read(self, line: bytes) -> dict[str, Any] | None:
+        """The fields that have a value, by name; None for the line of names."""
+        text = line.decode("utf-8-sig" if self._names is None else "utf-8").rstrip("\r")
+        fields = next(csv.reader([text], delimiter=self._options.sep))
+        if self._names is None:
+            self._names = fields
+            return None
+        if len(fields) != len(self._names):
+            raise ValueError(f"{len(fields)} fields where the header has {len(self._names)}")
+        encoder = self._model.model.encoder
+        kinds = {} if encoder is None else encoder.stored
+        return {
+            name: value if kinds.get(name) == "text" or name == self._options.id else _value(value)
+            for name, value in zip(self._names, fields, strict=True)
+            if value.strip()
+        }
+
+    def write(self, answer: dict[str, Any]) -> str:
+        """An answer as a line."""
+        line = io.StringIO()
+        values = [answer.get(name) for name in self.HEADER.split(",")]
+        csv.writer(line, lineterminator="").writerow(values)
+        return line.getvalue()
+
+
+def _value(text: str) -> Any:
+    """A number, if it is one; no column is known to be text yet."""
+    text = text.strip()
+    if text[-1].isdigit() or text[-1] == ".":
+        for kind in (int, float):
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    return text
+
+
+def _json(value: Any) -> str:
+    from onkel.evaluation.result import finite
+
+    return json.dumps(finite(value), default=str)
+
+
+def _text(report: dict[str, Any]) -> str:
+    """The metrics as one line for people."""
+    from onkel.metrics import METRICS
+
+    def shown(values: dict[str, float]) -> str:
+        return ", ".join(f"{METRICS[k].title} {METRICS[k].format(v)}" for k, v in values.items())
+
+    parts = [f"{report['rows']:,} rows", f"{report['labels']:,} labels"]
+    parts += [f"{report['waiting']:,} waiting"]
+    if report["score"]:
+        parts += [shown(report["score"])]
+    if report["recent"]:
+        parts += [f"since the last line {shown(report['recent'])}"]
+    if report["skill"] is not None:
+        parts += [f"skill {report['skill']:.3f}"]
+    counts = ("unknown", "doubled", "late", "refused")
+    parts += [f"{report[name]:,} {name}" for name in counts if report[name]]
+    return "; ".join(parts)
