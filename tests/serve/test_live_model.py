@@ -154,6 +154,17 @@ def test_a_bad_row_is_answered_and_changes_nothing(bad):
     assert (live.model.n_rows, live.late.n_waiting) == (1, 1)
 
 
+@pytest.mark.parametrize("bad", [{"a": "much"}, {"a": None}])
+def test_a_bad_row_with_its_label_is_refused_once(bad):
+    said = []
+    live = LiveModel(_new(missing="error"), say=said.append)
+    live.take({"id": 0, "a": 1.0, "y": 1.0})
+    assert set(live.take({"id": 1, "y": 2.0, **bad})) == {"id", "error"}
+    assert len(said) == live.counts["refused"] == 1
+    assert "waits" not in said[0]  # the row itself is refused: no other label can come
+    assert live.late.n_waiting == 0
+
+
 def test_a_row_without_an_id_is_predicted_and_displaces_none():
     live = LiveModel(_new(), most=1, say=pytest.fail)
     live.take({"id": 0, "a": 1.0, "y": 1.0})

@@ -17,6 +17,7 @@ from onkel.serve.score import LiveScore
 
 # Ids of rows that wait no more, to tell a label that came twice from one of no row.
 _REMEMBERED = 100_000
+_ERRORS = (ValueError, TypeError, OverflowError)
 _COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late")
 
 
@@ -119,7 +120,7 @@ class LiveModel:
         y = x.pop(self.target, None)
         try:
             return self._row(id, x, y)
-        except (ValueError, TypeError, OverflowError) as error:
+        except _ERRORS as error:
             return self.refuse(id, str(error))
 
     def refuse(self, id: Any, why: str) -> dict[str, Any]:
@@ -187,12 +188,20 @@ class LiveModel:
             more["interval"] = [v if math.isfinite(v) else None for v in bounds.tolist()]
         if id in late:
             raise DataError("a row with this id waits for its label already")
-        learned, predicted = False, None
+        refused = None
         if y is not None:
-            learned, predicted = self._learn_at_once(id, x, y)
-        if not learned:
+            try:
+                predicted = self._learn(
+                    id, y, self.score.n_labels, lambda: model.predict_then_learn(x, [y])[0].item()
+                )
+            except _ERRORS as error:
+                refused = error
+        if y is None or refused is not None:
             # without an id no label can come
             predicted = late.predict(id, x, keep=False) if id is None else self._keep(id, x)
+        if refused is not None:
+            # only now: a row that cannot be predicted is refused as a whole
+            self._refuse_label(id, y, refused)
         self.counts["rows"] += 1
         return {"id": id, "prediction": predicted if before else None, **more, "model_rows": before}
 
@@ -201,7 +210,11 @@ class LiveModel:
         hashable = id is not None and isinstance(id, str | int | float)
         if hashable and id in self.late:
             known = self._known.get(id, 0)
-            if self._learn(id, y, known, lambda: self.late.learn(id, y))[0]:
+            try:
+                self._learn(id, y, known, lambda: self.late.learn(id, y))
+            except _ERRORS as error:
+                self._refuse_label(id, y, error)
+            else:
                 self._known.pop(id, None)
             return
         learned = self._past.get(id) if hashable else None
@@ -225,34 +238,25 @@ class LiveModel:
         self._known[id] = self.score.n_labels
         return predicted
 
-    def _learn_at_once(self, id: Any, x: dict[str, Any], y: Any) -> tuple[bool, Any]:
-        """Predict, then learn a row that has its label; whether that was possible."""
-
-        def learn() -> Any:
-            return self.model.predict_then_learn(x, [y])[0].item()
-
-        return self._learn(id, y, self.score.n_labels, learn)
-
-    def _learn(self, id: Any, y: Any, known: int, learn: Callable[[], Any]) -> tuple[bool, Any]:
-        """Learn a label, or say why not; whether it was learned, and what was predicted."""
+    def _learn(self, id: Any, y: Any, known: int, learn: Callable[[], Any]) -> Any:
+        """Learn a label; returns what was predicted."""
         model = self.model
         first = model.n_rows == 0
-        try:
-            if y is None or y != y or isinstance(y, list | dict):
-                raise DataError(f"{shorten(y)} is no label")
-            predicted = learn()
-        except (ValueError, TypeError, OverflowError) as error:
-            self.counts["refused"] += 1
-            waits = "" if id is None else "; the row waits for another"
-            self.say(f"refused: label {shorten(y)} of id {id!r}: {error}{waits}")
-            return False, None
+        if y is None or y != y or isinstance(y, list | dict):
+            raise DataError(f"{shorten(y)} is no label")
+        predicted = learn()
         self.counts["labels"] += 1
         if first and model.encoder is not None:
             model.encoder.target = self.target
         self.score.add(y, predicted, known)
         if id is not None:
             self._pass(id, learned=True)
-        return True, predicted
+        return predicted
+
+    def _refuse_label(self, id: Any, y: Any, error: Exception) -> None:
+        self.counts["refused"] += 1
+        waits = "" if id is None else "; the row waits for another"
+        self.say(f"refused: label {shorten(y)} of id {id!r}: {error}{waits}")
 
     def _pass(self, id: Any, *, learned: bool) -> None:
         """Remember an id that waits no more."""
