@@ -8,6 +8,7 @@ import json
 import lzma
 import sys
 import types
+from dataclasses import fields
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,7 @@ from onkel.cli import app
 from onkel.cli.options import names
 from onkel.errors import ModelFileError
 from onkel.learners.making import OPEN
+from onkel.streams.reading import Reading, in_short
 
 
 @pytest.fixture
@@ -227,3 +229,18 @@ def test_help_has_nothing_that_is_taken_for_markup():
     for command in commands(get_command(app)):
         for text in (command.help, *(getattr(p, "help", None) for p in command.params)):
             assert "[" not in (text or ""), (command.name, text)
+
+
+def test_options_of_reading_have_the_words_of_reading():
+    declared = {own.name: own for own in fields(Reading)}
+    verb = get_command(app).commands["learn"]
+    options = {param.name: param for param in verb.params if param.name in declared}
+    assert {"missing", "exclude", "n_hash", "group", "time", "shuffle"} <= options.keys()
+    for name, option in options.items():
+        assert option.help.startswith(in_short(name).removesuffix(".")), name
+        assert "`" not in option.help
+        if name not in ("missing", "statistics"):  # a model can do more with these than a stream
+            assert option.default in (declared[name].default, None), name
+    assert (
+        in_short("n_hash") == "Features that values of a text column beyond --max-categories share."
+    )

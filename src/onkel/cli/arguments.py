@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from onkel.cli import options
+from onkel.streams.reading import LISTS, Reading
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from onkel.streams.reading import Reading
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,9 +27,9 @@ class ReadingOptions:
     exclude: options.Exclude = None
     categorical: options.Categorical = None
     missing: options.Missing = "auto"
-    max_categories: options.MaxCategories = 64
+    max_categories: options.MaxCategories = Reading.max_categories
     statistics: options.Statistics = True
-    n_hash: options.Hashed = 32
+    n_hash: options.Hashed = Reading.n_hash
     decimal: options.Decimal = "."
     thousands: options.Thousands = None
     sep: options.Sep = None
@@ -54,8 +53,6 @@ class ReadingOptions:
 
     def reading(self) -> Reading:
         """How the source is read, in the form that all of onkel shares."""
-        from onkel.streams.reading import LISTS, Reading
-
         given = {own.name: getattr(self, own.name) for own in fields(ReadingOptions)}
         lists = {name: names_in(given[name]) for name in given if name in LISTS}
         return Reading.of(given | lists, tidy=True)

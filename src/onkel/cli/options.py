@@ -10,13 +10,27 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from onkel.streams.reading import LISTS, Formats, Policies, in_short
+
 MODEL, READING, RUN, OUTPUT = "Model", "Reading", "Run", "Output"
 _LONG = "Files, folders, globs or URLs, read one after another; '-' for stdin (with --format)."
-_ROWS, _COLUMN, _FILE, _N = ({"metavar": name} for name in ("ROWS", "COLUMN", "FILE", "N"))
+_ROWS, _COLUMN, _FILE, _N, _MARK = (
+    {"metavar": name} for name in ("ROWS", "COLUMN", "FILE", "N", "MARK")
+)
 
 
 def _option(*names: str, help: str, panel: str | None = None, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
+def _read(name: str, *names: str, but: str = "", **more: Any) -> Any:
+    """An option of `Reading`, in its words: the first sentence, and ``but`` what differs here."""
+    help = in_short(name)
+    if name in LISTS:
+        help += " As a,b. Repeatable."
+    elif but:
+        help = f"{help.removesuffix('.')}; {but}."
+    return _option(*names, help=help, panel=READING, **more)
 
 
 def names(incomplete: str) -> list[str]:
@@ -26,92 +40,37 @@ def names(incomplete: str) -> list[str]:
     return [name for name in ALGORITHMS if name.startswith(incomplete)]
 
 
-Formats = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "svmlight"]
-Policies = Literal["auto", "error", "zero", "mean", "skip"]
-
 Sources = Annotated[list[str], typer.Argument(metavar="SOURCE...", help=_LONG)]
 Model = Annotated[
     str, typer.Argument(metavar="MODEL", help="File that 'onkel learn --save' wrote.")
 ]
-Target = Annotated[str | None, _option("--target", "-t", help="Column to learn.", **_COLUMN)]
-Format = Annotated[Formats | None, _option(help="By default by the file extension.", panel=READING)]
-Exclude = Annotated[
-    list[str] | None,
-    _option(help="Column to leave out: a,b. Repeatable.", panel=READING, **_COLUMN),
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", help=in_short("target"), metavar="COLUMN")
 ]
-Categorical = Annotated[
-    list[str] | None,
-    _option(help="Column to read as categories, though it holds numbers or times: a,b. Repeatable.",
-            panel=READING, **_COLUMN),
-]  # fmt: skip
-Missing = Annotated[Policies, _option(help="What to do with missing values.", panel=READING)]
-MissingAsLearned = Annotated[
-    Policies | None,
-    _option(help="What to do with missing values; by default as in learning.", panel=READING),
+Format = Annotated[Formats | None, _read("format")]
+Exclude = Annotated[list[str] | None, _read("exclude", **_COLUMN)]
+Categorical = Annotated[list[str] | None, _read("categorical", **_COLUMN)]
+Missing = Annotated[Policies, _read("missing")]
+MissingAsLearned = Annotated[Policies | None, _read("missing", but="by default as in learning")]
+MaxCategories = Annotated[int, _read("max_categories", min=0, **_N)]
+Hashed = Annotated[int, _read("n_hash", but="with --no-statistics", min=1, **_N)]
+Statistics = Annotated[bool, _read("statistics")]
+Dtype = Annotated[Literal["float32", "float64"], _read("dtype")]
+Decimal = Annotated[Literal[".", ","], _read("decimal")]
+Thousands = Annotated[str | None, _read("thousands", **_MARK)]
+Sep = Annotated[str | None, _read("sep", **_MARK)]
+Encoding = Annotated[str | None, _read("encoding", metavar="NAME")]
+Header = Annotated[bool, _read("header")]
+NaValues = Annotated[list[str] | None, _read("na_values", metavar="TEXT")]
+Dates = Annotated[Literal["dayfirst", "monthfirst"] | None, _read("dates")]
+KeepColumns = Annotated[list[str] | None, _read("keep_columns", **_COLUMN)]
+Shuffle = Annotated[int, _read("shuffle", min=0, **_ROWS)]
+Group = Annotated[
+    str | None, _read("group", but="learners with a memory keep one for each", **_COLUMN)
 ]
-MaxCategories = Annotated[
-    int,
-    _option(min=0, help="Values of a text column that get their own feature.", panel=READING, **_N),
-]
-Hashed = Annotated[
-    int,
-    _option(
-        min=1, panel=READING, help="Features that other values share, with --no-statistics.", **_N
-    ),
-]
-Statistics = Annotated[
-    bool,
-    _option(
-        "--statistics/--no-statistics", panel=READING,
-        help="Add the mean target of each text value over the rows before.",
-    ),
-]  # fmt: skip
-Dtype = Annotated[
-    Literal["float32", "float64"], _option(help="Precision of the features.", panel=READING)
-]
-Decimal = Annotated[
-    Literal[".", ","], _option(help="Decimal mark of numbers in text.", panel=READING)
-]
-Thousands = Annotated[
-    str | None,
-    _option(help="Thousands mark of numbers, if the first rows have none.", metavar="MARK",
-            panel=READING),
-]  # fmt: skip
-Sep = Annotated[
-    str | None,
-    _option(help="Field separator; by default taken from the header.", metavar="MARK",
-            panel=READING),
-]  # fmt: skip
-Encoding = Annotated[
-    str | None,
-    _option(help="Encoding of a text file, such as latin-1; by default UTF-8.", metavar="NAME",
-            panel=READING),
-]  # fmt: skip
-Header = Annotated[
-    bool,
-    _option("--header/--no-header", help="Whether the first line may name columns.", panel=READING),
-]
-NaValues = Annotated[
-    list[str] | None,
-    _option(help="Mark of a missing value, besides ?, NA, - and the like: a,b. Repeatable.",
-            metavar="TEXT", panel=READING),
-]  # fmt: skip
-Dates = Annotated[
-    Literal["dayfirst", "monthfirst"] | None,
-    _option(help="How to read dates such as 2/3/2024, if the rows do not show it.", panel=READING),
-]
-KeepColumns = Annotated[
-    list[str] | None,
-    _option(
-        help="Column to use though it looks like an id: a,b. Repeatable.",
-        panel=READING, **_COLUMN,
-    ),
-]  # fmt: skip
+Time = Annotated[str | None, _read("time", but="for --delay", **_COLUMN)]
 Limit = Annotated[
     int | None, _option(min=1, help="Use only this many first rows.", panel=READING, **_ROWS)
-]
-Shuffle = Annotated[
-    int, _option(min=0, help="Rows in the shuffle buffer; 0: no shuffle.", panel=READING, **_ROWS)
 ]
 Memory = Annotated[
     int,
@@ -191,18 +150,6 @@ Delay = Annotated[
         help="Learn a row's label only after this many more rows have been predicted or, with "
         "--time, this much later: 90s, 15min, 1h, 2d, 1w.",
     ),
-]  # fmt: skip
-Group = Annotated[
-    str | None,
-    _option(
-        help="Column that names each row's series; learners with a memory keep one per series.",
-        panel=READING, **_COLUMN,
-    ),
-]  # fmt: skip
-Time = Annotated[
-    str | None,
-    _option(help="Column with the time of each row, for --delay: times or seconds.", panel=READING,
-            **_COLUMN),
 ]  # fmt: skip
 Workers = Annotated[
     int | None,

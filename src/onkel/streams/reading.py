@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import codecs
+import re
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 if TYPE_CHECKING:
     from onkel.columns.notation import Written
 
-POLICIES = ("auto", "error", "zero", "mean", "skip")
+Formats = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "svmlight"]
+"""The formats of files."""
+Policies = Literal["auto", "error", "zero", "mean", "skip"]
 """What may become of missing values."""
+POLICIES: tuple[str, ...] = get_args(Policies)
 
 # What may stand between thousands, with a decimal point and with a decimal comma.
 _THOUSANDS = {".": (",", " ", "'"), ",": (".", " ", "'")}
 
 
 def said(default: Any, kind: str, help: str) -> Any:
-    """Declare an option: its default, its type in words, and what it says."""
+    """Declare an option: its default, its type in words, and what it says.
+
+    The command line shows the first sentence of the help.
+    """
     return field(default=default, metadata={"kind": kind, "help": help})
 
 
@@ -37,12 +44,12 @@ class Reading:
 
     target: str | None = said(
         None, "str, optional",
-        "Target column of a table. By default that of the ``encoder``, if the table has it.",
+        "Column to learn. By default that of the ``encoder``, if the table has it.",
     )  # fmt: skip
     format: str | None = said(
         None, '{"csv", "tsv", "parquet", "arrow", "jsonl", "svmlight"}, optional',
-        "By default the file's ending decides (text files may also end in ``.gz``, ``.bz2``, "
-        "``.xz``, ``.zst``).",
+        "Format of the files; by default their ending decides. Text files may also end in "
+        "``.gz``, ``.bz2``, ``.xz``, ``.zst``.",
     )  # fmt: skip
     features: tuple[str, ...] | int | None = said(
         None, "list of str, optional",
@@ -52,22 +59,22 @@ class Reading:
         (), "list of str", "Columns to leave out, also if only a later file has them."
     )
     categorical: tuple[str, ...] = said(
-        (), "list of str", "Columns to read as categories although they look like numbers."
+        (), "list of str", "Columns to read as categories although they look like numbers or times."
     )
     n_hash: int = said(
-        32, "int",
-        "Features shared by the values of a text column beyond ``max_categories``.",
-    )  # fmt: skip
+        32, "int", "Features that values of a text column beyond ``max_categories`` share."
+    )
     max_categories: int = said(
         64, "int", "Values of a text column that have a feature of their own."
     )
     statistics: bool = said(
         False, "bool",
-        "Whether text columns also give the codes of their values, for a `StreamModel`.",
+        "Whether to add the mean target of each text value over the rows before. The stream hands "
+        "on the codes of the values; a `StreamModel` makes the means.",
     )  # fmt: skip
     missing: str = said(
         "error", '{"error", "auto", "zero", "mean", "skip"}',
-        "What to do with missing values in features: refuse them, use 0, use the running mean of "
+        "What to do with missing values in features. Refuse them, use 0, use the running mean of "
         'the column, or drop the row (which then does not count). With "auto" a missing number '
         "becomes the running mean, with 1 in an extra feature; missing text is a category. If a "
         'later file lacks a column, its values are missing with "zero", "mean" and "skip"; the '
@@ -87,12 +94,12 @@ class Reading:
     )
     header: bool = said(
         True, "bool",
-        "Whether the first line of a CSV file may name the columns; else they are c0, c1, ...",
+        "Whether the first line of a CSV file may name columns; if not, they are c0, c1 and so on.",
     )  # fmt: skip
     na_values: tuple[str, ...] = said(
         (), "list of str",
-        'Texts that mean a missing value, besides the usual: nothing, "?", "NA", "-", "None", '
-        '"NaN", ...',
+        'Texts that mean a missing value, besides "?", "NA", "-" and the like. Empty fields, '
+        '"None" and "NaN" are among these.',
     )  # fmt: skip
     labels: bool = said(
         False, "bool",
@@ -100,8 +107,8 @@ class Reading:
     )  # fmt: skip
     thousands: str | None = said(
         None, "str, optional",
-        "Mark that numbers may have between thousands. Needed only if the first rows have none; "
-        "marks in the first rows are found without it.",
+        "Mark between thousands of numbers, if the first rows have none. Marks in the first rows "
+        "are found without it.",
     )  # fmt: skip
     decimal: str = said(".", '{".", ","}', "Decimal mark of numbers in text files.")
     dates: str | None = said(
@@ -115,18 +122,22 @@ class Reading:
         "nearly every row. ``Stream.useless`` names them. A column that is constant in the first "
         "rows waits until another value comes (``Column.constant``).",
     )  # fmt: skip
-    keep_columns: tuple[str, ...] = said((), "list of str", "Columns that ``tidy`` keeps.")
+    keep_columns: tuple[str, ...] = said(
+        (),
+        "list of str",
+        "Columns to use though they look like ids. ``tidy`` leaves out the others.",
+    )
     keep: tuple[str, ...] = said(
         (), "list of str", "Columns of a table to hand on unchanged through `Stream.kept`."
     )
     group: str | None = said(
         None, "str, optional",
-        "Column with the series that each row belongs to, see `Block.groups`. It is also a "
-        "feature unless excluded.",
+        "Column that names the series of each row. See `Block.groups`; it is also a feature unless "
+        "excluded.",
     )  # fmt: skip
     time: str | None = said(
         None, "str, optional",
-        "Column with the time of each row, as times or seconds, see `Block.times`. It is also a "
+        "Column with the time of each row, as times or seconds. See `Block.times`; it is also a "
         "feature unless excluded.",
     )  # fmt: skip
 
@@ -198,6 +209,14 @@ class Reading:
 
 
 LISTS = ("features", "exclude", "categorical", "na_values", "keep_columns", "keep")
+
+
+def in_short(name: str) -> str:
+    """The first sentence of an option's help, for the command line."""
+    help = next(own.metadata["help"] for own in fields(Reading) if own.name == name)
+    first = str(help).partition(". ")[0].removesuffix(".") + "."
+    # options are written with dashes there
+    return re.sub("``(.+?)``", lambda found: "--" + found[1].replace("_", "-"), first)
 
 
 def names_of(names: Iterable[str]) -> tuple[str, ...]:
