@@ -146,3 +146,23 @@ def test_values_that_come_late_are_learned_with_a_delay_too(tmp_path):
     result = run(*args)
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["value"] < 8.0
+
+
+@pytest.mark.parametrize(("name", "start", "kept"), [("", 0, False), ("", 1, False),
+                                                    ("Unnamed: 0", 0, False), ("", 2, True),
+                                                    ("n", 0, True)])  # fmt: skip
+def test_a_nameless_first_column_that_counts_is_an_index(tmp_path, name, start, kept):
+    rows = [f"{k + start},{k * 7 % 13},{'ab'[k % 2]}" for k in range(40)]
+    (tmp_path / "r.csv").write_text("\n".join([f"{name},x,y", *rows]) + "\n")
+    result = run("learn", tmp_path / "r.csv", "-t", "y", "-a", "pa", "-o", tmp_path / "m.onkel")
+    assert result.exit_code == 0, result.stderr
+    said = "it has no name and counts" in " ".join(result.stderr.split())
+    assert said == (not kept)
+    named = name or "column0"
+    assert (named in onkel.load(tmp_path / "m.onkel").encoder.kinds) == kept
+    result = run("predict", tmp_path / "m.onkel", tmp_path / "r.csv")
+    assert result.exit_code == 0
+    assert "never had" not in result.stderr
+    result = run("learn", tmp_path / "r.csv", "-t", "y", "-a", "pa", "-o", tmp_path / "m.onkel",
+                 "--keep-columns", named)  # fmt: skip
+    assert named in onkel.load(tmp_path / "m.onkel").encoder.kinds

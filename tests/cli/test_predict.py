@@ -238,6 +238,30 @@ def test_keys_are_handed_on_as_they_are_written(tmp_path):
     assert [row[2] for row in kept] == alone
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+@pytest.mark.parametrize("learned", [True, False])
+def test_dates_are_handed_on_as_they_stood(tmp_path, ending, learned):
+    rows = [
+        {"day": f"2024-02-{1 + k % 28:02}", "at": f"2024-02-03T1{k % 10}:30:00Z",
+         "clock": f"0{k % 10}:15", "a": k % 7, "y": "ud"[k % 7 > 3]}
+        for k in range(150)
+    ]  # fmt: skip
+    path = tmp_path / f"k.{ending}"
+    table = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+    path.write_text("\n".join(table if ending == "csv" else map(json.dumps, rows)) + "\n")
+    how = () if learned else ("--exclude", "day,at,clock")
+    run("learn", path, "-t", "y", "-a", "fogd", "-o", tmp_path / "k.onkel", *how)
+    more = "predict", tmp_path / "k.onkel", path, "-o"
+    assert run(*more, tmp_path / "alone.jsonl").exit_code == 0
+    result = run(*more, tmp_path / "p.jsonl", "--keep", "day,at,clock")
+    assert result.exit_code == 0, result.output
+    found = _read(tmp_path / "p.jsonl")
+    assert {name: found[name] for name in ("day", "at", "clock")} == {
+        name: [row[name] for row in rows] for name in ("day", "at", "clock")
+    }
+    assert found["prediction"] == _read(tmp_path / "alone.jsonl")["prediction"]
+
+
 def _series(path, n, seed, without=()):
     """Rows of a target that stays near its last value; those of ``without`` have none."""
     rng = np.random.default_rng(seed)

@@ -62,7 +62,8 @@ def facts_table(rows: list[tuple[str, str]], part: PrequentialResult | None = No
         table.add_column("this source", overflow="fold")
         beside = dict(score_rows(part)) | {"rows": f"{part.n_rows:,}"}
     for name, text in rows:
-        table.add_row(name, Text(text), *([Text(beside.get(name, ""))] if part else []))
+        style = "red" if name == "status" else ""
+        table.add_row(name, Text(text, style), *([Text(beside.get(name, ""))] if part else []))
     return table
 
 

@@ -92,6 +92,8 @@ _CLOCK = (
 _DAY = re.compile(r"(\d{1,2})([/.\-])(\d{1,2})\2(\d{4}|\d\d)" + _CLOCK)
 _YEAR = re.compile(r"(\d{4})([/.\-])(\d{1,2})\2(\d{1,2})" + _CLOCK)
 
+_TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d(?:\.\d{1,9})?))?")
+
 
 def number_form(values: Sequence[str], decimal: str) -> str | None:
     """The form of a column of numbers, "point" or "comma"; None if the values are not numbers.
@@ -156,11 +158,18 @@ def time_form(values: Sequence[str], dates: str | None) -> str | None:
 
 
 def seconds_of(values: Sequence[str], form: str) -> np.ndarray:
-    """Seconds since 1970 parsed from texts, in UTC without a zone; NaN where a text is no time."""
+    """Seconds since 1970 parsed from texts, in UTC without a zone; NaN where a text is no time.
+
+    The form "iso" is year first, or a time of day alone: its seconds since midnight.
+    """
     return np.array([_seconds_of(value, form) for value in values], dtype=np.float64)
 
 
 def _seconds_of(value: str, form: str) -> float:
+    if form == "iso":
+        if clock := _TIME_OF_DAY.fullmatch(value):
+            return 3600.0 * int(clock[1]) + 60.0 * int(clock[2]) + float(clock[3] or 0.0)
+        form = "ymd"
     found = (_YEAR if form == "ymd" else _DAY).fullmatch(value)
     if found is None:
         return math.nan

@@ -150,6 +150,18 @@ def if_constant(column: Column, given: Given) -> Column:
     return replace(waiting, origin=float(values[0]), constant=f"{values[0]:.12g}")
 
 
+# What readers and writers of tables call a column without a name.
+_NAMELESS = ("column0", "Unnamed: 0", "__index_level_0__")
+
+
+def is_index(column: Column, given: Given) -> bool:
+    """Whether a first column is the index of a table: it has no name and counts from 0 or 1."""
+    values = given.values
+    if column.name not in _NAMELESS or column.kind != "number" or len(values) < 3:
+        return False
+    return values[0] in (0.0, 1.0) and bool((values == np.arange(len(values)) + values[0]).all())
+
+
 def why_useless(column: Column, given: Given) -> str | None:
     """Why a column is useless to a learner, judged by its first rows; None if it may be useful.
 

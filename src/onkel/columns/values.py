@@ -239,8 +239,8 @@ def given(array: Any, column: Column, na_values: Collection[str] = ()) -> Given:
         # the constant counts as a gap: it says nothing
         constant = (column.constant,) if column.constant else ()
         return text_of(array, column.name, (*na_values, *constant))
-    # a frame may hold text where the reader of a file found times, year first
-    form = column.form or ("ymd" if column.kind == "time" else "")
+    # text may stand where the reader of a file found times
+    form = column.form or ("iso" if column.kind == "time" else "")
     if form and kind_of(array.type) == "text":
         return _parsed_as(array, column, form, na_values)
     if column.kind == "time":

@@ -147,9 +147,12 @@ class JsonlSource(TextSource):
 
     def _type_of(self, name: str, column: Any) -> pa.DataType:
         t = column.type
-        as_written = name in self.reading.keep and self.kinds.get(name, "number") == "number"
-        if as_written and pa.types.is_integer(t):
-            return t
+        if name in self.reading.keep:
+            kind = self.kinds.get(name)
+            if kind in (None, "number") and pa.types.is_integer(t):
+                return t
+            if kind in (None, "time") and kind_of(t) in ("time", "text"):
+                return pa.string()
         if self.kinds.get(name, "time") not in ("time", "empty"):
             return _TYPES[self.kinds[name]]
         if pa.types.is_integer(t) and name == self.target:

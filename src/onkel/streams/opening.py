@@ -172,12 +172,12 @@ def _files(files: list[FileRef], schema: Schema) -> Opened:
 
 
 def _as_written(schema: Schema) -> dict[str, str]:
-    """Kinds of the columns, with numbers to keep as text, so that 00501 or 17 digits stay exact.
+    """Kinds of the columns, with numbers and times to keep as text: 00501 and 1/2/24 stay so.
 
-    The encoder reads numbers in text, too.
+    The encoder reads numbers and times in text, too.
     """
     kinds = schema.kinds
-    keys = [name for name in schema.reading.keep if kinds.get(name, "number") == "number"]
+    keys = [name for name in schema.reading.keep if kinds.get(name, "time") in ("number", "time")]
     return kinds | dict.fromkeys(keys, "text")
 
 

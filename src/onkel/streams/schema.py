@@ -13,6 +13,7 @@ from onkel.columns.failures import missing_column
 from onkel.columns.screening import (
     column_of,
     if_constant,
+    is_index,
     why_useless,
     without_counts,
     written_column,
@@ -130,8 +131,10 @@ class Schema:
         if isinstance(names, int):
             raise DataError("a table has named columns; features are their names", source=source)
         columns = self._columns(first, [n for n in names if n not in left], source)
-        if self.reading.tidy and first.num_rows >= FIRST_ROWS:
-            columns = self._useful(first, columns)
+        if self.reading.tidy:
+            columns = self._without_index(first, columns)
+            if first.num_rows >= FIRST_ROWS:
+                columns = self._useful(first, columns)
         if all(column.kind == "empty" for column in columns):
             columns = [Column(column.name, "number") for column in columns]
         if not columns:
@@ -172,6 +175,17 @@ class Schema:
             raise DataError(str(error), source=source, column=target) from None
         return column.form if column.kind == "number" else ""
 
+    def _without_index(self, first: Any, columns: list[Column]) -> list[Column]:
+        """Leave out the index of a table, unless it was asked for or stands alone."""
+        asked = (*self.reading.keep_columns, *self.reading.categorical)
+        if len(columns) < 2 or columns[0].name in asked or columns[0].name != first.schema.names[0]:
+            return columns
+        with suppress(DataError):
+            if is_index(columns[0], given(first.column(0), columns[0])):
+                self.useless[columns[0].name] = "is an index: it has no name and counts the rows"
+                return columns[1:]
+        return columns
+
     def _useful(self, first: Any, columns: list[Column]) -> list[Column]:
         """Leave out columns that tell nothing about other rows, unless they were asked for.
 
@@ -192,7 +206,8 @@ class Schema:
                     column = if_constant(column, values)
             useful.append(column)
         if all(column.constant is not None for column in useful):
-            self.useless = {}
+            for column in columns:
+                self.useless.pop(column.name, None)
             return columns
         return useful
 
