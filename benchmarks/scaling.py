@@ -65,9 +65,8 @@ def apart(estimator: Default, folder: Path, workers: int, sample: int) -> tuple:
     with local_client(workers) as client:
         client.run(warm, estimator)
         began = time.perf_counter()
-        learned = distributed.learn(
-            estimator, folder, target=TARGET, client=client, sample_rows=sample
-        )
+        plan = distributed.Plan(estimator, sample_rows=sample)
+        learned = distributed.learn(plan, folder, target=TARGET, client=client)
         seconds = time.perf_counter() - began
         client.cluster.close()
     return learned, seconds

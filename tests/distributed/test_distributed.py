@@ -49,10 +49,9 @@ def estimator():
     return KernelRLSRegressor(n_components=80, gamma=0.3, dtype="float64")
 
 
-def learn(source, client, **more):
-    return distributed.learn(
-        estimator(), source, target="y", client=client, sample_rows=600, **more
-    )
+def learn(source, client, *, reading=None, skip_bad=False, **more):
+    plan = Plan(estimator(), reading=reading or {}, sample_rows=600, skip_bad=skip_bad)
+    return distributed.learn(plan, source, target="y", client=client, **more)
 
 
 @pytest.fixture(scope="module")
@@ -113,13 +112,13 @@ def test_bad_partitions_are_named_or_left_out(folder, client, tmp_path):
     bad.write_bytes(b"PAR1 and no more")
     with pytest.raises(DataError, match=r"bad.parquet.*--skip-bad-partitions"):
         learn([*files[:3], str(bad)], client)
-    found = learn([*files[:3], str(bad)], client, skip_bad_partitions=True)
+    found = learn([*files[:3], str(bad)], client, skip_bad=True)
     assert found.n_rows == 3 * ROWS
     (report,) = found.left_out
     assert report.name == str(bad)
     assert "truncated or damaged" in report.failure
     with pytest.raises(DataError, match="there are no rows to learn from"):
-        learn([str(bad)], client, skip_bad_partitions=True)
+        learn([str(bad)], client, skip_bad=True)
 
 
 def test_csv_frames_and_arrays(rows, client, tmp_path, learned):
@@ -134,7 +133,7 @@ def test_csv_frames_and_arrays(rows, client, tmp_path, learned):
         assert learn(source, client).model.n_rows == 3000
     X = dask.array.from_array(np.c_[some["x"], some["x"]], chunks=(1100, 1))
     y = dask.array.from_array(some["y"].to_numpy(), chunks=500)
-    found = distributed.learn(estimator(), (X, y), client=client, sample_rows=200)
+    found = distributed.learn(Plan(estimator(), sample_rows=200), (X, y), client=client)
     assert found.model.n_rows == 3000
     assert [report.name for report in found.reports[1:]] == ["block 0", "block 1", "block 2"]
 

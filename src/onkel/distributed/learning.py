@@ -25,7 +25,6 @@ from onkel.distributed.tasks import (
 from onkel.errors import DataError, MergeError
 from onkel.learners.saving import nbytes
 from onkel.pipeline import StreamModel
-from onkel.streams import Reading
 
 # Most partitions of a Dask collection whose first rows go into the sample.
 _MOST_HEADS = 64
@@ -34,26 +33,20 @@ Watch = Callable[[PartReport], None]
 
 
 def learn(
-    estimator: Any,
+    learner: Any,
     source: Any,
     *,
     target: str | None = None,
     client: Any = None,
-    sample_rows: int = 131_072,
-    scaling: str = "auto",
-    reading: Reading | dict[str, Any] | None = None,
-    settings: dict[str, Any] | None = None,
-    seed: int = 0,
     models: int | None = None,
     rounds: int = 4,
     fan_in: int = 4,
-    skip_bad_partitions: bool = False,
     watch: Watch | None = None,
 ) -> Learned:
     """Learn a source in one pass, its partitions in parallel, on the workers of a Dask cluster.
 
-    1. One worker learns up to ``sample_rows`` rows in a random order: the first rows of partitions
-       that lie far apart. They fix columns, categories, scales and the learner's map.
+    1. One worker learns the first rows of partitions that lie far apart, in a random order. They
+       fix columns, categories, scales and the learner's map.
     2. Copies of that model learn the partitions where they lie, without the sample's rows. Each
        copy learns its share of them, one after the other.
     3. The models are merged in a tree, ``fan_in`` at a time, so that no process holds more.
@@ -68,24 +61,16 @@ def learn(
 
     Parameters
     ----------
-    estimator : estimator
-        A learner over a fixed map: ``okl``, ``krls``, ``fogd``, ... It is not changed.
+    learner : estimator or Plan
+        A learner over a fixed map: ``okl``, ``krls``, ``fogd``, ... It is not changed. A `Plan`
+        also says how the partitions are read and scaled, how large the sample is, and what becomes
+        of partitions that cannot be read.
     source : path, glob, folder, list of files, Dask DataFrame, or a pair of Dask arrays (X, y)
         Files must be where the workers can read them.
     target : str, optional
-        The column to learn; for arrays it is y.
+        The column to learn, if the plan does not name it; for arrays it is y.
     client : dask.distributed.Client, optional
         By default the one started last.
-    sample_rows : int, default=131072
-        Rows ≥ 1 that the map is fixed on; the default learner's search uses up to 131 072.
-    scaling : {"auto", "standard", "minmax", "none"}, default="auto"
-        As for `onkel.StreamModel`, with the sample's statistics.
-    reading : Reading, or dict of its options, optional
-        How the partitions are read.
-    settings : dict, optional
-        JSON-able notes, kept with the model.
-    seed : int, default=0
-        Of the order in which the sample is learned.
     models : int, optional
         Models ≥ 1 that learn at the same time; by default as many as the workers have threads.
         Fewer learn more rows each, which is nearer to one pass where a merge is not exact. More
@@ -96,8 +81,6 @@ def learn(
         not exact, but between rounds workers wait for the slowest.
     fan_in : int, default=4
         Models ≥ 2 that one task merges.
-    skip_bad_partitions : bool, default=False
-        Leave out partitions that cannot be read or learned, and report them.
     watch : callable, optional
         Called with the `PartReport` of each partition, as they come.
 
@@ -123,14 +106,13 @@ def learn(
     ...     learned = distributed.learn(OnlineKernelRegressor(), "flights/", target="delay")
     >>> learned.model.save("flights.onkel")  # doctest: +SKIP
     """
-    _check_sizes(sample_rows, models, rounds, fan_in)
-    check_mergeable(estimator)
+    if fan_in < 2 or min(rounds, 1 if models is None else models) < 1:
+        raise ValueError(f"{fan_in=} must be at least 2, {models=} and {rounds=} at least 1")
+    plan = learner if isinstance(learner, Plan) else Plan(learner)
+    check_mergeable(plan.estimator)
     client = client_or_default(client)
     # workers do not need what the estimator may have learned
-    estimator = clone(estimator)
-    plan = Plan(
-        estimator, scaling, reading or {}, settings or {}, sample_rows, seed, skip_bad_partitions
-    )
+    plan = replace(plan, estimator=clone(plan.estimator))
     if target is not None:
         plan = replace(plan, reading=plan.reading.changed(target=target))
     parts = parts_of(source, plan.reading.format)
@@ -169,13 +151,6 @@ def check_mergeable(estimator: Any) -> None:
         # other errors are about the few rows
         if "cannot be merged" in str(error):
             raise
-
-
-def _check_sizes(sample_rows: int, models: int | None, rounds: int, fan_in: int) -> None:
-    if fan_in < 2 or min(sample_rows, rounds, 1 if models is None else models) < 1:
-        raise ValueError(
-            f"{fan_in=} must be at least 2, {sample_rows=}, {models=} and {rounds=} at least 1"
-        )
 
 
 def _graph(

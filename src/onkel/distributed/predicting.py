@@ -26,7 +26,7 @@ def predict(
     keep: Iterable[str] = (),
     proba: bool = False,
     format: str | None = None,
-    skip_bad_partitions: bool = False,
+    skip_bad: bool = False,
 ) -> Predicted:
     """Predict a source into one Parquet file per partition.
 
@@ -49,7 +49,7 @@ def predict(
         Whether to write class probabilities as well: ``proba_LABEL``.
     format : str, optional
         Of the source's files, if their names do not show it.
-    skip_bad_partitions : bool, default=False
+    skip_bad : bool, default=False
         Leave out partitions that cannot be read, and report them.
 
     Returns
@@ -72,7 +72,7 @@ def predict(
     folder.mkdir(parents=True, exist_ok=True)
     delayed = dask().delayed
     state = delayed(model.get_state(), traverse=False)
-    how = {"keep": tuple(keep), "proba": proba, "skip_bad": skip_bad_partitions}
+    how = {"keep": tuple(keep), "proba": proba, "skip_bad": skip_bad}
     tasks = [
         delayed(predict_part)(state, part.name, part.data, f"{folder}/part-{k:05}.parquet", how)
         for k, part in enumerate(parts)

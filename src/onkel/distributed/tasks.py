@@ -29,23 +29,23 @@ from onkel.streams.blocks import concat, rows_of
 class Plan:
     """What is learned, and how: all that a worker needs besides the rows.
 
-    Attributes
+    Parameters
     ----------
     estimator : estimator
         Not fitted.
-    scaling : str
-        As for `onkel.StreamModel`.
-    reading : Reading, or dict of its options
+    scaling : {"auto", "standard", "minmax", "none"}, default="auto"
+        As for `onkel.StreamModel`, with the sample's statistics.
+    reading : Reading, or dict of its options, optional
         How partitions are read, the target column included. In a dict, ``missing`` is "auto" and
         ``statistics`` true unless it says otherwise.
-    settings : dict
-        Kept with the model.
-    sample_rows : int
-        Most rows that the map is fixed on.
-    seed : int
+    settings : dict, optional
+        JSON-able notes, kept with the model.
+    sample_rows : int, default=131072
+        Rows ≥ 1 that the map is fixed on; the default learner's search uses up to 131 072.
+    seed : int, default=0
         Of the order in which the sample is learned.
-    skip_bad : bool
-        Whether partitions that cannot be read or learned are left out.
+    skip_bad : bool, default=False
+        Leave out partitions that cannot be read or learned, and report them.
     """
 
     estimator: Any
@@ -57,6 +57,8 @@ class Plan:
     skip_bad: bool = False
 
     def __post_init__(self) -> None:
+        if self.sample_rows < 1:
+            raise ValueError(f"sample_rows={self.sample_rows} must be at least 1")
         if not isinstance(self.reading, Reading):
             usual: dict[str, Any] = {"missing": "auto", "statistics": True}
             object.__setattr__(self, "reading", Reading(**usual | self.reading))
@@ -133,7 +135,7 @@ def unreadable(name: str, error: Exception) -> DataError:
     """The error of a partition, with its name."""
     text = str(error)
     where = "" if text.startswith(name) else f"{name}: "
-    return DataError(f"{where}{text}. To leave such partitions out: skip_bad_partitions=True "
+    return DataError(f"{where}{text}. To leave such partitions out: skip_bad=True "
                      "(--skip-bad-partitions)")  # fmt: skip
 
 

@@ -4,56 +4,29 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.json as pajson
 
 from onkel.columns.failures import first_failure, shorten
 from onkel.columns.notation import GAPS
 from onkel.columns.values import kind_of, one_batch
 from onkel.errors import DataError
 from onkel.streams.files import FileRef
+from onkel.streams.json_parsing import (
+    Types,
+    flattened,
+    moments,
+    table_of,
+    time_type,
+    type_by,
+)
 from onkel.streams.lines import Chunk
 from onkel.streams.text import TextSource
-
-_NESTED = re.compile(rb":\s*\{")
-
-
-def flattened(data: bytes) -> bytes:
-    """The same JSON lines, with nested objects rewritten as keys with a dot."""
-    if not _NESTED.search(data):
-        return data
-    return b"\n".join(map(_flat, data.split(b"\n")))
-
-
-def _flat(line: bytes) -> bytes:
-    """A line without nested objects; one that cannot be read stays unchanged."""
-    if not _NESTED.search(line):
-        return line
-    try:
-        found = json.loads(line)
-        pairs = list(_pairs(found, "")) if isinstance(found, dict) else []
-    except (ValueError, RecursionError):
-        return line
-    names = {name for name, _ in pairs}
-    if not pairs or len(names) < len(pairs):
-        return line
-    return json.dumps(dict(pairs)).encode()
-
-
-def _pairs(found: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
-    for name, value in found.items():
-        if isinstance(value, dict):
-            yield from _pairs(value, f"{before}{name}.")
-        else:
-            yield before + name, value
-
 
 _TYPES = {
     "number": pa.float64(),
@@ -61,13 +34,9 @@ _TYPES = {
     "text": pa.string(),
     "empty": pa.null(),
 }
-_TIME = r"^\d{4}-\d\d-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
-_ZONE = r"[T ].*(Z|[+-]\d\d(:?\d\d)?)$"
-_NANOSECONDS = r"\.\d{7}"
 _FITS = {"number": (int, float), "flag": (bool,), "text": (str,), "time": (str,)}
 _ERRORS = (pa.ArrowException, UnicodeDecodeError)
 
-Types = dict[str, pa.DataType]
 Line = tuple[int, bytes]
 
 
@@ -105,7 +74,7 @@ class JsonlSource(TextSource):
         return self._looks() or any(map(self._is_empty, self.types))
 
     def _reader(self) -> Callable[[bytes], pa.Table]:
-        return partial(_table, types=self._schema(), others=self._awaits())
+        return partial(table_of, types=self._schema(), others=self._awaits())
 
     def _parsed(
         self, chunk: Chunk, file: FileRef, table: pa.Table | None
@@ -118,7 +87,7 @@ class JsonlSource(TextSource):
                 table = self._reader()(chunk.data)
             new = self._new_types(table) if self._awaits() else {}
             if new:
-                table = _table(chunk.data, schema | new)
+                table = table_of(chunk.data, schema | new)
             batch = one_batch(table.select([*schema, *new]))
             return self._with_empty(batch), None
         except _ERRORS:
@@ -129,7 +98,7 @@ class JsonlSource(TextSource):
         good = _readable(lines, {}, others=True)
         if not good:
             raise _reason(*lines[0], 0, {})
-        table = _table(_joined(lines[:good]), {}, others=True)
+        table = table_of(_joined(lines[:good]), {}, others=True)
         first = _object(lines[0][1])
         # A late key that only has nulls so far becomes known with its first value.
         fields = [f for f in table.schema if f.name in first or not pa.types.is_null(f.type)]
@@ -160,7 +129,7 @@ class JsonlSource(TextSource):
         if pa.types.is_timestamp(t):
             # A fraction of a second may follow.
             return pa.timestamp("us")
-        return pa.float64() if kind_of(t) == "number" else _time_type(column) or t
+        return pa.float64() if kind_of(t) == "number" else time_type(column) or t
 
     def _values(self, column: Any) -> Any:
         """The values of a column that are not missing."""
@@ -176,7 +145,7 @@ class JsonlSource(TextSource):
         for name in filter(self._is_empty, table.schema.names):
             if len(values := self._values(table[name])):
                 text = pa.types.is_string(values.type)
-                t = _type_by(values[0].as_py()) if text else self._type_of(name, values)
+                t = type_by(values[0].as_py()) if text else self._type_of(name, values)
                 if kind_of(t) is not None:
                     empty[name] = t
         if empty:
@@ -219,7 +188,7 @@ class JsonlSource(TextSource):
             # Forget keys that only appear after the bad row.
             late -= {key for _, line in lines[:good] for key in _object(line)}
             schema = {name: t for name, t in schema.items() if name not in late}
-        return self._with_empty(one_batch(_table(_joined(lines[:good]), schema))), failure
+        return self._with_empty(one_batch(table_of(_joined(lines[:good]), schema))), failure
 
     def _new_keys(self, lines: list[Line]) -> Types:
         """Types of the unknown keys, by their first values."""
@@ -232,67 +201,12 @@ class JsonlSource(TextSource):
                 if self._is_empty(name):
                     if isinstance(value, str) and not len(self._values(pa.array([value]))):
                         continue
-                    self.types[name] = found[name] = _type_by(value)
+                    self.types[name] = found[name] = type_by(value)
                     self.version += 1
                     continue
-                t = _TYPES.get(self.kinds.get(name, ""), _type_by(value))
+                t = _TYPES.get(self.kinds.get(name, ""), type_by(value))
                 found[name] = self.types.setdefault(name, t)
         return found
-
-
-def _table(data: bytes, types: Types, others: bool = False) -> pa.Table:
-    """All rows; with ``others``, also the keys that have no type here."""
-    times = {name: t for name, t in types.items() if pa.types.is_temporal(t)}
-    schema = pa.schema(types | dict.fromkeys(times, pa.string()))
-    data = flattened(data)
-    if not data:
-        return pa.schema(types).empty_table()
-    table = pajson.read_json(
-        pa.BufferReader(data),
-        read_options=pajson.ReadOptions(use_threads=False, block_size=len(data) + 1),
-        parse_options=pajson.ParseOptions(
-            explicit_schema=schema, unexpected_field_behavior="infer" if others else "ignore"
-        ),
-    )
-    ends = data.count(b"\n") + (not data.endswith(b"\n"))
-    if table.num_rows != ends and table.num_rows != sum(
-        map(bool, map(bytes.strip, data.split(b"\n")))
-    ):
-        raise pa.ArrowInvalid("a line holds several objects, or a part of one")
-    table.validate(full=True)
-    for name, t in times.items():
-        at = table.schema.get_field_index(name)
-        table = table.set_column(at, name, _moments(table[name], t))
-    return table
-
-
-def _moments(text: Any, t: pa.DataType) -> Any:
-    """Times parsed from text, in UTC if they name a zone."""
-    zoned = pc.match_substring_regex(text, _ZONE)
-    there = pc.if_else(zoned, text, None).cast(pa.timestamp(t.unit, "UTC")).cast(t)
-    return pc.coalesce(pc.if_else(zoned, None, text).cast(t), there)
-
-
-def _time_type(column: Any) -> pa.DataType | None:
-    """Type of a text column of times only; Arrow itself finds those without fractions."""
-    known = column.drop_null()
-    if not pa.types.is_string(column.type) or not len(known):
-        return None
-    if not pc.all(pc.match_substring_regex(known, _TIME)).as_py():
-        return None
-    fine = pc.any(pc.match_substring_regex(known, _NANOSECONDS)).as_py()
-    return pa.timestamp("ns" if fine else "us")
-
-
-def _type_by(value: Any) -> pa.DataType:
-    """The type of a column by its first value."""
-    if isinstance(value, bool):
-        return pa.bool_()
-    if not isinstance(value, str):
-        return pa.float64()
-    if not re.match(_TIME, value):
-        return pa.string()
-    return pa.timestamp("ns" if re.search(_NANOSECONDS, value) else "us")
 
 
 def _lines(chunk: Chunk) -> list[Line]:
@@ -310,7 +224,7 @@ def _readable(lines: list[Line], types: Types, others: bool = False) -> int:
 
     def works(n: int) -> bool:
         try:
-            _table(_joined(lines[:n]), types, others)
+            table_of(_joined(lines[:n]), types, others)
         except _ERRORS:
             return False
         return True
@@ -344,7 +258,7 @@ def _reason(number: int, line: bytes, row: int, types: Types) -> DataError:
             column = name.encode("utf-8", "backslashreplace").decode()
             return DataError(f"{at}{shorten(value)} {what}", row=row, column=column, value=value)
     try:
-        _table(line, types, others=not types)
+        table_of(line, types, others=not types)
         why = "it does not fit the rows before"
     except _ERRORS as error:
         why = str(error).split(" in row ")[0]
@@ -364,7 +278,7 @@ def _misfit(name: str, value: Any, t: pa.DataType | None) -> str:
     fits = isinstance(value, _FITS[kind]) and isinstance(value, bool) == (kind == "flag")
     if kind == "time" and fits:
         try:
-            _moments(pa.array([value]), t)
+            moments(pa.array([value]), t)
         except pa.ArrowException:
             fits = False
     return "" if fits else f"stands where a {kind} is expected"

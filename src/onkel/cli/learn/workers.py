@@ -26,7 +26,7 @@ _IN_ORDER = {
 def learn_with_workers(options: LearnOptions) -> None:
     """Learn the partitions of a source with several workers, and write the model."""
     from onkel.algorithms import DEFAULT
-    from onkel.distributed import learn
+    from onkel.distributed import Plan, learn
     from onkel.distributed.learning import check_mergeable
     from onkel.learners.making import make_estimator
     from onkel.persistence import save
@@ -36,20 +36,17 @@ def learn_with_workers(options: LearnOptions) -> None:
     params = with_features(parse_settings(options.settings or ()), options.features)
     algorithm = options.algorithm or DEFAULT
     task = _task(options)
-    estimator = make_estimator(algorithm, task, params, options.seed)
-    check_mergeable(estimator)
+    plan = Plan(
+        make_estimator(algorithm, task, params, options.seed),
+        options.scaling,
+        options.reading().changed(labels=options.task == "classification"),
+        {**options.kept(algorithm, params), "task": task},
+        seed=options.seed,
+        skip_bad=options.skip_bad_partitions,
+    )
+    check_mergeable(plan.estimator)
     with _client(options) as client, _progress(options) as watch:
-        learned = learn(
-            estimator,
-            options.source,
-            client=client,
-            scaling=options.scaling,
-            reading=options.reading().changed(labels=options.task == "classification"),
-            settings={**options.kept(algorithm, params), "task": task},
-            seed=options.seed,
-            skip_bad_partitions=options.skip_bad_partitions,
-            watch=watch,
-        )
+        learned = learn(plan, options.source, client=client, watch=watch)
     for report in learned.left_out:
         note(f"left out: {report.name}: {report.failure}")
     if options.save is not None:

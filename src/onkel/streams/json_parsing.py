@@ -1,0 +1,106 @@
+"""JSON Lines as Arrow tables: nested objects become keys with a dot, times are read as such."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pajson
+
+Types = dict[str, pa.DataType]
+
+_NESTED = re.compile(rb":\s*\{")
+
+
+def flattened(data: bytes) -> bytes:
+    """The same JSON lines, with nested objects rewritten as keys with a dot."""
+    if not _NESTED.search(data):
+        return data
+    return b"\n".join(map(_flat, data.split(b"\n")))
+
+
+def _flat(line: bytes) -> bytes:
+    """A line without nested objects; one that cannot be read stays unchanged."""
+    if not _NESTED.search(line):
+        return line
+    try:
+        found = json.loads(line)
+        pairs = list(_pairs(found, "")) if isinstance(found, dict) else []
+    except (ValueError, RecursionError):
+        return line
+    names = {name for name, _ in pairs}
+    if not pairs or len(names) < len(pairs):
+        return line
+    return json.dumps(dict(pairs)).encode()
+
+
+def _pairs(found: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
+    for name, value in found.items():
+        if isinstance(value, dict):
+            yield from _pairs(value, f"{before}{name}.")
+        else:
+            yield before + name, value
+
+
+_TIME = r"^\d{4}-\d\d-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
+_ZONE = r"[T ].*(Z|[+-]\d\d(:?\d\d)?)$"
+_NANOSECONDS = r"\.\d{7}"
+
+
+def table_of(data: bytes, types: Types, others: bool = False) -> pa.Table:
+    """All rows; with ``others``, also the keys that have no type here."""
+    times = {name: t for name, t in types.items() if pa.types.is_temporal(t)}
+    schema = pa.schema(types | dict.fromkeys(times, pa.string()))
+    data = flattened(data)
+    if not data:
+        return pa.schema(types).empty_table()
+    table = pajson.read_json(
+        pa.BufferReader(data),
+        read_options=pajson.ReadOptions(use_threads=False, block_size=len(data) + 1),
+        parse_options=pajson.ParseOptions(
+            explicit_schema=schema, unexpected_field_behavior="infer" if others else "ignore"
+        ),
+    )
+    ends = data.count(b"\n") + (not data.endswith(b"\n"))
+    if table.num_rows != ends and table.num_rows != sum(
+        map(bool, map(bytes.strip, data.split(b"\n")))
+    ):
+        raise pa.ArrowInvalid("a line holds several objects, or a part of one")
+    table.validate(full=True)
+    for name, t in times.items():
+        at = table.schema.get_field_index(name)
+        table = table.set_column(at, name, moments(table[name], t))
+    return table
+
+
+def moments(text: Any, t: pa.DataType) -> Any:
+    """Times parsed from text, in UTC if they name a zone."""
+    zoned = pc.match_substring_regex(text, _ZONE)
+    there = pc.if_else(zoned, text, None).cast(pa.timestamp(t.unit, "UTC")).cast(t)
+    return pc.coalesce(pc.if_else(zoned, None, text).cast(t), there)
+
+
+def time_type(column: Any) -> pa.DataType | None:
+    """Type of a text column of times only; Arrow itself finds those without fractions."""
+    known = column.drop_null()
+    if not pa.types.is_string(column.type) or not len(known):
+        return None
+    if not pc.all(pc.match_substring_regex(known, _TIME)).as_py():
+        return None
+    fine = pc.any(pc.match_substring_regex(known, _NANOSECONDS)).as_py()
+    return pa.timestamp("ns" if fine else "us")
+
+
+def type_by(value: Any) -> pa.DataType:
+    """The type of a column by its first value."""
+    if isinstance(value, bool):
+        return pa.bool_()
+    if not isinstance(value, str):
+        return pa.float64()
+    if not re.match(_TIME, value):
+        return pa.string()
+    return pa.timestamp("ns" if re.search(_NANOSECONDS, value) else "us")
