@@ -9,18 +9,22 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from onkel import maps, rules
-from onkel.errors import ModelFileError
+from onkel import load, maps, rules, save
+from onkel.errors import DivergenceError, ExportError, ModelFileError
 from onkel.learners import (
     AlignedClassifier,
     AlignedRegressor,
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
 )
-from onkel.maps.alignment import aligned_weights, drawn
+from onkel.maps.alignment import FEATURE_FUNCTIONS, aligned_weights, drawn
 
 N, M, D, ALIGN = 40, 15, 4, 150
 FEW = {"n_components": M, "n_candidates": N, "gamma": 0.4, "random_state": 0}
+
+
+def hinges(X, frequencies, offsets):
+    return np.maximum(X @ frequencies + offsets - np.pi, 0.0)
 
 
 def rows(task, n=250):
@@ -43,6 +47,10 @@ def candidates(feature_map, X):
     fresh = clone(feature_map).set_params(n_align=None, random_state=0)
     fresh.start(D, "float64")
     fresh.fit_first(X)
+    if feature_map.phi is hinges:
+        W, b = fresh.candidates_.frequencies, fresh.candidates_.offsets
+        return np.array([[max(x @ w + c - np.pi, 0.0) for w, c in zip(W.T, b, strict=True)]
+                         for x in X])  # fmt: skip
     return np.sqrt(2) * np.cos(X @ fresh.candidates_.frequencies + fresh.candidates_.offsets)
 
 
@@ -56,10 +64,10 @@ def chosen(phi, Y, rho=None, centered=True):
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
-@pytest.mark.parametrize("centered", [True, False])
-def test_batch(task, centered):
+@pytest.mark.parametrize(("centered", "phi"), [(True, None), (False, None), (True, hinges)])
+def test_batch(task, centered, phi):
     X, y = rows(task, 1100)
-    feature_map = maps.AlignedFourier(**FEW, centered=centered).fit(X, y)
+    feature_map = maps.AlignedFourier(**FEW, centered=centered, phi=phi).fit(X, y)
     phi = candidates(feature_map, X)
     used, q = chosen(phi, targets(task, y), centered=centered)
     np.testing.assert_allclose(feature_map.weights_, q, rtol=1e-6)
@@ -116,11 +124,12 @@ def online(phi, Y, y, step):
     return P
 
 
+@pytest.mark.parametrize("features", [None, hinges])
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
-def test_online(task):
+def test_online(task, features):
     X, y = rows(task)
     cls = AlignedRegressor if task == "regression" else AlignedClassifier
-    model = cls(**FEW, n_align=ALIGN, learning_rate=0.4, dtype="float64")
+    model = cls(**FEW, n_align=ALIGN, learning_rate=0.4, dtype="float64", features=features)
     Y = targets(task, y)
 
     def step(w, z, t):
@@ -207,6 +216,83 @@ def test_the_paper_s_task():
         errors[rho] = 1 - model.score(Z[test], y[test])
     # a difference of 0.1 is more than six deviations of a share of 1 000 rows
     assert errors[None] < errors[0.0] - 0.1
+
+
+# ---- feature functions of one's own --------------------------------------------------------------
+
+
+@pytest.fixture
+def learned():
+    X, y = rows("binary")
+    model = AlignedClassifier(**FEW, n_align=ALIGN, features=hinges, dtype="float64")
+    return model.partial_fit(X[:100], y[:100]), X, y
+
+
+def test_a_model_with_a_registered_function_is_saved_by_its_name(learned, tmp_path):
+    model, X, y = learned
+    with pytest.raises(ModelFileError, match=r"features=.*hinges.*register_features"):
+        save(model, tmp_path / "model")
+    try:
+        assert maps.register_features(hinges) is hinges
+        save(model, tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert again.features is hinges
+    finally:
+        FEATURE_FUNCTIONS.pop("hinges", None)
+    for learner in (model, again):
+        learner.partial_fit(X[100:], y[100:])
+    assert (again.decision_function(X) == model.decision_function(X)).all()
+    with pytest.raises(ModelFileError, match=r"'hinges'; call onkel.maps.register_features"):
+        load(tmp_path / "model")
+
+
+def test_a_function_without_a_name_is_not_registered():
+    with pytest.raises(TypeError, match="define it by 'def"):
+        maps.register_features(lambda X, frequencies, offsets: X @ frequencies)
+
+
+def fragile(X, frequencies, offsets):
+    """Hinges that fail for rows with a large first column, in a way that its size names."""
+    Z, most = hinges(X, frequencies, offsets), X[:, 0].max()
+    if most == 1001:
+        raise ValueError("no root")
+    Z[X[:, 0] == 1002] = np.nan
+    return Z[:, 1:] if most == 1000 else Z
+
+
+@pytest.mark.parametrize(
+    ("first", "error", "reason", "learned"),
+    [
+        (1000, RuntimeError, r"shape \(29, 39\) for 29 rows and 40 pairs", 100),
+        (1001, RuntimeError, "the feature function failed: no root", 100),
+        (1002, DivergenceError, "row 20: learning this row makes the model diverge", 120),
+    ],
+)
+def test_features_that_are_none_are_refused(first, error, reason, learned):
+    """The model stays that of the rows before."""
+    X, y = rows("binary")
+    given = {**FEW, "n_align": ALIGN, "features": fragile, "dtype": "float64"}
+    model = AlignedClassifier(**given).partial_fit(X[:100], y[:100])
+    wrong = X[100:150].copy()
+    wrong[20, 0] = first
+    with pytest.raises(error, match=reason):
+        model.partial_fit(wrong, y[100:150])
+    assert model.n_rows_ == learned
+    model.partial_fit(X[learned:], y[learned:])
+    whole = AlignedClassifier(**given).partial_fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-12
+    )
+
+
+def test_what_a_function_cannot_do_is_told(learned, tmp_path):
+    model, X, y = learned
+    with pytest.raises(ValueError, match=r"callable as phi\(X, frequencies, offsets\)"):
+        AlignedClassifier(features="hinges").partial_fit(X, y)
+    with pytest.raises(ValueError, match="cannot take a column that comes in mid-stream"):
+        model.map_.add_columns(1)
+    with pytest.raises(ExportError, match="feature function of your own"):
+        model.export_onnx(tmp_path / "model.onnx")
 
 
 def test_labels_are_asked_for():

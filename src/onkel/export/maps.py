@@ -7,6 +7,7 @@ import math
 import numpy as np
 from scipy.linalg import hadamard
 
+from onkel.errors import ExportError
 from onkel.export.functions import asinh, concat, cosines_and_sines, filled, where
 from onkel.export.graph import Builders, Value
 from onkel.export.kernels import kernel_values
@@ -70,6 +71,10 @@ def reparameterized(feature_map: ReparameterizedFeatures, X: Value) -> Value:
 
 def aligned(feature_map: AlignedFourier, X: Value) -> Value:
     """√(2q) cos(x·ω + b)."""
+    if feature_map.phi is not None:
+        raise ExportError(
+            "no ONNX graph is known for a feature function of your own; features=None has one"
+        )
     turns = X @ (feature_map.frequencies_ * _TURN) + feature_map.offsets_ * _TURN
     cosines, _ = cosines_and_sines(turns)
     return cosines * np.sqrt(2.0 * feature_map.weights_)

@@ -18,6 +18,7 @@ from onkel.errors import MergeError, ModelFileError
 from onkel.kernels import KERNELS
 from onkel.learners.checking import column_names
 from onkel.maps import MAPS
+from onkel.maps.alignment import FEATURE_FUNCTIONS
 from onkel.rules import RULES
 from onkel.state import Flag, Whole, check, inside, require
 
@@ -151,6 +152,8 @@ def _encode(name: str, value: Any) -> Any:
         return {"pairs": [[label, float(weight)] for label, weight in pairs]}
     if isinstance(value, (list, tuple)):
         return np.asarray(value)
+    if callable(value):
+        return {"function": _name_of(name, value)}
     if not isinstance(value, _PLAIN):
         raise ModelFileError(
             f"parameter {name}={value!r} cannot be saved: it is neither plain data nor a kernel, "
@@ -159,7 +162,27 @@ def _encode(name: str, value: Any) -> Any:
     return value
 
 
+def _name_of(name: str, function: Any) -> str:
+    """The name of a registered feature function."""
+    known = getattr(function, "__name__", "")
+    if FEATURE_FUNCTIONS.get(known) is not function:
+        raise ModelFileError(
+            f"parameter {name}={function!r} cannot be saved: a file holds no code. Define the "
+            "function by 'def', and call onkel.maps.register_features on it before you save, and "
+            "in the program that loads"
+        )
+    return str(known)
+
+
 def _decode(value: Any) -> Any:
+    if isinstance(value, dict) and "function" in value:
+        function = FEATURE_FUNCTIONS.get(value["function"])
+        if function is None:
+            raise ModelFileError(
+                f"the model uses the feature function {value['function']!r}; call "
+                "onkel.maps.register_features on it before the model is loaded"
+            )
+        return function
     if isinstance(value, dict) and "class" in value:
         cls = _classes().get(value["class"])
         if cls is None:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.alignment import (
     Candidates,
+    FeatureFunction,
     LabelSums,
     aligned_weights,
     drawn,
@@ -89,6 +90,12 @@ class AlignedFourier(SpectralFeatures):
         v.
     n_align : int or None, default=16384
         Online: rows after which the features are fixed. None: never.
+    phi : callable or None, default=None
+        φ of your own in place of √2 cos(ω·x + b), as in the paper's general form: ``phi(X,
+        frequencies, offsets)`` for rows X (n, d), ω (d, N) from the kernel's spectrum and b (N,)
+        uniform in [0, 2π) gives the features (n, N). Column m must depend on ω_m and b_m alone, and
+        row i on x_i alone. E φ² should be near 1, as of the cosines. A file holds no code: see
+        :func:`onkel.maps.register_features`. Columns that come in mid-stream and ONNX are refused.
 
     Attributes
     ----------
@@ -113,6 +120,17 @@ class AlignedFourier(SpectralFeatures):
     ...     print(f"{model.fit(X[:2000], y[:2000]).score(X[2000:], y[2000:]):.2f}")
     0.70
     0.89
+
+    Random hinges in place of cosines, for labels inside of a box:
+
+    >>> def hinges(X, frequencies, offsets):
+    ...     return np.maximum(X @ frequencies + offsets - np.pi, 0.0)
+    >>> y = np.abs(X[:, :2]).max(axis=1) < 1
+    >>> features = AlignedFourier(50, gamma=2.0, phi=hinges, random_state=0)
+    >>> linear = ExplicitKernelClassifier(map="identity", rule="least_squares")
+    >>> model = make_pipeline(features, linear)
+    >>> print(f"{model.fit(X[:2000], y[:2000]).score(X[2000:], y[2000:]):.2f}")
+    0.88
 
     Notes
     -----
@@ -143,11 +161,15 @@ class AlignedFourier(SpectralFeatures):
     n_align: int | None = 16_384
     n_warmup: int = 256
     random_state: Any = None
+    phi: FeatureFunction | None = None
 
     # ---- what a model drives -------------------------------------------------------------------
 
     def changes(self) -> Change:
         return Change.BY_LABELS
+
+    def is_bounded(self) -> bool:
+        return self.phi is None
 
     @property
     def aligns(self) -> bool:
@@ -168,13 +190,19 @@ class AlignedFourier(SpectralFeatures):
         if not np.isreal(self.power) or not 1.0 < self.power < np.inf:
             raise ValueError(f"power={self.power!r} must be a number above 1")
         one_of(self, "selection", SELECTIONS)
+        if self.phi is not None and not callable(self.phi):
+            raise ValueError(
+                f"a feature function must be callable as phi(X, frequencies, offsets), or None for "
+                f"cosines, not {self.phi!r}"
+            )
 
     def fit_first(self, X: np.ndarray) -> None:
         super().fit_first(X)
         rng = np.random.default_rng(self.seed_)
         N, D = self.n_candidates, self.n_components
         offsets = rng.uniform(0.0, 2.0 * math.pi, N)
-        self.candidates_ = Candidates(self._draw(rng), offsets, np.arange(N), self.dtype_)
+        drawn = self._draw(rng), offsets, np.arange(N)
+        self.candidates_ = Candidates(*drawn, self.dtype_, self.phi)
         self.candidates_.use(np.arange(D), np.full(D, 1.0 / D))
         self.sums_ = LabelSums(N)
         self.alignment_ = 0.0
@@ -186,6 +214,8 @@ class AlignedFourier(SpectralFeatures):
         return kernel.spectrum(rng, self.n_features_in_, self.n_candidates, self.gamma_)
 
     def add_columns(self, n: int) -> int | None:
+        if self.phi is not None:
+            return super().add_columns(n)
         known = self.n_features_in_
         self.n_features_in_ = known + n
         if "candidates_" in vars(self):
@@ -280,7 +310,8 @@ class AlignedFourier(SpectralFeatures):
     def _no_candidates(self) -> Candidates:
         """Where a state is loaded into."""
         frequencies = np.empty((self.n_features_in_, 0))
-        return Candidates(frequencies, np.empty(0), np.empty(0, np.int64), self.dtype_)
+        drawn = np.empty(0), np.empty(0, np.int64)
+        return Candidates(frequencies, *drawn, self.dtype_, self.phi)
 
     # ---- scikit-learn --------------------------------------------------------------------------
 

@@ -19,21 +19,65 @@ this one only for u = 1/N and ρ' = ρ/N.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from onkel.maps.fourier import row_turns, turns_of
+from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import cos_block, jit
 from onkel.numerics.threads import scratch
 from onkel.state import Array, Fields, Number, Stateful, Whole, require
 
 _TURN = 1.0 / (2.0 * math.pi)
 
+#: φ of rows X (n, d) at frequencies (d, N) and offsets (N,): (n, N)
+FeatureFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+#: feature functions that model files may name
+FEATURE_FUNCTIONS: dict[str, FeatureFunction] = {}
+
+
+def register_features(function: FeatureFunction) -> FeatureFunction:
+    """Let models with your feature function be saved: files hold its name, and no code.
+
+    Register it before you save, and in the program that loads, before it loads. It can be used as a
+    decorator. A function defined again under its name, as in a notebook, replaces the old one.
+
+    Parameters
+    ----------
+    function : callable
+        As of ``phi`` of :class:`AlignedFourier`, with a name: no lambda, no object.
+
+    Returns
+    -------
+    callable
+        The function itself.
+
+    Raises
+    ------
+    TypeError
+        It has no name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onkel.maps import register_features
+    >>> @register_features
+    ... def sides(X, frequencies, offsets):
+    ...     return np.sign(X @ frequencies + offsets - np.pi)
+    """
+    name = getattr(function, "__name__", "")
+    if not callable(function) or not name.isidentifier():
+        raise TypeError(f"{function!r} has no name to be known by; define it by 'def name(...)'")
+    FEATURE_FUNCTIONS[name] = function
+    return function
+
 
 class Candidates(Stateful):
-    """N features √2 cos(ω_m·x + b_m), of which those in ``used`` count, times √q.
+    """N features √2 cos(ω_m·x + b_m), or φ(x; ω_m, b_m), of which those ``used`` count, times √q.
 
     Attributes
     ----------
@@ -54,9 +98,15 @@ class Candidates(Stateful):
     }
 
     def __init__(
-        self, frequencies: np.ndarray, offsets: np.ndarray, drawn: np.ndarray, dtype: Any
+        self,
+        frequencies: np.ndarray,
+        offsets: np.ndarray,
+        drawn: np.ndarray,
+        dtype: Any,
+        phi: FeatureFunction | None = None,
     ) -> None:
         self.frequencies, self.offsets, self.drawn, self.dtype = frequencies, offsets, drawn, dtype
+        self.phi = phi
         self._turns = (frequencies * _TURN).astype(dtype)
         self._offset_turns = (offsets * _TURN).astype(dtype)
 
@@ -65,7 +115,8 @@ class Candidates(Stateful):
         self.used, self.weights = used, weights
         self._used_turns = np.ascontiguousarray(self._turns[:, used])
         self._used_offsets = self._offset_turns[used]
-        self._scale = np.sqrt(2.0 * weights).astype(self.dtype)
+        square = 2.0 if self.phi is None else 1.0
+        self._scale = np.sqrt(square * weights).astype(self.dtype)
 
     def change_to(self, used: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As :meth:`use`; returns where each feature was and √q_new/√q_old; -1 and 0 if new."""
@@ -78,7 +129,7 @@ class Candidates(Stateful):
     def only_used(self) -> Candidates:
         """The features used, without the others."""
         frequencies, drawn = self.frequencies[:, self.used], self.drawn[self.used]
-        kept = Candidates(frequencies, self.offsets[self.used], drawn, self.dtype)
+        kept = Candidates(frequencies, self.offsets[self.used], drawn, self.dtype, self.phi)
         kept.use(np.arange(len(self.used)), self.weights)
         return kept
 
@@ -86,26 +137,55 @@ class Candidates(Stateful):
         """Take n more columns, with the frequencies (n, N₀) of all features drawn at first."""
         wider = np.concatenate([self.frequencies, frequencies[:, self.drawn]])
         used, weights = self.used, self.weights
-        self.__init__(wider, self.offsets, self.drawn, self.dtype)  # type: ignore[misc]
+        self.__init__(wider, self.offsets, self.drawn, self.dtype, self.phi)  # type: ignore[misc]
         self.use(used, weights)
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         """The features used, (n, M)."""
         Z = np.empty((X.shape[0], len(self.used)), self.dtype) if out is None else out
+        if self.phi is not None:
+            np.multiply(self._own(self.phi, X, self.used), self._scale, out=Z)
+            return Z
         cos_block(turns_of(X, self._used_turns), self._used_offsets, self._scale, Z)
         return Z
 
-    def row_features(self, X: np.ndarray) -> np.ndarray:
-        """The features used of one row, (1, M)."""
+    def row_features(self, X: np.ndarray) -> np.ndarray | None:
+        """The features used of one row, (1, M); None where φ is a function of Python."""
+        if self.phi is not None:
+            return None
         return _row_features(X, self._used_turns, self._used_offsets, self._scale)  # type: ignore[no-any-return]
 
     def all_features(self, X: Any) -> np.ndarray:
         """φ (n, N) of all candidates, in a scratch array."""
         N = len(self.offsets)
+        if self.phi is not None:
+            return self._own(self.phi, X, np.arange(N))
         phi = scratch("candidates", (X.shape[0], N), self.dtype)
         ones = np.full(N, math.sqrt(2.0), self.dtype)
         cos_block(turns_of(X, self._turns), self._offset_turns, ones, phi)
         return phi
+
+    def _own(self, function: FeatureFunction, X: Any, which: np.ndarray) -> np.ndarray:
+        """φ (n, len(which)) of these candidates by a function that is not ours, checked."""
+        drawn = self.frequencies[:, which], self.offsets[which]
+        try:
+            values = np.asarray(function(as_dense(X), *drawn), self.dtype)
+        except (ArithmeticError, ValueError) as error:
+            # while rows are learned these mean that a row makes the model diverge
+            raise RuntimeError(f"the feature function failed: {error}") from error
+        wanted = (X.shape[0], len(which))
+        if values.shape != wanted:
+            raise RuntimeError(
+                f"the feature function gave an array of shape {values.shape} for {wanted[0]} rows "
+                f"and {wanted[1]} pairs of frequencies and offsets; it must be {wanted}"
+            )
+        if not np.isfinite(values).all():
+            row, column = np.argwhere(~np.isfinite(values))[0]
+            raise ValueError(
+                f"the feature function gave {values[row, column]} for row {row} of {wanted[0]}; "
+                "features must be finite"
+            )
+        return values
 
     def chosen(self, phi: np.ndarray) -> np.ndarray:
         """The features used, (n, M), from φ (n, N), in a scratch array."""
@@ -125,7 +205,8 @@ class Candidates(Stateful):
 
     def state_is_set(self) -> None:
         used, weights = self.used, self.weights
-        self.__init__(self.frequencies, self.offsets, self.drawn, self.dtype)  # type: ignore[misc]
+        drawn = self.drawn, self.dtype, self.phi
+        self.__init__(self.frequencies, self.offsets, *drawn)  # type: ignore[misc]
         self.use(used, weights)
 
 

@@ -23,6 +23,7 @@ from onkel.learners.shared import (
     gradient_steps,
 )
 from onkel.maps import AlignedFourier, FeatureMap, ReparameterizedFeatures
+from onkel.maps.alignment import FeatureFunction
 
 __all__ = ["AlignedClassifier", "AlignedRegressor", "RRFClassifier", "RRFRegressor"]
 
@@ -174,6 +175,12 @@ class _Aligned(OverMap):
     n_align: int | None = param(
         default=16_384, doc="Number of rows after which the features are fixed; None: never."
     )
+    features: FeatureFunction | None = param(
+        default=None,
+        kind="callable or None",
+        doc="φ of your own in place of cosines: features(X, frequencies, offsets) gives (n, N). "
+        "See ``phi`` of :class:`AlignedFourier`.",
+    )
     learning_rate: float = LEARNING_RATE
     schedule: str | float = SCHEDULE
     alpha: float = ALPHA
@@ -196,6 +203,7 @@ class _Aligned(OverMap):
             self.centered,
             self.n_align,
             self.n_warmup,
+            phi=self.features,
         )
 
 
