@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -108,7 +110,7 @@ def test_spectra_move_along_the_gradient(loss, n_outputs, law):
             values += 0.3 * rng.standard_normal(values.shape)
         x = rng.standard_normal((1, 3))
         y = float(rng.integers(n_outputs)) if n_outputs > 1 else rng.choice([-1.0, 1.0])
-        start = feature_map.moving()
+        start = copy.deepcopy(feature_map.moving())
         slopes = {name: _central(model, name, x, y) for name in MOVING}
         model.learn(x, np.array([y]), np.ones(1))
         for name in MOVING:

@@ -11,6 +11,12 @@ import numpy as np
 import pytest
 
 from onkel import make
+from onkel.default.calibration import Calibration
+from onkel.default.cells import PairCells
+from onkel.default.loss_window import LossWindow
+from onkel.default.remembering import LastClass
+from onkel.exact.matrices import RowsSince, Sums
+from onkel.memory import Experts
 from onkel.model.contract import Model
 from onkel.numerics.signals import SignalsWait, signals_wait
 
@@ -177,3 +183,44 @@ def test_a_long_block_ends_soon_after_the_signal(alarm):
     assert time.monotonic() - began < 5.0
     # up to the end of the piece in hand
     assert model.n_rows_ > 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("krls", (Sums, "add")),
+        ("krls", (RowsSince, "append")),
+        ("krls", (Calibration, "learn")),
+        ("okl", (Sums, "add")),
+        ("okl", (PairCells, "learn")),
+        ("okl", (LossWindow, "add")),
+        ("okl", (Experts, "learn")),
+        ("okl", (LastClass, "learn")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0].__name__,
+)
+def test_an_error_in_the_middle_of_a_block_leaves_the_model_of_n_rows(name, part, monkeypatch):
+    X, y = _rows(900)
+    model = _learner(name)
+    for a in range(0, 700, 100):
+        model.partial_fit(X[a : a + 100], y[a : a + 100], classes=[0, 1])
+    owner, method = part
+    whole = getattr(owner, method)
+    with monkeypatch.context() as patch:
+        left = [1]
+
+        def broken(self, *args, **kwargs):
+            found = whole(self, *args, **kwargs)
+            if left:
+                left.pop()
+                raise MemoryError("no memory is left")
+            return found
+
+        patch.setattr(owner, method, broken)
+        with pytest.raises(MemoryError):
+            model.partial_fit(X[700:800], y[700:800])
+    assert not left
+    assert model.n_rows_ == 700
+    _assert_of_n_rows(model, name, X, y, [100] * 7)
+    model.partial_fit(X[700:800], y[700:800])
+    _assert_of_n_rows(model, name, X, y, [100] * 8)

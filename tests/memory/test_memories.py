@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onkel.memory import ClassMemory, Experts, Gain, ValueMemory, regressions
-from onkel.memory.past import find_periods, rows_until_search
+from onkel.memory.past import find_periods
 from onkel.memory.regressions import absorb, begin, forget, learn_row, move, times
 
 N = 700
@@ -252,10 +252,10 @@ def test_noise_and_constants_have_no_period():
 
 
 def test_periods_are_looked_for_at_row_numbers():
-    n, at = 0, []
-    while n < 8192:
-        n += rows_until_search(n)
-        at.append(n)
+    memory, at = ClassMemory(2), []
+    while memory.n_rows < 8192:
+        memory.past.total[0] += memory._rows_until_look()
+        at.append(memory.n_rows)
     assert at == [128, 256, 512, 1024, 2048, 4096, 6144, 8192]
 
 

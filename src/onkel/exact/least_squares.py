@@ -30,21 +30,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf
 
 from onkel.exact.matrices import (
-    FEW_ROWS,
     NOTHING,
     Known,
     RowsSince,
     Sums,
     check_matrices,
-    solve_lower,
     wider,
 )
-from onkel.numerics.linalg import BlockFactor, cholesky_lower, lower_gram
-from onkel.numerics.threads import side_by_side
+from onkel.numerics.linalg import BlockFactor
+from onkel.numerics.threads import n_threads, side_by_side
 
 #: rows between two factorisations of R: fewer cost more for the factor, more cost more for S
 ANCHOR_ROWS = 256
@@ -156,7 +152,7 @@ class RecursiveLeastSquares:
         anchor: Anchor | None = None
         if not used.all():
             U, L21, L22, v = self._innovations(Zs, residual)
-        elif self.is_shared(len(Zs)):
+        elif n_threads() > 1 and self.is_shared(len(Zs)):
             # the two are independent: for large matrices each gets a thread, if two may be used
             works: list[Callable[[], Any]] = [
                 partial(self._innovations, Zs, residual), partial(self._summed, Zs, Ys)
@@ -201,25 +197,10 @@ class RecursiveLeastSquares:
         return np.asarray(Y - L22[0, 0] * v / scale)
 
     def _innovations(self, Zs: np.ndarray, residual: np.ndarray) -> Innovations:
-        """U (m, n), the rows [L21, L22] by which L grows, and v (n, K)."""
-        U, L21, S = self._whitened(Zs)
-        if len(S) == 1:
-            S += 1.0
-        else:
-            S.flat[:: len(S) + 1] += 1.0
-        if len(S) < FEW_ROWS:
-            L22, _ = dpotrf(S, lower=1, overwrite_a=1)
-        else:
-            L22 = np.asfortranarray(S)
-            cholesky_lower(L22)
-        return U, L21, L22, solve_lower(L22, residual - L21 @ self.since.v)
-
-    def _whitened(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """U = C⁻ᵀ Zᵀ (m, n), L21 (n, rows since the anchor), and Z P Zᵀ, lower triangle (n, n)."""
-        U = self.factor.transposed(Z)
-        L21 = self.since.rows_of_L(U)
-        S = dsyrk(1.0, U.T, lower=1) if len(Z) < FEW_ROWS else lower_gram(U)
-        return U, L21, S - L21 @ L21.T if L21.size else S
+        """U = C⁻ᵀ Zᵀ (m, n), the rows [L21, L22] by which L grows, and v (n, K)."""
+        U = self.factor.transposed(Zs)
+        L21, S = self.since.products(U)
+        return U, L21, *self.since.innovations(L21, S, residual)
 
     def can_sum(self, weight: np.ndarray) -> bool:
         """Whether rows of these weights fill one period, so that only their sums remain."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dtrtrs
+from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from onkel.merging import joined
-from onkel.numerics.linalg import add_gram
+from onkel.numerics.linalg import add_gram, cholesky_lower, lower_gram
 from onkel.state import Array, check, require
 
 #: for fewer rows SciPy's wrappers, which block other threads, are quicker to call
@@ -55,6 +56,13 @@ class Sums:
         else:
             add_gram(self.R, Zs)
         self.b += Zs.T @ Ys
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Sums:
+        # the prior is replaced, never written to: copies share it
+        memo[id(self.prior)] = self.prior
+        copied = copy.copy(self)
+        copied.__dict__ = copy.deepcopy(self.__dict__, memo)
+        return copied
 
     def fade(self, rows: int) -> None:
         """Fade all sums by ``rows`` rows."""
@@ -183,7 +191,28 @@ class RowsSince:
         if not self.count:
             return np.empty((U.shape[1], 0))
         n = self.count
-        return solve_lower(self._L[:n, :n], self._U[:n] @ U).T
+        return np.asarray(dtrtrs(self._L[:n, :n], self._U[:n] @ U, lower=1)[0]).T
+
+    def products(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """:meth:`rows_of_L`, and Z P Zᵀ of the rows, lower triangle (n, n)."""
+        L21 = self.rows_of_L(U)
+        S = dsyrk(1.0, U.T, lower=1) if U.shape[1] < FEW_ROWS else lower_gram(U)
+        return L21, S - L21 @ L21.T if L21.size else S
+
+    def innovations(
+        self, L21: np.ndarray, S: np.ndarray, residual: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """L22 and v (n, K) of rows with these :meth:`products` and residuals Y - Z w₀."""
+        if len(S) == 1:
+            S += 1.0
+        else:
+            S.flat[:: len(S) + 1] += 1.0
+        if len(S) < FEW_ROWS:
+            L22, _ = dpotrf(S, lower=1, overwrite_a=1)
+        else:
+            L22 = np.asfortranarray(S)
+            cholesky_lower(L22)
+        return L22, solve_lower(L22, residual - L21 @ self._v[: self.count])
 
     def inner(self) -> np.ndarray:
         """U L⁻ᵀ v (m, K)."""

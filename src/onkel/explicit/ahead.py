@@ -100,7 +100,7 @@ class Replay:
             weights.count(weight)
             return
         self.finish()
-        self._training.learn(X, y, weight, np.zeros((len(y), weights.n_outputs)))
+        self._training.learn(X, y, weight, np.zeros((len(y), weights.shape[0])))
 
     def finish(self) -> None:
         """Factor what has been summed."""

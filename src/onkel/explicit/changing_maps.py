@@ -63,7 +63,7 @@ class Growing(TrainingLoop):
         # As in the authors' program, the row that found the set full was scored by the kernel
         # model and is learned over its features.
         Z = np.ascontiguousarray(m.features(X[: done + 1]))
-        c = np.empty(weights.n_outputs)
+        c = np.empty(weights.shape[0])
         row = y[done], weight[done], weights.W, weights.H, weights.context, P, c
         loop.learn_one(Z, done, -1.0, *row)
         weights.refresh_norm()
@@ -98,9 +98,6 @@ class Growing(TrainingLoop):
     def settled(self) -> bool:
         return not self.map.grows
 
-    def moves_few(self) -> bool:
-        return self.settled() and super().moves_few()
-
     def add_columns(self, n: int) -> None:
         self.support = with_zero_columns(self.support, n)
 
@@ -129,9 +126,6 @@ class Moving(TrainingLoop):
                 self.weights.carry_over(before, after, self.map.theta)
 
     def settled(self) -> bool:
-        return False
-
-    def moves_few(self) -> bool:
         return False
 
 
@@ -165,9 +159,6 @@ class Aligning(TrainingLoop):
 
     def settled(self) -> bool:
         return not self.map.aligns
-
-    def moves_few(self) -> bool:
-        return self.settled() and super().moves_few()
 
     def add_output(self, position: int) -> None:
         if self.map.aligns:

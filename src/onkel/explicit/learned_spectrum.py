@@ -123,7 +123,7 @@ class LearnedSpectrum(TrainingLoop):
         return False
 
     def add_output(self, position: int) -> None:
-        self.kept.add_class(position, from_signs=self.weights.n_outputs == 1)
+        self.kept.add_class(position, from_signs=self.weights.shape[0] == 1)
 
     def add_columns(self, n: int) -> None:
         self.kept.add_columns(n)

@@ -58,6 +58,8 @@ class ExplicitModel(Model):
         self.map, self.average = feature_map, average
         #: whether the rule's state is a matrix over the features
         self.exact = rule.kind.exact
+        # ridge regression on bounded features is finite for all rows that have finite squares
+        self.cannot_diverge = self.exact and feature_map.is_bounded()
         self._check_pair()
         #: None before the first row of a map that is fitted on first rows
         self.training: TrainingLoop | None = None
@@ -246,26 +248,15 @@ class ExplicitModel(Model):
 
     # ---- what undoing asks ---------------------------------------------------------------------
 
-    @property
-    def cannot_diverge(self) -> bool:
-        """Ridge regression on bounded features is finite for all rows that have finite squares."""
-        return self.exact and self.map.is_bounded()
-
     def is_finite(self) -> bool:
         if self.training is None:
             return True
         finite = bool(np.isfinite(self.training.weights.W.sum()))
         return finite and (self.training.map_stays or self.map.is_finite())
 
-    def few_weights(self) -> dict[str, np.ndarray] | None:
+    def few_weights(self) -> list[np.ndarray] | None:
         loop = self.training
-        if loop is None or self.warmup is not None or not loop.moves_few():
-            return None
-        few = loop.weights.few()
-        return few if loop.map_stays else few | self.map.moving()
-
-    def take_few(self, few: dict[str, np.ndarray]) -> None:
-        self.map.__dict__.update(self.weights.take_few(few))
+        return None if loop is None or self.warmup is not None else loop.moves()
 
     # ---- prediction ----------------------------------------------------------------------------
 

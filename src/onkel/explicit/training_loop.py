@@ -99,9 +99,9 @@ class TrainingLoop:
         """Whether learning no longer changes the features."""
         return True
 
-    def moves_few(self) -> bool:
-        """Whether learning changes the weights, and of the map no more than ``map.moving()``."""
-        return self.weights.matrix is None
+    def moves(self) -> list[np.ndarray] | None:
+        """The arrays that learning writes to, if these are a few vectors; else None."""
+        return self.weights.moves() if self.settled() else None
 
     def add_output(self, position: int) -> None:
         """Make room for a class; called before the weights do."""

@@ -63,9 +63,9 @@ class Weights:
     ) -> None:
         self.rule = rule
         self.state, self._loss, self._epsilon, self._par = context
-        self._W = np.zeros(shape, np.float64 if rule.kind.exact else dtype)
         # whether an exact rule has learned rows that are not in W yet
         self._behind = False
+        self.W = np.zeros(shape, np.float64 if rule.kind.exact else dtype)
         self.H = np.zeros(shape if rule.kind == RuleKind.ADAGRAD else (0, 0), dtype)
         self.total = np.zeros(shape if average else (0, 0))
         self.matrix: RecursiveLeastSquares | None = None
@@ -86,22 +86,14 @@ class Weights:
     @W.setter
     def W(self, values: np.ndarray) -> None:
         self._W, self._behind = values, False
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(K, m)."""
-        return self._W.shape  # type: ignore[return-value]
+        #: (K, m)
+        self.shape: tuple[int, int] = values.shape  # type: ignore[assignment]
 
     @property
     def context(self) -> UpdateContext:
         """What every loop needs to know to move f."""
         number = self.rule.number
         return UpdateContext(self.state, self._loss, self._epsilon, number, self._par, self.total)
-
-    @property
-    def n_outputs(self) -> int:
-        """K."""
-        return len(self._W)
 
     @property
     def coef(self) -> np.ndarray:
@@ -151,7 +143,7 @@ class Weights:
 
     def targets(self, y: np.ndarray) -> np.ndarray:
         """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
-        return targets_of(y, self.n_outputs)
+        return targets_of(y, self.shape[0])
 
     # ---- other features ------------------------------------------------------------------------
 
@@ -210,11 +202,11 @@ class Weights:
         if self.matrix is not None:
             self.W = self.matrix.add_output(position)
             return
-        if self.n_outputs == 1:
+        if self.shape[0] == 1:
             # ‖-f/2‖² + ‖f/2‖²
             self.state[places.SQUARED_NORM] *= 0.5
         if self.H.size:
-            H = np.tile(self.H, (2, 1)) if self.n_outputs == 1 else self.H
+            H = np.tile(self.H, (2, 1)) if self.shape[0] == 1 else self.H
             self.H = np.ascontiguousarray(np.insert(H, position, 0, axis=0))
         self.change_total(lambda total: outputs_with_class(total, position))
         self.W = outputs_with_class(self.W, position)
@@ -272,18 +264,9 @@ class Weights:
 
     # ---- undoing -------------------------------------------------------------------------------
 
-    def few(self) -> dict[str, np.ndarray]:
-        """Copies of all that learning moves, but for the matrix of an exact rule."""
-        few = {}
-        for name in _ARRAYS:
-            few[name] = getattr(self, name).copy()
-        return few
-
-    def take_few(self, few: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Take back what :meth:`few` gave; returns the rest of ``few``."""
-        for name in _ARRAYS:
-            setattr(self, name, few[name])
-        return {name: values for name, values in few.items() if name not in _ARRAYS}
+    def moves(self) -> list[np.ndarray] | None:
+        """The arrays that learning writes to; None where the matrix of an exact rule is another."""
+        return [self._W, self.H, self.state, self.total] if self.matrix is None else None
 
     # ---- state ---------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from onkel.learners.declaration import Row, declared, param
 from onkel.learners.importance import importances
 from onkel.learners.learning import Rows, key_error
 from onkel.losses import Loss, parse_loss
-from onkel.model.transaction import locked, signals_wait
+from onkel.model.transaction import RowLog, locked, signals_wait
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
@@ -99,6 +99,8 @@ class OnlineEstimator(BaseEstimator):
         #: what is remembered of the last labels; None for most learners
         self.memory_ = self._new_memory(n_outputs)
         self._n_features_first = d
+        # of models that do not undo by themselves: up to 1 kB a row are copied
+        self._undo_log = RowLog(4096, 1 << 10)
         self.n_rows_ = 0
         self.map_fixed_ = False
 
@@ -125,19 +127,12 @@ class OnlineEstimator(BaseEstimator):
 
     # ---- learning --------------------------------------------------------------------------------
 
-    def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
-        """Targets (n,) as they are learned, and the error of the first that cannot be learned."""
-        raise NotImplementedError
-
     def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None:
         """Begin with f = 0 over rows of d columns."""
         raise NotImplementedError
 
-    def _unknown_target(
-        self, rows: Rows, classes: Any, error: DataError | None
-    ) -> DataError | None:
-        """``error``, or that of the first target before it that the model cannot take."""
-        return error
+    def _check_classes(self, classes: Any) -> None:
+        """Raise a ValueError unless these are the classes that the learner began with."""
 
     def _learn_rows(self, rows: Rows, a: int, b: int, out: list[Any]) -> None:
         """Learn the rows a to b; ``out`` gets what was predicted of them."""
@@ -161,7 +156,8 @@ class OnlineEstimator(BaseEstimator):
         if not isinstance(ahead, int | np.integer) or ahead < 0:
             raise ValueError(f"ahead={ahead!r} must be a whole number of at least 0")
         X, keys = self._check_scoring(X), None if groups is None else group_keys(groups)
-        error = key_error(self, keys, X.shape[0]) if self.takes_groups else None
+        checked = self.takes_groups or keys is not None
+        error = key_error(self, keys, X.shape[0]) if checked else None
         if error is not None:
             raise error
         return X, ahead, keys
@@ -225,6 +221,7 @@ class OnlineEstimator(BaseEstimator):
         known = column_names(self)
         n, names = new_columns(columns, known)
         with signals_wait:
+            self._undo_log.forget()
             (self.model_.widen if quietly else self.model_.add_columns)(n)
             if self.memory_ is not None:
                 self.memory_.add_columns(n)
@@ -252,6 +249,7 @@ class OnlineEstimator(BaseEstimator):
         --------
         See :meth:`merge`.
         """
+        self._undo_log.forget()
         merging.fix_map(self)
         return self
 
@@ -311,6 +309,7 @@ class OnlineEstimator(BaseEstimator):
         Source: Zinkevich, Weimer, Smola & Li 2010 (mixing).
         """
         with signals_wait:
+            self._undo_log.forget()
             merging.merge(self, other, since)
         return self
 

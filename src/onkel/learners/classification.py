@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from onkel.default.calibration import Calibration
 from onkel.errors import DataError, DivergenceError
 from onkel.learners.base import OnlineEstimator
-from onkel.learners.checking import LARGEST_WEIGHT, first_error, too_heavy
+from onkel.learners.checking import LARGEST_WEIGHT, too_heavy
 from onkel.learners.declaration import declared, param
 from onkel.learners.labels import (
     balanced_weights,
@@ -84,7 +84,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     # ---- learning --------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Forget everything, then learn the rows once, in order; the classes are those of y.
 
         Parameters
@@ -94,11 +94,17 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             Labels: numbers, strings or booleans.
         sample_weight : array of shape (n,), optional
             Weights ≥ 0; a row of weight 0 changes nothing.
+        groups : array of shape (n,), optional
+            For a learner that remembers the labels (okl): the series that each row belongs to, as
+            texts or numbers. Each series has a memory of its own labels; the model, and what
+            follows from a past, are learned from all rows.
         """
-        learn(self, X, y, sample_weight, whole=True)
+        learn(self, X, self._read_targets(y), sample_weight, whole=True, groups=groups)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> Self:
         """Learn the rows in order, continuing from what was learned.
 
         Parameters
@@ -109,6 +115,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             All classes there will be; an unknown one is then an error. Left out, a class first
             seen in mid-stream is added with zero scores.
         sample_weight : array of shape (n,), optional
+        groups : array of shape (n,), optional
+            As in :meth:`fit`.
 
         Raises
         ------
@@ -116,7 +124,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             At the first row with a NaN, an infinity or an unknown class; the rows before it have
             been learned.
         """
-        learn(self, X, y, sample_weight, classes=classes)
+        learn(self, X, self._read_targets(y), sample_weight, classes=classes, groups=groups)
         return self
 
     @locked
@@ -127,6 +135,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         classes: Any = None,
         sample_weight: Any = None,
         return_scores: bool = False,
+        groups: Any = None,
     ) -> np.ndarray:
         """Learn the rows in order; returns what was predicted before each was learned.
 
@@ -137,11 +146,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             (n, n_classes), 0 for a class not seen by then. If no class has been seen (the first
             row, without ``classes``), the label is the one about to be learned.
         """
-        out = learn(self, X, y, sample_weight, classes=classes)
-        return self._before_learning(out, return_scores)
-
-    def _before_learning(self, out: list[Part], return_scores: bool) -> np.ndarray:
-        """What was predicted before learning: labels (n,), or scores."""
+        targets = self._read_targets(y)
+        out = learn(self, X, targets, sample_weight, classes=classes, groups=groups)
         if not return_scores:
             return _labels(out, self.classes_)
         scores = _scores(out, self.classes_)
@@ -150,7 +156,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     @locked
     def predictions_then_learn(self, X: Any, y: Any, groups: Any = None) -> Predictions:
         """As :meth:`predict_then_learn`, with the scores behind the labels."""
-        out = learn(self, X, y, None, groups=groups)
+        out = learn(self, X, self._read_targets(y), None, groups=groups)
         known = self.classes_
         return Predictions(_labels(out, known), _scores(out, known), known)
 
@@ -177,21 +183,12 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         #: None where probabilities follow from the loss, or there are none
         self.calibration_ = Calibration() if self._calibrated else None
 
-    def _unknown_target(
-        self, rows: Rows, classes: Any, error: DataError | None
-    ) -> DataError | None:
-        known, y, weight = self.classes_, rows.y, rows.weight
-        if classes is not None and not np.array_equal(classes_given(classes), known):
+    def _check_classes(self, classes: Any) -> None:
+        known = self.classes_
+        if not np.array_equal(classes_given(classes), known):
             raise ValueError(
                 f"classes={list(classes)!r} differ from those of the first call, {known.tolist()!r}"
             )
-        if (y.dtype.kind == "U") != (known.dtype.kind == "U"):
-            error = first_error(same_kind(y, known), error)
-        if not self.classes_fixed_:
-            return error
-        stop = len(y) if error is None else error.row
-        _, new = self._codes(y[:stop], weight[:stop])
-        return unknown_class(y, int(new[0]), known) if new.size else error
 
     def _codes(self, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The index of each label in the classes, and the rows of weight above 0 without one.
@@ -209,6 +206,10 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
         The row of a new class is predicted without it, and learned with it.
         """
+        if (rows.y.dtype.kind == "U") != (self.classes_.dtype.kind == "U"):
+            wrong = same_kind(rows.y, self.classes_)
+            if wrong is not None:
+                raise refusal(self, wrong, 0, out)
         while a < b:
             codes, new = self._codes(rows.y[a:b], rows.weight[a:b])
             row = a + int(new[0]) if new.size else b
@@ -216,6 +217,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
                 self._learn_known(rows, codes[: row - a], a, row, out)
             if row < b:
                 known = self.classes_
+                if self.classes_fixed_:
+                    raise refusal(self, unknown_class(rows.y, row, known), 0, out)
                 if len(known):
                     keys = None if rows.keys is None else rows.keys[row : row + 1]
                     out.append(Part(self._next_scores(rows.X[row : row + 1], 0, keys), known))
@@ -309,6 +312,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         if refused is not None:
             raise refused
         with signals_wait:
+            self._undo_log.forget()
             self._learn_known(one, np.array([code]), 0, 1, [])
 
     def _by_class(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -343,15 +347,23 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         return self.classes_[_decide(scores, len(self.classes_))]
 
     @locked
-    def predict_next(self, X: Any, ahead: int = 0, return_scores: bool = False) -> np.ndarray:
+    def predict_next(
+        self, X: Any, ahead: int = 0, return_scores: bool = False, groups: Any = None
+    ) -> np.ndarray:
         """Labels (n,) of the rows X (n, d) that come next, in order; learns nothing.
 
         A learner with a memory also uses the labels learned so far, less for rows farther ahead.
         For other learners, and far ahead, this is :meth:`predict`. The first row of X comes
-        ``ahead`` rows after the next one. ``return_scores`` gives the scores instead, in the form
-        of :meth:`decision_function`.
+        ``ahead`` rows after the next one; with ``groups`` (n,), see :meth:`fit`, rows ahead are
+        counted within each group. ``return_scores`` gives the scores instead, in the form of
+        :meth:`decision_function`.
         """
-        return self._next_labels(X, ahead, return_scores)
+        scores = self._next_scores(*self._next_rows(X, ahead, groups))
+        if return_scores:
+            return scores[:, 0] if len(self.classes_) <= 2 else scores
+        if len(self.classes_) == 0:
+            raise ValueError("no class is known yet: learn at least one row first")
+        return self.classes_[_decide(scores, len(self.classes_))]
 
     @available_if(_gives_probabilities)
     @locked
@@ -364,37 +376,25 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     @available_if(_gives_probabilities)
     @locked
-    def predict_proba_next(self, X: Any, ahead: int = 0) -> np.ndarray:
+    def predict_proba_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
         """Probabilities (n, K) of the rows X (n, d) that come next, in order; learns nothing.
 
         It differs from :meth:`predict_proba` as :meth:`predict_next` does from :meth:`predict`.
         """
-        return self._next_probabilities(X, ahead)
-
-    def _next_scores(self, X: Any, ahead: int, keys: list[Any] | None = None) -> np.ndarray:
-        if len(self.classes_) < 2:
-            return self.model_.scores(X)  # type: ignore[no-any-return]
-        return super()._next_scores(X, ahead, keys)
-
-    def _next_labels(
-        self, X: Any, ahead: int, return_scores: bool, groups: Any = None
-    ) -> np.ndarray:
-        """What :meth:`predict_next` gives."""
-        scores = self._next_scores(*self._next_rows(X, ahead, groups))
-        if return_scores:
-            return scores[:, 0] if len(self.classes_) <= 2 else scores
-        if len(self.classes_) == 0:
-            raise ValueError("no class is known yet: learn at least one row first")
-        return self.classes_[_decide(scores, len(self.classes_))]
+        return self._next_probabilities(X, ahead, groups)
 
     def _next_probabilities(self, X: Any, ahead: int, groups: Any = None) -> np.ndarray:
-        """What :meth:`predict_proba_next` gives."""
         X, ahead, keys = self._next_rows(X, ahead, groups)
         P = self.model_.scores(X)
         if self.memory_ is None or len(self.classes_) < 2:
             return self._probabilities(P)
         M, share = self.memory_.ask(X, P, ahead, keys)
         return share * M + (1.0 - share) * self._probabilities(P)
+
+    def _next_scores(self, X: Any, ahead: int, keys: list[Any] | None = None) -> np.ndarray:
+        if len(self.classes_) < 2:
+            return self.model_.scores(X)  # type: ignore[no-any-return]
+        return super()._next_scores(X, ahead, keys)
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities (n, K) of scores (n, 1 or K)."""

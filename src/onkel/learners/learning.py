@@ -6,13 +6,18 @@ These are functions over any learner; :mod:`onkel.model.transaction` says what c
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from onkel.errors import DataError
 from onkel.learners.checking import check_keys, check_rows, first_error, group_keys, weights
-from onkel.model.transaction import locked, signals_wait, undone_on_failure
+from onkel.model.contract import FEW_AT_ONCE
+from onkel.model.transaction import RowLog, locked, signals_wait, undone_on_failure
+
+#: the targets of rows, and the error of the first that cannot be learned
+Targets = tuple[np.ndarray, DataError | None]
 
 
 class Rows(NamedTuple):
@@ -39,10 +44,10 @@ class Learner(Protocol):
     n_features_in_: int
     model_: Any
     memory_: Any
+    _undo_log: RowLog
 
-    def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]: ...
     def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None: ...
-    def _unknown_target(self, rows: Rows, classes: Any, error: DataError | None) -> Any: ...
+    def _check_classes(self, classes: Any) -> None: ...
     def _learn_rows(self, rows: Rows, a: int, b: int, out: list[Any]) -> None: ...
     def _attach_predictions(self, error: DataError, out: list[Any]) -> None: ...
 
@@ -51,7 +56,7 @@ class Learner(Protocol):
 def learn(
     learner: Learner,
     X: Any,
-    y: Any,
+    targets: Targets,
     sample_weight: Any,
     *,
     whole: bool = False,
@@ -60,32 +65,57 @@ def learn(
 ) -> list[Any]:
     """Check the rows and learn those before the first bad one; returns what was predicted.
 
-    ``whole``: start afresh, and learn nothing of a block with a bad row. A long block is
-    learned in pieces, and a signal is answered between two of them. An error holds what was
-    predicted of the rows before it, which have been learned.
+    ``targets`` (n,) come with the error of the first that cannot be learned. ``whole``: start
+    afresh, and learn nothing of a block with a bad row. A long block is learned in pieces, and a
+    signal is answered between two of them. An error holds what was predicted of the rows before it,
+    which have been learned.
     """
     out: list[Any] = []
     with undone_on_failure(learner) if whole else nullcontext():
-        rows, error = _checked(learner, X, y, sample_weight, whole, classes, groups)
-        stop, at_once = len(rows.y), learner.model_.rows_at_once
-        if error is not None:
-            stop = error.row or 0
+        rows, error = _checked(learner, X, targets, sample_weight, whole, classes, groups)
+        stop = len(rows.y) if error is None else error.row or 0
+        at_once = learner.model_.rows_at_once if stop > FEW_AT_ONCE else FEW_AT_ONCE
+        # other models undo by themselves, and nothing but counts is learned beside them
+        log = learner._undo_log if learner.model_.cannot_diverge else None
         for a in range(0, stop, at_once):
+            b = min(a + at_once, stop)
             with signals_wait:
-                learner._learn_rows(rows, a, min(a + at_once, stop), out)
+                if log is not None:
+                    log.begin(learner, rows.X[a:b])
+                try:
+                    learner._learn_rows(rows, a, b, out)
+                except BaseException as failure:
+                    if log is not None:
+                        if not isinstance(failure, DataError):
+                            log.replay(learner, partial(_learn_again, learner))
+                        log.forget()
+                    raise
+                if log is not None:
+                    log.note(*rows.part(a, b))
         if error is not None:
             learner._attach_predictions(error, out)
             raise error
     return out
 
 
+def _learn_again(learner: Learner, *rows: Any) -> None:
+    """Learn a block of the log."""
+    learner._learn_rows(Rows(*rows), 0, len(rows[1]), [])
+
+
 def _checked(
-    learner: Learner, X: Any, y: Any, sample_weight: Any, whole: bool, classes: Any, groups: Any
+    learner: Learner,
+    X: Any,
+    targets: Targets,
+    sample_weight: Any,
+    whole: bool,
+    classes: Any,
+    groups: Any,
 ) -> tuple[Rows, DataError | None]:
     """The rows as they are learned, and the error of the first bad one; begins the model."""
     reset = whole or "model_" not in vars(learner)
     with undone_on_failure(learner) if reset else nullcontext():
-        y, error = learner._read_targets(y)
+        y, error = targets
         X, row_error = check_rows(learner, X, reset)
         if row_error is None and X.shape[0] != len(y):
             raise ValueError(f"X has {X.shape[0]} rows and y has {len(y)}; they must agree")
@@ -94,7 +124,7 @@ def _checked(
         else:
             weight, weight_error = weights(sample_weight, len(y), needed=whole)
         keys, wrong_key = None if groups is None else group_keys(groups), None
-        if learner.takes_groups:
+        if learner.takes_groups or keys is not None:
             wrong_key = key_error(learner, keys, len(y), reset)
         if row_error or error or weight_error or wrong_key:
             error = first_error(row_error, error, weight_error, wrong_key)
@@ -103,8 +133,9 @@ def _checked(
                 raise error
         if reset:
             learner._begin(X.shape[1], y, classes, whole)
-        rows = Rows(X, y, weight, keys)
-        return rows, learner._unknown_target(rows, classes, error)
+        elif classes is not None:
+            learner._check_classes(classes)
+        return Rows(X, y, weight, keys), error
 
 
 def key_error(
@@ -112,8 +143,11 @@ def key_error(
 ) -> DataError | None:
     """The error of the first of n rows without a valid group.
 
-    A ValueError for groups after rows that had none, and the reverse.
+    A ValueError for groups after rows that had none, the reverse, and for a learner without use
+    for them.
     """
+    if not learner.takes_groups:
+        raise ValueError("groups= are for learners that remember the labels (okl): leave them out")
     memory = None if reset else learner.memory_
     if memory is not None and memory.grouped not in (None, keys is not None):
         raise ValueError(
@@ -138,6 +172,7 @@ def learn_checked_row(learner: Learner, X: np.ndarray, y: float, weight: float) 
     Z = model.row_to_learn(X)
     if Z is None:
         with signals_wait:
+            learner._undo_log.forget()
             model.learn_row(X, y, weight)
             learner.n_rows_ += counted
         return

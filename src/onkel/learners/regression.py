@@ -25,7 +25,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     _task = "regression"
     _losses = REGRESSION
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Forget everything, then learn the rows once, in order.
 
         Parameters
@@ -34,30 +34,41 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
             Weights ≥ 0; a row of weight 0 changes nothing.
+        groups : array of shape (n,), optional
+            For a learner that remembers the targets (okl): the series that each row belongs to, as
+            texts or numbers. Each series has a memory of its own targets; the model, and what
+            follows from a past, are learned from all rows.
         """
-        learn(self, X, y, sample_weight, whole=True)
+        learn(self, X, self._read_targets(y), sample_weight, whole=True, groups=groups)
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the rows in order, continuing from what was learned.
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn the rows in order, continuing from what was learned; ``groups`` as in `fit`.
 
         Raises
         ------
         DataError
             At the first row with a NaN or an infinity; the rows before it have been learned.
         """
-        learn(self, X, y, sample_weight)
+        learn(self, X, self._read_targets(y), sample_weight, groups=groups)
         return self
 
     def predict_then_learn(
-        self, X: Any, y: Any, sample_weight: Any = None, return_scores: bool = False
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        return_scores: bool = False,
+        groups: Any = None,
     ) -> np.ndarray:
         """Learn the rows in order; returns the values (n,) predicted before each was learned."""
-        return joined_values(learn(self, X, y, sample_weight))
+        return joined_values(learn(self, X, self._read_targets(y), sample_weight, groups=groups))
 
     def predictions_then_learn(self, X: Any, y: Any, groups: Any = None) -> Predictions:
         """As ``predict_then_learn``, in the form that classifiers share."""
-        return Predictions(joined_values(learn(self, X, y, None, groups=groups)))
+        return Predictions(
+            joined_values(learn(self, X, self._read_targets(y), None, groups=groups))
+        )
 
     def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
         return targets(required_target(self, y), self.dtype)
@@ -101,14 +112,15 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         return self.model_scores(X)[:, 0]
 
     @locked
-    def predict_next(self, X: Any, ahead: int = 0) -> np.ndarray:
+    def predict_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
         """Values (n,) of the rows X (n, d) that come next, in order; learns nothing.
 
         A learner with a memory also uses the labels learned so far, less for rows farther ahead.
         For other learners, and far ahead, this is :meth:`predict`. The first row of X comes
-        ``ahead`` rows after the next one.
+        ``ahead`` rows after the next one; with ``groups`` (n,), see :meth:`fit`, rows ahead are
+        counted within each group.
         """
-        return self._next_scores(*self._next_rows(X, ahead, None))[:, 0]
+        return self._next_scores(*self._next_rows(X, ahead, groups))[:, 0]
 
     def model_scores(self, X: Any) -> np.ndarray:
         """Outputs (n, 1) of the rows X (n, d)."""

@@ -132,7 +132,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return None
 
     def moving(self) -> dict[str, np.ndarray]:
-        """Copies of the arrays that learning changes with every row, by attribute."""
+        """The arrays that learning changes with every row, by attribute."""
         return {}
 
     def is_finite(self) -> bool:

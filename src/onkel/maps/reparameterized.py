@@ -237,8 +237,7 @@ class ReparameterizedFeatures(SpectralFeatures):
         return Law(self.noise_, columns, self.mean_, self.logit_, self.first_)
 
     def moving(self) -> dict[str, np.ndarray]:
-        """Copies of what a learner moves, by attribute."""
-        return {name: getattr(self, name).copy() for name in ("log_width_", "mean_", "logit_")}
+        return {name: getattr(self, name) for name in ("log_width_", "mean_", "logit_")}
 
     def is_finite(self) -> bool:
         """Whether the spectrum is one that further steps can move; log-widths are clipped."""

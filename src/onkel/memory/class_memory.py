@@ -22,7 +22,6 @@ from onkel.memory.past import (
     Memory,
     check_like,
     find_periods,
-    rows_until_search,
 )
 
 
@@ -50,6 +49,7 @@ class ClassMemory(Memory):
 
     def _begin(self, K: int) -> None:
         n, levels = self.groups.n_slots, len(loops.RATES)
+        self.n_classes = K
         followed = K if K <= loops.MOST_FOLLOWED else 0
         self.past = loops.Past(
             np.zeros((n, GROUP_WINDOW if self.groups.slots else WINDOW), np.int64),
@@ -66,11 +66,6 @@ class ClassMemory(Memory):
         )
         self._begin_experts(loops.N_EXPERTS, (len(loops.SIZES), loops.N_FEATURES), loops.RIDGE)
         self.W[:] = loops.FIRST_WEIGHTS
-
-    @property
-    def n_classes(self) -> int:
-        """K."""
-        return int(self.past.before.shape[1])
 
     @property
     def n_rows(self) -> int:
@@ -95,9 +90,6 @@ class ClassMemory(Memory):
             if look:
                 self._search()
         return out
-
-    def _rows_until_look(self) -> int:
-        return rows_until_search(int(self.past.total[0]))
 
     def _search(self) -> None:
         """Look for the period in the classes that are remembered; groups have none."""
@@ -131,6 +123,7 @@ class ClassMemory(Memory):
         per_class = ("before", "levels", "residual_levels", "residuals")
         wide = {a: np.insert(getattr(past, a), position, 0.0, axis=-1) for a in per_class}
         self.past = past._replace(followed=followed, **wide)
+        self.n_classes += 1
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Take the state of another memory of as many classes."""

@@ -117,22 +117,11 @@ def put_back(past: _P, names: tuple[str, ...], state: dict[str, np.ndarray]) -> 
 WINDOW = 2048
 #: the shortest strong period and the strongest
 N_PERIODS = 2
-_FIRST_SEARCH = 128
 _SHORTEST = 3
 # A peak counts above this autocorrelation and above so many standard errors.
 _LEAST, _STANDARD_ERRORS = 0.1, 4.0
 # A period is strong if its peak has at least this share of the highest peak's height.
 _NEARLY = 0.9
-
-
-def rows_until_search(n: int) -> int:
-    """How many rows after the n-th the period is looked for next."""
-    if n >= WINDOW:
-        return WINDOW - n % WINDOW
-    due = _FIRST_SEARCH
-    while due <= n:
-        due *= 2
-    return due - n
 
 
 def find_periods(values: np.ndarray) -> np.ndarray:
@@ -178,7 +167,11 @@ class Memory:
 
     #: the fields of the past that each group has for itself
     _own: tuple[str, ...]
+    #: the row of the first look at the past as a whole
+    _first_look = 128
     past: Any
+    #: rows so far
+    n_rows: Any
 
     def __init__(self, most: int) -> None:
         self.groups = Groups(most)
@@ -195,8 +188,13 @@ class Memory:
             begin(P, ridge)
 
     def _rows_until_look(self) -> int:
-        """Rows up to the next look at the past as a whole."""
-        raise NotImplementedError
+        """Rows up to the next look at the past as a whole: at 128, 256, ..., 2048, 4096, 6144."""
+        n, due = int(self.n_rows), self._first_look
+        if n >= WINDOW:
+            return WINDOW - n % WINDOW
+        while due <= n:
+            due *= 2
+        return due - n
 
     def _parts(self, counts: np.ndarray) -> Iterator[tuple[slice, bool]]:
         """Parts of rows (n,) between two looks, and whether one is due after each."""

@@ -34,8 +34,6 @@ from onkel.memory.past import (
 from onkel.memory.value_loops import Own, new_own
 from onkel.state import Array, Whole, check, inside, require
 
-# Rows from which there is a unit; until then f is the prediction.
-_FIRST_ROWS = 16
 # So many spreads from the centre a target is far: squares of squares lose all the others.
 _FAR = 2.0**16
 # Numbers of a row kept: prediction, label, weight, slot, and whether its group begins anew.
@@ -55,6 +53,8 @@ class ValueMemory(Memory):
     #: columns of the past that a second model may learn from
     n_columns = loops.N_COLUMNS
     _own = loops.Past._fields[:5]
+    # rows from which there is a unit; until then f is the prediction
+    _first_look = 16
     past: loops.Past
 
     def __init__(self, most: int = 1) -> None:
@@ -111,15 +111,6 @@ class ValueMemory(Memory):
     def begun(self) -> bool:
         """Whether there is a unit."""
         return bool(self.unit[1] > 0.0)
-
-    def _rows_until_look(self) -> int:
-        """Rows up to the next look: for the period and, until it is final, for the unit."""
-        if self.n_rows >= WINDOW:
-            return WINDOW - self.n_rows % WINDOW
-        due = _FIRST_ROWS
-        while due <= self.n_rows:
-            due *= 2
-        return due - self.n_rows
 
     def _learn_until_far(self, rows: np.ndarray, out: np.ndarray) -> int:
         """Learn rows (n, 5) up to the first far from the unit; returns how many."""

@@ -16,6 +16,8 @@ from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places
 from onkel.rules.base import Rule, UpdateContext, vector
 
+#: every model learns so many rows in well under a second
+FEW_AT_ONCE = 2048
 # What a model that keeps no sum of its iterates passes to the loops.
 _NO_TOTAL = np.empty((0, 0))
 
@@ -29,6 +31,8 @@ class Model:
 
     state: np.ndarray
     warmup: Warmup | None
+    #: whether every row with finite squares leaves the model finite
+    cannot_diverge = False
 
     def __init__(self, rule: Rule | None, loss: Loss, epsilon: float, n_outputs: int) -> None:
         self.rule = rule
@@ -101,22 +105,13 @@ class Model:
 
     # ---- what undoing asks ---------------------------------------------------------------------
 
-    @property
-    def cannot_diverge(self) -> bool:
-        """True where every row with finite squares leaves the model finite."""
-        return False
-
     def is_finite(self) -> bool:
         """Whether all numbers that enter the scores are finite."""
         raise NotImplementedError
 
-    def few_weights(self) -> dict[str, np.ndarray] | None:
-        """Copies of all that learning changes, if that is a few vectors; else None."""
+    def few_weights(self) -> list[np.ndarray] | None:
+        """The arrays that learning writes to, if these are a few vectors; else None."""
         return None
-
-    def take_few(self, few: dict[str, np.ndarray]) -> None:
-        """Restore what :meth:`few_weights` returned."""
-        raise NotImplementedError
 
     # ---- one row -------------------------------------------------------------------------------
 
@@ -145,23 +140,15 @@ class Model:
     @property
     def rows_at_once(self) -> int:
         """As many rows as are learned in well under a second: signals wait for their end."""
-        return 2048
+        return FEW_AT_ONCE
 
     def scores(self, X: Any) -> np.ndarray:
         """f(x) of each row, (n, K) in float64."""
         raise NotImplementedError
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Learn the rows in order; returns the scores (n, K) before each was learned.
-
-        ``y`` float64: -1 and +1 (K = 1), class codes (K > 2), or targets; ``weight`` float64 ≥ 0.
-
-        Raises
-        ------
-        DivergenceError
-            At a row after which the model would not be finite; the rows before it are learned.
-        """
-        return learn_or_undo(self, X, y, weight)
+    #: learns rows X (n, d) in order, and returns the scores (n, K) before each; y, float64: -1 and
+    #: +1 (K = 1), class codes (K > 2) or targets; weight, float64: at least 0
+    learn = learn_or_undo
 
     def learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """As :meth:`learn`, without a check for divergence."""

@@ -10,10 +10,11 @@ Four things come in the way of learning, and each has its answer here:
 * any other failure: what it began is as it was before (:func:`undone_on_failure`).
 
 To undo rows costs little. If learning changes only a few vectors, they are copied before each
-block. Any other model has a snapshot and a log of the rows learned since. To undo a block the
-snapshot is restored and the log learned again, in the same pieces, which gives the same bits. A
-snapshot is taken every ``_PERIOD`` rows, less often of a large model, so that the copy costs each
-row a bounded amount.
+block. Any other model has a snapshot and a log of the rows learned since (:class:`RowLog`). To undo
+a block the snapshot is restored and the log learned again, in the same pieces, which gives the same
+bits. A snapshot of a large model is taken less often, so that the copy costs each row a bounded
+amount. A model that cannot diverge undoes nothing by itself; its learner has the log, and also
+undoes what it learned beside the model.
 """
 
 from __future__ import annotations
@@ -34,10 +35,8 @@ from onkel.numerics.signals import signals_wait
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
-# The fewest rows between two snapshots, and bytes of a snapshot that one row pays for.
-_PERIOD, _BYTES_A_ROW = 256, 1 << 14
 # Chosen once and never changed: a snapshot shares them.
-_SHARED = ("kernel", "rule", "budget", "undo_log")
+_SHARED = ("kernel", "rule", "budget", "undo_log", "_lock")
 
 
 # ---- other threads -----------------------------------------------------------------------------
@@ -89,13 +88,15 @@ class Undone(Protocol):
 
     n_outputs: int
     undo_log: RowLog
+    cannot_diverge: bool
 
-    @property
-    def cannot_diverge(self) -> bool: ...
     def is_finite(self) -> bool: ...
-    def few_weights(self) -> dict[str, np.ndarray] | None: ...
-    def take_few(self, few: dict[str, np.ndarray]) -> None: ...
+    def few_weights(self) -> list[np.ndarray] | None: ...
     def learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray: ...
+
+
+#: the few arrays that learning writes to, each with a copy; None: there is a log
+Before = list[tuple[np.ndarray, np.ndarray]] | None
 
 
 def learn_or_undo(model: Undone, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -106,11 +107,12 @@ def learn_or_undo(model: Undone, X: Any, y: np.ndarray, weight: np.ndarray) -> n
     DivergenceError
         Holds the row, and the scores of the rows before it, which have been learned.
     """
+    if model.cannot_diverge or X.shape[0] == 0:
+        return model.learn_rows(X, y, weight)
     few = model.few_weights()
-    if few is None:
-        if model.cannot_diverge or X.shape[0] == 0:
-            return model.learn_rows(X, y, weight)
-        model.undo_log.begin(model, X)
+    before = None if few is None else [(values, values.copy()) for values in few]
+    if before is None:
+        model.undo_log.begin(model, X, model.n_outputs)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         try:
             P = model.learn_rows(X, y, weight)
@@ -118,14 +120,14 @@ def learn_or_undo(model: Undone, X: Any, y: np.ndarray, weight: np.ndarray) -> n
             # a number too large for a formula: OverflowError, LinAlgError and the like
             P = None
         except BaseException:
-            _rewind(model, few)
+            _rewind(model, before)
             model.undo_log.forget()
             raise
         if P is not None and np.isfinite(P).all() and model.is_finite():
-            if few is None:
+            if before is None:
                 model.undo_log.note(X, y, weight)
             return P
-        row, P = _up_to_the_last_good(model, few, P, X, y, weight)
+        row, P = _up_to_the_last_good(model, before, P, X, y, weight)
     model.undo_log.forget()
     raise diverged(row, P)
 
@@ -142,12 +144,12 @@ def diverged(row: int, scores: np.ndarray | None = None) -> DivergenceError:
 
 
 def _up_to_the_last_good(
-    model: Undone, few: Any, P: Any, X: Any, y: np.ndarray, weight: np.ndarray
+    model: Undone, before: Before, P: Any, X: Any, y: np.ndarray, weight: np.ndarray
 ) -> tuple[int, np.ndarray]:
     """Learn rows for as long as the model stays finite; returns their number and scores."""
 
     def learned(n: int) -> np.ndarray | None:
-        _rewind(model, few)
+        _rewind(model, before)
         if n == 0:
             return np.zeros((0, model.n_outputs))
         try:
@@ -172,60 +174,65 @@ def _up_to_the_last_good(
     return good, scores
 
 
-def _rewind(model: Undone, few: Any) -> None:
+def _rewind(model: Undone, before: Before) -> None:
     """Set the model back to what it was before this block."""
-    if few is not None:
-        model.take_few({name: value.copy() for name, value in few.items()})
-    else:
-        model.undo_log.replay(model)
+    if before is None:
+        model.undo_log.replay(model, model.learn_rows)
+        return
+    for values, then in before:
+        values[...] = then
 
 
 class RowLog:
-    """A snapshot of a model, and the rows it has learned since."""
+    """A snapshot of a model or a learner, and the rows it has learned since.
 
-    def __init__(self) -> None:
+    There are at least ``period`` rows between two snapshots, and one row pays for ``bytes_a_row``.
+    """
+
+    def __init__(self, period: int = 256, bytes_a_row: int = 1 << 14) -> None:
+        self.least, self.bytes_a_row = period, bytes_a_row
         self.forget()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a copied or loaded model begins with a new snapshot
-        return RowLog, ()
+        return RowLog, (self.least, self.bytes_a_row)
 
     def forget(self) -> None:
         """Drop the snapshot and the rows."""
         self._kept: dict[str, Any] | None = None
-        self._blocks: list[tuple[Any, np.ndarray, np.ndarray]] = []
-        self._shape = 0, 0
+        self._blocks: list[tuple[Any, ...]] = []
+        self._shape: tuple[int, ...] = ()
         self._rows, self._bytes = 0, 0
-        self._period, self._most_bytes = _PERIOD, 0
+        self._period, self._most_bytes = self.least, 0
 
-    def begin(self, model: Undone, X: Any) -> None:
-        """Take a snapshot, unless a recent one has the same number of classes and columns."""
+    def begin(self, owner: Any, X: Any, n_outputs: int = 0) -> None:
+        """Take a snapshot, unless a recent one has the same number of outputs and columns."""
         whole = self._rows + X.shape[0] > self._period or self._bytes > self._most_bytes
-        shape = model.n_outputs, X.shape[1]
+        shape = n_outputs, X.shape[1]
         if self._kept is not None and not whole and self._shape == shape:
             return
         self.forget()
-        self._kept, self._shape = snapshot(model), shape
+        self._kept, self._shape = snapshot(owner), shape
         size = _nbytes(self._kept)
-        self._period = max(_PERIOD, size // _BYTES_A_ROW)
+        self._period = max(self.least, size // self.bytes_a_row)
         self._most_bytes = max(size, 1 << 20)
 
-    def note(self, X: Any, y: np.ndarray, weight: np.ndarray) -> None:
-        """Log rows that were learned, as long as the snapshot may be needed."""
+    def note(self, X: Any, *more: Any) -> None:
+        """Log rows that were learned, and what else, as long as the snapshot may be needed."""
         if self._rows + X.shape[0] >= self._period:
             self.forget()
             return
         self._rows += X.shape[0]
         self._bytes += X.nbytes if isinstance(X, np.ndarray) else 2 * X.data.nbytes
-        self._blocks.append((X.copy(), y.copy(), weight.copy()))
+        self._blocks.append(tuple(None if part is None else part.copy() for part in (X, *more)))
 
-    def replay(self, model: Undone) -> None:
-        """Set the model back to the snapshot, and learn the rows since once more."""
+    def replay(self, owner: Any, learn: Callable[..., Any]) -> None:
+        """Set the owner back to the snapshot, and learn the rows since once more."""
         assert self._kept is not None
         # a copy, as the rows may be learned once more
-        restore(model, _copied(model, self._kept))
-        for rows in self._blocks:
-            model.learn_rows(*rows)
+        restore(owner, _copied(owner, self._kept))
+        for block in self._blocks:
+            learn(*block)
 
 
 def snapshot(model: Any) -> dict[str, Any]:
@@ -246,19 +253,23 @@ def restore(model: Any, kept: dict[str, Any]) -> None:
     model.__dict__.update(kept)
 
 
-def _nbytes(value: Any, depth: int = 4) -> int:
-    """Approximate bytes of the arrays in a snapshot."""
-    if isinstance(value, np.ndarray):
-        return int(value.nbytes)
-    if depth == 0:
-        return 0
-    if isinstance(value, dict):
-        parts: Any = value.values()
-    elif isinstance(value, list | tuple):
-        parts = value
-    else:
-        parts = vars(value).values() if hasattr(value, "__dict__") else ()
-    return sum(_nbytes(part, depth - 1) for part in parts)
+def _nbytes(kept: dict[str, Any]) -> int:
+    """Bytes of the arrays in a snapshot."""
+    total, seen, todo = 0, set(), list(kept.values())
+    while todo:
+        value = todo.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, np.ndarray):
+            total += value.nbytes
+        elif isinstance(value, dict):
+            todo += value.values()
+        elif isinstance(value, list | tuple):
+            todo += value
+        elif hasattr(value, "__dict__") and not isinstance(value, type):
+            todo += vars(value).values()
+    return total
 
 
 # ---- any other failure -------------------------------------------------------------------------

@@ -152,7 +152,13 @@ class BlockFactor:
 
     def __init__(self, C: np.ndarray) -> None:
         self.C = np.ascontiguousarray(C)
-        self._inverses = [dtrtri(C[part, part])[0] for part in _parts(len(C))]
+        m = len(C)
+        parts = [slice(a, min(a + _WIDTH, m)) for a in range(0, m, _WIDTH)]
+        self._blocks = [(part, dtrtri(C[part, part])[0]) for part in parts]
+
+    def __deepcopy__(self, memo: Any) -> BlockFactor:
+        # it never changes
+        return self
 
     @classmethod
     def of(cls, R: np.ndarray) -> BlockFactor:
@@ -178,12 +184,8 @@ class BlockFactor:
         if len(Z) < _FEW_ROWS:
             return np.ascontiguousarray(dtrsm(1.0, self.C.T, Z.T, lower=1))
         U = np.array(Z.T, order="C")
-        for part, inverse in zip(_parts(len(U)), self._inverses, strict=True):
+        for part, inverse in self._blocks:
             if part.start:
                 U[part] -= self.C[: part.start, part].T @ U[: part.start]
             U[part] = inverse.T @ U[part]
         return U
-
-
-def _parts(m: int) -> list[slice]:
-    return [slice(a, min(a + _WIDTH, m)) for a in range(0, m, _WIDTH)]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-import numpy as np
+from typing import Any
 
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel
@@ -12,9 +10,8 @@ from onkel.default.remembering import Remembering
 from onkel.explicit.model import ExplicitModel
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, param
-from onkel.learners.learning import learn
 from onkel.learners.named.least_squares import predicted_with_std
-from onkel.learners.regression import OnlineRegressor, joined_values
+from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
 from onkel.losses import Loss
 from onkel.maps import LearnedLandmarks
@@ -132,24 +129,6 @@ class _OnlineKernel(OverMap):
         model = self.model_
         return model.changed_at if isinstance(model, RestartingModel) else []
 
-    @locked
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Forget everything, then learn the rows once, in order.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-        y : array of shape (n,)
-        sample_weight : array of shape (n,), optional
-            Weights ≥ 0; a row of weight 0 changes nothing.
-        groups : array of shape (n,), optional
-            The series that each row belongs to, as texts or numbers. Each series has a memory of
-            its own labels; the model, and what follows from a past, are learned from all rows. Only
-            the ``max_groups`` groups seen last have a memory.
-        """
-        learn(self, X, y, sample_weight, whole=True, groups=groups)
-        return self
-
     def _new_memory(self, n_outputs: int) -> Remembering | None:
         if self.memory not in ("auto", False):
             raise ValueError(f"memory={self.memory!r} must be 'auto' or False")
@@ -212,39 +191,6 @@ class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
         "docs/second-order.md.",
     )
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None
-    ) -> Self:
-        """As for any classifier; ``groups`` (n,): the series each row belongs to, see `fit`."""
-        learn(self, X, y, sample_weight, classes=classes, groups=groups)
-        return self
-
-    @locked
-    def predict_then_learn(
-        self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        sample_weight: Any = None,
-        return_scores: bool = False,
-        groups: Any = None,
-    ) -> np.ndarray:
-        """As for any classifier; ``groups`` (n,): the series each row belongs to, see `fit`."""
-        out = learn(self, X, y, sample_weight, classes=classes, groups=groups)
-        return self._before_learning(out, return_scores)
-
-    @locked
-    def predict_next(
-        self, X: Any, ahead: int = 0, return_scores: bool = False, groups: Any = None
-    ) -> np.ndarray:
-        """As for any classifier; rows ahead are counted within each of the ``groups`` (n,)."""
-        return self._next_labels(X, ahead, return_scores, groups)
-
-    @locked
-    def predict_proba_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
-        """As for any classifier; rows ahead are counted within each of the ``groups`` (n,)."""
-        return self._next_probabilities(X, ahead, groups)
-
 
 @declared
 class OnlineKernelRegressor(_OnlineKernel, OnlineRegressor):
@@ -274,24 +220,3 @@ class OnlineKernelRegressor(_OnlineKernel, OnlineRegressor):
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Values (n,) of the rows X (n, d); with ``return_std`` their standard deviations, too."""
         return predicted_with_std(self, X) if return_std else super().predict(X)
-
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """As for any regressor; ``groups`` (n,): the series each row belongs to, see `fit`."""
-        learn(self, X, y, sample_weight, groups=groups)
-        return self
-
-    def predict_then_learn(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        return_scores: bool = False,
-        groups: Any = None,
-    ) -> np.ndarray:
-        """As for any regressor; ``groups`` (n,): the series each row belongs to, see `fit`."""
-        return joined_values(learn(self, X, y, sample_weight, groups=groups))
-
-    @locked
-    def predict_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
-        """As for any regressor; rows ahead are counted within each of the ``groups`` (n,)."""
-        return self._next_scores(*self._next_rows(X, ahead, groups))[:, 0]
