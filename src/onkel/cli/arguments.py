@@ -147,23 +147,6 @@ _MOST_CLASSES = 32
 def parse_settings(given: Iterable[str]) -> dict[str, Any]:
     """Read ``name=value`` pairs: numbers, fractions (1/128), true, false, none, else text.
 
-    Parameters
-    ----------
-    given : iterable of str
-        As after ``--set``.
-
-    Returns
-    -------
-    dict
-        Values by name.
-
-    Raises
-    ------
-    ValueError
-        If there is no ``=``.
-
-    Examples
-    --------
     >>> parse_settings(["gamma=1/128", "n_components=400", "loss=hinge"])
     {'gamma': 0.0078125, 'n_components': 400, 'loss': 'hinge'}
     """
@@ -184,8 +167,6 @@ _UNITS = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "w": "wee
 def parse_delay(text: str) -> int | timedelta:
     """A number of rows, or a time such as 1h; ValueError for anything else.
 
-    Examples
-    --------
     >>> parse_delay("24"), parse_delay("1.5h")
     (24, datetime.timedelta(seconds=5400))
     """
@@ -205,10 +186,7 @@ def parse_delay(text: str) -> int | timedelta:
 def with_features(params: dict[str, Any], features: int | None) -> dict[str, Any]:
     """Settings with ``--features N``, which is n_components of the learner or of its map.
 
-    Raises
-    ------
-    ValueError
-        If the settings give another number.
+    ValueError if they give another number.
     """
     if features is None:
         return params
@@ -219,29 +197,11 @@ def with_features(params: dict[str, Any], features: int | None) -> dict[str, Any
 
 
 def choose_task(y: np.ndarray, wanted: str) -> tuple[str, str]:
-    """Whether a target is to be classified or regressed, and why.
+    """Whether a target (n,) is to be classified or regressed, and why, for the user to see.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Target of the first block.
-    wanted : {"auto", "classification", "regression"}
-        "auto": the kind of values decides.
+    With "auto" the kind of values decides. ValueError if a regression is asked for a target of
+    text.
 
-    Returns
-    -------
-    task : {"classification", "regression"}
-        Task.
-    reason : str
-        For the user, to see whether the choice is right.
-
-    Raises
-    ------
-    ValueError
-        If a regression is asked for a target of text.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> choose_task(np.array([0.5, 1.25, 7.0]), "auto")
     ('regression', 'the target is a number with decimals')

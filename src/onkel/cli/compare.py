@@ -306,10 +306,7 @@ def params_by_learner(
 ) -> dict[str, dict[str, Any]]:
     """Parameters by learner: ``fogd.gamma`` goes to every fogd, ``gamma`` to all that have one.
 
-    Raises
-    ------
-    ValueError
-        If no learner has a parameter, or a named learner is not compared.
+    ValueError if no learner has a parameter, or a named learner is not compared.
     """
     from onkel.learners.making import close, make_estimator
 

@@ -18,22 +18,11 @@ Write = Callable[[Columns], None]
 
 @contextmanager
 def open_writer(out: str) -> Iterator[Write]:
-    """A function that writes columns to a file, or to stdout for "-".
+    """A function that writes columns to a file, or as CSV to stdout for "-".
 
-    Parameters
-    ----------
-    out : str
-        File ending in .parquet, .csv or .jsonl (.ndjson), or "-" for CSV on stdout.
-
-    Yields
-    ------
-    callable
-        Takes a dict of columns of the same length; every call the same names and types.
-
-    Raises
-    ------
-    ValueError
-        If the file has another ending, or the folder cannot be written.
+    It takes a dict of columns of the same length, every time with the same names and types.
+    ValueError if the file does not end in .parquet, .csv or .jsonl (.ndjson), or its folder cannot
+    be written.
     """
     if out == "-":
         with _csv(sys.stdout.buffer) as write:
@@ -121,10 +110,7 @@ def check_report(path: Path | None) -> None:
 def check_outputs(*paths: Path | None, inputs: Sequence[str] = ()) -> None:
     """Check that files can be written, and that none overwrites one of ``inputs``.
 
-    Raises
-    ------
-    ValueError
-        If a folder does not exist or cannot be written, or a file is named twice.
+    ValueError if a folder does not exist or cannot be written, or a file is named twice.
     """
     taken = {Path(name).resolve() for name in inputs if name != "-"}
     for path in paths:

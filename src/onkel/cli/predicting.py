@@ -174,13 +174,8 @@ def labelled(y: Any) -> np.ndarray:
 class Scored:
     """The score of what was predicted, over the rows that have a target.
 
-    Parameters
-    ----------
-    model : StreamModel
-    info : dict
-        What was saved beside the model: its baselines know the labels that were learned.
-    learns : bool
-        Whether rows are learned: then they also count for the score of all rows so far.
+    ``info`` was saved beside the model: its baselines know the labels that were learned.
+    ``learns``: whether rows are learned: then they also count for the score of all rows so far.
     """
 
     def __init__(self, model: Any, info: dict[str, Any], learns: bool) -> None:

@@ -27,12 +27,8 @@ _LONGEST_REST = 5.0
 class Interrupted(KeyboardInterrupt):
     """A signal asked the process to end.
 
-    Attributes
-    ----------
-    status : int
-        Exit status as shells have it: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP.
-    word : str
-        "interrupted", "terminated" or "terminal closed".
+    ``status`` is the exit status as shells have it (130 for Ctrl-C, 143 for SIGTERM, 129 for
+    SIGHUP), ``word`` "interrupted", "terminated" or "terminal closed".
     """
 
     def __init__(self, number: int) -> None:
@@ -49,11 +45,8 @@ class Interrupts:
     well: numba does not survive an exception there. A second Ctrl-C or SIGTERM, a second later or
     more, ends the process at once, and nothing is saved.
 
-    Parameters
-    ----------
-    end_input : bool, default=False
-        A signal ends the pipes that are read instead: the rows that came are learned, for some
-        seconds at most, and the caller looks at `interrupted` when there are no more.
+    With ``end_input``, a signal ends the pipes that are read instead: the rows that came are
+    learned, for some seconds at most, and the caller looks at `interrupted` when there are no more.
     """
 
     def __init__(self, *, end_input: bool = False) -> None:

@@ -20,10 +20,8 @@ FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError)
 def arrow_array(values: list[Any], name: str, source: str | None = None) -> Any:
     """A column of Python values; whole numbers beyond 64 bits make it one of floats.
 
-    Raises
-    ------
-    DataError
-        Values differ in type, are no text in UTF-8, or are too large; it names the first such row.
+    A DataError names the first row whose value differs in type, is no text in UTF-8, or is too
+    large.
     """
     try:
         return pa.array(values, from_pandas=True)

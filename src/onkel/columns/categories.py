@@ -9,23 +9,11 @@ import numpy as np
 
 
 def slots(values: Sequence[str], column: str, n_hash: int) -> np.ndarray:
-    """Slot of each value of a text column.
+    """Slot of each value of a text column, from 0 to ``n_hash - 1``.
 
-    CRC-32 of the UTF-8 bytes, seeded by the column's name, then the finaliser of MurmurHash3, which
-    spreads similar values (``"a1"``, ``"a2"``).
-
-    Parameters
-    ----------
-    values : sequence of str
-    column : str
-        Name of the column: equal values of two columns get unrelated slots.
-    n_hash : int
-        Number of slots, > 0.
-
-    Returns
-    -------
-    ndarray of int64, shape (len(values),)
-        Numbers from 0 to ``n_hash - 1``.
+    CRC-32 of the UTF-8 bytes, seeded by the column's name (equal values of two columns get
+    unrelated slots), then the finaliser of MurmurHash3, which spreads similar values (``"a1"``,
+    ``"a2"``).
     """
     seed = crc32(column.encode("utf-8", "surrogatepass"))
     codes = (crc32(v.encode("utf-8", "surrogatepass"), seed) for v in values)
@@ -54,18 +42,10 @@ NOTHING = ""
 
 
 class Categories:
-    """A code for each value: 1, 2, ... in order of first appearance, while there is room.
+    """A code for each value: 1, 2, ... in order of first appearance, while there is ``room``.
 
-    Beyond that, a value's code is ``room + 1`` plus its hash. Code 0 is a value never learned from.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column: equal values of two columns get unrelated hashes.
-    room : int
-        Number of values with a code of their own.
-    n_hash : int
-        Number of codes shared by all other values.
+    Beyond that, a value's code is ``room + 1`` plus its hash, one of ``n_hash``, which depends on
+    the column's ``name``, too. Code 0 is a value never learned from.
     """
 
     def __init__(self, name: str, room: int, n_hash: int) -> None:

@@ -21,24 +21,13 @@ QUARTER = YEAR / 4
 
 
 def time_features(seconds: np.ndarray, origin: float) -> np.ndarray:
-    """The trend, and sine and cosine of the phases in the day, the week and the year.
+    """The trend, and sine and cosine of the phases in the day, the week and the year: (n, 7).
 
-    The trend is asinh of the days since the origin: linear at first and slow later, because kernels
-    predict nothing far from the rows they learned. For the same reason the phase in the year is
-    (0, 0) within a quarter of a year of the origin: by then a stream has seen only a short arc of
-    that circle.
-
-    Parameters
-    ----------
-    seconds : ndarray of shape (n,)
-        Seconds since 1970; NaN if missing.
-    origin : float
-        The first moment, in seconds since 1970.
-
-    Returns
-    -------
-    ndarray of shape (n, 7)
-        Trend; hour; weekday, in whole days from Monday; day of the year.
+    ``seconds`` (n,) are since 1970, NaN if missing; ``origin`` is the first moment. The trend is
+    asinh of the days since the origin: linear at first and slow later, because kernels predict
+    nothing far from the rows they learned. For the same reason the phase in the year is (0, 0)
+    within a quarter of a year of the origin: by then a stream has seen only a short arc of that
+    circle. The phase in the week is in whole days from Monday.
     """
     days = seconds / DAY
     since = (seconds - origin) / DAY

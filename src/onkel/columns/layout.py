@@ -35,12 +35,6 @@ _STATE = {name: Listed(field, "columns") for name, field in _OF_A_COLUMN.items()
 class Layout(Stateful):
     """Columns, their categories, and their features as pairs (column number, part).
 
-    Parameters
-    ----------
-    columns : iterable of Column
-    n_hash, max_categories, statistics
-        As in `onkel.streams.Encoder`.
-
     Attributes
     ----------
     features : list of (int, int)

@@ -36,13 +36,7 @@ def is_missing(value: Any) -> bool:
 
 
 def text_of(value: Any, name: str, row: int) -> str:
-    """A value of a text column; bytes are UTF-8, as in a table.
-
-    Raises
-    ------
-    DataError
-        Bytes are not UTF-8.
-    """
+    """A value of a text column; bytes are UTF-8, as in a table, or else a DataError."""
     if not isinstance(value, bytes):
         return str(value)
     try:
@@ -98,10 +92,7 @@ _TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d(?:\.\d{1,9})?)
 def number_form(values: Sequence[str], decimal: str) -> str | None:
     """The form of a column of numbers, "point" or "comma"; None if the values are not numbers.
 
-    Raises
-    ------
-    ValueError
-        The numbers have a decimal comma, and ``decimal`` is a point.
+    ValueError if the numbers have a decimal comma, and ``decimal`` is a point.
     """
     form = "comma" if decimal == "," else "point"
     if sum(_NUMBERS[form].fullmatch(value) is not None for value in values) >= _MOST * len(values):
@@ -133,10 +124,7 @@ def _number_of(value: str, form: str) -> float:
 def time_form(values: Sequence[str], dates: str | None) -> str | None:
     """The form of a column of times, "ymd", "dmy" or "mdy"; None if the values are not times.
 
-    Raises
-    ------
-    ValueError
-        Day and month cannot be told apart, and ``dates`` does not settle it.
+    ValueError if day and month cannot be told apart, and ``dates`` does not settle it.
     """
     if sum(_YEAR.fullmatch(value) is not None for value in values) >= _MOST * len(values):
         return "ymd"

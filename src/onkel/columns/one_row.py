@@ -27,17 +27,10 @@ _ELSEWHERE: Any = object()
 
 
 class RowEncoder:
-    """Encode single rows as an encoder does.
+    """Encode single rows as an encoder with named columns does, which may go on learning.
 
-    Parameters
-    ----------
-    encoder : Encoder
-        With named columns. It may go on learning.
-    missing : str
-        What to do with gaps, as in `Encoder.encode`. Rows with gaps are encoded for "auto" alone.
-    dtype : {"float32", "float64"}
-    others : collection of str
-        Columns that a row may have, too, and that are no features.
+    ``missing``: what to do with gaps, as in `Encoder.encode`; rows with gaps are encoded for "auto"
+    alone. A row may have the columns ``others``, too, which are no features.
     """
 
     def __init__(self, encoder: Encoder, missing: str, dtype: str, others: Collection[str]) -> None:

@@ -84,10 +84,7 @@ def settled(batch: Any, column: Column, source: str, how: Written) -> Column:
 def written_column(array: Any, name: str, how: Written) -> Column:
     """A text column as times, numbers or categories, judged by its values.
 
-    Raises
-    ------
-    ValueError
-        The values are ambiguous; the message names the option that settles it.
+    ValueError if these are ambiguous; it names the option that settles it.
     """
     text = text_of(array, name, how.na_values)
     known = [text.known[k] for k in np.unique(text.values[text.values >= 0]).tolist()]
@@ -163,14 +160,7 @@ def is_index(column: Column, given: Given) -> bool:
 
 
 def why_useless(column: Column, given: Given) -> str | None:
-    """Why a column is useless to a learner, judged by its first rows; None if it may be useful.
-
-    Parameters
-    ----------
-    column : Column
-    given : Given
-        The values of 100 rows or more.
-    """
+    """Why a column is useless to a learner, judged by 100 rows or more; None if it is useful."""
     text = column.kind == "text"
     there = given.values >= 0 if text else np.isfinite(given.values)
     values = given.values[there]

@@ -40,13 +40,7 @@ _FEWEST_CODES = 64
 
 
 class TargetMeans(Stateful):
-    """Counts and sums of the target for each code of each column.
-
-    Parameters
-    ----------
-    classes : bool
-        Whether the target is a class.
-    """
+    """Counts and sums of the target, a number or a class, for each code of each column."""
 
     STATE: ClassVar[Fields] = {
         "of_classes": Flag(),
@@ -72,12 +66,7 @@ class TargetMeans(Stateful):
     def learn(self, codes: dict[int, np.ndarray], y: np.ndarray) -> dict[int, np.ndarray]:
         """The statistics (n, J) of each column before each row; then learn the rows.
 
-        Parameters
-        ----------
-        codes : dict of int to ndarray of shape (n,)
-            Integer codes by column number; 0 means no category.
-        y : ndarray of shape (n,)
-            Numbers, or labels.
+        ``codes`` (n,) by column number; 0 means no category. ``y`` (n,): numbers, or labels.
         """
         from onkel.columns.running import running_means
 

@@ -225,13 +225,7 @@ def _refuse(values: np.ndarray, bad: np.ndarray, name: str, array: Any, of: str)
 
 
 def given(array: Any, column: Column, na_values: Collection[str] = ()) -> Given:
-    """The values in a column of a table.
-
-    Raises
-    ------
-    DataError
-        A value cannot be read as the column's kind.
-    """
+    """The values in a column of a table; DataError at one that its kind cannot have."""
     if column.kind == "empty":
         # what it may hold is not learned
         return Given(np.where(as_numpy(array.is_null(nan_is_null=True)), np.nan, 0.0))

@@ -99,11 +99,8 @@ class Columns:
     def read(self, x: Row, learning: bool) -> np.ndarray:
         """The row (1, d) of a dict; a missing feature is 0. Valid until the next call.
 
-        Raises
-        ------
-        DataError
-            A value that isn't a finite number, or a feature without a column or room for one.
-            If more may come, prediction ignores a feature never learned from.
+        DataError for a value that isn't a finite number, or a feature without a column or room for
+        one. If more may come, prediction ignores a feature never learned from.
         """
         try:
             values = self._get(x)

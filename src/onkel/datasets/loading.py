@@ -73,10 +73,7 @@ def needs(entry: Entry) -> str:
 def check(entry: Entry, file: Path) -> None:
     """Refuse a file that isn't the data set's; it may hold a part of the rows.
 
-    Raises
-    ------
-    DataError
-        Columns are missing, or there are other classes or more rows than the set has.
+    DataError: columns are missing, or there are other classes or more rows than the set has.
     """
     X, y, n_rows = _read(file, "all", entry, False)
     found = len(np.unique(y)) if entry.n_classes else 0

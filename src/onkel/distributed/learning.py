@@ -137,10 +137,7 @@ def learn(
 def check_mergeable(estimator: Any) -> None:
     """Refuse a learner whose models cannot be merged before anything is read.
 
-    Raises
-    ------
-    MergeError
-        It says why.
+    The MergeError says why.
     """
     probe = clone(estimator)
     X = np.random.default_rng(0).normal(size=(8, 2))

@@ -17,10 +17,7 @@ _LAST = 200
 class RunBounds(Stateful):
     """Intervals around the predictions of any model, and how good they were.
 
-    Parameters
-    ----------
-    level : float
-        In (0, 1): the share of targets that should lie inside.
+    ``level``, in (0, 1), is the share of targets that should lie inside.
     """
 
     STATE: ClassVar[Fields] = {

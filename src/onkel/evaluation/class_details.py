@@ -201,15 +201,9 @@ _SMALLEST = 1e-15
 class Probabilities(Stateful):
     """Log loss and calibration of the probabilities predicted before each row was learned.
 
-    Parameters
-    ----------
-    calibrated : bool
-        The scores are those of a learner that calibrates them on the rows before; otherwise their
-        softmax is the probability.
-
-    Notes
-    -----
-    A class never seen before has no probability: its first row is left out.
+    If they are ``calibrated``, the scores are those of a learner that calibrates them on the rows
+    before; otherwise their softmax is the probability. A class never seen before has none: its
+    first row is left out.
     """
 
     def state_fields(self) -> Fields:

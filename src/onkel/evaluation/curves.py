@@ -89,13 +89,12 @@ def plot(
     Parameters
     ----------
     results : sequence of PrequentialResult
-        Runs of the same task, at least one.
+        Runs of the same task, at least one; else ValueError.
     path : path-like, optional
         Write the figure there: PNG, SVG or PDF by its ending.
-    title : str, optional
-        Above the axes.
-    caption : str, optional
-        Below them; by default it says what the lines and bands are, where there are several.
+    title, caption : str, optional
+        Above and below the axes; by default the caption says what the lines and bands are, where
+        there are several.
     size : tuple of float, default=(8.0, 4.5)
         Inches.
 
@@ -103,22 +102,6 @@ def plot(
     -------
     matplotlib.figure.Figure
         Not connected with pyplot, so nothing has to be closed.
-
-    Raises
-    ------
-    ValueError
-        If there is no run, or runs of different tasks.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from onkel.learners import PAClassifier
-    >>> from onkel.evaluation import prequential
-    >>> from onkel.evaluation.curves import plot
-    >>> X = np.random.default_rng(0).normal(size=(1000, 2))
-    >>> figure = plot([prequential(PAClassifier(), (X, X[:, 0] > 0))])
-    >>> figure.axes[0].get_xlabel()
-    'rows learned'
     """
     from matplotlib.figure import Figure
 

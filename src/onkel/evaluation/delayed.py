@@ -20,13 +20,7 @@ from onkel.streams.blocks import rows_of
 
 
 def delay_of(delay: Any) -> int | timedelta:
-    """A delay as rows or as a time.
-
-    Raises
-    ------
-    ValueError
-        It is neither, or below 0.
-    """
+    """A delay as rows or as a time; ValueError if it is neither, or below 0."""
     if isinstance(delay, np.timedelta64):
         delay = delay.astype("timedelta64[us]").item()
     if not is_whole(delay) and not isinstance(delay, timedelta):
@@ -37,20 +31,12 @@ def delay_of(delay: Any) -> int | timedelta:
 
 
 class Delayed:
-    """A model whose labels come ``delay`` late.
+    """A model with ``predict_next``, and the same as a ``learner``; labels come ``delay`` late.
 
     A delay in rows: row t is predicted when the labels up to row t - delay - 1 have come and are
-    learned. A delay in time: when those of all rows at least that much older are. The rows in
-    between have come without their labels. Rows are taken one by one, so blocks don't matter.
-
-    Parameters
-    ----------
-    model : StreamModel or estimator
-        With ``predict_next``.
-    learner : BlockLearner
-        The same model, as one that learns blocks.
-    delay : int or timedelta
-        Above 0. A time needs blocks with ``times``.
+    learned. A delay in time: when those of all rows at least that much older are; it needs blocks
+    with ``times``. The rows in between have come without their labels. Rows are taken one by one,
+    so blocks don't matter.
     """
 
     def __init__(self, model: Any, learner: Any, delay: int | timedelta) -> None:
@@ -99,13 +85,7 @@ class Delayed:
         return {"waiting": self.waiting.get_state(), "n_rows": self.n_rows, "now": now}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`.
-
-        Raises
-        ------
-        ModelFileError
-            ``state`` is not that of a run with a delay.
-        """
+        """The inverse of :meth:`get_state`; ModelFileError for any other state."""
         check(state, {"n_rows": Whole(), "now": Number(empty=True)})
         with inside(state, "waiting") as waiting:
             queue = LabelQueue.from_state(waiting)

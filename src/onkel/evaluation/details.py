@@ -18,13 +18,8 @@ from onkel.state import Array, Fields, Number, Part, Sizes, Stateful, Whole, req
 class Details(Stateful):
     """Baselines, windows, and what belongs to the task.
 
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-    link : {"softmax", "calibrated"} or None
-        How probabilities follow from scores; None: the learner has none.
-    level : float or None
-        Of bounds around the predictions of a regression; None: there are none.
+    ``link``: how probabilities follow from scores, "softmax" or "calibrated"; None if the learner
+    has none. ``level``: of bounds around the predictions of a regression; None if there are none.
     """
 
     def __init__(self, task: str, link: str | None = None, level: float | None = None) -> None:

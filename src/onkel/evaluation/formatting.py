@@ -6,21 +6,8 @@ from collections.abc import Sequence
 
 
 def short(number: float) -> str:
-    """A count in three digits: 1.53M, 20.1k, 700; "-" if there is none.
+    """A count in three digits; "-" if there is none.
 
-    Parameters
-    ----------
-    number : float
-        Not negative.
-
-    Returns
-    -------
-    str
-        At most six characters.
-
-    Examples
-    --------
-    >>> from onkel.evaluation.formatting import short
     >>> short(1_534_000), short(20_140), short(700)
     ('1.53M', '20.1k', '700')
     """
@@ -33,21 +20,8 @@ def short(number: float) -> str:
 
 
 def bytes_text(size: float) -> str:
-    """A size in bytes, kB or MB.
+    """A size in bytes, kB, MB or GB.
 
-    Parameters
-    ----------
-    size : float
-        Bytes.
-
-    Returns
-    -------
-    str
-        Such as "12.8 kB".
-
-    Examples
-    --------
-    >>> from onkel.evaluation.formatting import bytes_text
     >>> bytes_text(12_800)
     '12.8 kB'
     """
@@ -60,19 +34,6 @@ def bytes_text(size: float) -> str:
 def duration(seconds: float) -> str:
     """A time in the unit that reads best.
 
-    Parameters
-    ----------
-    seconds : float
-        Not negative.
-
-    Returns
-    -------
-    str
-        Such as "420 ms", "3.1 s" or "2 min 05 s".
-
-    Examples
-    --------
-    >>> from onkel.evaluation.formatting import duration
     >>> duration(0.42), duration(125)
     ('420 ms', '2 min 05 s')
     """
@@ -84,23 +45,8 @@ def duration(seconds: float) -> str:
 
 
 def count(number: int, what: str) -> str:
-    """A number of things.
+    """A number of things; with an "s" unless there is one.
 
-    Parameters
-    ----------
-    number : int
-        How many.
-    what : str
-        One of them.
-
-    Returns
-    -------
-    str
-        With an "s" unless there is one.
-
-    Examples
-    --------
-    >>> from onkel.evaluation.formatting import count
     >>> count(1, "run"), count(20_000, "row")
     ('1 run', '20,000 rows')
     """
@@ -108,23 +54,8 @@ def count(number: int, what: str) -> str:
 
 
 def listed(values: Sequence[object], most: int = 20) -> str:
-    """The first of some values, separated by commas.
+    """The first of some values, separated by commas; with their number where not all are shown.
 
-    Parameters
-    ----------
-    values : sequence
-        Anything with a text.
-    most : int, default=20
-        Values to show.
-
-    Returns
-    -------
-    str
-        With their number where not all are shown.
-
-    Examples
-    --------
-    >>> from onkel.evaluation.formatting import listed
     >>> listed(["a", "b", "c"], 2)
     'a, b, ... (3 in all)'
     """

@@ -81,16 +81,8 @@ class _Totals(Stateful):
 class GrowingCurve:
     """The rows of a curve so far, and the sums from which it continues.
 
-    Parameters
-    ----------
-    metrics : sequence of Metric
-        Of the task.
-    marks : Marks
-        Where checkpoints are.
-    measure : callable
-        Gives the seconds of the run so far, and the model's bytes.
-    watch : callable
-        Called with every row of the curve as it comes.
+    It has a row at each of the ``marks``. ``measure`` gives the seconds of the run so far, and the
+    model's bytes; ``watch`` is called with every row of the curve as it comes.
     """
 
     def __init__(

@@ -78,13 +78,7 @@ def link_of(model: Any) -> str | None:
 
 
 def as_learner(model: Any) -> BlockLearner:
-    """The model itself, or an estimator wrapped as a model that learns blocks.
-
-    Raises
-    ------
-    TypeError
-        It is neither.
-    """
+    """The model itself, or an estimator wrapped as one that learns blocks; else TypeError."""
     if not hasattr(model, "predict_then_learn" if isinstance(model, BaseEstimator) else "learn"):
         raise TypeError(
             f"{model!r} does not predict rows before it learns them (predict_then_learn): a "
@@ -96,12 +90,7 @@ def as_learner(model: Any) -> BlockLearner:
 def as_block(block: Any, start: int) -> Block:
     """A block as it is, a pair (X, y) as a block that begins at row ``start``.
 
-    Raises
-    ------
-    DataError
-        Without a target.
-    ValueError
-        For a single row.
+    Refuses rows without a target (DataError) and single rows (ValueError).
     """
     if not isinstance(block, Block):
         block = Block(block[0], block[1], start)

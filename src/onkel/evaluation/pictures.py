@@ -21,14 +21,7 @@ _BLUE, _ORANGE, _GREY = COLOURS[0], COLOURS[1], "#8a9099"
 def windows_picture(metric: Metric, details: dict[str, Any], changes: Sequence[int]) -> Figure:
     """The metric in windows and so far, the better baseline in windows, and marks of changes.
 
-    Parameters
-    ----------
-    metric : Metric
-        Main metric of the task.
-    details : dict
-        Of a `PrequentialResult`.
-    changes : sequence of int
-        Rows at which the learner restarted.
+    ``details`` are those of a `PrequentialResult`; at the rows ``changes`` the learner restarted.
     """
     figure, axes = _axes((8.0, 3.8))
     windows = details["windows"]

@@ -28,8 +28,8 @@ _REFRESH = 0.1
 class RunProgress:
     """Shows a prequential run on a console, as its ``progress``.
 
-    On a terminal: a bar with rows, rows a second, the error so far and, if the length is known,
-    the time left; above it a row of the table at every checkpoint, as Vowpal Wabbit prints them.
+    On a terminal: a bar with rows, rows a second, the error so far and, if the length is known, the
+    time left; above it a row of the table at every checkpoint, as Vowpal Wabbit prints them.
     Elsewhere: nothing, unless ``table`` asks for the table.
 
     Parameters
@@ -42,21 +42,8 @@ class RunProgress:
         Rows to come, if known.
     fraction : callable, optional
         Share of the source that has been read, where rows are not known; None if unknown.
-    table : bool, optional
-        Print the table: by default on a terminal only.
-    bar : bool, optional
-        Show the bar: by default on a terminal only.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rich.console import Console
-    >>> from onkel.learners import PAClassifier
-    >>> from onkel.evaluation import prequential
-    >>> from onkel.evaluation.progress import RunProgress
-    >>> X = np.random.default_rng(0).normal(size=(1000, 2))
-    >>> with RunProgress(Console(stderr=True), "pa", total=1000) as progress:
-    ...     result = prequential(PAClassifier(), (X, X[:, 0] > 0), progress=progress)
+    table, bar : bool, optional
+        Whether to show them: by default on a terminal only.
     """
 
     def __init__(
@@ -125,13 +112,7 @@ class RunProgress:
             self._line(f"{self._doing} took {duration(working)}", "dim")
 
     def block(self, run: PrequentialRun) -> None:
-        """Move the bar.
-
-        Parameters
-        ----------
-        run : PrequentialRun
-            The run, after a block.
-        """
+        """Move the bar after a block."""
         now = time.perf_counter()
         if self._bar is None or (now - self._shown < _REFRESH and run.n_rows != self.total):
             return
@@ -146,13 +127,7 @@ class RunProgress:
         )
 
     def checkpoint(self, row: CurveRow) -> None:
-        """Print a line of the table.
-
-        Parameters
-        ----------
-        row : CurveRow
-            The checkpoint.
-        """
+        """Print a line of the table."""
         if not self.table:
             return
         regression = "rmse" in row.metrics

@@ -25,14 +25,7 @@ def score_rows(result: PrequentialResult) -> list[tuple[str, str]]:
 
 
 def score_lines(task: str, details: dict[str, Any]) -> list[tuple[str, str]]:
-    """Names and values: baselines, skill, and what belongs to the task.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-    details : dict
-        Of a `PrequentialResult`.
-    """
+    """Names and values of ``details``: baselines, skill, and what belongs to the task."""
     if not details:
         return []
     metric = metrics_of(task)[0]
@@ -94,17 +87,9 @@ def one_class(results: Sequence[PrequentialResult]) -> str | None:
 
 
 def verdict(name: str, task: str, details: dict[str, Any], loss: float) -> str | None:
-    """A warning where a learner is worse than the better of its baselines.
+    """A warning where a learner, with this mean loss, is worse than the better of its baselines.
 
-    Parameters
-    ----------
-    name : str
-        Of the learner.
-    task : {"classification", "regression"}
-    details : dict
-        Of a `PrequentialResult`.
-    loss : float
-        The learner's mean loss.
+    ``details`` are those of a `PrequentialResult`.
     """
     if not details:
         return None

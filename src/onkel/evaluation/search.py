@@ -173,25 +173,9 @@ def tune(
 ) -> Tuned:
     """Search a grid on a random part of the rows, and measure the best point on all others.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-    y : ndarray of shape (n,)
-    new_model : callable
-        Parameters -> a fresh model with ``learn(block)``.
-    points : iterable of dict
-        The grid.
-    classes : bool
-        Whether mistakes are counted; else errors are squared.
-    share : float, default=0.1
-        Share of the rows to search on.
-    jobs : int, default=1
-        Processes, of one thread each.
-
-    Raises
-    ------
-    ValueError
-        There are fewer than 4 rows.
+    ``new_model`` makes a fresh model of the parameters in a point. With ``classes`` mistakes are
+    counted, else errors are squared. ``share`` of the rows (n, d) are searched on, with ``jobs``
+    processes of one thread each. ValueError for fewer than 4 rows.
     """
     if len(y) < 4:
         raise ValueError(f"{len(y)} rows are too few to search on some and measure on the others")

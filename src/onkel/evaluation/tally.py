@@ -21,16 +21,7 @@ from onkel.state import inside
 class Tally:
     """Counts predictions and their targets.
 
-    Parameters
-    ----------
-    details : Details
-        What is measured beside the score.
-    marks : Marks
-        Where the curve has a row.
-    measure : callable
-        Gives the seconds of the run so far, and the model's bytes.
-    watch : callable
-        Called with every row of the curve as it comes.
+    ``details`` is what is measured beside the score; see `GrowingCurve` for the others.
     """
 
     def __init__(

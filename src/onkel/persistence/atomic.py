@@ -19,27 +19,13 @@ _STALE = 3600.0
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """A temporary file to write; renamed to ``path`` if the block succeeds, else removed.
+    """A temporary file to write in bytes; renamed to ``path`` if the block succeeds, else removed.
 
-    It is in the same folder, so the rename stays within one file system, and is flushed to disk
-    first, so that a crash leaves the old file or the new one, never half of either. A link stays:
-    the file it points to is replaced. A replaced file keeps its permissions. Temporary files that
-    killed writes of the same file left more than an hour ago are removed.
-
-    Parameters
-    ----------
-    path : Path
-        Its folder must exist.
-
-    Yields
-    ------
-    binary file
-        Open for writing.
-
-    Raises
-    ------
-    OSError
-        ``path`` exists and is not a regular file but a device, a pipe or a folder.
+    It is in the same folder, which must exist, so the rename stays within one file system, and is
+    flushed to disk first, so that a crash leaves the old file or the new one, never half of either.
+    A link stays: the file it points to is replaced. A replaced file keeps its permissions.
+    Temporary files that killed writes of the same file left more than an hour ago are removed.
+    OSError if ``path`` exists and is not a regular file but a device, a pipe or a folder.
     """
     path = Path(os.path.realpath(path))
     mode = _mode(path)

@@ -96,23 +96,9 @@ _TAG = "__onkel__"
 def flatten(state: dict[str, Any]) -> tuple[Any, dict[str, np.ndarray]]:
     """Split a nested state into a JSON-able tree and its arrays, named by slash-joined paths.
 
-    Parameters
-    ----------
-    state : dict
-        Keys: str without "/". Leaves: arrays, int, float, bool, str, None, NumPy scalars, lists
-        and tuples of these.
-
-    Returns
-    -------
-    tree : dict
-        The state, with every array replaced by a reference.
-    arrays : dict of str to ndarray
-        C-contiguous numeric arrays.
-
-    Raises
-    ------
-    TypeError
-        A leaf is of another kind; the message names its path.
+    Keys are str without "/". Leaves are arrays, int, float, bool, str, None, NumPy scalars, lists
+    and tuples of these; a TypeError names the path of any other. In the tree every array is
+    replaced by a reference; the arrays are C-contiguous and numeric.
     """
     arrays: dict[str, np.ndarray] = {}
     return _pack(state, "", arrays), arrays
@@ -121,17 +107,7 @@ def flatten(state: dict[str, Any]) -> tuple[Any, dict[str, np.ndarray]]:
 def unflatten(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
     """Rebuild the state that `flatten` split.
 
-    Parameters
-    ----------
-    tree : dict
-        JSON part.
-    arrays : dict of str to ndarray
-        Arrays it refers to.
-
-    Returns
-    -------
-    dict
-        The nested state; its arrays are writable copies in their original memory order.
+    Its arrays are writable copies in their original memory order.
     """
     if isinstance(tree, list):
         return [unflatten(item, arrays) for item in tree]

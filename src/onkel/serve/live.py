@@ -154,10 +154,7 @@ class LiveModel:
     def load(cls, path: str | os.PathLike[str], **how: Any) -> LiveModel:
         """The inverse of `save`; other arguments as for a new one.
 
-        Raises
-        ------
-        ModelFileError
-            The file is damaged, or holds something else than a model of a table.
+        ModelFileError if the file is damaged, or holds something else than a model of a table.
         """
         loaded, info = persistence.load_with_info(Path(path))
         late = loaded if isinstance(loaded, LateLabels) else None

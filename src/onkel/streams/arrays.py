@@ -17,12 +17,9 @@ from onkel.streams.source import Source, piece_rows
 
 
 class ArraySource(Source):
-    """Rows of an array of shape (n, d), dense or CSR; blocks are views if the dtype allows it.
+    """Rows of an array X (n, d), dense or CSR, with y (n,) or None.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, d)
-    y : array-like of shape (n,) or None
+    Blocks are views if the dtype allows it.
     """
 
     def __init__(self, X: Any, y: Any = None) -> None:

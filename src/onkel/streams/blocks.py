@@ -203,10 +203,7 @@ def _swap(count: int, size: int, rng: np.random.Generator) -> tuple[np.ndarray, 
 def beside(blocks: Iterable[Any], groups: Any = None, times: Any = None) -> Iterator[Block]:
     """Add groups (n,) and times (n,) to the rows of blocks or of pairs (X, y).
 
-    Raises
-    ------
-    DataError
-        There are fewer groups or times than rows, or a time is missing.
+    DataError if there are fewer of them than rows, or a time is missing.
     """
     columns = {"groups": groups, "times": None if times is None else _seconds(times)}
     given = {name: np.asarray(v) for name, v in columns.items() if v is not None}

@@ -25,14 +25,9 @@ _LONG = 1.0
 
 
 class PipeReader:
-    """Reads a file descriptor.
+    """Reads a file descriptor; it ``waits`` if the last `read` ended because nothing more came.
 
     The first ``first_lines`` lines are handed over together: the columns are inferred from them.
-
-    Attributes
-    ----------
-    waits : bool
-        Whether the last `read` ended because nothing more came.
     """
 
     def __init__(self, descriptor: int, first_lines: float) -> None:

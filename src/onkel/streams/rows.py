@@ -29,17 +29,7 @@ _SPANS = (datetime.timedelta, np.timedelta64)
 class DictRows:
     """Rows with the given columns, and with those that new keys add.
 
-    Parameters
-    ----------
-    columns : iterable of Column
-    source : str
-        Name for error messages.
-
-    Attributes
-    ----------
-    columns : dict of str to Column
-        New ones at the end: a key becomes a column when its first value comes.
-    n_rows : int
+    ``columns`` has new ones at the end: a key becomes a column when its first value comes.
     """
 
     def __init__(self, columns: Iterable[Column], source: str) -> None:

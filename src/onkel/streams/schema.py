@@ -26,15 +26,8 @@ from onkel.streams.reading import Reading
 class Schema:
     """Which columns are read, and how they become features.
 
-    Parameters
-    ----------
-    reading : Reading
-    encoder : Encoder, optional
-        That of a saved model.
-    extend : bool
-        Whether columns that the encoder does not know become features.
-    resumes : bool
-        Whether the first rows were learned before.
+    ``encoder`` is that of a saved model. With ``extend``, columns that it does not know become
+    features. ``resumes``: whether the first rows were learned before.
     """
 
     def __init__(

@@ -28,11 +28,6 @@ class SvmlightSource(Source):
     ``n_features`` gives it. Otherwise files are scanned once for their largest index; for a pipe
     the first chunk is scanned, and a larger index later is an error that names the row. Indices
     start at 1 unless the scan finds a 0.
-
-    Parameters
-    ----------
-    files : list of FileRef
-    n_features : int, optional
     """
 
     def __init__(self, files: list[FileRef], n_features: int | None = None) -> None:

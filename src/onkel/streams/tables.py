@@ -157,11 +157,7 @@ class Query(Protocol):
 class FrameSource(TableSource):
     """Rows of anything with ``__arrow_c_stream__``; a reader can be read once, a table often.
 
-    Parameters
-    ----------
-    data : object
-    labels : ndarray of shape (n,), optional
-        The target, if it is not a column of the table.
+    ``labels`` (n,): the target, if it is not a column of the table.
     """
 
     cut_at_will = True

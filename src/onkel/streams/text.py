@@ -25,19 +25,10 @@ _FIRST = 100
 class TextSource(TableSource):
     """Rows of text files, about a megabyte at a time.
 
-    Parameters
-    ----------
-    files : list of FileRef
-    kinds : dict
-        Kinds of the columns that are known beforehand.
-    target : str or None
-        Name of the target, if known: whole numbers in it stay integers.
-    reads : callable
-        Whether a column of this name is read; the others may hold anything.
-    reading : Reading
-        What the user says about the files.
-    asked : str or None
-        Target that the user names: a header that lacks it is reported before errors in the rows.
+    ``kinds`` of columns are known beforehand. ``target``, if known: whole numbers in it stay
+    integers. ``reads`` tells whether a column of this name is read; the others may hold anything.
+    ``asked`` is the target that the user names: a header that lacks it is reported before errors in
+    the rows.
     """
 
     #: whether quotes may contain a line end

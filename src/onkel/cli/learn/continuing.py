@@ -19,17 +19,7 @@ from onkel.streams.reading import Reading
 class Checkpoint:
     """Written every so many rows and at the end; a full disk does not end the run.
 
-    Parameters
-    ----------
-    path : Path or None
-        None: nothing is written.
-    every : int
-        Rows between two checkpoints.
-
-    Attributes
-    ----------
-    failed : bool
-        Whether the last one could not be written.
+    Without a ``path`` nothing is written. ``failed``: whether the last one could not be written.
     """
 
     def __init__(self, path: Path | None, every: int) -> None:
@@ -39,13 +29,7 @@ class Checkpoint:
         self._rows = 0
 
     def check(self, *, resume: bool, overwrite: bool) -> None:
-        """Refuse options that would lose a checkpoint.
-
-        Raises
-        ------
-        ValueError
-            If the file exists and neither option says what to do with it, or the options clash.
-        """
+        """Refuse, by a ValueError, options that clash or would lose a checkpoint."""
         if resume and self.path is None:
             raise ValueError("--resume needs --checkpoint, the file to continue from")
         if resume and overwrite:
@@ -60,17 +44,8 @@ class Checkpoint:
     def load(self, wanted: dict[str, Any], task: str) -> tuple[StreamModel, dict[str, Any]] | None:
         """The model and what was saved with it; None if there is no file yet.
 
-        Parameters
-        ----------
-        wanted : dict
-            Settings of this command.
-        task : str
-            As asked for; "auto" fits either.
-
-        Raises
-        ------
-        ValueError
-            If the file was begun with other settings: the result would be a mix of two runs.
+        ``wanted`` are the settings of this command, of which ``task`` "auto" fits either.
+        ValueError if the file was begun with others: the result would be a mix of two runs.
         """
         assert self.path is not None
         if not self.path.exists():
@@ -120,13 +95,7 @@ class Checkpoint:
 
 
 def load_base(path: Path) -> tuple[StreamModel, dict[str, Any]]:
-    """The model to continue, and what was saved with it.
-
-    Raises
-    ------
-    ModelFileError
-        The file holds no model that reads columns.
-    """
+    """The model to continue, and what was saved with it; ModelFileError if it reads no columns."""
     model, info = load_with_info(path)
     if not isinstance(model, StreamModel) or model.encoder is None:
         raise ModelFileError(
@@ -137,14 +106,10 @@ def load_base(path: Path) -> tuple[StreamModel, dict[str, Any]]:
 
 
 def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
-    """The options, completed by the model's own settings; contradictions are refused.
+    """The options, completed by the model's own settings.
 
-    Files are read in the format of those before, unless the options say otherwise.
-
-    Raises
-    ------
-    ValueError
-        Naming the option, what the model has, and what was asked for.
+    A ValueError names an option that contradicts them. Files are read in the format of those
+    before, unless the options say otherwise.
     """
     assert model.encoder is not None
     kept = model.settings

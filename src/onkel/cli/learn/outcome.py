@@ -33,18 +33,8 @@ _STATUS = {
 class Outcome:
     """Writes the files of a run and shows its result.
 
-    Parameters
-    ----------
-    options : LearnOptions
-    algorithm : str
-    params : dict
-        Of the algorithm.
-    checkpoint : Checkpoint
-    resumed_rows : int
-        Rows of the source that an earlier run learned.
-    late_labels : bool
-        Whether rows may still wait for their labels; then the checkpoint is written before these
-        come.
+    ``resumed_rows`` of the source were learned by an earlier run. With ``late_labels`` rows may
+    still wait for their labels; then the checkpoint is written before these come.
     """
 
     def __init__(

@@ -64,10 +64,7 @@ class Adapter(BaseEstimator):
     def add_columns(self, n: int, *, quietly: bool = False) -> Self:
         """Accept n more columns, which were 0 so far; for a new value of a text column, say.
 
-        Raises
-        ------
-        ValueError
-            The learner takes rows of one width only, and no room is left.
+        ValueError if the learner takes rows of one width only, and no room is left.
         """
         wide = self.n_features_in_ + n
         if wide > self.room and not isinstance(self.learner, _OneByOne):
@@ -133,20 +130,8 @@ class AdaptedRegressor(RegressorMixin, Adapter):
 def adapted(learner: Any, task: str, name: str, classes: Any = None) -> Any:
     """A learner of another library as one of a comparison.
 
-    Parameters
-    ----------
-    learner : object
-        With ``partial_fit`` and ``predict``, or ``learn_one`` and ``predict_one``.
-    task : {"classification", "regression"}
-    name : str
-        For errors.
-    classes : array, optional
-        Of a classifier with ``partial_fit``: all classes there are.
-
-    Raises
-    ------
-    ValueError
-        If it learns in neither way.
+    It has ``partial_fit`` and ``predict``, or ``learn_one`` and ``predict_one``; else ValueError,
+    with its ``name``. ``classes``: all that there are, for a classifier with ``partial_fit``.
     """
     if not isinstance(learner, _Partial | _OneByOne):
         raise ValueError(

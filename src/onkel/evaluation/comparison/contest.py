@@ -181,10 +181,7 @@ def read_all(
 ) -> tuple[Any, np.ndarray] | None:
     """All rows (X, y) of a stream, the first ``limit`` at most; None if X takes too many bytes.
 
-    Raises
-    ------
-    DataError
-        If there are no rows, or no targets.
+    DataError if there are no rows, or no targets.
     """
     parts, size = [], 0
     for block in take(blocks, limit):

@@ -62,10 +62,7 @@ def entry(
     classes : array, optional
         All classes there are, which scikit-learn's classifiers ask for.
 
-    Raises
-    ------
-    ValueError
-        If there is no such learner or parameter, or it does not learn row by row.
+    A ValueError names a learner or parameter that there is not, or one that takes no single rows.
     """
     if isinstance(given, OnlineEstimator):
         return Entry(name or type(given).__name__, lambda seed: _seeded(given, seed))
@@ -95,13 +92,7 @@ def split_names(given: str) -> list[str]:
 
 
 def named(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries, refused where two have one name.
-
-    Raises
-    ------
-    ValueError
-        Where two have one name; it names them.
-    """
+    """The entries; ValueError where two have one name."""
     found: dict[str, Entry] = {}
     for one in entries:
         if one.name in found:

@@ -102,9 +102,8 @@ def p_values(results: Sequence[PrequentialResult]) -> dict[str, float]:
     """p of each learner against the best mean: paired t-test over the orders, Holm's correction.
 
     Empty for fewer than three orders or two learners. The orders are of the same rows, so the test
-    speaks of orders and seeds, not of other data. The best itself has p = 1.
-
-    Source: Holm 1979; over several data sets, Demšar 2006.
+    speaks of orders and seeds, not of other data. The best itself has p = 1. Source: Holm 1979;
+    over several data sets, Demšar 2006.
     """
     groups = by_name(results)
     runs = min((len(group) for group in groups.values()), default=0)
@@ -188,18 +187,9 @@ def comparison(results: Sequence[PrequentialResult], linear: Collection[str] = (
 
 
 def write_table(table: Comparison, form: str) -> str:
-    """The table as text.
+    """The table as text: "markdown", "csv" or "latex"; ValueError for any other form.
 
-    Parameters
-    ----------
-    table : Comparison
-    form : {"markdown", "csv", "latex"}
-        Markdown and LaTeX have the cells as people read them, CSV the numbers.
-
-    Raises
-    ------
-    ValueError
-        If the form is none of these.
+    Markdown and LaTeX have the cells as people read them, CSV the numbers.
     """
     if form == "csv":
         return _csv(table)
