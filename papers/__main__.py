@@ -61,7 +61,7 @@ class _Names(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Other words go to ``tables``: names of experiments, options, or nothing."""
-        if not args or args[0] not in ("streams", "pages"):
+        if not args or args[0] not in ("tables", "streams", "pages"):
             args = ["tables", *args]
         return super().parse_args(ctx, args)
 

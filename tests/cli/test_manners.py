@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import lzma
+import re
 import sys
 import types
 from dataclasses import fields
@@ -245,3 +246,36 @@ def test_options_of_reading_have_the_words_of_reading():
     assert (
         in_short("n_hash") == "Features that values of a text column beyond --max-categories share."
     )
+
+
+def _helps(group, words=()):
+    """The words of each verb, its command, and its help."""
+    for name, command in group.commands.items():
+        said = CliRunner().invoke(
+            app, [*words, name, "--help"], env={"COLUMNS": "200"}, prog_name="onkel"
+        )
+        assert said.exit_code == 0
+        yield (*words, name), command, said.stdout
+        if hasattr(command, "commands"):
+            yield from _helps(command, (*words, name))
+
+
+def test_help_names_what_can_be_typed():
+    """Every verb and option that a help text names is there."""
+    helps = list(_helps(get_command(app)))
+    verbs = {" ".join(words) for words, _, _ in helps}
+    known = {name for _, command, _ in helps for p in command.params for name in p.opts}
+    known |= {name for _, command, _ in helps for p in command.params for name in p.secondary_opts}
+    for words, _, said in helps:
+        assert f"Usage: onkel {' '.join(words)} " in said
+        for verb in re.findall(r"['`]onkel ([a-z]+)", said):
+            assert verb in verbs
+        for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", said):
+            assert option in {*known, "--help"}, (words, option)
+
+
+def test_a_word_that_is_no_verb_is_answered_with_the_verbs():
+    result = run("reproduce", "X", "--help")
+    assert result.exit_code == 2
+    assert "predict, live" in result.stderr
+    assert "Did you mean 'learn'?" in run("lern").stderr

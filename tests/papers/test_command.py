@@ -167,3 +167,16 @@ def test_what_takes_longer_is_left_out(reproduce):
     assert [row.split(" | ")[0] for row in rows] == ["| german"]
     none = reproduce("lsokl.table5", "--within", 1e-9)
     assert "nothing is as quick as that" in none.stderr
+
+
+@pytest.mark.parametrize("words", [[], ["nosuch"], ["streams"], ["pages"]])
+def test_the_usage_that_help_shows_can_be_typed(words):
+    said = CliRunner().invoke(app, [*words, "--help"]).stdout
+    usage = re.search(r"Usage: .* (tables|streams|pages) \[OPTIONS", said)
+    assert usage is not None
+    assert CliRunner().invoke(app, [usage[1], "--help"]).stdout == said
+
+
+def test_the_verb_of_the_usage_lists_the_experiments():
+    shown = CliRunner().invoke(app, ["tables"])
+    assert shown.stdout == CliRunner().invoke(app, []).stdout

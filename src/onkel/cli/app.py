@@ -7,6 +7,7 @@ import gc
 import os
 import re
 import sys
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -39,6 +40,13 @@ def _plainly(message: str) -> str:
 
 class _Verbs(TyperGroup):
     """Reports errors that a user can fix in one red line, with exit status 2."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The verb; for a word that resembles none, the error names all of them."""
+        verbs = self.list_commands(ctx)
+        if args[0] not in verbs and not get_close_matches(args[0], verbs):
+            ctx.fail(f"No such command {args[0]!r}. There are: {', '.join(verbs)}.")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb; ``ONKEL_TRACEBACK=1`` shows where an error comes from."""

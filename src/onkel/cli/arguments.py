@@ -132,7 +132,10 @@ def command(
         def run(**given: Any) -> None:
             verb(kind(**given))
 
-        run.__doc__, run.__name__ = verb.__doc__, verb.__name__
+        # the help of a terminal breaks the lines of a paragraph by itself
+        paragraphs = inspect.cleandoc(verb.__doc__ or "").split("\n\n")
+        run.__doc__ = "\n\n".join(" ".join(one.split()) for one in paragraphs)
+        run.__name__ = verb.__name__
         run.__annotations__ = kinds
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return run

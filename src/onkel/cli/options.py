@@ -40,7 +40,7 @@ def names(incomplete: str) -> list[str]:
     return [name for name in ALGORITHMS if name.startswith(incomplete)]
 
 
-Sources = Annotated[list[str], typer.Argument(metavar="SOURCE...", help=_LONG)]
+Sources = Annotated[list[str], typer.Argument(metavar="SOURCE", help=_LONG)]
 Model = Annotated[
     str, typer.Argument(metavar="MODEL", help="File that 'onkel learn --save' wrote.")
 ]

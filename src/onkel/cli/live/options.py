@@ -24,7 +24,7 @@ class LiveOptions:
         typer.Argument(metavar="MODEL", help="Model to go on with, and to save; may be new."),
     ]
     source: Annotated[
-        str, typer.Argument(metavar="[SOURCE]", help="File or named pipe; '-' for stdin.")
+        str, typer.Argument(metavar="SOURCE", help="File or named pipe; '-' for stdin.")
     ] = "-"
     id: Annotated[str, _option("--id", "Key with the id of a row.", metavar="COLUMN")] = "id"
     target: options.Target = None
