@@ -122,8 +122,8 @@ def run(rows: Rows) -> None:
             pipeline.learn_one(x, y == "up")
         taken = [
             timed(
-                lambda x=x: pipeline.predict_one(x),
-                lambda x=x, y=y: pipeline.learn_one(x, y == "up"),
+                lambda x=x, pipeline=pipeline: pipeline.predict_one(x),
+                lambda x=x, y=y, pipeline=pipeline: pipeline.learn_one(x, y == "up"),
             )
             for x, y in rows[WARM:]
         ]

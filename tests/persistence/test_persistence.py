@@ -271,7 +271,7 @@ def test_bytes_are_the_content_of_the_file_and_come_back(fitted, saved):
 
 @pytest.mark.parametrize("keep", [0, 4, 100, -1])
 def test_truncated_bytes_are_refused(fitted, keep):
-    with pytest.raises(ModelFileError, match="the bytes: .*truncated"):
+    with pytest.raises(ModelFileError, match=r"the bytes: .*truncated"):
         onkel.from_bytes(fitted.to_bytes()[:keep])
 
 
@@ -288,5 +288,5 @@ def test_the_kind_that_a_file_must_hold(fitted, saved):
         onkel.load(saved, onkel.StreamModel)
     with pytest.raises(ModelFileError, match="the bytes: holds a FOGDClassifier"):
         onkel.from_bytes(fitted.to_bytes(), onkel.StreamModel)
-    with pytest.raises(ValueError, match="missing: .*reads no keys; a StreamModel does"):
+    with pytest.raises(ValueError, match=r"missing: .*reads no keys; a StreamModel does"):
         onkel.load(saved, missing="gap")

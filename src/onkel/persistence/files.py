@@ -230,8 +230,8 @@ def _as_asked(
         rows = getattr(model, "model", model)
         if not given.keys() <= rows.get_params(deep=False).keys():
             raise ValueError(
-                f"{' and '.join(given)}: {name} holds a {type(model).__name__}, which reads no keys; "
-                "a StreamModel does"
+                f"{' and '.join(given)}: {name} holds a {type(model).__name__}, which reads no "
+                "keys; a StreamModel does"
             )
         rows.set_params(**given)
     return model

@@ -13,7 +13,6 @@ from onkel.columns.one_row import RowEncoder
 from onkel.pipeline.rows import other_columns, reading_to_predict
 from onkel.streams.blocks import Block
 
-
 # With more rows than these a table is faster.
 _MOST = 24
 
