@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import onkel
 from onkel.algorithms import ALGORITHMS
 from onkel.cli import app
-from onkel.cli.compare import params_by_learner
+from onkel.cli.compare.job import params_by_learner
 from onkel.cli.demo import generated_stream
 from onkel.errors import DataError
 from onkel.evaluation.comparison.contest import permuted, read_all

@@ -59,22 +59,13 @@ def _score(model: Any, kept: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _show(found: dict[str, Any]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     from onkel.cli.console import stdout
-    from onkel.cli.tables import columns_table
+    from onkel.cli.tables import columns_table, facts_table
 
     console = stdout()
-    facts = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    facts.add_column(style="bold")
-    facts.add_column(overflow="fold")
-    for name, text in _lines(found):
-        facts.add_row(name, Text(text))
-    console.print(facts)
-    if not found.get("columns"):
-        return
-    console.print(columns_table(found["columns"], found.get("useless", {})))
+    console.print(facts_table(_lines(found)))
+    if found.get("columns"):
+        console.print(columns_table(found["columns"], found.get("useless", {})))
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:

@@ -57,10 +57,11 @@ def predict(options: PredictOptions) -> None:
 
     Example: onkel predict flights.onkel new.csv --out predictions.parquet
     """
+    from onkel.cli.learn.continuing import load_with_columns
     from onkel.cli.predicting import Scored
 
     _check_files(options)
-    model, info = _load(options.model)
+    model, info = load_with_columns(options.model)
     _check(options, model)
     status = PredictJob(options, model, Scored(model, info, options.learn)).run()
     if status:
@@ -82,10 +83,11 @@ class PredictJob:
         """
         from onkel.cli.outputs import open_writer
         from onkel.cli.signals import Interrupted, Interrupts
+        from onkel.streams.files import is_pipe
 
         options, status = self.options, 0
-        from_pipe = options.sources == ["-"]
-        guard = Interrupts(end_input=from_pipe) if options.learn else nullcontext()
+        pipes = all(map(is_pipe, options.sources))
+        guard = Interrupts(end_input=pipes) if options.learn else nullcontext()
         with guard as interrupts, open_writer(options.out) as write:
             try:
                 self._predict(write, nullcontext if interrupts is None else interrupts.held)
@@ -242,27 +244,16 @@ def _check_files(options: PredictOptions) -> None:
         raise ValueError("--json writes on stdout, as the predictions do: give --out FILE")
 
 
-def _load(path: str) -> tuple[Any, dict[str, Any]]:
-    from onkel.errors import ModelFileError
-    from onkel.persistence import load_with_info
-    from onkel.pipeline import StreamModel
-
-    loaded, info = load_with_info(path)
-    if not isinstance(loaded, StreamModel) or loaded.encoder is None:
-        raise ModelFileError(
-            f"{path}: holds a {type(loaded).__name__} without its columns; 'onkel predict' needs "
-            "a file that 'onkel learn --save' wrote. In Python: onkel.load(...).predict(X)"
-        )
-    return loaded, info
-
-
 def _check(options: PredictOptions, model: Any) -> None:
     from onkel.cli.predicting import BOUNDS
 
     clash = {"prediction", *BOUNDS} & set(_names(options.keep))
     if clash:
         raise ValueError(f"--keep {clash.pop()}: the predictions have that name")
-    _check_intervals(options, model)
+    if share(options.intervals) is not None and model.task == "classification":
+        raise ValueError(
+            "--intervals: this model is a classifier, which has no bounds; ask for --proba"
+        )
     given = "--learn" if options.learn else "--next"
     if options.in_order and model.settings.get("group"):
         raise ValueError(
@@ -283,13 +274,6 @@ def _check(options: PredictOptions, model: Any) -> None:
         raise ValueError(
             f"--proba: this model has no probabilities (loss={loss!r}); "
             "learn with --set loss=logistic, or ask for --scores"
-        )
-
-
-def _check_intervals(options: PredictOptions, model: Any) -> None:
-    if share(options.intervals) is not None and model.task == "classification":
-        raise ValueError(
-            "--intervals: this model is a classifier, which has no bounds; ask for --proba"
         )
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from datetime import timedelta
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -18,23 +18,9 @@ from onkel.evaluation.run import PrequentialRun, Progress
 from onkel.pipeline import StreamModel
 from onkel.streams import Block, Stream
 from onkel.streams.blocks import beside, rows_of
+from onkel.streams.tables import ArrowRows, Query
 
-
-@runtime_checkable
-class _ArrowTable(Protocol):
-    """Data frames, Arrow tables, record batch readers."""
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
-
-
-@runtime_checkable
-class _LazyQuery(Protocol):
-    """Queries of polars, read in batches."""
-
-    def collect_batches(self) -> Any: ...
-
-
-_SOURCES = (str, tuple, os.PathLike, np.ndarray, _ArrowTable, _LazyQuery)
+_SOURCES = (str, tuple, os.PathLike, np.ndarray, ArrowRows, Query)
 """What is opened with `onkel.streams.open_stream`; anything else is taken as blocks."""
 
 

@@ -94,13 +94,13 @@ class Checkpoint:
         self.failed = False
 
 
-def load_base(path: Path) -> tuple[StreamModel, dict[str, Any]]:
-    """The model to continue, and what was saved with it; ModelFileError if it reads no columns."""
+def load_with_columns(path: str | Path, option: str = "") -> tuple[StreamModel, dict[str, Any]]:
+    """A model, and what was saved with it; ModelFileError if it reads no columns."""
     model, info = load_with_info(path)
     if not isinstance(model, StreamModel) or model.encoder is None:
         raise ModelFileError(
-            f"--from {path}: holds a {type(model).__name__} without its columns; give a file that "
-            "'onkel learn --save' wrote"
+            f"{option}{path}: holds a {type(model).__name__} without its columns; give a file that "
+            "'onkel learn --save' wrote. In Python: onkel.load(...).predict(X)"
         )
     return model, info
 

@@ -18,7 +18,7 @@ from onkel.cli.arguments import (
     with_features,
 )
 from onkel.cli.console import complain, note, stderr
-from onkel.cli.learn.continuing import Checkpoint, continued, load_base
+from onkel.cli.learn.continuing import Checkpoint, continued, load_with_columns
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.learn.outcome import Outcome, with_line
 from onkel.cli.outputs import check_outputs, check_report
@@ -62,7 +62,7 @@ class LearnJob:
         self.params = with_features(parse_settings(options.settings or ()), options.features)
         self.base: tuple[StreamModel, dict[str, Any]] | None = None
         if options.base is not None:
-            self.base = load_base(options.base)
+            self.base = load_with_columns(options.base, "--from ")
             options = continued(options, self.base[0])
             self.params = self.base[0].settings.get("params", {})
         self.options = options

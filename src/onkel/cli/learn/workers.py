@@ -10,6 +10,7 @@ from onkel.cli.arguments import choose_task, parse_settings, with_features
 from onkel.cli.console import note, print_json, stderr, stdout
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.outputs import check_outputs
+from onkel.cli.tables import facts_table
 from onkel.errors import DataError
 from onkel.streams.files import is_pipe
 
@@ -147,12 +148,6 @@ def _show(options: LearnOptions, learned: Learned, algorithm: str) -> None:
     if options.as_json:
         print_json(_facts(options, learned, algorithm))
         return
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
     seconds = learned.seconds
     learning = ", ".join(f"{name} {seconds[name]:.1f} s" for name in ("sample", "parts", "merge"))
     rows = [
@@ -164,9 +159,7 @@ def _show(options: LearnOptions, learned: Learned, algorithm: str) -> None:
     ]
     if options.save is not None:
         rows.append(("save", str(options.save)))
-    for name, text in rows:
-        table.add_row(name, Text(text))
-    stdout().print(table)
+    stdout().print(facts_table(rows))
 
 
 def _facts(options: LearnOptions, learned: Learned, algorithm: str) -> dict[str, Any]:
