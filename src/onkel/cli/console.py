@@ -64,9 +64,14 @@ def fail(text: str) -> NoReturn:
 
 def print_json(value: Any) -> None:
     """Write one JSON object on stdout."""
+    typer.echo(as_json(value))
+
+
+def as_json(value: Any) -> str:
+    """One line of JSON; numbers that are not finite are null."""
     from onkel.evaluation.result import finite
 
-    typer.echo(json.dumps(finite(value), default=str))
+    return json.dumps(finite(value), default=str)
 
 
 class UnwrittenError(OSError):

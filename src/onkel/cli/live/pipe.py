@@ -10,7 +10,7 @@ import select
 import time
 from typing import Any
 
-from onkel.cli.console import PIECE, say_line
+from onkel.cli.console import PIECE, as_json, say_line
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.signals import Interrupts
 
@@ -96,7 +96,7 @@ class Pipe:
         else:
             answer = model.take(event)
         if answer is not None:
-            self._answers.append(_json(answer) if self._csv is None else self._csv.write(answer))
+            self._answers.append(as_json(answer) if self._csv is None else self._csv.write(answer))
 
     def _when_due(self) -> None:
         """Save, and tell the metrics, if it is time."""
@@ -122,7 +122,7 @@ class Pipe:
 
     def _tell(self) -> None:
         report = self._model.report()
-        say_line(_json(report) if self._options.as_json else _text(report))
+        say_line(as_json(report) if self._options.as_json else _text(report))
 
     def _flush(self) -> None:
         """Write the answers; with nobody left to read them, the run ends."""
@@ -194,12 +194,6 @@ def _value(text: str) -> Any:
             except ValueError:
                 continue
     return text
-
-
-def _json(value: Any) -> str:
-    from onkel.evaluation.result import finite
-
-    return json.dumps(finite(value), default=str)
 
 
 def _text(report: dict[str, Any]) -> str:
