@@ -14,10 +14,7 @@ Name = Annotated[
 ]
 
 
-def algorithms(
-    name: Name = None,
-    as_json: options.Json = False,
-) -> None:
+def algorithms(name: Name = None, as_json: options.Json = False) -> None:
     """List the algorithms: name, axes, tasks, paper; with a NAME, its parameters.
 
     Example: onkel algorithms fogd

@@ -113,9 +113,7 @@ def names_in(given: list[str] | None) -> list[str]:
 Options = TypeVar("Options")
 
 
-def command(
-    kind: type[Options],
-) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
+def command(kind: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
     """Turn a function of one dataclass into a command; the fields are its options."""
     kinds = get_type_hints(kind, include_extras=True)
     parameters = [

@@ -16,9 +16,7 @@ _Name = Annotated[str, typer.Argument(help="Name, see 'onkel datasets list'.")]
 
 
 @app.command("list")
-def show(
-    as_json: options.Json = False,
-) -> None:
+def show(as_json: options.Json = False) -> None:
     """List the data sets, and which of them are on this machine."""
     from onkel import datasets
     from onkel.cli.console import print_json, stdout

@@ -8,10 +8,7 @@ from typing import Any
 from onkel.cli import options
 
 
-def info(
-    model: options.Model,
-    as_json: options.Json = False,
-) -> None:
+def info(model: options.Model, as_json: options.Json = False) -> None:
     """Show what a model file holds: columns, task, classes, rows, score, settings.
 
     Example: onkel info flights.onkel

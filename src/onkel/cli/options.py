@@ -128,8 +128,7 @@ Scaling = Annotated[
 ]
 Seed = Annotated[int, _option(min=0, help="Seed of the model and the shuffle.", panel=MODEL, **_N)]
 FirstSeed = Annotated[
-    int,
-    _option(min=0, help="Seed of the first run; run r uses seed + r.", panel=MODEL, **_N),
+    int, _option(min=0, help="Seed of the first run; run r uses seed + r.", panel=MODEL, **_N)
 ]
 Runs = Annotated[
     int,
@@ -228,8 +227,7 @@ Next = Annotated[
 Learn = Annotated[
     bool,
     _option(
-        "--learn",
-        help="As --next, and each row that has a label is learned after its prediction.",
+        "--learn", help="As --next, and each row that has a label is learned after its prediction."
     ),
 ]
 SaveLearned = Annotated[

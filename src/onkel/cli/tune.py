@@ -15,8 +15,7 @@ from onkel.cli.console import note, print_json, stderr, stdout
 from onkel.cli.options import MODEL
 
 Share = Annotated[
-    float,
-    typer.Option(min=0.0, max=0.5, metavar="SHARE", help="Share of the rows to search on."),
+    float, typer.Option(min=0.0, max=0.5, metavar="SHARE", help="Share of the rows to search on.")
 ]
 Grids = Annotated[
     list[str] | None,

@@ -226,12 +226,7 @@ class Encoder(Stateful):
         return self.columns[self.layout.features[feature][0]].name
 
     def encode(
-        self,
-        batch: Any,
-        dtype: Any = "float32",
-        *,
-        missing: str = "error",
-        learn: bool = True,
+        self, batch: Any, dtype: Any = "float32", *, missing: str = "error", learn: bool = True
     ) -> np.ndarray:
         """Features of a batch; its columns may be in any order.
 

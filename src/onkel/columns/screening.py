@@ -27,13 +27,7 @@ _FAR, _EXACT = 1000.0, 2.0**20
 _MOST_REPEAT = 8
 
 
-def column_of(
-    first: Any,
-    name: str,
-    categorical: bool,
-    source: str,
-    how: Written,
-) -> Column:
+def column_of(first: Any, name: str, categorical: bool, source: str, how: Written) -> Column:
     """A column, judged by its values in the batch ``first``."""
     # A source may leave out columns that cannot be features.
     at = first.schema.get_field_index(name)

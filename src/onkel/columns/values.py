@@ -217,10 +217,7 @@ def _refuse(values: np.ndarray, bad: np.ndarray, name: str, array: Any, of: str)
     what = "infinite" if values.dtype.kind == "f" and np.isinf(values[row]) else "missing"
     value = array[row].as_py()
     raise DataError(
-        f"{of} is {what} ({shorten(value)}); every row needs one",
-        row=row,
-        column=name,
-        value=value,
+        f"{of} is {what} ({shorten(value)}); every row needs one", row=row, column=name, value=value
     )
 
 
@@ -261,10 +258,5 @@ def _parsed_as(array: Any, column: Column, form: str, na_values: Collection[str]
         row = int(np.argmax(bad))
         value = text.known[text.values[row]]
         what = "time" if column.kind == "time" else "number"
-        raise DataError(
-            misfit(value, f"a {what}"),
-            row=row,
-            column=column.name,
-            value=value,
-        )
+        raise DataError(misfit(value, f"a {what}"), row=row, column=column.name, value=value)
     return Given(found)

@@ -74,10 +74,7 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
     _takes = OnlineClassifier
 
     def __init__(
-        self,
-        estimator: Any,
-        features: int | list[str] | None = None,
-        group: str | None = None,
+        self, estimator: Any, features: int | list[str] | None = None, group: str | None = None
     ) -> None:
         super().__init__(estimator, features, group)
         self._see_classes()

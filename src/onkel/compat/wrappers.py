@@ -205,10 +205,7 @@ class OverEstimator:
     _takes: Any
 
     def __init__(
-        self,
-        estimator: Any,
-        features: int | list[str] | None = None,
-        group: str | None = None,
+        self, estimator: Any, features: int | list[str] | None = None, group: str | None = None
     ) -> None:
         if not isinstance(estimator, self._takes):
             raise TypeError(

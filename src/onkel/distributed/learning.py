@@ -195,11 +195,7 @@ def _watched(futures: list[Any], watch: Watch | None) -> dict[str, PartReport]:
 
 
 def _learned(
-    parts: list[Part],
-    found: dict[str, PartReport],
-    whole: Sample,
-    moved: int,
-    began: float,
+    parts: list[Part], found: dict[str, PartReport], whole: Sample, moved: int, began: float
 ) -> Learned:
     """The result of all; ``moved`` models went from process to process."""
     reports = [found[part.name] for part in parts]

@@ -121,10 +121,7 @@ def _block(held: list[Piece], start: int) -> Block:
 
 
 def reblock(
-    pieces: Iterable[Piece],
-    block_rows: int,
-    start: int,
-    waits: Callable[[], bool] = lambda: False,
+    pieces: Iterable[Piece], block_rows: int, start: int, waits: Callable[[], bool] = lambda: False
 ) -> Iterator[Block]:
     """Cut ``pieces`` into blocks of ``block_rows``; the rows before an error still come out.
 

@@ -109,11 +109,7 @@ def _is_header(names: list[str]) -> bool:
 
 
 def infer_types(
-    data: bytes,
-    layout: Layout,
-    kinds: dict[str, str],
-    target: str | None,
-    as_written: bool,
+    data: bytes, layout: Layout, kinds: dict[str, str], target: str | None, as_written: bool
 ) -> dict[str, pa.DataType]:
     """Types of the wanted columns from the first rows; all numeric features are float64.
 

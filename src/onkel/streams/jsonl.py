@@ -17,23 +17,11 @@ from onkel.columns.notation import GAPS
 from onkel.columns.values import kind_of, one_batch
 from onkel.errors import DataError
 from onkel.streams.files import FileRef
-from onkel.streams.json_parsing import (
-    Types,
-    flattened,
-    moments,
-    table_of,
-    time_type,
-    type_by,
-)
+from onkel.streams.json_parsing import Types, flattened, moments, table_of, time_type, type_by
 from onkel.streams.lines import Chunk
 from onkel.streams.text import TextSource
 
-_TYPES = {
-    "number": pa.float64(),
-    "flag": pa.bool_(),
-    "text": pa.string(),
-    "empty": pa.null(),
-}
+_TYPES = {"number": pa.float64(), "flag": pa.bool_(), "text": pa.string(), "empty": pa.null()}
 _FITS = {"number": (int, float), "flag": (bool,), "text": (str,), "time": (str,)}
 _ERRORS = (pa.ArrowException, UnicodeDecodeError)
 

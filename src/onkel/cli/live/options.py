@@ -20,8 +20,7 @@ class LiveOptions:
     """What ``onkel live`` is given."""
 
     model: Annotated[
-        Path,
-        typer.Argument(metavar="MODEL", help="Model to go on with, and to save; may be new."),
+        Path, typer.Argument(metavar="MODEL", help="Model to go on with, and to save; may be new.")
     ]
     source: Annotated[
         str, typer.Argument(metavar="SOURCE", help="File or named pipe; '-' for stdin.")

@@ -130,11 +130,7 @@ class Contest:
             raise DataError(f"{entry.name}: {error}") from error
 
     def _run(
-        self,
-        entry: Entry,
-        model: StreamModel,
-        blocks: Iterable[Any],
-        progress: RunProgress | None,
+        self, entry: Entry, model: StreamModel, blocks: Iterable[Any], progress: RunProgress | None
     ) -> PrequentialResult:
         settings = _parameters(model.estimator)
         run = PrequentialRun(model, name=entry.name, settings=settings, progress=progress)
