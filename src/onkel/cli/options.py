@@ -5,6 +5,7 @@ A verb with many options lists them as the fields of a dataclass (:mod:`onkel.cl
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,8 +20,13 @@ _ROWS, _COLUMN, _FILE, _N, _MARK = (
 )
 
 
-def _option(*names: str, help: str, panel: str | None = None, **more: Any) -> Any:
+def _option(panel: str | None, help: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
+_plain, _model, _reading, _run, _output = (
+    partial(_option, panel) for panel in (None, MODEL, READING, RUN, OUTPUT)
+)
 
 
 def _read(name: str, *names: str, but: str = "", **more: Any) -> Any:
@@ -30,7 +36,7 @@ def _read(name: str, *names: str, but: str = "", **more: Any) -> Any:
         help += " As a,b. Repeatable."
     elif but:
         help = f"{help.removesuffix('.')}; {but}."
-    return _option(*names, help=help, panel=READING, **more)
+    return _reading(help, *names, **more)
 
 
 def names(incomplete: str) -> list[str]:
@@ -44,9 +50,7 @@ Sources = Annotated[list[str], typer.Argument(metavar="SOURCE", help=_LONG)]
 Model = Annotated[
     str, typer.Argument(metavar="MODEL", help="File that 'onkel learn --save' wrote.")
 ]
-Target = Annotated[
-    str | None, typer.Option("--target", "-t", help=in_short("target"), metavar="COLUMN")
-]
+Target = Annotated[str | None, _plain(in_short("target"), "--target", "-t", **_COLUMN)]
 Format = Annotated[Formats | None, _read("format")]
 Exclude = Annotated[list[str] | None, _read("exclude", **_COLUMN)]
 Categorical = Annotated[list[str] | None, _read("categorical", **_COLUMN)]
@@ -69,175 +73,132 @@ Group = Annotated[
     str | None, _read("group", but="learners with a memory keep one for each", **_COLUMN)
 ]
 Time = Annotated[str | None, _read("time", but="for --delay", **_COLUMN)]
-Limit = Annotated[
-    int | None, _option(min=1, help="Use only this many first rows.", panel=READING, **_ROWS)
-]
+Limit = Annotated[int | None, _reading("Use only this many first rows.", min=1, **_ROWS)]
 Memory = Annotated[
-    int,
-    _option(
-        min=1, metavar="MB", panel=READING,
-        help="MB for the rows; a larger source is not held in memory.",
-    ),
-]  # fmt: skip
+    int, _reading("MB for the rows; a larger source is not held in memory.", min=1, metavar="MB")
+]
 Jobs = Annotated[
     int | None,
-    _option(
-        min=1, metavar="N", panel=RUN,
-        help="Processes of one thread each; by default one per core if there is enough work.",
+    _run(
+        "Processes of one thread each; by default one per core if there is enough work.",
+        min=1,
+        metavar="N",
     ),
-]  # fmt: skip
+]
 Task = Annotated[
-    Literal["auto", "classification", "regression"],
-    _option(help="'auto' decides by the first block.", panel=MODEL),
+    Literal["auto", "classification", "regression"], _model("'auto' decides by the first block.")
 ]
 Algorithm = Annotated[
     str | None,
-    _option(
-        "--algorithm", "-a", metavar="NAME", help="See 'onkel algorithms'.", panel=MODEL,
-        autocompletion=names,
-    ),
-]  # fmt: skip
+    _model("See 'onkel algorithms'.", "--algorithm", "-a", metavar="NAME", autocompletion=names),
+]
 Features = Annotated[
     int | None,
-    _option(
-        min=1, panel=MODEL, **_N,
-        help="Features that a map makes (its n_components): more are slower and more accurate.",
+    _model(
+        "Features that a map makes (its n_components): more are slower and more accurate.",
+        min=1,
+        **_N,
     ),
-]  # fmt: skip
+]
 Settings = Annotated[
     list[str] | None,
-    _option(
-        "--set", metavar="NAME=VALUE", panel=MODEL,
-        help="Parameter of the algorithm, such as gamma=1/128. Repeatable.",
+    _model(
+        "Parameter of the algorithm, such as gamma=1/128. Repeatable.",
+        "--set",
+        metavar="NAME=VALUE",
     ),
-]  # fmt: skip
+]
 SettingsOfSome = Annotated[
     list[str] | None,
-    _option(
-        "--set", metavar="NAME=VALUE", panel=MODEL,
-        help="Parameter of all learners that have it, or of one: fogd.gamma=0.1. Repeatable.",
+    _model(
+        "Parameter of all learners that have it, or of one: fogd.gamma=0.1. Repeatable.",
+        "--set",
+        metavar="NAME=VALUE",
     ),
-]  # fmt: skip
+]
 Scaling = Annotated[
     Literal["auto", "standard", "minmax", "none"],
-    _option(
-        help="Scaling of the features; auto: standard with heavy tails drawn in, or none if the "
-        "learner scales by itself.",
-        panel=MODEL,
+    _model(
+        "Scaling of the features; auto: standard with heavy tails drawn in, or none if "
+        "the learner scales by itself."
     ),
 ]
-Seed = Annotated[int, _option(min=0, help="Seed of the model and the shuffle.", panel=MODEL, **_N)]
-FirstSeed = Annotated[
-    int, _option(min=0, help="Seed of the first run; run r uses seed + r.", panel=MODEL, **_N)
-]
-Runs = Annotated[
-    int,
-    _option(
-        min=1, help="Runs of each learner, each in another order of the rows.", panel=RUN, **_N
-    ),
-]
-Checkpoint = Annotated[
-    Path | None, _option(help="File the run can be resumed from.", panel=RUN, **_FILE)
-]
-CheckpointEvery = Annotated[
-    int, _option(min=1, help="Rows between checkpoints.", panel=RUN, **_ROWS)
-]
+Seed = Annotated[int, _model("Seed of the model and the shuffle.", min=0, **_N)]
+FirstSeed = Annotated[int, _model("Seed of the first run; run r uses seed + r.", min=0, **_N)]
+Runs = Annotated[int, _run("Runs of each learner, each in another order of the rows.", min=1, **_N)]
+Checkpoint = Annotated[Path | None, _run("File the run can be resumed from.", **_FILE)]
+CheckpointEvery = Annotated[int, _run("Rows between checkpoints.", min=1, **_ROWS)]
 Delay = Annotated[
     str,
-    _option(
-        panel=RUN, metavar="ROWS|TIME",
-        help="Learn a row's label only after this many more rows have been predicted or, with "
+    _run(
+        "Learn a row's label only after this many more rows have been predicted or, with "
         "--time, this much later: 90s, 15min, 1h, 2d, 1w.",
+        metavar="ROWS|TIME",
     ),
-]  # fmt: skip
+]
 Workers = Annotated[
-    int | None,
-    _option(
-        min=1, help="Learn partitions in parallel, in N processes; needs Dask.",
-        panel=RUN, **_N,
-    ),
-]  # fmt: skip
+    int | None, _run("Learn partitions in parallel, in N processes; needs Dask.", min=1, **_N)
+]
 Scheduler = Annotated[
-    str | None,
-    _option(
-        help="The same on a running Dask cluster: tcp://HOST:PORT.", panel=RUN, metavar="ADDRESS"
-    ),
+    str | None, _run("The same on a running Dask cluster: tcp://HOST:PORT.", metavar="ADDRESS")
 ]
 SkipBad = Annotated[
     bool,
-    _option(
-        "--skip-bad-partitions", panel=RUN,
-        help="With --workers: leave out partitions that cannot be read, and name them.",
+    _run(
+        "With --workers: leave out partitions that cannot be read, and name them.",
+        "--skip-bad-partitions",
     ),
-]  # fmt: skip
-Resume = Annotated[bool, _option("--resume", help="Continue from --checkpoint.", panel=RUN)]
-Base = Annotated[
-    Path | None,
-    _option("--from", help="Saved model to continue with this source.", panel=RUN, **_FILE),
 ]
-Overwrite = Annotated[
-    bool, _option("--overwrite", help="Start over even if --checkpoint exists.", panel=RUN)
-]
-Save = Annotated[Path | None, _option("--save", "-o", help="Model file.", panel=OUTPUT, **_FILE)]
+Resume = Annotated[bool, _run("Continue from --checkpoint.", "--resume")]
+Base = Annotated[Path | None, _run("Saved model to continue with this source.", "--from", **_FILE)]
+Overwrite = Annotated[bool, _run("Start over even if --checkpoint exists.", "--overwrite")]
+Save = Annotated[Path | None, _output("Model file.", "--save", "-o", **_FILE)]
 Out = Annotated[
-    str,
-    _option(
-        "--out", "-o", help=".parquet, .csv or .jsonl file; '-': CSV on stdout.", panel=OUTPUT,
-        **_FILE,
-    ),
-]  # fmt: skip
-Report = Annotated[Path | None, _option(help="HTML report.", panel=OUTPUT, **_FILE)]
-Json = Annotated[bool, _option("--json", help="One JSON object on stdout.", panel=OUTPUT)]
+    str, _output(".parquet, .csv or .jsonl file; '-': CSV on stdout.", "--out", "-o", **_FILE)
+]
+Report = Annotated[Path | None, _output("HTML report.", **_FILE)]
+Json = Annotated[bool, _output("One JSON object on stdout.", "--json")]
 Verbose = Annotated[
-    bool,
-    _option(
-        "--verbose", "-v", help="Progress table even if stderr is not a terminal.", panel=OUTPUT
-    ),
+    bool, _output("Progress table even if stderr is not a terminal.", "--verbose", "-v")
 ]
 Proba = Annotated[
-    bool,
-    _option(
-        "--proba", help="Also write class probabilities (okl, krls, logistic losses).", panel=OUTPUT
-    ),
+    bool, _output("Also write class probabilities (okl, krls, logistic losses).", "--proba")
 ]
 Keep = Annotated[
-    str | None,
-    _option(help="Columns of the source to write as well: id,name.", metavar="COLUMNS",
-            panel=OUTPUT),
-]  # fmt: skip
+    str | None, _output("Columns of the source to write as well: id,name.", metavar="COLUMNS")
+]
 Intervals = Annotated[
     float | None,
-    _option(help="Also write bounds around this share of the targets, say 90 (%) or 0.9 "
-            "(regression).", metavar="SHARE", panel=OUTPUT),
-]  # fmt: skip
+    _output(
+        "Also write bounds around this share of the targets, say 90 (%) or 0.9 (regression).",
+        metavar="SHARE",
+    ),
+]
 IntervalsOfRun = Annotated[
     float | None,
-    _option("--intervals", help="Put bounds around each prediction that cover this share of the "
-            "targets, say 90 (%) or 0.9, and measure them (regression).", metavar="SHARE",
-            panel=OUTPUT),
-]  # fmt: skip
+    _output(
+        "Put bounds around each prediction that cover this share of the targets, say 90 "
+        "(%) or 0.9, and measure them (regression).",
+        "--intervals",
+        metavar="SHARE",
+    ),
+]
 Next = Annotated[
     bool,
-    _option(
+    _plain(
+        "The rows come right after those that were learned: the default also predicts "
+        "from the last labels.",
         "--next",
-        help="The rows come right after those that were learned: the default also predicts from "
-        "the last labels.",
     ),
 ]
 Learn = Annotated[
     bool,
-    _option(
-        "--learn", help="As --next, and each row that has a label is learned after its prediction."
-    ),
+    _plain("As --next, and each row that has a label is learned after its prediction.", "--learn"),
 ]
 SaveLearned = Annotated[
     Path | None,
-    _option("--save", help="With --learn: file for the model that has learned the rows.",
-            panel=OUTPUT, **_FILE),
-]  # fmt: skip
-ReportOfScore = Annotated[Path | None, _option("--report", help="HTML report of the score.",
-                                               panel=OUTPUT, **_FILE)]  # fmt: skip
-JsonOfScore = Annotated[
-    bool, _option("--json", help="The score as one JSON object on stdout.", panel=OUTPUT)
+    _output("With --learn: file for the model that has learned the rows.", "--save", **_FILE),
 ]
-Scores = Annotated[bool, _option("--scores", help="Also write scores.", panel=OUTPUT)]
+ReportOfScore = Annotated[Path | None, _output("HTML report of the score.", "--report", **_FILE)]
+JsonOfScore = Annotated[bool, _output("The score as one JSON object on stdout.", "--json")]
+Scores = Annotated[bool, _output("Also write scores.", "--scores")]
