@@ -54,3 +54,18 @@ def test_whole_resumed_and_continued_are_alike(stops):
     assert np.array_equal(model.predict(str(path)), predictions[0])
     shown = json.loads(run("info", more, "--json").stdout)["columns"]
     assert shown[1]["kind"] == "text"
+
+
+def test_bad_values_are_gaps_where_that_is_asked_for(tmp_path):
+    lines = [f"{k % 13},{'NO' if k in (700, 820) else k % 7},{'ud'[k % 7 > 3]}" for k in range(900)]
+    (tmp_path / "r.csv").write_text("\n".join(["a,b,y", *lines]) + "\n")
+    learn = "learn", tmp_path / "r.csv", "-t", "y", "-a", "pa", "-o", tmp_path / "m.onkel"
+    failed = CliRunner().invoke(app, [str(a) for a in learn])
+    assert failed.exit_code == 2
+    assert "'NO' stands where a number is expected" in failed.stderr
+    result = run(*learn, "--bad-values", "missing", "--json")
+    assert json.loads(result.stdout)["n_rows"] == 900
+    assert "taken for missing, as no number or time: 2 values (b 2)" in result.stderr
+    # the model reads new rows as it has learned
+    result = run("predict", tmp_path / "m.onkel", tmp_path / "r.csv")
+    assert "2 values (b 2)" in result.stderr

@@ -260,3 +260,56 @@ def test_a_category_that_is_none_is_named(tmp_path):
     bad = pa.DictionaryArray.from_arrays(codes, pa.array(["u", "v"]), safe=False)
     with pytest.raises(DataError, match="cannot be read"):
         list(open_stream(pa.table({"c": bad, "y": [0, 1, 0]}), target="y"))
+
+
+def _mixed(n, ending):
+    """Rows of numbers and times with text among them, late in the file, as lines of text."""
+    rows = [
+        {"a": k / 4, "cost": f"${k % 900 + 1000:,}", "at": f"2024-03-{1 + k % 28:02}", "y": k % 2}
+        for k in range(n)
+    ]
+    for k in (n - 3000, n - 2000, n - 5):
+        rows[k]["a"] = "NO"
+    rows[n - 2000]["cost"] = "free"
+    rows[n - 7]["at"] = "soon"
+    if ending == "jsonl":
+        return [json.dumps(row) for row in rows]
+    return ["a,cost,at,y", *(",".join(f'"{v}"' for v in row.values()) for row in rows)]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_values_that_are_no_numbers_may_be_gaps(tmp_path, ending):
+    path = tmp_path / f"rows.{ending}"
+    path.write_text("\n".join(_mixed(30_000, ending)) + "\n")
+    with pytest.raises(DataError, match="'NO'") as error:
+        list(open_stream(path, target="y"))
+    assert (error.value.row, error.value.column) == (27_000, "a")
+    stream = open_stream(path, target="y", missing="auto", bad_values="missing")
+    X = np.concatenate([block.X[:, :1] for block in stream])
+    assert len(X) == 30_000
+    assert stream.bad_values == {"a": 3, "cost": 1, "at": 1}
+    good = np.delete(np.arange(30_000), [27_000, 28_000, 29_995])
+    np.testing.assert_array_equal(X[good, 0], (good / 4).astype(np.float32))
+    # a second pass counts anew
+    assert sum(block.n_rows for block in stream) == 30_000
+    assert sum(stream.bad_values.values()) == 5
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_a_target_that_is_no_number_is_refused_all_the_same(tmp_path, ending):
+    path = tmp_path / f"rows.{ending}"
+    path.write_text("\n".join(_mixed(5000, ending)) + "\n")
+    with pytest.raises(DataError, match="'NO'") as error:
+        list(open_stream(path, target="a", missing="auto", bad_values="missing"))
+    assert error.value.row == 2000
+
+
+def test_text_among_the_numbers_of_a_later_table_may_be_a_gap():
+    encoder = open_stream(pa.table({"a": [1.0, 2.0, 4.0], "y": [0, 1, 1]}), target="y").encoder
+    later = pa.table({"a": ["3", "much", " 5 "], "y": [0, 1, 1]})
+    how = {"encoder": encoder, "missing": "zero", "bad_values": "missing"}
+    stream = open_stream(later, **how)
+    assert np.concatenate([block.X for block in stream]).ravel().tolist() == [3.0, 0.0, 5.0]
+    assert stream.bad_values == {"a": 1}
+    with pytest.raises(ValueError, match="must be 'error' or 'missing'"):
+        open_stream(later, bad_values="zero")

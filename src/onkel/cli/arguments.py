@@ -27,6 +27,7 @@ class ReadingOptions:
     exclude: options.Exclude = None
     categorical: options.Categorical = None
     missing: options.Missing = "auto"
+    bad_values: options.BadValues = "error"
     max_categories: options.MaxCategories = Reading.max_categories
     statistics: options.Statistics = True
     n_hash: options.Hashed = Reading.n_hash

@@ -114,6 +114,7 @@ class PredictJob:
     def _predict(self, write: Any, held: Any) -> None:
         """Write the columns to keep and the predictions, block by block."""
         from onkel.cli.predicting import Alone, Asked, Learning, Next
+        from onkel.cli.tables import say_of_bad_values
 
         options, model = self.options, self.model
         level = share(options.intervals)
@@ -133,6 +134,7 @@ class PredictJob:
                 write(stream.kept(n) | columns)
             if predictor.failure is not None:
                 raise predictor.failure
+        say_of_bad_values(stream)
 
     def _open(self) -> Any:
         from onkel.pipeline.rows import extra_columns, reading_to_predict

@@ -7,7 +7,7 @@ from typing import Any
 
 from onkel.cli.console import note, print_json, stderr, stdout
 from onkel.evaluation.comparison.table import Comparison
-from onkel.evaluation.formatting import bytes_text, count, duration, short
+from onkel.evaluation.formatting import bytes_text, count, duration, listed, short
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run_summary import score_rows
 from onkel.metrics import METRICS
@@ -141,3 +141,12 @@ def _is_plain(column: dict[str, Any]) -> bool:
     column = _PLAIN | column
     there = column["kind"] == "number" and bool(column["features"])
     return there and not (column["gaps"] or column["written"])
+
+
+def say_of_bad_values(stream: Any) -> None:
+    """Note how many values were taken for gaps, and of which columns."""
+    found = stream.bad_values
+    if found:
+        names = listed([f"{name} {n:,}" for name, n in found.items()])
+        what = count(sum(found.values()), "value")
+        note(f"taken for missing, as no number or time: {what} ({names})")

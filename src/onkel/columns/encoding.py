@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -226,7 +227,13 @@ class Encoder(Stateful):
         return self.columns[self.layout.features[feature][0]].name
 
     def encode(
-        self, batch: Any, dtype: Any = "float32", *, missing: str = "error", learn: bool = True
+        self,
+        batch: Any,
+        dtype: Any = "float32",
+        *,
+        missing: str = "error",
+        learn: bool = True,
+        bad: Counter[str] | None = None,
     ) -> np.ndarray:
         """Features of a batch; its columns may be in any order.
 
@@ -240,6 +247,8 @@ class Encoder(Stateful):
             feature. With "zero" and "mean", missing text is 0 in all its features.
         learn : bool, default=True
             Whether new values get features; otherwise they are 0 in all of them.
+        bad : Counter, optional
+            Counts text among numbers and times, which is then missing; otherwise it is refused.
 
         Returns
         -------
@@ -256,10 +265,12 @@ class Encoder(Stateful):
                 f"the model was learned from vectors of {self.n_vector} unnamed features; "
                 "give an array of that width, not a table"
             )
-        found = self.read(batch, missing)
+        found = self.read(batch, missing, bad)
         return self.features(found, batch.num_rows, dtype, missing=missing, learn=learn)
 
-    def read(self, batch: Any, missing: str = "error") -> list[Given | None]:
+    def read(
+        self, batch: Any, missing: str = "error", bad: Counter[str] | None = None
+    ) -> list[Given | None]:
         """The values of each column of a batch; None for a column that the batch lacks."""
         from onkel.columns.values import given
 
@@ -268,7 +279,7 @@ class Encoder(Stateful):
         found: list[Given | None] = []
         for column in self.columns:
             if column.name in place:
-                found.append(given(batch.column(place[column.name]), column, self.na_values))
+                found.append(given(batch.column(place[column.name]), column, self.na_values, bad))
             elif column.late or missing in LACKING:
                 found.append(None)
             else:

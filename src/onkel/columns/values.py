@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
@@ -66,8 +67,13 @@ def as_numpy(array: Any) -> np.ndarray:
     return np.from_dlpack(array)
 
 
-def numbers(array: Any, name: str, na_values: Collection[str] = ()) -> np.ndarray:
-    """A numeric or boolean column as numbers; NaN where null, or one of ``na_values``."""
+def numbers(
+    array: Any, name: str, na_values: Collection[str] = (), bad: Counter[str] | None = None
+) -> np.ndarray:
+    """A numeric or boolean column as numbers; NaN where null, or one of ``na_values``.
+
+    With ``bad``, text that is no number is counted there and NaN.
+    """
     t = array.type
     if pt.is_floating(t):
         return as_numpy(array)
@@ -83,19 +89,25 @@ def numbers(array: Any, name: str, na_values: Collection[str] = ()) -> np.ndarra
     elif pt.is_duration(t):
         return seconds(array, name)
     elif _is_text(t):
-        array = _parsed(array, name, na_values)
+        array = _parsed(array, name, na_values, bad)
     elif not pt.is_integer(t) and not pt.is_floating(t):
         raise DataError(f"is of type {t}; a number is expected", column=name)
     return as_numpy(array)
 
 
-def _parsed(array: Any, name: str, na_values: Collection[str]) -> Any:
+def _parsed(array: Any, name: str, na_values: Collection[str], bad: Counter[str] | None) -> Any:
     """Text parsed as numbers; every value must be a number or missing."""
     text = pc.utf8_trim_whitespace(array.cast(pa.string()))
     text = pc.if_else(pc.is_in(text, pa.array([*GAPS, *na_values])), None, text)
     try:
         return text.cast(pa.float64())
     except pa.ArrowInvalid:
+        if bad is not None:
+            known = [pa.scalar(value) for value in pc.unique(text.drop_null()).to_pylist()]
+            good = pa.array([one.as_py() for one in known if _casts(one)], pa.string())
+            kept = pc.if_else(pc.is_in(text, good), text, None)
+            bad[name] += kept.null_count - text.null_count
+            return kept.cast(pa.float64())
         row = first_failure(len(text), lambda k: _casts(text.slice(0, k)))
         value = array[row].as_py()
         raise DataError(misfit(value, "a number"), row=row, column=name, value=value) from None
@@ -221,8 +233,13 @@ def _refuse(values: np.ndarray, bad: np.ndarray, name: str, array: Any, of: str)
     )
 
 
-def given(array: Any, column: Column, na_values: Collection[str] = ()) -> Given:
-    """The values in a column of a table; DataError at one that its kind cannot have."""
+def given(
+    array: Any, column: Column, na_values: Collection[str] = (), bad: Counter[str] | None = None
+) -> Given:
+    """The values in a column of a table; DataError at one that its kind cannot have.
+
+    With ``bad``, text among numbers and times is counted there and missing.
+    """
     if column.kind == "empty":
         # what it may hold is not learned
         return Given(np.where(as_numpy(array.is_null(nan_is_null=True)), np.nan, 0.0))
@@ -233,10 +250,10 @@ def given(array: Any, column: Column, na_values: Collection[str] = ()) -> Given:
     # text may stand where the reader of a file found times
     form = column.form or ("iso" if column.kind == "time" else "")
     if form and kind_of(array.type) == "text":
-        return _parsed_as(array, column, form, na_values)
+        return _parsed_as(array, column, form, na_values, bad)
     if column.kind == "time":
         return Given(seconds(array, column.name))
-    return Given(numbers(array, column.name, na_values))
+    return Given(numbers(array, column.name, na_values, bad))
 
 
 def text_of(array: Any, name: str, na_values: Collection[str] = ()) -> Given:
@@ -247,14 +264,22 @@ def text_of(array: Any, name: str, na_values: Collection[str] = ()) -> Given:
     return Given(np.where(gone[index], -1, index), values)
 
 
-def _parsed_as(array: Any, column: Column, form: str, na_values: Collection[str]) -> Given:
+def _parsed_as(
+    array: Any,
+    column: Column,
+    form: str,
+    na_values: Collection[str],
+    counted: Counter[str] | None,
+) -> Given:
     """Numbers or times that are written as text."""
     text = text_of(array, column.name, na_values)
     parse = seconds_of if column.kind == "time" else numbers_of
     values = np.append(parse(text.known, form), np.nan)
     found = values[text.values]
     bad = np.isnan(found) & (text.values >= 0)
-    if bad.any():
+    if bad.any() and counted is not None:
+        counted[column.name] += int(bad.sum())
+    elif bad.any():
         row = int(np.argmax(bad))
         value = text.known[text.values[row]]
         what = "time" if column.kind == "time" else "number"

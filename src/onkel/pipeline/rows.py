@@ -281,7 +281,7 @@ def _source(data: Any, encoder: Encoder | None) -> Any:
 
 
 # What a model's settings say of any rows that it reads.
-_NOTED = ("missing", "dtype", "sep", "encoding", "header")
+_NOTED = ("missing", "bad_values", "dtype", "sep", "encoding", "header")
 
 
 def _as_learned(settings: dict[str, Any], **more: Any) -> Reading:

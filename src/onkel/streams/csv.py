@@ -269,7 +269,9 @@ class CsvSource(TextSource):
         if table is None:
             self._settle_empty(chunk)
         target = self.types.get(self.target or "")
-        found = rows_of(chunk, self._layout(), table)
+        layout = self._layout()
+        layout = layout._replace(mended=frozenset(filter(self._mends, layout.wanted)))
+        found = rows_of(chunk, layout, self.bad_values, table)
         if self.types.get(self.target or "") != target:
             self.version += 1
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -35,6 +36,8 @@ class Layout(NamedTuple):
     types: dict[str, pa.DataType]
     wanted: list[str]
     nulls: tuple[str, ...]
+    #: columns whose values may be gaps where they do not fit
+    mended: frozenset[str] = frozenset()
 
 
 def read(data: bytes, layout: Layout, bad: list[Any] | None = None) -> pa.Table:
@@ -62,9 +65,11 @@ def read(data: bytes, layout: Layout, bad: list[Any] | None = None) -> pa.Table:
 
 
 def rows_of(
-    chunk: Chunk, layout: Layout, table: pa.Table | None = None
+    chunk: Chunk, layout: Layout, counted: Counter[str], table: pa.Table | None = None
 ) -> tuple[pa.RecordBatch, DataError | None]:
     """The chunk's rows before the first bad one, and its error (its row counts in the chunk).
+
+    ``counted`` takes in the values of ``layout.mended`` that do not fit; they are gaps.
 
     ``table`` is the result of :func:`read`, if the chunk was already read. An integer target with a
     fraction further down widens to float64 in ``layout.types``.
@@ -75,10 +80,12 @@ def rows_of(
             return one_batch(read(chunk.data, layout) if table is None else table), None
         except pa.ArrowInvalid:
             pass
-    return _search(chunk, layout)
+    return _search(chunk, layout, counted)
 
 
-def _search(chunk: Chunk, layout: Layout) -> tuple[pa.RecordBatch, DataError | None]:
+def _search(
+    chunk: Chunk, layout: Layout, counted: Counter[str]
+) -> tuple[pa.RecordBatch, DataError | None]:
     """Parse a chunk with a bad row: read all columns as bytes, then convert the good rows."""
     data = as_utf8(chunk.data)
     bad: list[Any] = []
@@ -94,15 +101,31 @@ def _search(chunk: Chunk, layout: Layout) -> tuple[pa.RecordBatch, DataError | N
     for name in layout.wanted:
         raw = batch.column(name).slice(0, batch.num_rows)
         good = _good_rows(raw, name, layout, data is not chunk.data)
-        if good < len(raw):
+        if good < len(raw) and not (name in layout.mended and _is_mended(layout.types[name])):
             failure = _bad_value(raw[good], good, name, layout.types[name], chunk)
             batch = batch.slice(0, good)
         columns.append(raw)
-    kept = [
-        _converted(raw.slice(0, batch.num_rows), layout.types[name], layout.nulls)
-        for raw, name in zip(columns, layout.wanted, strict=True)
-    ]
+    kept = []
+    for raw, name in zip(columns, layout.wanted, strict=True):
+        own, t = raw.slice(0, batch.num_rows), layout.types[name]
+        found = _converted(own, t, layout.nulls)
+        if found is None:
+            good = _fitting(own, t, layout.nulls)
+            counted[name] += len(own) - pc.sum(good).as_py()
+            found = _converted(pc.if_else(good, own, None), t, layout.nulls)
+        kept.append(found)
     return pa.RecordBatch.from_arrays(kept, names=layout.wanted), failure
+
+
+def _is_mended(t: pa.DataType) -> bool:
+    return pa.types.is_floating(t) or pa.types.is_temporal(t)
+
+
+def _fitting(raw: Any, t: pa.DataType, nulls: tuple[str, ...]) -> Any:
+    """Which of the bytes of a column fit its type."""
+    known = pc.unique(raw)
+    fits = [_converted(known.slice(k, 1), t, nulls) is not None for k in range(len(known))]
+    return pc.is_in(raw, known.filter(pa.array(fits, pa.bool_())))
 
 
 def as_utf8(data: bytes) -> bytes:

@@ -170,6 +170,11 @@ class JsonlSource(TextSource):
                 good, schema = wide, wider
                 self.types |= dict.fromkeys(names, pa.float64())
                 self.version += 1
+        gaps: list[tuple[int, str]] = []
+        if good < len(lines) and self.reading.bad_values == "missing":
+            lines, gaps = self._mended(lines, schema)
+            good = _readable(lines, schema)
+        self.bad_values.update(name for row, name in gaps if row < good)
         failure = _reason(*lines[good], good, schema) if good < len(lines) else None
         late = schema.keys() - self._schema().keys()
         if late:
@@ -177,6 +182,23 @@ class JsonlSource(TextSource):
             late -= {key for _, line in lines[:good] for key in _object(line)}
             schema = {name: t for name, t in schema.items() if name not in late}
         return self._with_empty(one_batch(table_of(_joined(lines[:good]), schema))), failure
+
+    def _mended(self, lines: list[Line], types: Types) -> tuple[list[Line], list[tuple[int, str]]]:
+        """The lines without values that do not fit; row and name of each of these."""
+        out, gaps = [], []
+        for row, (number, line) in enumerate(lines):
+            found = _object(line)
+            kinds = {n: kind_of(types[n]) for n in found if n in types and self._mends(n)}
+            wrong = [
+                name
+                for name, kind in kinds.items()
+                if kind in ("number", "time") and _misfit(name, found[name], types[name])
+            ]
+            if wrong:
+                line = json.dumps(found | dict.fromkeys(wrong)).encode()
+            out.append((number, line))
+            gaps += [(row, name) for name in wrong]
+        return out, gaps
 
     def _new_keys(self, lines: list[Line]) -> Types:
         """Types of the unknown keys, by their first values."""

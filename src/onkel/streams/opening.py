@@ -204,6 +204,7 @@ def _table(table: TableSource, schema: Schema) -> Opened:
             raise missing_column(name, table.names, table.name)
     table.missing, table.keep, table.learns = reading.missing, reading.keep, schema.learns
     table.group, table.time = reading.group, reading.time
+    table.mends = reading.bad_values == "missing"
     table.how = reading.written._replace(na_values=encoder.na_values)
     table.extends = schema.extend or (schema.encoder is None and reading.features is None)
     table.prepare(encoder, target, reading.exclude)

@@ -81,6 +81,12 @@ class Reading:
         "other policies refuse the file. Infinite values are always refused. Rows of a table "
         "without a target are left out and do not count.",
     )  # fmt: skip
+    bad_values: str = said(
+        "error", '{"error", "missing"}',
+        "What to do with text among numbers or times: refuse the row, or take it for a missing "
+        "value. ``Stream.bad_values`` counts these. A target, a group or a time of a row is always "
+        "refused.",
+    )  # fmt: skip
     block_rows: int = said(4096, "int", "Rows per block, except the last.")
     shuffle: int = said(0, "int", "Size of the shuffle buffer in rows; 0 keeps the order.")
     random_state: int | None = said(None, "int, optional", "Seed of the shuffle.")
@@ -153,6 +159,8 @@ class Reading:
             object.__setattr__(self, name, int(value))
         if self.missing not in POLICIES:
             raise ValueError(f"missing must be one of {', '.join(POLICIES)}, got {self.missing!r}")
+        if self.bad_values not in ("error", "missing"):
+            raise ValueError(f"bad_values={self.bad_values!r} must be 'error' or 'missing'")
         if str(self.dtype) not in ("float32", "float64"):
             object.__setattr__(self, "dtype", _float_name(self.dtype))
         self._check_notation()

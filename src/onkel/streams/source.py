@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
@@ -50,6 +51,8 @@ class Source:
 
     def __init__(self) -> None:
         self.names = []
+        #: values that were taken for gaps, by column
+        self.bad_values: Counter[str] = Counter()
         # Whether the target is text, once a row has shown it.
         self._text: bool | None = None
 
@@ -118,6 +121,8 @@ class TableSource(Source):
     grows = False
     # Policy for missing values.
     missing = "error"
+    # Whether values that are no numbers or times are gaps.
+    mends = False
     # Whether new values become features, as in rows to learn from.
     learns = True
     # Columns that are features by default; the others come late.
@@ -204,6 +209,7 @@ class TableSource(Source):
         batches, self._batches = self._batches, None
         if batches is None:
             self.may_read_again()
+            self.bad_values.clear()
             batches = self._read()
         return batches
 
@@ -256,7 +262,11 @@ class TableSource(Source):
             times = moments(_column(part, self.time), self.time)
         settled = self._settle_columns(part, where)
         try:
-            X = self.encoder.encode(part, self.dtype, missing=self.missing, learn=self.learns)
+            bad: Counter[str] | None = Counter() if self.mends else None
+            X = self.encoder.encode(
+                part, self.dtype, missing=self.missing, learn=self.learns, bad=bad
+            )
+            self.bad_values.update(bad or ())
         except DataError:
             # a row before the first value may be bad
             for k, column in settled.items():

@@ -128,6 +128,11 @@ class Stream:
         return self.encoder.n_features
 
     @property
+    def bad_values(self) -> dict[str, int]:
+        """How many values were taken for gaps so far, by column (``bad_values="missing"``)."""
+        return dict(self._source.bad_values)
+
+    @property
     def columns(self) -> list[str]:
         """Columns of the first rows, in order; empty if they have no names."""
         return list(self._source.names)

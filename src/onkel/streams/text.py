@@ -69,6 +69,11 @@ class TextSource(TableSource):
         """The rows before the first bad one, and its error."""
         raise NotImplementedError
 
+    def _mends(self, name: str) -> bool:
+        """Whether values of a column that do not fit are gaps."""
+        needed = (self.target, self.reading.group, self.reading.time)
+        return self.reading.bad_values == "missing" and name not in needed
+
     def _read(self) -> Iterator[Batch]:
         rows, before = 0, 0
         for file in self.files:

@@ -126,7 +126,7 @@ def continued(options: LearnOptions, model: StreamModel) -> LearnOptions:
         "header": options.header and held.header,
         **{name: getattr(held, name) for name in _AS_BEFORE},
     }
-    for name in ("missing", "sep", "encoding", "dates"):
+    for name in ("missing", "bad_values", "sep", "encoding", "dates"):
         given = getattr(options, name)
         own[name] = getattr(held, name) if given == getattr(LearnOptions, name) else given
     return replace(options, **own)

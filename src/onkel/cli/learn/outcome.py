@@ -11,6 +11,7 @@ from onkel.cli.console import complain, note
 from onkel.cli.learn.continuing import Checkpoint
 from onkel.cli.learn.options import LearnOptions
 from onkel.cli.outputs import beside
+from onkel.cli.tables import say_of_bad_values
 from onkel.errors import DataError
 from onkel.evaluation.formatting import count
 from onkel.evaluation.result import PrequentialResult
@@ -155,6 +156,7 @@ def _say_of_rows(stream: Any) -> None:
     """Note rows that were skipped, and columns that came in mid-stream."""
     if stream.n_unlabelled:
         note(f"skipped, as the target is missing: {count(stream.n_unlabelled, 'row')}")
+    say_of_bad_values(stream)
     layout = stream.encoder.layout
     late = [c.name for k, c in enumerate(layout.columns) if c.late and not layout.waits(k)]
     if late:
