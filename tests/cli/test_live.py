@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 
 import onkel
 from onkel.cli import app
-from onkel.cli.console import Notices, say_line
+from onkel.cli.console import say_line
+from onkel.cli.guarded import Notices
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import Pipe
 from onkel.cli.signals import Interrupts

@@ -15,7 +15,8 @@ from typer.core import TyperGroup
 
 from onkel._version import __version__
 from onkel.cli import algorithms, compare, datasets, demo, export, info, live, predict, tune
-from onkel.cli.console import Notes, UnwrittenError, complain, fail, guard_streams, say_warnings
+from onkel.cli.console import Notes, complain, fail, say_warnings
+from onkel.cli.guarded import UnwrittenError, guard_streams
 from onkel.cli.learn import learn
 from onkel.cli.signals import Interrupted
 from onkel.numerics.notices import heard_by

@@ -8,7 +8,8 @@ from typing import Any
 import typer
 
 from onkel.cli.arguments import command, names_in, parse_settings, with_features
-from onkel.cli.console import never_wait, say_line
+from onkel.cli.console import say_line
+from onkel.cli.guarded import never_wait
 from onkel.cli.live.options import LiveOptions
 
 

@@ -10,7 +10,8 @@ import select
 import time
 from typing import Any
 
-from onkel.cli.console import PIECE, as_json, say_line
+from onkel.cli.console import as_json, say_line
+from onkel.cli.guarded import PIECE
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.signals import Interrupts
 
