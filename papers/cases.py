@@ -77,6 +77,7 @@ METRICS = {
     "error": "‖G - Ḡ‖ / ‖G‖",
     "regret": "regret",
     "moves": "landmarks moved",
+    "bound": "bound on the regret",
     "rate": "exponent r",
     "length": "length of the chosen frequencies",
     "offset": "distance of their offsets from 0 or π",
@@ -264,7 +265,8 @@ class Picture:
     """A row of panels.
 
     ``over``: the horizontal axis, "rows" as they come or "x" of the points. ``y``: "value" or
-    "seconds", the second and third array of a curve.
+    "seconds", the second and third array of a curve. The line of a case that takes "bound" is the
+    third.
     """
 
     over: str

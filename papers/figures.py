@@ -63,8 +63,8 @@ def _lines(picture: Picture, results: Sequence[Result]) -> dict[str, _Line]:
     """Places and heights by name."""
     found: dict[str, _Line] = {}
     if picture.over == "rows":
-        line = 1 if picture.y == "value" else 2
         for result in results:
+            line = 1 if picture.y == "value" and result.case.take != "bound" else 2
             if result.curve is not None:
                 found[_name(result)] = (result.curve[0], result.curve[line])
         return found

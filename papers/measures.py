@@ -33,6 +33,7 @@ from onkel.maps.online_kmeans import Panel
 from onkel.rules import Gradient, Pegasos
 from onkel.streams import Block
 from papers.aligned import alignment, chosen
+from papers.bounds import bounded
 from papers.cases import Case
 from papers.nolana import kernel_error
 from papers.olk import regret
@@ -266,5 +267,6 @@ MEASURES: dict[str, Callable[[Case, int], Outcome]] = {
     "alignment": alignment,
     "chosen": chosen,
     "regret": regret,
+    "bounded": bounded,
     "in order": in_order,
 }

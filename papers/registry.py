@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from papers import aligned, lsokl, lsokl_batch, lsokl_figures, nolana, olk, rrf
+from papers import aligned, bounds, lsokl, lsokl_batch, lsokl_figures, nolana, olk, rrf
 from papers.cases import Case, Experiment
 from papers.default import DEFAULT_TABLE, GOALS_LAYOUT
 from papers.goals import RIVALS_TABLE
@@ -21,6 +21,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     for entry in (
         *lsokl_batch.EXPERIMENTS, *lsokl.EXPERIMENTS, *lsokl_figures.EXPERIMENTS,
         *rrf.EXPERIMENTS, *nolana.EXPERIMENTS, *aligned.EXPERIMENTS, *olk.EXPERIMENTS,
+        *bounds.EXPERIMENTS,
         DEFAULT_TABLE, RIVALS_TABLE, STREAMS,
     )
 }  # fmt: skip

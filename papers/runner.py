@@ -57,7 +57,7 @@ _A_ROW, _A_FEATURE, _A_COLUMN = 2e-6, 6e-9, 0.1e-9
 # share of the rows that an unbounded learner stores, averaged over a pass, if no error is printed
 _STORED = 0.1
 # seconds of a run, for measures that take a fixed time
-_TASKS = {"regret": 1.5, "alignment": 6.0, "chosen": 2.0, "kernel error": 5.0}
+_TASKS = {"regret": 1.5, "alignment": 6.0, "chosen": 2.0, "kernel error": 5.0, "bounded": 20.0}
 
 
 @cache
