@@ -11,8 +11,6 @@ pytestmark = pytest.mark.slow
 
 # f is linear in the columns
 LINEAR = {"pa", "adagrad"}
-# B terms of size 1/(αt): no α suits both the first rows and the thousandth
-FADES = {("bsgd-r", "regression")}
 
 
 def stream(task, n=3000):
@@ -30,7 +28,7 @@ def stream(task, n=3000):
         (name, task)
         for name, row in ALGORITHMS.items()
         for task in row.tasks
-        if name not in LINEAR and (name, task) not in FADES
+        if name not in LINEAR
     ],
 )
 def test_a_learner_as_shipped_beats_the_mean_or_the_majority_by_a_tenth(name, task):

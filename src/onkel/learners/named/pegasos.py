@@ -93,7 +93,7 @@ class BSGDRClassifier(_BSGDR, OnlineClassifier):
     loss: str = CLASSIFICATION_LOSS
 
 
-@learner("gamma=2.0", score="0.99")
+@learner("gamma=2.0, alpha=0.01", score="0.99")
 class BSGDRRegressor(_BSGDR, OnlineRegressor):
     """Budgeted Pegasos with removal, for regression; see :class:`BSGDRClassifier`.
 
@@ -104,6 +104,7 @@ class BSGDRRegressor(_BSGDR, OnlineRegressor):
 
     loss: str = PEGASOS_REGRESSION_LOSS
     epsilon: float = TUBE
+    alpha: float = 0.03
 
 
 @declared
