@@ -5,6 +5,7 @@ A claim is a sentence of the paper in our words; what was found is a function of
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -210,6 +211,23 @@ def _where_features_lie(found: Found) -> str:
     )
 
 
+def _beside_bounds(name: str) -> Callable[[Found], str]:
+    """The regret at the longest horizon, its exponent over all of them, and the bound."""
+
+    def told(found: Found) -> str:
+        parts = []
+        for regret, bound in itertools.pairwise(found.get(name, ())):
+            if bound.case.take == "bound" and regret.curve is not None:
+                rate = np.polyfit(*np.log(regret.curve[:2]), 1)[0]
+                parts.append(
+                    f"{regret.case.panel}: regret {regret.mean:.0f}, growing as T^{rate:.2f}; "
+                    f"bound {bound.mean:,.0f}, {bound.mean / regret.mean:.0f} times as much"
+                )
+        return ". ".join(parts) + "." if parts else ""
+
+    return told
+
+
 def _rates(found: Found) -> str:
     told = [f"{r.case.label} {r.mean:.2f} ({r.case.panel})"
             for r in found.get("olk.rates", ()) if r.case.take == "rate"]  # fmt: skip
@@ -224,6 +242,9 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
         ),
         Claim("NOGD is ahead of FOGD in batch learning (Table 3).", _nogd_before_fogd),
         Claim("More frequencies (p_f) and ranks (p_n) mean fewer mistakes.", _more_frequencies),
+        Claim(
+            "The regret is bounded, and O(√T) (Theorems 1 to 4).", _beside_bounds("lsokl.regret")
+        ),
     ),
     "rrf": (
         Claim(
@@ -236,6 +257,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
     "nolana": (
         Claim("NOLANA is the best on 4 of 5 sets at equal memory (Table 2).", _nolana_duels),
         Claim("Landmarks that move raise the accuracy on usps (Table 1).", _moving_helps),
+        Claim("The regret is bounded, and O(√T) (Theorem 4.1).", _beside_bounds("nolana.regret")),
     ),
     "aligned": (
         Claim("Chosen features beat as many plain ones (Figure 1).", _aligned),
