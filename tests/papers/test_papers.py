@@ -70,7 +70,8 @@ def test_all_that_the_papers_show_is_there():
         *(f"lsokl.table{n}" for n in (3, 5, 7, 9)), *(f"lsokl.figure{n}" for n in range(1, 7)),
         "rrf.table1", "rrf.table2", "rrf.figure1", "rrf.figure2", "nolana.table1", "nolana.table2",
         *(f"nolana.figure{n}" for n in range(1, 5)), "aligned.figure1", "aligned.figure1a",
-        "olk.regret", "olk.rates", "olk.budget", "default", "rivals", "streams",
+        "lsokl.regret", "nolana.regret", "olk.regret", "olk.rates", "olk.budget", "default",
+        "rivals", "streams",
     }  # fmt: skip
     assert set(EXPERIMENTS) == names
 
