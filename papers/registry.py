@@ -8,23 +8,22 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from papers import aligned, bounds, lsokl, lsokl_batch, lsokl_figures, nolana, olk, rrf
-from papers.cases import Case, Experiment
+from papers.cases import PAPERS, Case, Experiment
 from papers.default import DEFAULT_TABLE, GOALS_LAYOUT
 from papers.goals import RIVALS_TABLE
 from papers.runner import minutes_of
 from papers.streams import STREAMS, STREAMS_LAYOUT
 from papers.tables import CELLS, SETTINGS, Layout
 
-#: all by name, papers first
+_ALL = (
+    *lsokl_batch.EXPERIMENTS, *lsokl.EXPERIMENTS, *lsokl_figures.EXPERIMENTS, *rrf.EXPERIMENTS,
+    *nolana.EXPERIMENTS, *aligned.EXPERIMENTS, *olk.EXPERIMENTS, *bounds.EXPERIMENTS,
+    DEFAULT_TABLE, RIVALS_TABLE, STREAMS,
+)  # fmt: skip
+#: all by name, paper by paper
 EXPERIMENTS: dict[str, Experiment] = {
-    entry.name: entry
-    for entry in (
-        *lsokl_batch.EXPERIMENTS, *lsokl.EXPERIMENTS, *lsokl_figures.EXPERIMENTS,
-        *rrf.EXPERIMENTS, *nolana.EXPERIMENTS, *aligned.EXPERIMENTS, *olk.EXPERIMENTS,
-        *bounds.EXPERIMENTS,
-        DEFAULT_TABLE, RIVALS_TABLE, STREAMS,
-    )
-}  # fmt: skip
+    entry.name: entry for entry in sorted(_ALL, key=lambda entry: list(PAPERS).index(entry.paper))
+}
 
 LAYOUTS: dict[str, Layout] = {
     "cells": CELLS,

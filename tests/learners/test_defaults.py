@@ -24,12 +24,7 @@ def stream(task, n=3000):
 
 @pytest.mark.parametrize(
     ("name", "task"),
-    [
-        (name, task)
-        for name, row in ALGORITHMS.items()
-        for task in row.tasks
-        if name not in LINEAR
-    ],
+    [(name, task) for name, row in ALGORITHMS.items() for task in row.tasks if name not in LINEAR],
 )
 def test_a_learner_as_shipped_beats_the_mean_or_the_majority_by_a_tenth(name, task):
     X, y = stream(task)
