@@ -218,7 +218,8 @@ def _beside_bounds(name: str) -> Callable[[Found], str]:
         parts = []
         for regret, bound in itertools.pairwise(found.get(name, ())):
             if bound.case.take == "bound" and regret.curve is not None:
-                rate = np.polyfit(*np.log(regret.curve[:2]), 1)[0]
+                rows, regrets = np.log(regret.curve[0]), np.log(regret.curve[1])
+                rate = np.polyfit(rows, regrets, 1)[0]
                 parts.append(
                     f"{regret.case.panel}: regret {regret.mean:.0f}, growing as T^{rate:.2f}; "
                     f"bound {bound.mean:,.0f}, {bound.mean / regret.mean:.0f} times as much"
