@@ -57,6 +57,10 @@ class DataError(ValueError):
         super().__init__(f"{', '.join(where)}: {message}" if where else message)
 
 
+class NoRowsError(DataError):
+    """A source that has no rows."""
+
+
 class DivergenceError(DataError):
     """A row that would make a learner's numbers infinite; the learner stays as it was before it."""
 

@@ -15,6 +15,7 @@ import onkel
 from onkel import DataError, StreamModel
 from onkel.columns.categories import slot, slots
 from onkel.pipeline.one_row import OneRow
+from onkel.pipeline.rows import Keys
 
 START = datetime(2024, 3, 1)
 
@@ -83,9 +84,9 @@ def test_rows_one_at_a_time_are_those_of_tables(name, task):
     by_lookups = 0
     for row, value in zip(rows[300:], y[300:], strict=True):
         if "late" in row and "late" not in quick.encoder.kinds:
-            assert quick._one_row.features(row, quick.encoder, quick.settings) is None
-        else:
-            assert alike(quick.predict(row), table.predict(row))
+            encoder = copy.deepcopy(quick.encoder)
+            assert OneRow().features(row, encoder, quick.settings, learn=True) is None
+        assert alike(quick.predict(row), table.predict(row))
         before = quick._one_row.features(copy.deepcopy(row), quick.encoder, quick.settings)
         by_lookups += before is not None
         told = quick.predict_then_learn(row, [value])
@@ -151,6 +152,9 @@ def test_any_values_are_read_as_in_a_table_or_left_to_it(models, data):
     row = dict(last)
     for name in data.draw(st.lists(st.sampled_from(sorted(last)), max_size=4)):
         row[name] = data.draw(VALUES)
+    for name in data.draw(st.lists(st.sampled_from(sorted(last)), max_size=3)):
+        row.pop(name, None)
+    row |= data.draw(st.dictionaries(st.sampled_from(["new", "x ", 3, None]), VALUES, max_size=1))
     found = model._one_row.features(row, model.encoder, model.settings)
     if found is not None:
         stream = onkel.pipeline.rows.open_to_predict(row, table.encoder, table.settings)
@@ -175,7 +179,24 @@ def test_a_refused_row_changes_nothing(models):
         model.partial_fit(row, [3])
     assert alike(before, model.get_state())
     with pytest.raises(DataError, match="another"):
-        model.predict({**models[2], "another": 1})
+        model.set_params(extra="error").predict({**models[2], "another": 1})
+
+
+def test_rows_with_keys_too_few_or_too_many_are_read_by_lookups(models):
+    model, _, last = models
+    encoder, settings = copy.deepcopy(model.encoder), model.settings
+    # the first gap of a column is a new feature, and changes the columns
+    seen = [name for name in last if name not in ("late", "when")]
+    for name in seen:
+        short = {key: value for key, value in last.items() if key != name}
+        gap = OneRow().features({**last, name: None}, encoder, settings)
+        assert alike(OneRow().features({**short, "new": object()}, encoder, settings), gap)
+    short.pop("x")
+    assert OneRow().features(short, encoder, settings, learn=True) is not None
+    assert OneRow().features({"new": 1}, encoder, settings) is None
+    for keys in (Keys("error", None), Keys(None, "error")):
+        row = {**last, "new": 1} if keys.extra else short
+        assert OneRow().features(row, encoder, settings, keys) is None
 
 
 def test_the_slot_of_one_value_is_that_of_many():
@@ -186,8 +207,8 @@ def test_the_slot_of_one_value_is_that_of_many():
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_the_methods_for_one_row_are_those_for_rows(task):
-    rows, labels = messy_rows(318, seed=4)
-    y = labels if task == "classification" else [float(t % 5) for t in range(318)]
+    rows, labels = messy_rows(330, seed=4)
+    y = labels if task == "classification" else [float(t % 5) for t in range(330)]
     model = StreamModel(onkel.make("krls", task, n_components=20)).partial_fit(rows[:300], y[:300])
     other = copy.deepcopy(model)
     for row, value in zip(rows[300:], y[300:], strict=True):

@@ -18,9 +18,6 @@ from onkel.state import Fields, Flag, Listed, Number, Part, Sizes, Stateful, Tex
 FIRST_ROWS = 100
 """Rows that tell what a column is; a pipe gives so many before they are looked at."""
 
-LACKING = ("zero", "mean", "skip")
-"""Policies by which a table may lack a column: all its values are missing."""
-
 
 def _empty_layout(encoder: Encoder) -> Layout:
     return Layout((), encoder.n_hash, encoder.max_categories, encoder.statistics)
@@ -232,6 +229,7 @@ class Encoder(Stateful):
         dtype: Any = "float32",
         *,
         missing: str = "error",
+        lacking: bool = False,
         learn: bool = True,
         bad: Counter[str] | None = None,
     ) -> np.ndarray:
@@ -245,6 +243,8 @@ class Encoder(Stateful):
             What to do with missing values, as in `onkel.streams.open_stream`. With "auto", missing
             text is a category of its own; a missing number or time is NaN, with 1 in an extra
             feature. With "zero" and "mean", missing text is 0 in all its features.
+        lacking : bool, default=False
+            Whether the batch may lack a column: its values are then missing.
         learn : bool, default=True
             Whether new values get features; otherwise they are 0 in all of them.
         bad : Counter, optional
@@ -265,13 +265,13 @@ class Encoder(Stateful):
                 f"the model was learned from vectors of {self.n_vector} unnamed features; "
                 "give an array of that width, not a table"
             )
-        found = self.read(batch, missing, bad)
+        found = self.read(batch, lacking, bad)
         return self.features(found, batch.num_rows, dtype, missing=missing, learn=learn)
 
     def read(
-        self, batch: Any, missing: str = "error", bad: Counter[str] | None = None
+        self, batch: Any, lacking: bool = False, bad: Counter[str] | None = None
     ) -> list[Given | None]:
-        """The values of each column of a batch; None for a column that the batch lacks."""
+        """The values of each column of a batch; None for a column that the batch may lack."""
         from onkel.columns.values import given
 
         names = batch.schema.names
@@ -280,7 +280,7 @@ class Encoder(Stateful):
         for column in self.columns:
             if column.name in place:
                 found.append(given(batch.column(place[column.name]), column, self.na_values, bad))
-            elif column.late or missing in LACKING:
+            elif column.late or lacking:
                 found.append(None)
             else:
                 raise missing_column(column.name, names, None, gone=True)

@@ -35,7 +35,7 @@ def missing_column(
     if gone:
         text += (
             ". To take its values for missing ones: missing='zero', 'mean' or 'skip' (--missing on "
-            "the command line)"
+            "the command line), or missing='gap' of a StreamModel"
         )
     return DataError(text, source=source, column=name)
 

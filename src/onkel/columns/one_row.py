@@ -30,11 +30,22 @@ class RowEncoder:
     """Encode single rows as an encoder with named columns does, which may go on learning.
 
     ``missing``: what to do with gaps, as in `Encoder.encode`; rows with gaps are encoded for "auto"
-    alone. A row may have the columns ``others``, too, which are no features.
+    alone. A row may have the columns ``others``, too, which are no features. ``lacking``: it may
+    lack a column, whose value is then missing. ``ignores``: other keys are left out of rows that
+    are not learned.
     """
 
-    def __init__(self, encoder: Encoder, missing: str, dtype: str, others: Collection[str]) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        missing: str,
+        dtype: str,
+        others: Collection[str],
+        lacking: bool = True,
+        ignores: bool = True,
+    ) -> None:
         self.encoder, self.columns = encoder, encoder.columns
+        self.lacking, self.ignores = lacking, ignores
         self.missing, self.dtype = missing, np.dtype(dtype)
         self._names = frozenset(others).union(column.name for column in self.columns)
         kinds = {"text": _Text, "time": _Time, "empty": _Empty}
@@ -43,9 +54,10 @@ class RowEncoder:
             for k, column in enumerate(self.columns)
         ]
 
-    def fits(self, encoder: Encoder) -> bool:
-        """Whether the look-ups are those of this encoder, as it is now."""
-        return self.encoder is encoder and self.columns is encoder.columns
+    def fits(self, encoder: Encoder, lacking: bool, ignores: bool) -> bool:
+        """Whether the look-ups are those of this encoder, as it is now, and of this treatment."""
+        same = self.encoder is encoder and self.columns is encoder.columns
+        return same and self.lacking is lacking and self.ignores is ignores
 
     def features(self, row: Mapping[str, Any], *, learn: bool) -> np.ndarray | None:
         """Features (1, n_features) of a row, gaps filled; None: it is left to the way of tables.
@@ -53,16 +65,21 @@ class RowEncoder:
         With ``learn``, the encoder's means and counts of gaps are replaced by new ones.
         """
         encoder, gaps = self.encoder, []
-        if not row.keys() <= self._names:
+        if not row.keys() <= self._names and (learn or not self._may_ignore(row)):
             return None
         learns = learn and not encoder.fixed
         x = np.zeros(len(encoder.layout))
+        absent = 0
         for k, cell in enumerate(self._cells):
             if cell.name not in row:
+                absent += 1
                 if cell.late:
                     continue
-                return None
-            value = cell.read(row[cell.name])
+                if not self.lacking:
+                    return None
+                value = _MISSING
+            else:
+                value = cell.read(row[cell.name])
             if value is _ELSEWHERE:
                 return None
             if value is _MISSING:
@@ -71,6 +88,8 @@ class RowEncoder:
                 gaps.append(k)
             elif not cell.put(value, x, learns):
                 return None
+        if absent == len(self._cells):
+            return None
         with np.errstate(over="ignore"):
             X = x.astype(self.dtype)[None]
         if np.isinf(X).any():
@@ -83,6 +102,10 @@ class RowEncoder:
                 counts[k] += self._cells[k].counted
             encoder.layout.gaps = counts
         return X
+
+    def _may_ignore(self, row: Mapping[str, Any]) -> bool:
+        """Whether the keys of a row that are no columns are left out: their names are texts."""
+        return self.ignores and all(type(name) is str for name in row)
 
     def _fill(self, X: np.ndarray, learns: bool) -> None:
         """Fill gaps with the means so far, and learn from the values."""

@@ -26,7 +26,9 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
     Rows are dicts. Classes need not be announced (two, many, booleans, strings). Features keep
     their columns by name, whatever the order of a dict; a missing feature is 0, as in River's
     linear models. A feature first seen in mid-stream widens the model (``add_columns``), as if it
-    had always been there as 0.
+    had always been there as 0. Each value of a text is a feature ``NAME=TEXT`` of 1 or 0, as by
+    River's ``OneHotEncoder``; `onkel.StreamModel` keeps many values in fewer columns, and reads
+    times and gaps.
 
     Parameters
     ----------
@@ -48,8 +50,8 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
     Raises
     ------
     DataError
-        A feature beyond those of ``features``, or a value that isn't a finite number. The message
-        names the feature, and the model is unchanged.
+        A feature beyond those of ``features``, or a value that is neither text nor a finite number.
+        The message names the feature, and the model is unchanged.
 
     Examples
     --------

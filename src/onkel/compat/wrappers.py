@@ -13,7 +13,9 @@ import numpy as np
 from sklearn.base import clone
 
 from onkel.columns.failures import shorten
+from onkel.columns.notation import is_missing
 from onkel.errors import DataError
+from onkel.numerics.arrays import as_values
 
 Row = dict[Any, Any]
 
@@ -52,6 +54,8 @@ class Columns:
         self._index: dict[Hashable, int] = {}
         self.room = room
         self.grows = features is None
+        #: features that are texts: each of their values has a column, NAME=TEXT, that is 1 or 0
+        self.texts: set[Hashable] = set()
         given = list(names)
         # columns that need names are added when they come, not ahead
         self.ahead = not given
@@ -68,7 +72,7 @@ class Columns:
         self.open = self.grows or not given
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("dtype", "names", "room", "open", "grows", "ahead")
+        names = ("dtype", "names", "room", "open", "grows", "ahead", "texts")
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -99,8 +103,9 @@ class Columns:
     def read(self, x: Row, learning: bool) -> np.ndarray:
         """The row (1, d) of a dict; a missing feature is 0. Valid until the next call.
 
-        DataError for a value that isn't a finite number, or a feature without a column or room for
-        one. If more may come, prediction ignores a feature never learned from.
+        DataError for a value that is neither text nor a finite number, text in a column of numbers,
+        or a feature without a column or room for one. If more may come, prediction ignores a
+        feature never learned from.
         """
         try:
             values = self._get(x)
@@ -114,6 +119,11 @@ class Columns:
         return self._read_slowly(x, learning)
 
     def _read_slowly(self, x: Row, learning: bool) -> np.ndarray:
+        texts = {name for name in x if self._is_text(name, x[name])}
+        if texts:
+            known = {name: value for name, value in x.items() if name not in texts}
+            given = {name: x[name] for name in texts if not is_missing(x[name])}
+            x = known | {f"{name}={value}": 1.0 for name, value in given.items()}
         names = self.columns_of(x, learning)
         new = set(names[len(self.names) :])
         there = [name for name in x if name in self._index or name in new]
@@ -125,9 +135,15 @@ class Columns:
                 message = f"{number!r} is not finite; features must be finite {self.dtype} numbers"
                 raise DataError(message, column=str(name), value=number)
         self.commit(names)
+        if learning:
+            self.texts |= texts
         self.row[:] = 0.0
         self.row[0, [self._index[name] for name in there]] = values
         return self.row
+
+    def _is_text(self, name: Hashable, value: Any) -> bool:
+        """Whether a feature is a text: its value is one, or earlier ones were."""
+        return name in self.texts or (isinstance(value, str) and name not in self._index)
 
     def commit(self, names: list[Hashable]) -> None:
         """Accept the names of :meth:`columns_of`, once the row has proved good."""
@@ -164,7 +180,7 @@ def _number(name: Hashable, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         raise DataError(
-            f"{shorten(value)} is not a number; encode categories and fill gaps first",
+            f"{shorten(value)} is not a number, which the feature was so far; fill gaps first",
             column=str(name),
             value=value,
         ) from None
@@ -263,6 +279,16 @@ class OverEstimator:
         self.model.add_columns(width - have if _names(self.model) is None else new)
 
     def _learn_frame(self, X: Any, y: Any) -> None:
+        if _holds_text(X):
+            # columns come with the values, row by row
+            for row, (x, label) in enumerate(zip(_rows(X), as_values(y).tolist(), strict=True)):
+                try:
+                    self.learn_one(x, label)
+                except DataError as error:
+                    raise DataError(
+                        error.message, row=row, column=error.column, value=error.value
+                    ) from None
+            return
         more: dict[str, Any] = {}
         if self.group is not None:
             if self.group not in X.columns:
@@ -301,11 +327,25 @@ class OverEstimator:
         return A
 
     def _scored(self, X: Any, score: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        A = self._scoring_frame(X)
+        if _holds_text(X):
+            rows = (self._columns.read(x, learning=False) for x in _rows(self._features_of(X)))
+            A = np.concatenate([row.copy() for row in rows])
+        else:
+            A = self._scoring_frame(X)
         try:
             return score(A)
         except DataError as error:
             raise _named(error, self._columns.names) from None
+
+
+def _holds_text(X: Any) -> bool:
+    """Whether a frame has columns of anything but numbers and flags."""
+    return any(X[name].to_numpy().dtype.kind not in "biuf" for name in X.columns)
+
+
+def _rows(X: Any) -> list[Row]:
+    """The rows of a frame, of pandas or polars."""
+    return list(X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records"))
 
 
 def _names(estimator: Any) -> Any:

@@ -79,12 +79,14 @@ def link_of(model: Any) -> str | None:
 
 def as_learner(model: Any) -> BlockLearner:
     """The model itself, or an estimator wrapped as one that learns blocks; else TypeError."""
-    if not hasattr(model, "predict_then_learn" if isinstance(model, BaseEstimator) else "learn"):
+    if hasattr(model, "learn"):
+        return model
+    if not isinstance(model, BaseEstimator) or not hasattr(model, "predict_then_learn"):
         raise TypeError(
             f"{model!r} does not predict rows before it learns them (predict_then_learn): a "
             "StreamModel or an estimator of onkel is expected; onkel.compare takes others, too"
         )
-    return _Estimator(model) if isinstance(model, BaseEstimator) else model
+    return _Estimator(model)
 
 
 def as_block(block: Any, start: int) -> Block:

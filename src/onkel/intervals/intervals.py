@@ -234,6 +234,9 @@ class Intervals(Stateful):
         numbers[tracking.CONSTANT] = self.step
         shares = tracking.NEXT if self.local else tracking.ALONE
         numbers[tracking.SHARES : tracking.Q] = shares
+        self._name_pieces(numbers)
+
+    def _name_pieces(self, numbers: np.ndarray) -> None:
         L = len(self.levels)
         at = [tracking.RECENT, tracking.SUMS, tracking.ERRORS, tracking.CONSTANT, tracking.Q]
         pieces = np.split(numbers, [*at, tracking.Q + L, tracking.Q + 2 * L])
@@ -243,7 +246,7 @@ class Intervals(Stateful):
     def __setstate__(self, state: dict[str, Any]) -> None:
         # in a copy the pieces are arrays of their own
         self.__dict__.update(state)
-        self._share(self._numbers)
+        self._name_pieces(self._numbers)
 
     def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
         levels, (rows, low, high, _, auto) = state["levels"], state["known"].tolist()

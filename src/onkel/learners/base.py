@@ -146,7 +146,7 @@ class OnlineEstimator(BaseEstimator):
 
     def _check_scoring(self, X: Any) -> Any:
         check_is_fitted(self)
-        X, error = check_rows(self, X, reset=False)
+        X, error = check_rows(self, X, reset=False, least=0)
         if error is not None:
             raise error
         return X

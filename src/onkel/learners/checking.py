@@ -48,13 +48,14 @@ def first_error(*errors: DataError | None) -> DataError | None:
     return min(found, key=lambda error: error.row or 0) if found else None
 
 
-def check_rows(estimator: Any, X: Any, reset: bool) -> tuple[Any, DataError | None]:
+def check_rows(estimator: Any, X: Any, reset: bool, least: int = 1) -> tuple[Any, DataError | None]:
     """X as a C-contiguous array or CSR of the learner's dtype, and the error of its first bad row.
 
-    From that row on the values mean nothing (and rows may be missing).
+    From that row on the values mean nothing (and rows may be missing). ``least`` is the number of
+    rows that X needs.
     """
     try:
-        checked, error = _validated(estimator, X, reset), None
+        checked, error = _validated(estimator, X, reset, least), None
     except (TypeError, ValueError, OverflowError) as failure:
         error = _first_bad_cell(X)
         if error is None:
@@ -80,7 +81,7 @@ def _is_plain(estimator: Any, X: Any) -> bool:
     )
 
 
-def _validated(estimator: Any, X: Any, reset: bool) -> Any:
+def _validated(estimator: Any, X: Any, reset: bool, least: int = 1) -> Any:
     if reset or not _is_plain(estimator, X):
         X = validate_data(
             estimator,
@@ -90,6 +91,7 @@ def _validated(estimator: Any, X: Any, reset: bool) -> Any:
             dtype=list(_FLOATS),
             order="C",
             ensure_all_finite=False,
+            ensure_min_samples=least,
         )
     if X.dtype == estimator.dtype:
         return X
@@ -116,6 +118,8 @@ def _first_bad_cell(X: Any) -> DataError | None:
                 cell = cell.item() if isinstance(cell, np.generic) else cell
                 column = j if names is None else str(names[j])
                 message = f"{shorten(cell)} is not a number ({error})"
+                if isinstance(cell, str):
+                    message += "; onkel.StreamModel(learner) takes tables with text"
                 kind = _CellError if isinstance(error, TypeError) else DataError
                 return kind(message, row=i, column=column, value=cell)
     return None

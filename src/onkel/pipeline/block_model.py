@@ -21,6 +21,7 @@ from onkel.pipeline.feedback import Feedback
 from onkel.pipeline.inputs import Inputs
 from onkel.pipeline.learning import learn_rows
 from onkel.pipeline.one_row import OneRow
+from onkel.pipeline.rows import Keys
 from onkel.pipeline.statistics import (
     RecentRows,
     RunningStatistics,
@@ -49,19 +50,28 @@ class BlockModel:
         scale_target: bool | None = None,
         encoder: Encoder | None = None,
         settings: dict[str, Any] | None = None,
+        missing: str | None = None,
+        extra: str | None = None,
     ) -> None:
-        if not isinstance(estimator, BaseEstimator):
+        if not isinstance(estimator, BaseEstimator) or isinstance(estimator, BlockModel):
             kind = "a class; make one of it" if isinstance(estimator, type) else "no learner"
             raise TypeError(f"estimator={estimator!r} is {kind}: give onkel.make('krls'), say")
         if scaling not in _SCALINGS:
             raise ValueError(f"scaling={scaling!r}: must be one of {', '.join(_SCALINGS)}")
+        #: the parameters besides the estimator, as they were given
+        self._given: dict[str, Any] = {
+            "scaling": scaling,
+            "scale_target": scale_target,
+            "encoder": encoder,
+            "settings": settings,
+        }
+        self.keys = Keys(missing, extra).checked()
         scales_itself = isinstance(estimator, OnlineEstimator) and estimator.scales_itself
-        if scaling == "auto":
-            scaling = "none" if scales_itself else "auto"
+        if scaling == "auto" and scales_itself:
+            scaling = "none"
         if scale_target is None:
             scale_target = not scales_itself
         self.estimator = estimator
-        self.scaling = scaling
         self.settings = dict(settings or {})
         self.task = "regression" if is_regressor(estimator) else "classification"
         self._inputs = Inputs(encoder, self.task)
@@ -80,6 +90,21 @@ class BlockModel:
     @encoder.setter
     def encoder(self, encoder: Encoder | None) -> None:
         self._inputs.encoder = encoder
+
+    @property
+    def scaling(self) -> str:
+        """How the features are scaled: "auto", "standard", "minmax" or "none"."""
+        return self.scaler.mode
+
+    @property
+    def missing(self) -> str | None:
+        """What becomes of rows without a key: "gap", "error", or None."""
+        return self.keys.missing
+
+    @property
+    def extra(self) -> str | None:
+        """What becomes of keys that the model never had: "ignore", "error", or None."""
+        return self.keys.extra
 
     @property
     def scaler(self) -> OnlineScaler:
@@ -275,6 +300,7 @@ class BlockModel:
             "settings": self.settings,
             "recent": self._recent.get_state(),
             "feedback": self.feedback.get_state(),
+            **({"keys": self.keys._asdict()} if any(self.keys) else {}),
             **({"map_fixed": True} if self.map_fixed else {}),
         }
 
@@ -286,7 +312,12 @@ class BlockModel:
         scaled = state.get("target_scaler") is not None
         with inside(state, "settings") as settings:
             check(settings, {})
-            model = cls(estimator, scaling=state["scaling"], scale_target=scaled, settings=settings)
+        how = {"scaling": state["scaling"], "scale_target": scaled, "settings": settings}
+        if "keys" in state:
+            with inside(state, "keys") as keys:
+                check(keys, {name: Text(empty=True) for name in Keys._fields})
+                how |= keys
+        model = cls(estimator, **how)
         with inside(state, "encoder") as encoder:
             model.encoder = None if encoder is None else Encoder.from_state(encoder)
         model._statistics.set_state(state)

@@ -10,7 +10,7 @@ import numpy as np
 from onkel.columns.encoding import Encoder
 from onkel.columns.notation import GAPS
 from onkel.columns.one_row import RowEncoder
-from onkel.pipeline.rows import other_columns, reading_to_predict
+from onkel.pipeline.rows import USUAL_KEYS, Keys, other_columns, reading_to_predict
 from onkel.streams.blocks import Block
 
 # With more rows than these a table is faster.
@@ -28,21 +28,30 @@ class OneRow:
         return OneRow, ()
 
     def features(
-        self, rows: Any, encoder: Encoder | None, settings: dict[str, Any], *, learn: bool = False
+        self,
+        rows: Any,
+        encoder: Encoder | None,
+        settings: dict[str, Any],
+        keys: Keys = USUAL_KEYS,
+        *,
+        learn: bool = False,
     ) -> np.ndarray | None:
         """Features (n, d) of a dict or a short list of dicts; None: they are read as a table."""
         listed = _listed(rows)
         if listed is None or encoder is None or encoder.n_vector is not None:
             return None
-        own = self._encoder
-        if own is None or not own.fits(encoder):
+        own, how = self._encoder, (keys.missing != "error", keys.extra != "error")
+        if own is None or not own.fits(encoder, *how):
             reading = reading_to_predict(settings)
             # a row that is learned would be skipped where one that is predicted is refused
             missing = settings.get("missing", reading.missing)
             others = other_columns(encoder, settings)
-            own = self._encoder = RowEncoder(encoder, missing, reading.dtype, others)
+            own = self._encoder = RowEncoder(encoder, missing, reading.dtype, others, *how)
         if len(listed) == 1:
             return own.features(listed[0], learn=learn)
+        if learn and any(row.keys() != listed[0].keys() for row in listed):
+            # a key that came late and that some rows lack is a gap in a table
+            return None
         before = encoder.means, encoder.counts, encoder.layout.gaps
         found = []
         for row in listed:
@@ -54,7 +63,12 @@ class OneRow:
         return np.concatenate(found)
 
     def block(
-        self, rows: Any, y: Any, encoder: Encoder | None, settings: dict[str, Any]
+        self,
+        rows: Any,
+        y: Any,
+        encoder: Encoder | None,
+        settings: dict[str, Any],
+        keys: Keys = USUAL_KEYS,
     ) -> Block | None:
         """Rows to learn; their targets are ``y``, or in the target's column where ``y`` is None."""
         listed = _listed(rows)
@@ -63,7 +77,7 @@ class OneRow:
         values = _targets(listed, y, encoder)
         if values is None:
             return None
-        X = self.features(listed, encoder, settings, learn=True)
+        X = self.features(listed, encoder, settings, keys, learn=True)
         return None if X is None else Block(X, np.array(values), 0, encoder.n_late)
 
 

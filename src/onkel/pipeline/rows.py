@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse import issparse
 
-from onkel.columns.failures import shorten
+from onkel.columns.failures import missing_column, shorten
 from onkel.columns.notation import GAPS, is_missing, text_of
-from onkel.errors import DataError
+from onkel.errors import DataError, NoRowsError
 from onkel.numerics.arrays import as_values
 from onkel.streams.reading import Reading
 
@@ -40,12 +40,14 @@ def _listed(values: Any) -> Any:
     return values.to_list() if isinstance(values, _Series) else values
 
 
-def table_of_dict(data: Mapping[Any, Any], encoder: Encoder | None) -> Any:
-    """A table of one row, or of columns of equal length."""
+def table_of_dict(
+    data: Mapping[Any, Any], encoder: Encoder | None, known: Collection[str] | None = None
+) -> Any:
+    """A table of one row, or of columns of equal length; see `table_of_rows`."""
     listed = {str(name): _listed(values) for name, values in data.items()}
     columns = [isinstance(v, (list, tuple, range, np.ndarray)) for v in listed.values()]
     if not any(columns):
-        return table_of_rows([listed], encoder)
+        return table_of_rows([listed] if listed else [], encoder, known)
     if not all(columns):
         raise DataError(
             "a dict of one row or of whole columns is expected; this one mixes values and lists"
@@ -53,12 +55,21 @@ def table_of_dict(data: Mapping[Any, Any], encoder: Encoder | None) -> Any:
     return _table(listed, encoder)
 
 
-def table_of_rows(rows: Iterable[Any], encoder: Encoder | None) -> Any:
-    """Rows as a table; a key that a row lacks is a gap."""
+def table_of_rows(
+    rows: Iterable[Any], encoder: Encoder | None, known: Collection[str] | None = None
+) -> Any:
+    """Rows as a table; a key that a row lacks is a gap.
+
+    ``known``: other keys are left out, and a row needs one that is a column.
+    """
     columns: dict[str, list[Any]] = {}
     for n, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise DataError(f"a dict is expected, got {shorten(row)}", row=n, source="the rows")
+        if known is not None and encoder is not None:
+            row = {name: value for name, value in row.items() if str(name) in known}
+            if not any(str(name) in encoder.kinds for name in row):
+                raise _nothing_known(encoder, n)
         for name, value in row.items():
             values = columns.setdefault(str(name), [])
             values += [None] * (n - len(values))
@@ -67,6 +78,13 @@ def table_of_rows(rows: Iterable[Any], encoder: Encoder | None) -> Any:
     for values in columns.values():
         values += [None] * (n_rows - len(values))
     return _table(columns, encoder)
+
+
+def _nothing_known(encoder: Encoder, row: int) -> DataError:
+    shown = ", ".join(map(repr, list(encoder.kinds)[:12])) + (", ..." * (len(encoder.kinds) > 12))
+    return DataError(
+        f"none of its keys is a column of the model; these are {shown}", source="the rows", row=row
+    )
 
 
 def table_by_position(data: Any, encoder: Encoder) -> Any:
@@ -139,8 +157,53 @@ def is_array(data: Any) -> bool:
     return isinstance(data, np.ndarray) or issparse(data)
 
 
+class Keys(NamedTuple):
+    """What becomes of rows without a key, and of those with a key too many.
+
+    None: as usual. A dict may lack keys ("gap"), and others are left out ("ignore"); a table needs
+    all columns, and no others ("error").
+    """
+
+    missing: str | None = None
+    extra: str | None = None
+
+    def checked(self) -> Keys:
+        """Itself; ValueError where it says something else."""
+        for name, value in self._asdict().items():
+            usual = "gap" if name == "missing" else "ignore"
+            if value not in (None, usual, "error"):
+                raise ValueError(f"{name}={value!r} must be {usual!r}, 'error' or None")
+        return self
+
+    def lacking(self, dicts: bool) -> bool | None:
+        """Whether rows may lack a column; None: what reads them decides."""
+        return (True if dicts else None) if self.missing is None else self.missing == "gap"
+
+    def ignores(self, dicts: bool) -> bool:
+        """Whether columns that the model never had are left out when it predicts."""
+        return dicts if self.extra is None else self.extra == "ignore"
+
+
+USUAL_KEYS = Keys()
+
+
+def are_dicts(data: Any) -> bool:
+    """Whether rows come as dicts, each with keys of its own: one, or a list of them."""
+    if isinstance(data, (list, tuple)):
+        return bool(data) and isinstance(data[0], Mapping)
+    if isinstance(data, Mapping) and not issparse(data):
+        return not any(
+            isinstance(_listed(v), (list, tuple, range, np.ndarray)) for v in data.values()
+        )
+    return isinstance(data, NamedRow)
+
+
 def open_to_predict(
-    data: Any, encoder: Encoder, settings: dict[str, Any], by_group: bool = False
+    data: Any,
+    encoder: Encoder,
+    settings: dict[str, Any],
+    keys: Keys = USUAL_KEYS,
+    by_group: bool = False,
 ) -> Stream:
     """Open rows to predict; the encoder is not changed. ``by_group``: also read their groups.
 
@@ -151,16 +214,22 @@ def open_to_predict(
     """
     from onkel.streams import open_stream
 
-    source = _source(data, encoder)
+    dicts = are_dicts(data)
+    ignores = keys.ignores(dicts)
+    known = {*encoder.kinds, *other_columns(encoder, settings)} if dicts and ignores else None
+    source = _source(data, encoder, known)
+    how = {"dtype": _dtype(source, settings), "lacking": keys.lacking(dicts)}
     group = settings.get("group") if by_group else None
-    reading = reading_to_predict(settings, group=group, dtype=_dtype(source, settings))
+    reading = reading_to_predict(settings, group=group, **how)
     stream = open_stream(source, reading, encoder=copy.deepcopy(encoder))
-    extra = extra_columns(stream.columns, encoder, settings)
+    if keys.missing == "gap" and not dicts and not encoder.kinds.keys() & set(stream.columns):
+        raise missing_column(next(iter(encoder.kinds)), stream.columns, stream.source)
+    extra = [] if ignores else extra_columns(stream.columns, encoder, settings)
     if extra:
         names = ", ".join(map(repr, extra))
         raise DataError(
-            f"the model never had the columns {names}; drop them, or let it learn them first "
-            "(partial_fit)",
+            f"the model never had the columns {names}; drop them, let it learn them first "
+            "(partial_fit), or load it with extra='ignore'",
             source=stream.source,
         )
     return stream
@@ -174,6 +243,7 @@ def open_to_learn(
     target: str | None,
     group: str | None = None,
     time: str | None = None,
+    keys: Keys = USUAL_KEYS,
 ) -> Stream:
     """Open rows to learn. New columns widen a copy of the encoder, ``Stream.encoder``."""
     from onkel.streams import open_stream
@@ -187,6 +257,8 @@ def open_to_learn(
             raise ValueError("the targets of a file are one of its columns: give target=, not y")
     source = _source(data, encoder)
     reading = _as_learned(settings, group=group, time=time, dtype=_dtype(source, settings))
+    if encoder is not None:
+        reading = reading.changed(lacking=keys.lacking(are_dicts(data)))
     how: dict[str, Any] = {}
     if encoder is None:
         reading = reading.changed(statistics=True)
@@ -265,16 +337,18 @@ def _dtype(source: Any, settings: dict[str, Any]) -> str:
     return known
 
 
-def _source(data: Any, encoder: Encoder | None) -> Any:
+def _source(data: Any, encoder: Encoder | None, known: Collection[str] | None = None) -> Any:
     """Data as `onkel.streams.open_stream` takes it: named columns where the model has them."""
     if isinstance(data, NamedRow):
-        return table_of_rows([dict(data.items())], encoder)
-    if isinstance(data, Mapping):
-        return table_of_dict(data, encoder)
+        return table_of_rows([dict(data.items())], encoder, known)
+    if isinstance(data, Mapping) and not issparse(data):
+        return table_of_dict(data, encoder, known)
     if isinstance(data, (list, tuple)) and data and isinstance(data[0], Mapping):
-        return table_of_rows(data, encoder)
+        return table_of_rows(data, encoder, known)
     if not is_array(data):
         return data
+    if isinstance(data, (list, tuple)) and not data:
+        raise NoRowsError("has no rows", source="the rows")
     if encoder is None or encoder.n_vector is not None:
         return data if issparse(data) else np.asarray(data)
     return table_by_position(data, encoder)

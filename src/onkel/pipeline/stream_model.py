@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 
 from onkel import persistence
-from onkel.errors import DataError
+from onkel.errors import DataError, NoRowsError
 from onkel.model.transaction import locked
-from onkel.pipeline.merging import MergeableModel
+from onkel.pipeline.estimator import StreamEstimator
 from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.summary import columns_of, describe, html_table
@@ -21,7 +23,19 @@ if TYPE_CHECKING:
     from onkel.streams import Stream
 
 
-class StreamModel(MergeableModel):
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _where_the_learner_has(name: str) -> Callable[[_Method], _Method]:
+    """A method that a model has only if its learner has that of the name."""
+    return available_if(lambda model: getattr(model.estimator, name))
+
+
+class _NotFittedError(DataError, NotFittedError):
+    """Nothing has been learned, in scikit-learn's class, too."""
+
+
+class StreamModel(StreamEstimator):
     """An online learner together with the preprocessing its stream needs.
 
     For row t, in this order: the running statistics learn x_t and scale it; the learner predicts;
@@ -37,13 +51,17 @@ class StreamModel(MergeableModel):
     position. An error names columns that are missing or that the model never had. The target, and
     columns left out while learning, may be there.
 
+    It is a scikit-learn estimator: ``fit``, ``score``, ``get_params``, ``set_params`` and ``clone``
+    work as everywhere, over frames with text, too (`StreamEstimator`). ``fit`` begins anew with a
+    clone of the learner; ``partial_fit`` goes on.
+
     Use it for raw streams whose columns have different scales. For data that are already scaled,
     use the estimators directly.
 
     Parameters
     ----------
     estimator : estimator
-        A classifier or regressor of onkel. It is learned in place.
+        A classifier or regressor of onkel. ``partial_fit`` learns it in place.
     scaling : {"auto", "standard", "minmax", "none"}, default="auto"
         How the features are scaled. "auto": "none" where the learner scales by itself (``okl``),
         else "standard" with heavy tails drawn in; see :class:`onkel.streams.OnlineScaler`.
@@ -54,6 +72,13 @@ class StreamModel(MergeableModel):
         Turns columns into features, as ``stream.encoder``. By default made from the first rows.
     settings : dict, optional
         JSON-able notes on how the stream was read, kept with the model.
+    missing : {"gap", "error"} or None, default=None
+        What becomes of rows that lack a column: its value is missing, or they are refused. None:
+        "gap" for dicts and JSON lines, "error" for tables. A dict none of whose keys is a column
+        is always refused when it is predicted.
+    extra : {"ignore", "error"} or None, default=None
+        What becomes of columns that the model never had, in rows to predict. None: "ignore" for
+        dicts, "error" for tables. In rows to learn they widen the model.
 
     Attributes
     ----------
@@ -82,6 +107,9 @@ class StreamModel(MergeableModel):
 
     def __repr__(self) -> str:
         return f"StreamModel({self.estimator!r}, n_rows={self.n_rows})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def _repr_html_(self) -> str:
         facts = describe(self)
@@ -209,10 +237,12 @@ class StreamModel(MergeableModel):
             X, lambda rows, groups: self.next_intervals(rows, level, ahead, groups)
         )
 
+    @_where_the_learner_has("predict_proba")
     def predict_proba_next(self, X: Any, ahead: int = 0) -> np.ndarray:
         """Class probabilities (n, n_classes) of the rows that come next; see `predict_next`."""
         return self._over_next(X, lambda rows, groups: self.next_proba(rows, ahead, groups))
 
+    @_where_the_learner_has("decision_function")
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of a classifier.
 
@@ -228,6 +258,7 @@ class StreamModel(MergeableModel):
         """
         return self._over(X, self.decision_features)
 
+    @_where_the_learner_has("predict_proba")
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities: by a logistic or softmax loss, or calibrated (``okl``, ``krls``).
 
@@ -280,7 +311,10 @@ class StreamModel(MergeableModel):
         """
         if target is None and group is None and (told := self._learn_one(X, y)) is not None:
             return told
-        stream = self.open(X, y, target=target, group=group)
+        try:
+            stream = self.open(X, y, target=target, group=group)
+        except NoRowsError:
+            return self._of_no_rows(self.predict_features) if self.n_rows else np.zeros(0)
         before = self.n_rows, self.encoder, dict(self.settings)
         predictions: list[np.ndarray] = []
         try:
@@ -318,11 +352,12 @@ class StreamModel(MergeableModel):
         DataError
             As `predict`.
         """
-        return self.predict(row)[0].item()
+        return _only(self.predict(row)).item()
 
+    @_where_the_learner_has("predict_proba")
     def predict_proba_one(self, row: Mapping[str, Any]) -> dict[Any, float]:
         """Probability of each class for one row, by label; see `predict_proba`."""
-        shares = self.predict_proba(row)[0].tolist()
+        shares = _only(self.predict_proba(row)).tolist()
         return dict(zip(self.classes_.tolist(), shares, strict=True))
 
     def learn_one(self, row: Mapping[str, Any], y: Any = None) -> Any:
@@ -364,10 +399,10 @@ class StreamModel(MergeableModel):
         `Block.times`.
         """
         group = group or self.settings.get("group")
-        stream = open_to_learn(X, y, self.encoder, self.settings, target, group, time)
+        stream = open_to_learn(X, y, self.encoder, self.settings, target, group, time, self.keys)
         named = stream.encoder.n_vector is None
         if self.encoder is None and named and is_fitted(self.estimator):
-            raise DataError(_unnamed(self.estimator), source=stream.source)
+            raise _unnamed(self.estimator, stream.source)
         return stream
 
     def adopt(self, stream: Stream) -> None:
@@ -434,7 +469,7 @@ class StreamModel(MergeableModel):
         if encoder is None:
             return None
         before = encoder.means, encoder.counts, encoder.layout.gaps
-        block = self._one_row.block(row, y, encoder, self.settings)
+        block = self._one_row.block(row, y, encoder, self.settings, self.keys)
         if block is None:
             return None
         n_rows = self.n_rows
@@ -450,27 +485,52 @@ class StreamModel(MergeableModel):
         if self.encoder is None:
             return self._over(X, lambda rows: method(rows, None))
         if "group" not in self.settings:
-            one = self._one_row.features(X, self.encoder, self.settings)
+            one = self._one_row.features(X, self.encoder, self.settings, self.keys)
             if one is not None:
                 return method(one, None)
-        rows = concat(list(open_to_predict(X, self.encoder, self.settings, by_group=True)))
+        try:
+            stream = open_to_predict(X, self.encoder, self.settings, self.keys, by_group=True)
+            rows = concat(list(stream))
+        except NoRowsError:
+            return self._of_no_rows(lambda rows: method(rows, self._any_group()))
         return method(rows.X, rows.groups)
 
     def _over(self, X: Any, method: Callable[[Any], np.ndarray]) -> np.ndarray:
         """Apply a method that takes features to rows in any form."""
         if self.encoder is None:
-            if not is_array(X):
-                raise DataError(_unnamed(self.estimator))
+            if not is_array(X) or not is_fitted(self.estimator):
+                raise _unnamed(self.estimator)
             return method(X)
-        one = self._one_row.features(X, self.encoder, self.settings)
+        one = self._one_row.features(X, self.encoder, self.settings, self.keys)
         if one is not None:
             return method(one)
-        stream = open_to_predict(X, self.encoder, self.settings)
+        try:
+            stream = open_to_predict(X, self.encoder, self.settings, self.keys)
+        except NoRowsError:
+            return self._of_no_rows(method)
         return np.concatenate([method(block.X) for block in stream])
 
+    def _of_no_rows(self, method: Callable[[Any], np.ndarray]) -> np.ndarray:
+        """What a method that takes features gives for no rows: of the right type and shape."""
+        assert self.encoder is not None
+        return method(np.zeros((1, self.encoder.n_features), dtype=np.float32))[:0]
 
-def _unnamed(estimator: Any) -> str:
+    def _any_group(self) -> list[Any] | None:
+        return [""] if "group" in self.settings else None
+
+
+def _unnamed(estimator: Any, source: str | None = None) -> DataError:
+    """The error of a model without names of columns, which were needed."""
     if not is_fitted(estimator):
-        return "the model has learned no rows yet"
+        return _NotFittedError("the model has learned no rows yet", source=source)
     d = estimator.n_features_in_
-    return f"the model learned {d} features without names; give an array of {d} columns"
+    return DataError(
+        f"the model learned {d} features without names; give an array of {d} columns", source=source
+    )
+
+
+def _only(told: np.ndarray) -> Any:
+    """What was told of the one row."""
+    if len(told) != 1:
+        raise DataError(f"one row is expected, a dict of its values; got {len(told)} rows")
+    return told[0]

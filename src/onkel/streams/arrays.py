@@ -10,7 +10,7 @@ import numpy as np
 
 from onkel.columns.encoding import Encoder
 from onkel.columns.notation import is_missing
-from onkel.errors import DataError
+from onkel.errors import DataError, NoRowsError
 from onkel.numerics.arrays import as_values
 from onkel.streams.blocks import Piece
 from onkel.streams.source import Source, piece_rows
@@ -34,7 +34,8 @@ class ArraySource(Source):
         if X.dtype.kind not in "fiub":
             X = _as_numbers(X)
         if not X.shape[0] or not X.shape[1]:
-            raise DataError(f"has no rows or no columns (shape {X.shape})", source=self.name)
+            kind = DataError if X.shape[0] else NoRowsError
+            raise kind(f"has no rows or no columns (shape {X.shape})", source=self.name)
         self.X = X
         self.y = None if y is None else as_target(y, X.shape[0])
         self.n_rows = int(X.shape[0])

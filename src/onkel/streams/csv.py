@@ -12,7 +12,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onkel.columns.encoding import LACKING
 from onkel.columns.failures import missing_column, moved, shorten
 from onkel.errors import DataError
 from onkel.streams.csv_parsing import HEXADECIMAL, NULLS, Layout, as_utf8, read, rows_of
@@ -245,7 +244,7 @@ class CsvSource(TextSource):
 
     def _check_names(self, names: set[str], file: FileRef) -> None:
         """Refuse a later file that lacks the target, or a column that must not be missing."""
-        for column in () if self.missing in LACKING else self.encoder.columns:
+        for column in () if self.lacking else self.encoder.columns:
             if column.name not in names and not column.late:
                 raise missing_column(column.name, self._header.names, file.name, gone=True)
         if self.target is not None and self.target not in names:

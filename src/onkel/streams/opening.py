@@ -154,6 +154,8 @@ def _files(files: list[FileRef], schema: Schema) -> Opened:
         from onkel.streams.tables import ArrowSource
 
         return _table(ArrowSource(files), schema)
+    if kind == "jsonl" and reading.lacking is None:
+        schema.lacking = True
     kinds = schema.kinds if kind == "jsonl" else _as_written(schema)
     options = files, kinds, schema.known_target, schema.reads
     if kind == "jsonl":
@@ -203,6 +205,7 @@ def _table(table: TableSource, schema: Schema) -> Opened:
         if name is not None and name not in table.names:
             raise missing_column(name, table.names, table.name)
     table.missing, table.keep, table.learns = reading.missing, reading.keep, schema.learns
+    table.lacking = bool(schema.lacking)
     table.group, table.time = reading.group, reading.time
     table.mends = reading.bad_values == "missing"
     table.how = reading.written._replace(na_values=encoder.na_values)

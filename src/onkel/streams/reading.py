@@ -76,10 +76,15 @@ class Reading:
         "error", '{"error", "auto", "zero", "mean", "skip"}',
         "What to do with missing values in features. Refuse them, use 0, use the running mean of "
         'the column, or drop the row (which then does not count). With "auto" a missing number '
-        "becomes the running mean, with 1 in an extra feature; missing text is a category. If a "
-        'later file lacks a column, its values are missing with "zero", "mean" and "skip"; the '
-        "other policies refuse the file. Infinite values are always refused. Rows of a table "
-        "without a target are left out and do not count.",
+        "becomes the running mean, with 1 in an extra feature; missing text is a category. "
+        "Infinite values are always refused. Rows of a table without a target are left out and do "
+        "not count.",
+    )  # fmt: skip
+    lacking: bool | None = said(
+        None, "bool, optional",
+        "Whether a later file, or rows for an ``encoder``, may lack a column: its values are then "
+        'missing. By default JSON lines may, and others where ``missing`` is "zero", "mean" or '
+        '"skip".',
     )  # fmt: skip
     bad_values: str = said(
         "error", '{"error", "missing"}',

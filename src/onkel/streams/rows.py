@@ -16,7 +16,7 @@ from onkel.columns.encoding import Encoder
 from onkel.columns.failures import moved, shorten
 from onkel.columns.notation import is_missing, text_of
 from onkel.columns.screening import by_values, without_counts
-from onkel.errors import DataError
+from onkel.errors import DataError, NoRowsError
 from onkel.streams.arrays import as_target
 from onkel.streams.blocks import Piece
 from onkel.streams.schema import Schema
@@ -147,7 +147,7 @@ class RowSource(Source):
         self.once = iterator is rows
         self._head = list(islice(iterator, PEEK_ROWS))
         if not self._head:
-            raise DataError("has no rows", source=self.name)
+            raise NoRowsError("has no rows", source=self.name)
         self._rest: Iterator[Any] | None = iterator
         self.n_rows = len(rows) if isinstance(rows, Sized) and not self.once else None
         self.named = isinstance(self._pair(self._head[0], 0)[0], dict)

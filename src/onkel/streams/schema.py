@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from onkel.columns.column import Column
-from onkel.columns.encoding import FIRST_ROWS, LACKING, Encoder
+from onkel.columns.encoding import FIRST_ROWS, Encoder
 from onkel.columns.failures import missing_column
 from onkel.columns.screening import (
     column_of,
@@ -39,6 +39,10 @@ class Schema:
     ) -> None:
         self.reading, self.encoder = reading, encoder
         self.extend, self.resumes = extend and encoder is not None, resumes
+        #: whether a later file, or a file to predict, may lack a column
+        self.lacking = reading.lacking
+        if self.lacking is None:
+            self.lacking = reading.missing in ("zero", "mean", "skip")
         #: reason for each column that was left out, by name
         self.useless: dict[str, str] = {}
         #: kinds of the columns known beforehand
@@ -59,11 +63,6 @@ class Schema:
             self.known_target = encoder.target if reading.target is None else reading.target
             self._unread -= self.kinds.keys()
             self._only = None if self.extend else set(self.kinds)
-
-    @property
-    def gaps(self) -> bool:
-        """Whether a later file, or a file to predict, may lack a column."""
-        return self.reading.missing in LACKING
 
     @property
     def learns(self) -> bool:
@@ -109,7 +108,7 @@ class Schema:
                 source=source,
             )
         for column in encoder.columns:
-            if column.name not in present and not (column.late or self.gaps):
+            if column.name not in present and not (column.late or self.lacking):
                 raise missing_column(column.name, names, source, gone=True)
         if self.extend:
             left = {*self.reading.exclude, *encoder.kinds, target}

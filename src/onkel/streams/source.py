@@ -14,7 +14,7 @@ from onkel.columns.encoding import FIRST_ROWS, Encoder
 from onkel.columns.failures import missing_column, moved, shorten
 from onkel.columns.notation import Written
 from onkel.columns.values import moments, needed_values, target_values
-from onkel.errors import DataError
+from onkel.errors import DataError, NoRowsError
 from onkel.streams.blocks import Piece
 
 
@@ -123,6 +123,8 @@ class TableSource(Source):
     missing = "error"
     # Whether values that are no numbers or times are gaps.
     mends = False
+    # Whether rows may lack a column.
+    lacking = False
     # Whether new values become features, as in rows to learn from.
     learns = True
     # Columns that are features by default; the others come late.
@@ -145,7 +147,7 @@ class TableSource(Source):
         self._batches: Iterator[Batch] | None = self._read()
         head = next(self._batches, None)
         if head is None:
-            raise DataError("has no rows", source=self.name)
+            raise NoRowsError("has no rows", source=self.name)
         heads = [head, *(self._more_heads(self._batches, head) if self.cut_at_will else ())]
         self.first: Any = _joined([one.table for one in heads])
         self.names = self.names or list(self.first.schema.names)
@@ -264,8 +266,9 @@ class TableSource(Source):
         try:
             bad: Counter[str] | None = Counter() if self.mends else None
             X = self.encoder.encode(
-                part, self.dtype, missing=self.missing, learn=self.learns, bad=bad
-            )
+                part, self.dtype, missing=self.missing, lacking=self.lacking, learn=self.learns,
+                bad=bad,
+            )  # fmt: skip
             self.bad_values.update(bad or ())
         except DataError:
             # a row before the first value may be bad

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 
 from onkel.columns.failures import moved
-from onkel.errors import DataError
+from onkel.errors import DataError, NoRowsError
 from onkel.streams.files import FileRef, joint_name, joint_size
 from onkel.streams.lines import Chunk, line_chunks
 from onkel.streams.reading import Reading
@@ -93,7 +93,7 @@ class TextSource(TableSource):
                 self.done = before + chunk.done
             before += file.size or 0
             if self.lacks and not self.types:
-                raise DataError(self.lacks, source=file.name)
+                raise NoRowsError(self.lacks, source=file.name)
 
     def _tables(self, file: FileRef) -> Iterator[Found]:
         """Chunks of a file, with their tables if they could be parsed beforehand."""
