@@ -147,6 +147,6 @@ def test_rows_wider_than_the_models_are_refused():
     model = StreamModel(make("pa"))
     model.partial_fit(X, (X[:, 0] > 0).astype(int))
     state = model.get_state()
-    state["recent"]["X"] = np.zeros((2, 4), np.float32)
+    state["sample"] |= {"X": np.zeros((2, 4), np.float32), "at": np.arange(2)}
     with pytest.raises(ModelFileError, match="4 columns, and rows have 3"):
         StreamModel.from_state(state)

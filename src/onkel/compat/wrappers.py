@@ -278,6 +278,10 @@ class OverEstimator:
         new = [str(name) for name in self._columns.names[have:]]
         self.model.add_columns(width - have if _names(self.model) is None else new)
 
+    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
+        """Learn one row."""
+        raise NotImplementedError
+
     def _learn_frame(self, X: Any, y: Any) -> None:
         if _holds_text(X):
             # columns come with the values, row by row

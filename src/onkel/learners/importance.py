@@ -37,7 +37,7 @@ def importances(
     score : callable
         Rows (n, d) -> scores (n,) or (n, K).
     X : ndarray of shape (n, d)
-        Rows to differentiate at. With many columns only the last of them are used.
+        Rows to differentiate at. With many columns some of them are used, evenly spaced.
     groups : sequence of integer arrays, optional
         The features of each column; every feature is a column if not given.
 
@@ -46,7 +46,8 @@ def importances(
     ndarray of shape (number of columns,)
     """
     groups = [np.array([j]) for j in range(X.shape[1])] if groups is None else groups
-    X = X[-max(8, _MOST_SCORES // (2 * max(1, len(groups)))) :]
+    most = max(8, _MOST_SCORES // (2 * max(1, len(groups))))
+    X = X[:: -(-len(X) // most)] if len(X) else X
     found = np.zeros(len(groups))
     varies = X.min(axis=0) < X.max(axis=0)
     moved = [k for k, group in enumerate(groups) if varies[group].any()]

@@ -21,7 +21,7 @@ from onkel.errors import MissingModelFileError, ModelFileError
 from onkel.persistence.atomic import write_whole
 from onkel.persistence.contents import class_name, flatten, resolve, unflatten
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Raised when a state changes so that one version of onkel cannot read what another writes."""
 
 _METADATA_KEY = "onkel"

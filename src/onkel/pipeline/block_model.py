@@ -16,14 +16,15 @@ from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import by_group
 from onkel.learners.predictions import Predictions
 from onkel.model.transaction import locked
+from onkel.numerics.arrays import as_dense
 from onkel.persistence.contents import model_of_part, part_of
 from onkel.pipeline.feedback import Feedback
 from onkel.pipeline.inputs import Inputs
 from onkel.pipeline.learning import learn_rows
 from onkel.pipeline.one_row import OneRow
 from onkel.pipeline.rows import Keys
+from onkel.pipeline.sample import SampledRows
 from onkel.pipeline.statistics import (
-    RecentRows,
     RunningStatistics,
     error_bars,
     has_error_bars,
@@ -76,7 +77,7 @@ class BlockModel:
         self.task = "regression" if is_regressor(estimator) else "classification"
         self._inputs = Inputs(encoder, self.task)
         self._statistics = RunningStatistics(scaling, scale_target and self.task == "regression")
-        self._recent = RecentRows()
+        self._sample = SampledRows()
         self._one_row = OneRow()
         self.feedback = Feedback(self.task)
         #: whether columns, scales and the learner's map are fixed
@@ -201,7 +202,12 @@ class BlockModel:
         ndarray of shape (n,)
             Labels, or values in the target's own units.
         """
-        predictions = self.estimator.predict(self._scaled(X))
+        return self.predict_scaled(self.scaled(X))
+
+    @locked
+    def predict_scaled(self, X: Any) -> np.ndarray:
+        """As `predict_features`, for rows that are scaled already."""
+        predictions = self.estimator.predict(X)
         if self.target_scaler is None:
             return predictions
         return self.target_scaler.inverse_transform(predictions)
@@ -212,7 +218,7 @@ class BlockModel:
         if self.task == "regression" and not has_error_bars(self.estimator):
             # what was predicted before learning was the model's own: its errors tell the bounds
             return self.feedback.alone.bounds(self.predict_features(X), level)
-        predictions, std = error_bars(self.estimator, self._scaled(X))
+        predictions, std = error_bars(self.estimator, self.scaled(X))
         bounds = interval(predictions, std, level)
         if self.target_scaler is None:
             return bounds
@@ -240,7 +246,7 @@ class BlockModel:
             Labels, or values in the target's own units.
         """
         more = by_group(self.estimator, groups)
-        predictions = self.estimator.predict_next(self._scaled(X), ahead, **more)
+        predictions = self.estimator.predict_next(self.scaled(X), ahead, **more)
         if self.target_scaler is None:
             return np.asarray(predictions)
         return self.target_scaler.inverse_transform(predictions)
@@ -260,33 +266,39 @@ class BlockModel:
     def next_proba(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
         """Class probabilities (n, n_classes); arguments as of `next_features`."""
         more = by_group(self.estimator, groups)
-        return self.estimator.predict_proba_next(self._scaled(X), ahead, **more)
+        return self.estimator.predict_proba_next(self.scaled(X), ahead, **more)
 
     @locked
     def decision_features(self, X: Any) -> np.ndarray:
         """Scores (n,) or (n, n_classes) of a classifier; X as for `predict_features`."""
-        return self.estimator.decision_function(self._scaled(X))
+        return self.estimator.decision_function(self.scaled(X))
 
     @locked
     def proba_features(self, X: Any) -> np.ndarray:
         """Class probabilities (n, n_classes); X as for `predict_features`."""
-        return self.estimator.predict_proba(self._scaled(X))
+        return self.estimator.predict_proba(self.scaled(X))
 
     @property
     @locked
     def feature_importances_(self) -> np.ndarray:
-        """How much each input column moves the predictions, over the rows learned last.
+        """How much each input column moves the predictions, over rows of the whole stream.
 
         In the order of the model's columns, summing to 1: the mean squared slope of f, in standard
-        deviations of the column (`onkel.learners.importance`). Up to 128 rows are kept for it, but
-        none with more than 131 072 features. Without kept rows all are 0.
+        deviations of the column (`onkel.learners.importance`). Up to 128 of the rows so far are
+        kept for it, each as likely as any other, but none with more than 131 072 features. Without
+        kept rows all are 0.
         """
+        X, groups = self.sampled_by_column()
+        return self.estimator.feature_importances(X, groups) if len(X) else np.zeros(len(groups))
+
+    @locked
+    def sampled_by_column(self) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Rows (n, d) drawn from those learned, scaled, and the features of each input column."""
         d = int(self.estimator.n_features_in_) if is_fitted(self.estimator) else 0
-        groups, X = self._inputs.by_column(d), self._recent.X
+        X, groups = self._sample.X, self._inputs.by_column(d)
         if not len(X):
-            return np.zeros(len(groups))
-        X = self._scaled(csr_matrix(X) if self.scaler.sparse_ else X)
-        return self.estimator.feature_importances(X, groups)
+            return X, groups
+        return as_dense(self.scaled(csr_matrix(X) if self.scaler.sparse_ else X)), groups
 
     @locked
     def get_state(self) -> dict[str, Any]:
@@ -298,7 +310,7 @@ class BlockModel:
             "widening": self._inputs.get_state(),
             "encoder": self.encoder and self.encoder.get_state(),
             "settings": self.settings,
-            "recent": self._recent.get_state(),
+            "sample": self._sample.get_state(),
             "feedback": self.feedback.get_state(),
             **({"keys": self.keys._asdict()} if any(self.keys) else {}),
             **({"map_fixed": True} if self.map_fixed else {}),
@@ -323,11 +335,11 @@ class BlockModel:
         model._statistics.set_state(state)
         known = model.scaler.n_features_in_ if is_fitted(model.scaler) else None
         model._inputs.set_state(state, known)
-        with inside(state, "recent") as recent:
+        with inside(state, "sample") as sample:
             encoder = model.encoder
             widens = encoder is not None and encoder.statistics
-            model._recent.set_state(recent)
-            model._recent.require_width(encoder.n_features if encoder and widens else known)
+            model._sample.set_state(sample)
+            model._sample.require_width(encoder.n_features if encoder and widens else known)
         with inside(state, "feedback") as feedback:
             model.feedback.set_state(feedback)
         named = encoder is not None and encoder.n_vector is None
@@ -349,5 +361,6 @@ class BlockModel:
         # late columns that nothing was learned from are cut; columns that rows lack are 0
         return [*places, *[(-1, 0)] * known][:known], means
 
-    def _scaled(self, X: Any) -> Any:
+    def scaled(self, X: Any) -> Any:
+        """Features as the encoder makes them, as the learner takes them."""
         return self._statistics.transform(self._inputs.now(X), self._inputs.n_late)

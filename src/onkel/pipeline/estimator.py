@@ -148,7 +148,7 @@ class StreamEstimator(BaseEstimator, MergeableModel):
     def _become(self, other: Self) -> None:
         """Take all of another model, which is given up, but its lock."""
         own = {name: value for name, value in vars(other).items() if name != "_lock"}
-        vars(self).update(own)
+        self.__dict__.update(own)
 
     # ---- what scikit-learn asks ----------------------------------------------------------------
 

@@ -17,7 +17,8 @@ from onkel.learners.labels import targets
 from onkel.learners.predictions import Predictions, joined
 from onkel.numerics.arrays import with_zero_columns
 from onkel.pipeline.inputs import Inputs, Segment
-from onkel.pipeline.statistics import RecentRows, RunningStatistics, is_fitted
+from onkel.pipeline.sample import SampledRows
+from onkel.pipeline.statistics import RunningStatistics, is_fitted
 
 
 class Parts(Protocol):
@@ -27,7 +28,7 @@ class Parts(Protocol):
     task: str
     _inputs: Inputs
     _statistics: RunningStatistics
-    _recent: RecentRows
+    _sample: SampledRows
 
     @property
     def n_rows(self) -> int: ...
@@ -61,7 +62,7 @@ def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> P
             if done:
                 error.predictions, error.scores, error.classes = joined(done)
         raise
-    model._recent.add(X)
+    model._sample.add(X)
     return joined(done)
 
 
@@ -127,7 +128,7 @@ def _go_back(model: Parts, before: tuple[Any, Any, int], X: Any, y: np.ndarray, 
             model._statistics.learn_transform(
                 _widened(model, segment.X, segment.late)[0], segment.y
             )
-        model._recent.add(X[:learned])
+        model._sample.add(X[:learned])
     if is_fitted(model.estimator) and is_fitted(model.scaler):
         # columns that began in refused rows stay, without a value
         more = model.estimator.n_features_in_ - model.scaler.n_features_in_

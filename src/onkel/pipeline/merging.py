@@ -61,8 +61,7 @@ class MergeableModel(BlockModel):
         self.estimator.merge(other.estimator, since=None if since is None else since.estimator)
         self._inputs.take_in(other._inputs, None if since is None else since._inputs)
         self.feedback.take_in(other.feedback)
-        if len(other._recent.X):
-            self._recent.add(other._recent.X)
+        self._sample.take_in(other._sample, None if since is None else since._sample)
         return self
 
     def _require_alike(self, other: Any) -> None:

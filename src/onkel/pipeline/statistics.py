@@ -1,8 +1,8 @@
-"""What a model keeps beside its learner: running scales, and the last rows."""
+"""What a model keeps beside its learner: running scales."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -10,44 +10,11 @@ from scipy.special import ndtri
 from onkel.columns.scaling import OnlineScaler, refuse_bad
 from onkel.columns.target_scaling import OnlineTargetScaler, finite_targets
 from onkel.errors import DataError
-from onkel.numerics.arrays import as_dense, with_zero_columns
-from onkel.state import Array, Fields, Sizes, Stateful, inside, require
+from onkel.numerics.arrays import with_zero_columns
+from onkel.state import inside
 
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
-
-
-_MOST_ROWS = 128
-_MOST_NUMBERS = 1 << 17
-
-
-class RecentRows(Stateful):
-    """Up to 128 rows (n, d), fewer where they are wide, none above 131 072 columns."""
-
-    STATE: ClassVar[Fields] = {"X": Array(dtype=np.float32, shape=("n", "d"))}
-
-    def __init__(self) -> None:
-        self.X = np.empty((0, 0), dtype=np.float32)
-
-    def add(self, X: Any) -> None:
-        """Add the next rows (n, d), dense or sparse."""
-        d = X.shape[1]
-        size = min(_MOST_ROWS, _MOST_NUMBERS // max(d, 1))
-        new = X[max(0, X.shape[0] - size) :] if size else X[:0]
-        new = as_dense(new).astype(np.float32) if size else np.empty((0, d), dtype=np.float32)
-        before = self.X
-        if before.shape[1] < d:
-            before = with_zero_columns(before, d - before.shape[1])
-        self.X = np.concatenate([before, new])[-size:] if size else new
-
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
-        """Refuse more rows than are kept."""
-        require(state["X"].size <= _MOST_NUMBERS, "X: holds more rows than are kept")
-
-    def require_width(self, width: int | None) -> None:
-        """Refuse rows that are wider than those that come, if that width is known."""
-        d = self.X.shape[1]
-        require(width is None or d <= width, f"X: has {d} columns, and rows have {width}")
 
 
 def located(

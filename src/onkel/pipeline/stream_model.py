@@ -13,8 +13,10 @@ from sklearn.utils.metaestimators import available_if
 from onkel import persistence
 from onkel.errors import DataError, NoRowsError
 from onkel.model.transaction import locked
+from onkel.numerics.arrays import as_dense
 from onkel.pipeline.estimator import StreamEstimator
-from onkel.pipeline.rows import is_array, left_out, open_to_learn, open_to_predict
+from onkel.pipeline.explanation import Explanation, explained
+from onkel.pipeline.rows import are_dicts, is_array, left_out, open_to_learn, open_to_predict
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.summary import columns_of, describe, html_table
 from onkel.streams.blocks import concat
@@ -333,6 +335,65 @@ class StreamModel(StreamEstimator):
             raise
         # if every row lacks a target, there is no prediction
         return np.concatenate(predictions) if predictions else np.zeros(0)
+
+    @locked
+    def explain(self, row: Any) -> Explanation:
+        """Why one row is predicted so: what each column contributes to its score.
+
+        The columns of rows that the model keeps, up to 128 drawn from all it has learned, are
+        replaced by those of the row, one after the other, in random orders. What the score gains on
+        average is a column's contribution (Shapley values by sampling; the same call gives the same
+        numbers). They add up to the score of the row minus the mean score of the kept rows. They
+        tell how the model uses the columns, not what causes what; columns with the same
+        information share it. As in `predict`, the row stands by itself.
+
+        The score is the value in a regression, and that of the predicted class in a classification:
+        the higher, the more likely.
+
+        Parameters
+        ----------
+        row : dict, or a frame, table or array of one row
+            As `predict` takes it.
+
+        Returns
+        -------
+        onkel.pipeline.explanation.Explanation
+            ``prediction``, ``score``, ``base`` (the mean of the kept rows), ``contributions`` by
+            column, the largest first, ``values``, ``probability``.
+
+        Raises
+        ------
+        DataError
+            As `predict`; or there is not one row, or the model keeps none.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from onkel import KernelRLSRegressor, StreamModel
+        >>> rng = np.random.default_rng(0)
+        >>> X = {"a": rng.normal(size=500), "b": rng.normal(size=500)}
+        >>> model = StreamModel(KernelRLSRegressor()).fit(X, 3 * X["a"] - X["b"])
+        >>> why = model.explain({"a": 1.0, "b": 1.0})
+        >>> {name: round(value, 1) for name, value in why.contributions.items()}
+        {'a': 3.1, 'b': -1.0}
+        >>> round(why.base + sum(why.contributions.values()) - why.score, 9)
+        0.0
+
+        Notes
+        -----
+        Source: Štrumbelj & Kononenko 2014.
+        """
+        X = self._over(row, as_dense)
+        if len(X) != 1:
+            raise DataError(f"one row is explained at a time; got {len(X)} rows")
+        return explained(self, X, self._values(row))
+
+    def _values(self, row: Any) -> dict[str, Any]:
+        """The values of a row by column, where it has names."""
+        if not are_dicts(row) or self.encoder is None:
+            return {}
+        one = row[0] if isinstance(row, (list, tuple)) else row
+        return {str(k): value for k, value in one.items() if str(k) in self.encoder.kinds}
 
     def predict_one(self, row: Mapping[str, Any]) -> Any:
         """Predict one row by itself, as `predict` does.

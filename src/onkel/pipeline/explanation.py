@@ -1,0 +1,95 @@
+"""Why a row was predicted so: what each column contributed to its score."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onkel.errors import DataError
+from onkel.learners.contributions import Score, contributions
+from onkel.numerics.arrays import as_dense
+
+if TYPE_CHECKING:
+    from onkel.pipeline.block_model import BlockModel
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What each column contributed to the prediction of one row; see `StreamModel.explain`.
+
+    Attributes
+    ----------
+    prediction : str, int, float or bool
+        The label, or the value in the target's own units.
+    score : float
+        What is explained: the value, or the score of the predicted class.
+    base : float
+        The mean of the same over a sample of the rows learned.
+    contributions : dict of str to float
+        By column, the largest first; ``base`` and they add up to ``score``, to rounding.
+    values : dict
+        The row's values by column, as far as it has them.
+    probability : float or None
+        Of the predicted class, where the learner gives one.
+    """
+
+    prediction: Any
+    score: float
+    base: float
+    contributions: dict[str, float]
+    values: dict[str, Any]
+    probability: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        width = max(map(len, self.contributions), default=0)
+        lines = [f"{name:<{width}}  {value:+.4g}" for name, value in self.contributions.items()]
+        return "\n".join([f"{self.prediction}: {self.base:.4g} on average, here {self.score:.4g}",
+                          *lines])  # fmt: skip
+
+
+def explained(model: BlockModel, X: np.ndarray, values: dict[str, Any]) -> Explanation:
+    """Explain the prediction of features X (1, d); ``values`` are those of the row."""
+    Z, groups = model.sampled_by_column()
+    if not len(Z):
+        raise DataError(
+            "the model keeps no rows to compare this one with: it has learned none, or rows have "
+            "more than 131 072 features"
+        )
+    label, probability = model.predict_features(X)[0], None
+    score: Score = model.predict_scaled
+    if model.task == "classification":
+        at = int(np.flatnonzero(model.estimator.classes_ == label)[0])
+        score = _of_class(model.estimator, at)
+        if hasattr(model.estimator, "predict_proba"):
+            probability = float(model.proba_features(X)[0, at])
+    row = as_dense(model.scaled(X))
+    shares, base = contributions(score, row[0], Z, groups)
+    names = _names(model, len(groups))
+    told = {names[j]: float(shares[j]) for j in np.argsort(-np.abs(shares), kind="stable")}
+    return Explanation(label.item(), float(score(row)[0]), base, told, values, probability)
+
+
+def _of_class(estimator: Any, at: int) -> Score:
+    """The scores of one class: higher means more likely."""
+
+    def score(X: np.ndarray) -> np.ndarray:
+        scores = np.asarray(estimator.decision_function(X))
+        if scores.ndim == 2:
+            return scores[:, at]
+        # with two classes there is one score, that of the second
+        return scores if at else -scores
+
+    return score
+
+
+def _names(model: BlockModel, n: int) -> list[str]:
+    encoder = model.encoder
+    if encoder is None or encoder.n_vector is not None:
+        return [f"column {j if encoder is None else encoder.column_of(j)}" for j in range(n)]
+    return [column.name for column in encoder.columns]

@@ -1,0 +1,111 @@
+"""A few rows, drawn from the whole stream, that show how a model uses its columns."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from onkel.numerics.arrays import as_dense, with_zero_columns
+from onkel.state import Array, Fields, Sizes, Stateful, Whole, require
+
+_MOST_ROWS = 128
+_MOST_NUMBERS = 1 << 17
+_MASK = (1 << 64) - 1
+
+
+class SampledRows(Stateful):
+    """Up to 128 rows (n, d), each row so far as likely as any other.
+
+    Fewer where they are wide, and none above 131 072 columns. Row t, from 0, has a number u_t that
+    depends on t alone (splitmix64); the rows with the smallest numbers are kept. So the sample does
+    not depend on blocks, and stays uniform where wider rows leave room for fewer.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        The rows, in order.
+    at : ndarray of shape (n,)
+        The number t of each.
+    count : int
+        Rows so far.
+    """
+
+    STATE: ClassVar[Fields] = {
+        "X": Array(dtype=np.float32, shape=("n", "d")),
+        "at": Array(dtype=np.int64, shape=("n",), low=0),
+        "count": Whole(),
+    }
+
+    def __init__(self) -> None:
+        self.X = np.empty((0, 0), dtype=np.float32)
+        self.at = np.empty(0, dtype=np.int64)
+        self.count = 0
+        #: rows with a number of at least this are not kept
+        self._below = 0
+
+    def add(self, X: Any) -> None:
+        """Add the next rows (n, d), dense or sparse."""
+        n, d = X.shape
+        first, self.count = self.count, self.count + n
+        if n == 1 and d == self.X.shape[1] and _number(first) >= self._below:
+            return
+        at = first + np.arange(n)
+        if d == self.X.shape[1]:
+            at = at[_numbers(at) < self._below]
+        if len(at) or d > self.X.shape[1]:
+            self._take(as_dense(X[at - first]).astype(np.float32), at)
+
+    def take_in(self, other: SampledRows, since: SampledRows | None) -> None:
+        """Add the rows of another sample; those before ``since`` are in both."""
+        common = 0 if since is None else since.count
+        new = other.at >= common
+        self.count += other.count - common
+        self._take(other.X[new], other.at[new])
+
+    def _take(self, X: np.ndarray, at: np.ndarray) -> None:
+        """Keep these rows, too, as far as their numbers are among the smallest."""
+        d = max(X.shape[1], self.X.shape[1])
+        X, held = (with_zero_columns(A, d - A.shape[1]) for A in (X, self.X))
+        X, at = np.concatenate([held, X]), np.concatenate([self.at, at])
+        best = np.argsort(_numbers(at), kind="stable")[: _room(d)]
+        best = best[np.argsort(at[best], kind="stable")]
+        self.X, self.at = X[best], at[best]
+        self.state_is_set()
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        """Refuse more rows than are kept."""
+        require(state["X"].size <= _MOST_NUMBERS, "X: holds more rows than are kept")
+        known = not len(state["at"]) or state["at"].max() < state["count"]
+        require(known, "at: names rows that have not come")
+
+    def state_is_set(self) -> None:
+        room = _room(self.X.shape[1])
+        full = len(self.at) >= room
+        self._below = (int(_numbers(self.at).max()) if room else 0) if full else _MASK + 1
+
+    def require_width(self, width: int | None) -> None:
+        """Refuse rows that are wider than those that come, if that width is known."""
+        d = self.X.shape[1]
+        require(width is None or d <= width, f"X: has {d} columns, and rows have {width}")
+
+
+def _room(d: int) -> int:
+    """Rows of d columns to keep."""
+    return min(_MOST_ROWS, _MOST_NUMBERS // max(d, 1))
+
+
+def _number(t: int) -> int:
+    """The number of row t: splitmix64."""
+    z = (t + 1) * 0x9E3779B97F4A7C15 & _MASK
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _MASK
+    return z ^ (z >> 31)
+
+
+def _numbers(t: np.ndarray) -> np.ndarray:
+    """The numbers of rows t (n,)."""
+    z = (t + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
