@@ -11,9 +11,18 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from onkel import ForgetronClassifier, KernelRLSRegressor, StreamModel, distributed, load
-from onkel.distributed.partitions import local_client, parts_of, spread
-from onkel.distributed.tasks import SAMPLED, Plan, learn_sample
+from onkel import (
+    FOGDClassifier,
+    ForgetronClassifier,
+    KernelRLSClassifier,
+    KernelRLSRegressor,
+    StreamModel,
+    distributed,
+    load,
+)
+from onkel.distributed.partitions import FilePart, local_client, parts_of, spread
+from onkel.distributed.predicting import predict_part
+from onkel.distributed.tasks import SAMPLED, Plan, learn_part, learn_sample, merge_parts
 from onkel.errors import DataError, MergeError
 
 PARTS, ROWS = 12, 700
@@ -164,3 +173,86 @@ def test_refusals(folder, client):
         learn(np.zeros((3, 2)), client)
     with pytest.raises(DataError, match="name it with target="):
         distributed.learn(estimator(), folder, client=client)
+
+
+# ---- tasks, without a cluster -------------------------------------------------------------------
+
+
+def in_turn(plan, source):
+    """The model of a source, and the reports of its partitions, by the tasks of a run."""
+    parts = parts_of(source)
+    sample = learn_sample(plan, [part.name for part in parts], [part.data for part in parts])
+    learned = [learn_part(plan, sample, part.name, part.data) for part in parts]
+    whole = merge_parts(sample, *learned)
+    return StreamModel.from_state(whole.state), [part.report for part in learned]
+
+
+def test_an_empty_partition_has_no_rows(rows, tmp_path):
+    full, some = tmp_path / "full", tmp_path / "some"
+    for folder in (full, some):
+        folder.mkdir()
+        for k in (0, 2, 4):
+            pq.write_table(rows.slice(k * ROWS, ROWS), folder / f"{k}.parquet")
+    pq.write_table(rows.slice(0, 0), some / "1.parquet")
+    pq.write_table(rows.slice(0, 0), some / "9.parquet")
+    plan = Plan(estimator(), reading={"target": "y"}, sample_rows=600)
+    expected, _ = in_turn(plan, full)
+    model, reports = in_turn(plan, some)
+    assert [report.n_rows for report in reports].count(0) == 2
+    assert all(report.failure is None for report in reports)
+    assert model.n_rows == expected.n_rows == 3 * ROWS
+    part, report = predict_part(
+        model.get_state(), "1", FilePart(str(some / "1.parquet")), str(tmp_path / "none"),
+        {"keep": (), "proba": False, "skip_bad": False},
+    )  # fmt: skip
+    assert part is None
+    assert (report.n_rows, report.failure) == (0, None)
+
+
+@pytest.mark.parametrize("kind", [KernelRLSClassifier, FOGDClassifier])
+def test_one_class_in_all_partitions_is_learned_as_in_one_process(rows, tmp_path, kind):
+    one_class = rows.set_column(2, "y", pa.array(["only"] * rows.num_rows))
+    for k in range(3):
+        pq.write_table(one_class.slice(k * ROWS, ROWS), tmp_path / f"{k}.parquet")
+    plan = Plan(kind(n_components=20), reading={"target": "y"}, sample_rows=300)
+    model, reports = in_turn(plan, tmp_path)
+    whole = StreamModel(kind(n_components=20)).fit(tmp_path, target="y")
+    assert model.n_rows == whole.n_rows == 3 * ROWS
+    assert model.classes_.tolist() == whole.classes_.tolist() == ["only"]
+    row = {"x": 1.0, "kind": "k1"}
+    assert model.predict(row).tolist() == whole.predict(row).tolist() == ["only"]
+    assert sum(report.n_rows for report in reports) + 300 == 3 * ROWS
+    # a second class that the sample did not have is named, whatever the learner would say
+    mixed = one_class.slice(0, 400).set_column(2, "y", pa.array(["only"] * 399 + ["other"]))
+    pq.write_table(mixed, tmp_path / "3.parquet")
+    sample = learn_sample(plan, ["a"], [FilePart(str(tmp_path / "0.parquet"))])
+    with pytest.raises(DataError, match=r"3.parquet: .*'only', 'other', and the sample"):
+        learn_part(plan, sample, "3.parquet", FilePart(str(tmp_path / "3.parquet")))
+
+
+def test_a_damaged_partition_is_named_in_plain_words(folder, tmp_path):
+    plan = Plan(estimator(), reading={"target": "y"}, sample_rows=600)
+    parts = parts_of(folder)[:2]
+    sample = learn_sample(plan, [part.name for part in parts], [part.data for part in parts])
+    content = (folder / "00.parquet").read_bytes()
+    for name, bad in (("short", content[:200]), ("holes", content[:100] + bytes(4000) + content)):
+        path = tmp_path / f"{name}.parquet"
+        path.write_bytes(bad)
+        with pytest.raises(DataError) as error:
+            learn_part(plan, sample, str(path), FilePart(str(path), (0,)))
+        text = str(error.value)
+        assert text.startswith(f"{path}")
+        assert "is truncated or damaged" in text
+        assert text.isprintable()
+        assert len(text) < 500
+
+
+def test_a_closed_client_is_named(client, folder):
+    other = type(client)(client.scheduler.address)
+    other.close()
+    for call in (
+        lambda: learn(folder, other),
+        lambda: distributed.predict(StreamModel(estimator()), folder, "unused", client=other),
+    ):
+        with pytest.raises(ValueError, match="the Dask client given is closed"):
+            call()

@@ -17,6 +17,7 @@ from onkel.evaluation import prequential, write_html
 from onkel.evaluation.comparison.table import best, summarize
 from onkel.evaluation.curves import line_styles, mean_curve, plot, to_svg
 from onkel.evaluation.formatting import bytes_text, duration, short
+from onkel.evaluation.pictures import importance_picture
 from onkel.evaluation.progress import RunProgress, _Eta
 from onkel.learners import PAClassifier, PARegressor
 
@@ -246,3 +247,12 @@ def test_units():
     assert bytes_text(3.2e9) == "3.2 GB"
     assert duration(3.14159) == "3.1 s"
     assert duration(3725) == "62 min 05 s"
+
+
+def test_the_picture_of_importance_drops_no_column():
+    shares = np.arange(30.0)[::-1] / np.arange(30.0).sum()
+    figure = importance_picture([f"c{k}" for k in range(30)], shares)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == [f"c{k}" for k in range(20)] + ["10 other columns"]
+    drawn = sum(bar.get_width() for bar in figure.axes[0].patches)
+    assert drawn == pytest.approx(100.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import time
 
@@ -17,6 +18,7 @@ import onkel
 from onkel.algorithms import make
 from onkel.cli import app
 from onkel.pipeline import StreamModel
+from onkel.pipeline.sample import SampledRows
 from onkel.streams import Block
 
 RNG = np.random.default_rng(0)
@@ -61,7 +63,7 @@ def test_it_is_that_of_the_gradient_where_f_is_linear():
     np.testing.assert_allclose(found, same, atol=1e-3)
 
 
-def test_a_model_keeps_its_last_rows_whatever_the_blocks(tmp_path):
+def test_a_model_keeps_rows_of_the_whole_stream_whatever_the_blocks(tmp_path):
     y = SIGNAL > 0
     found = []
     for size in (1, 50, 1500):
@@ -70,13 +72,80 @@ def test_a_model_keeps_its_last_rows_whatever_the_blocks(tmp_path):
         for i in range(0, 1500, size):
             model.learn(Block(X[i : i + size], y[i : i + size], i))
         found.append(model.feature_importances_)
-        np.testing.assert_array_equal(model.get_state()["recent"]["X"], X[-128:])
+        kept = model.get_state()["sample"]
+        assert kept["count"] == 1500
+        np.testing.assert_array_equal(kept["X"], X[kept["at"]])
+        assert np.histogram(kept["at"], 5, (0, 1500))[0].min() > 12
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
     model.save(tmp_path / "m.onkel")
     np.testing.assert_array_equal(
         onkel.load(tmp_path / "m.onkel").feature_importances_, model.feature_importances_
     )
+
+
+def test_columns_of_a_sorted_file_have_the_importance_of_the_shuffled_one():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"station": np.repeat([f"s{k}" for k in range(5)], 400)})
+    frame["sun"] = (frame["station"] < "s3") * rng.normal(size=2000)
+    y = 3 * (frame["station"] == "s1") + frame["sun"]
+    order = rng.permutation(2000)
+    in_order = StreamModel(make("krls", "regression")).fit(frame, y).feature_importances_
+    shuffled = StreamModel(make("krls", "regression")).fit(frame.loc[order], y[order])
+    np.testing.assert_allclose(in_order, shuffled.feature_importances_, atol=0.1)
+    assert in_order.min() > 0.1
+
+
+def test_each_row_is_kept_as_often_as_any_other():
+    times, kept = np.zeros(1000), SampledRows()
+    # of many streams, each continuing where the last one ended in the order of its numbers
+    for k in range(300):
+        kept = SampledRows()
+        kept.count = 1000 * k
+        kept.add(np.zeros((1000, 1), np.float32))
+        times[kept.at - 1000 * k] += 1
+    assert times.sum() == 300 * 128
+    low, high = times[:500].sum(), times[500:].sum()
+    assert abs(low - high) < 4 * np.sqrt(300 * 128)
+    assert times.max() < 75
+
+
+@pytest.mark.parametrize("cut", [1, 7, 400])
+def test_the_sample_does_not_depend_on_blocks_or_on_when_rows_got_wider(cut):
+    whole, parts = SampledRows(), SampledRows()
+    narrow = X[:400, :4].copy()
+    whole.add(narrow)
+    for a in range(0, 400, cut):
+        parts.add(narrow[a : a + cut])
+    wide = np.ones((300, 2048), np.float32)
+    whole.add(wide)
+    for a in range(0, 300, cut):
+        parts.add(csr_matrix(wide[a : a + cut]))
+    assert len(whole.X) == 64
+    for name, value in whole.get_state().items():
+        np.testing.assert_array_equal(parts.get_state()[name], value)
+    other = SampledRows()
+    other.set_state(whole.get_state())
+    other.add(wide)
+    whole.add(wide)
+    np.testing.assert_array_equal(other.at, whole.at)
+
+
+def test_a_merged_sample_is_of_the_rows_of_both():
+    def sample(n, value, begun=None):
+        made = copy.deepcopy(begun) if begun else SampledRows()
+        made.add(np.full((n, 1), value, np.float32))
+        return made
+
+    since = sample(1000, 0.0)
+    one, two = sample(1000, 1.0, since), sample(2000, 2.0, since)
+    one.take_in(two, since)
+    assert one.count == 4000
+    assert len(one.X) == 128
+    counts = [int((value == one.X).sum()) for value in (0.0, 1.0, 2.0)]
+    assert 15 < counts[0] < 55
+    assert 15 < counts[1] < 55
+    assert 40 < counts[2] < 90
 
 
 def test_rows_that_are_sparse_or_wide():
@@ -89,7 +158,7 @@ def test_rows_that_are_sparse_or_wide():
     vast = csr_matrix(([1.0, 2.0], ([0, 1], [0, 199_999])), shape=(2, 200_000))
     model = StreamModel(make("pa"), scaling="none")
     model.partial_fit(vast.astype(np.float32), np.array([0, 1]))
-    assert model.get_state()["recent"]["X"].size == 0
+    assert model.get_state()["sample"]["X"].size == 0
     assert not model.feature_importances_.any()
 
 

@@ -14,7 +14,18 @@ import typer
 from typer.core import TyperGroup
 
 from onkel._version import __version__
-from onkel.cli import algorithms, compare, datasets, demo, export, info, live, predict, tune
+from onkel.cli import (
+    algorithms,
+    compare,
+    datasets,
+    demo,
+    explain,
+    export,
+    info,
+    live,
+    predict,
+    tune,
+)
 from onkel.cli.console import Notes, complain, fail, say_warnings
 from onkel.cli.guarded import UnwrittenError, guard_streams
 from onkel.cli.learn import learn
@@ -86,6 +97,7 @@ app = typer.Typer(
 )
 app.command()(learn)
 app.command()(predict.predict)
+app.command()(explain.explain)
 app.command()(live.live)
 app.command()(info.info)
 app.command()(export.export)

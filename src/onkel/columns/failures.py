@@ -46,6 +46,19 @@ def shorten(value: Any, width: int = 60) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
+def words_of(error: Exception) -> str:
+    """What an error of another library says, on one line; its type where that is no text."""
+    texts = all(isinstance(part, str) for part in error.args)
+    text = " ".join((" ".join(error.args) if texts else str(error)).split())
+    name = type(error).__name__
+    return shorten(text, 200)[1:-1] if text and text.isprintable() else name
+
+
+def damaged(error: Exception) -> str:
+    """The message for a file that a library cannot read."""
+    return f"is truncated or damaged: {words_of(error)}; write the file anew"
+
+
 def misfit(value: Any, wanted: str) -> str:
     """The message for a value where a number, a time or the like is expected.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from onkel.columns.failures import damaged
 from onkel.errors import DataError
 from onkel.streams.files import FileRef, find_files, find_format
 
@@ -32,7 +34,13 @@ class FilePart:
 
         file = pq.ParquetFile(self.path)
         batches = file.iter_batches(row_groups=list(self.row_groups), batch_size=32_768)
-        return pa.RecordBatchReader.from_batches(file.schema_arrow, batches)
+        return pa.RecordBatchReader.from_batches(file.schema_arrow, self._guarded(batches))
+
+    def _guarded(self, batches: Iterator[Any]) -> Iterator[Any]:
+        try:
+            yield from batches
+        except Exception as error:
+            raise DataError(damaged(error), source=self.path) from None
 
 
 @dataclass(frozen=True)
@@ -163,6 +171,12 @@ def client_or_default(client: Any) -> Any:
     """The client given, or the one that was started last."""
     found = dask().distributed
     if client is not None:
+        status = getattr(client, "status", "running")
+        if status in ("closed", "closing"):
+            raise ValueError(
+                f"the Dask client given is {status} and takes no more work: start another, "
+                "client = dask.distributed.Client(...), or learn inside its 'with'"
+            )
         return client
     try:
         return found.default_client()

@@ -10,6 +10,7 @@ from typing import Any
 from onkel.distributed.partitions import FilePart, client_or_default, dask, parts_of
 from onkel.distributed.reports import PartReport, Predicted
 from onkel.distributed.tasks import CANNOT_BE_READ, unreadable
+from onkel.errors import NoRowsError
 from onkel.metrics import Score
 from onkel.persistence.atomic import atomic_file
 from onkel.pipeline import StreamModel
@@ -95,6 +96,8 @@ def predict_part(
     score = Score(model.task)
     try:
         rows = _write(model, data, path, score, how["keep"], how["proba"])
+    except NoRowsError:
+        return None, PartReport(name, 0, {}, time.perf_counter() - began)
     except CANNOT_BE_READ as error:
         if not how["skip_bad"]:
             raise unreadable(name, error) from None

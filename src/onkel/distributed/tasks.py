@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from onkel.columns.encoding import Encoder
+from onkel.columns.failures import damaged
 from onkel.distributed.partitions import FilePart
 from onkel.distributed.reports import PartReport
-from onkel.errors import DataError
+from onkel.errors import DataError, NoRowsError
 from onkel.metrics import Score
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
@@ -100,6 +101,9 @@ class Plan:
             try:
                 stream = self.first(data) if known is None else self._next(data, model)
                 own = list(_first_rows(stream, wanted)) if wanted else []
+            except NoRowsError:
+                taken.append(0)
+                continue
             except CANNOT_BE_READ as error:
                 if not self.skip_bad:
                     raise unreadable(name, error) from None
@@ -133,7 +137,9 @@ CANNOT_BE_READ = _cannot_be_read()
 
 def unreadable(name: str, error: Exception) -> DataError:
     """The error of a partition, with its name."""
-    text = str(error)
+    # of files, in words of our own
+    ours = isinstance(error, DataError | OSError)
+    text = str(error) if ours else damaged(error)
     where = "" if text.startswith(name) else f"{name}: "
     return DataError(f"{where}{text}. To leave such partitions out: skip_bad=True "
                      "(--skip-bad-partitions)")  # fmt: skip
@@ -206,7 +212,8 @@ def learn_sample(plan: Plan, names: list[str], heads: list[Any]) -> Sample:
         # before the first label nothing can be predicted
         first = int(a == 0)
         score.add(np.asarray(block.y)[first:], predictions[first:])
-    model.fix_map()
+    if not _one_class(model):
+        model.fix_map()
     seconds = time.perf_counter() - began
     report = PartReport("sample", rows.n_rows, score.sums, seconds, n_scored=score.n_rows)
     return Sample(model.get_state(), dict(zip(names, taken, strict=True)), report)
@@ -231,6 +238,14 @@ def learn_part(
     try:
         for block in plan.to_learn(data, model, sample.taken.get(name, 0)):
             score.add(block.y, model.predictions_then_learn(block, name).predictions)
+        if not (model.map_fixed or _one_class(model)):
+            classes = ", ".join(map(repr, model.classes_.tolist()))
+            raise DataError(
+                f"{name}: has rows of the classes {classes}, and the sample, which tells the "
+                "classes, has one only: take a larger sample (sample_rows=)"
+            )
+    except NoRowsError:
+        return LearnedPart(known, _report(name, score, began))
     except CANNOT_BE_READ as error:
         if not plan.skip_bad:
             raise unreadable(name, error) from None
@@ -248,9 +263,18 @@ def merge_parts(sample: Sample, *parts: LearnedPart) -> LearnedPart:
         return LearnedPart(states[0] if states else None, report, spent)
     since = StreamModel.from_state(sample.state)
     merged = StreamModel.from_state(states[0])
-    for state in states[1:]:
-        merged.merge(StreamModel.from_state(state), since=since)
+    for other in map(StreamModel.from_state, states[1:]):
+        if since.map_fixed:
+            merged.merge(other, since=since)
+        else:
+            # of one class there is nothing to add up but the rows
+            merged.estimator.n_rows_ += other.n_rows - since.n_rows
     return LearnedPart(merged.get_state(), report, spent + time.perf_counter() - began)
+
+
+def _one_class(model: StreamModel) -> bool:
+    """Whether a classifier knows one class only: it then has no map to fix."""
+    return model.task == "classification" and len(model.classes_) < 2
 
 
 def next_sample(sample: Sample, merged: LearnedPart) -> Sample:

@@ -52,14 +52,18 @@ def windows_picture(metric: Metric, details: dict[str, Any], changes: Sequence[i
 
 
 def importance_picture(names: Sequence[str], shares: Sequence[float]) -> Figure:
-    """Bars of the columns that move the predictions most."""
-    order = np.argsort(-np.asarray(shares), kind="stable")[:_MOST_BARS]
-    figure, axes = _axes((8.0, 0.7 + 0.27 * len(order)))
+    """Bars of the columns that move the predictions most, and one of all others together."""
+    order = np.argsort(-np.asarray(shares), kind="stable")
+    order, rest = order[:_MOST_BARS], order[_MOST_BARS:]
     labels = [_cut(str(names[i])) for i in order]
     values = 100 * np.asarray(shares)[order]
-    bars = axes.barh(range(len(order)), values, color=_BLUE, height=0.65)
+    if len(rest):
+        labels.append(f"{len(rest):,} other columns")
+        values = np.append(values, 100 * np.asarray(shares)[rest].sum())
+    figure, axes = _axes((8.0, 0.7 + 0.27 * len(labels)))
+    bars = axes.barh(range(len(labels)), values, color=_BLUE, height=0.65)
     axes.bar_label(bars, [f"{value:.1f} %" for value in values], padding=4, fontsize=9)
-    axes.set_yticks(range(len(order)), labels)
+    axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.15 * max(float(values.max(initial=0.0)), 1e-9))
     axes.xaxis.set_visible(False)

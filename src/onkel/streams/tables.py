@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from onkel.columns.arrow import FAILURES, as_floats, check_names, check_texts
-from onkel.columns.failures import shorten
+from onkel.columns.failures import damaged, words_of
 from onkel.errors import DataError
 from onkel.streams.blocks import Piece
 from onkel.streams.files import FileRef, joint_name
@@ -70,10 +70,7 @@ def _guarded(step: Callable[[], T], file: FileRef, rows: int | None) -> T:
     except DataError:
         raise
     except Exception as error:
-        text = shorten(" ".join(str(error).split()) or type(error).__name__, 200)[1:-1]
-        raise DataError(
-            f"is truncated or damaged: {text}; write the file anew", source=file.name, row=rows
-        ) from None
+        raise DataError(damaged(error), source=file.name, row=rows) from None
 
 
 class ParquetSource(_Files):
@@ -183,8 +180,7 @@ class FrameSource(TableSource):
         except DataError:
             raise
         except (pa.ArrowException, ValueError, TypeError, IndexError, OSError) as error:
-            texts = all(isinstance(part, str) for part in error.args)
-            text = " ".join((" ".join(error.args) if texts else str(error)).split())
+            text = words_of(error)
             where = rows or None  # an error before the first row is not about a row
             raise DataError(f"cannot be read: {text}", source=self.name, row=where) from None
 

@@ -1,0 +1,103 @@
+"""``onkel explain``: why a saved model predicts a row as it does."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from onkel.cli import options
+
+_Row = Annotated[
+    str, typer.Argument(metavar="ROW", help="The row as a JSON object, or a file that has it.")
+]
+_Number = Annotated[
+    int, typer.Option("--row", "-n", min=1, help="Which row of the file, counted from 1.")
+]
+
+
+def explain(
+    model: options.Model, row: _Row, number: _Number = 1, as_json: options.Json = False
+) -> None:
+    """Show why a row is predicted so: what each column contributes to its score.
+
+    The contributions and the mean score of rows the model has learned add up to the row's score.
+
+    Example: onkel explain flights.onkel new.csv --row 17
+    """
+    from onkel.cli.console import print_json
+    from onkel.cli.learn.continuing import load_with_columns
+
+    loaded = load_with_columns(model)[0]
+    why = loaded.explain(_row(loaded, row, number))
+    columns = [
+        {"column": name, "value": why.values.get(name), "contribution": share}
+        for name, share in why.contributions.items()
+    ]
+    found = {"prediction": why.prediction, "probability": why.probability, "score": why.score,
+             "mean_score": why.base, "columns": columns}  # fmt: skip
+    if as_json:
+        print_json(found)
+    else:
+        _show(found, loaded)
+
+
+def _row(model: Any, given: str, number: int) -> dict[str, Any]:
+    """A row by the names of its columns: the JSON object, or a row of a file."""
+    if not given.lstrip().startswith(("{", "[")):
+        return _row_of_file(model, given, number)
+    try:
+        row = json.loads(given)
+    except ValueError as error:
+        raise ValueError(f"the row is no JSON object ({error})") from None
+    if not isinstance(row, dict):
+        raise ValueError("the row is no JSON object; such is '{\"distance\": 800}'")
+    return row
+
+
+def _row_of_file(model: Any, path: str, number: int) -> dict[str, Any]:
+    from onkel.pipeline.rows import reading_to_predict
+    from onkel.streams import open_stream
+
+    encoder, reading = model.encoder, reading_to_predict(model.settings)
+    there = open_stream(path, reading, encoder=encoder).columns
+    kept = [name for name in there if name in encoder.kinds]
+    stream, before = open_stream(path, reading.changed(keep=kept), encoder=encoder), 0
+    for block in stream:
+        columns = stream.kept(block.n_rows)
+        if number <= before + block.n_rows:
+            at = number - before - 1
+            return {name: values[at].as_py() for name, values in columns.items()}
+        before += block.n_rows
+    raise ValueError(f"{path}: has {before:,} rows; --row {number} is none of them")
+
+
+def _show(found: dict[str, Any], model: Any) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from onkel.cli.console import stdout
+
+    label, share = found["prediction"], found["probability"]
+    if model.task == "regression":
+        what, mean = f"{label:.6g}", "prediction"
+    else:
+        what = f"{label}" + ("" if share is None else f" ({100 * share:.1f} %)")
+        mean = f"score of {label!r}"
+    title = f"{model.encoder.target or 'prediction'}: {what}"
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=Text(title), title_justify="left")
+    for name in ("column", "value"):
+        table.add_column(name, overflow="fold")
+    table.add_column("contribution", justify="right")
+    table.add_column("")
+    most = max((abs(column["contribution"]) for column in found["columns"]), default=0.0) or 1.0
+    table.add_row(f"mean of rows learned: {mean}", "", f"{found['mean_score']:.4g}", "")
+    for column in found["columns"]:
+        value, size = column["contribution"], abs(column["contribution"]) / most
+        shown = "" if column["value"] is None else str(column["value"])
+        bar = Text("█" * round(12 * size), style="green" if value > 0 else "red")
+        table.add_row(Text(column["column"]), Text(shown), f"{value:+.4g}", bar)
+    table.add_row("they add up to the row's", "", f"{found['score']:.4g}", "")
+    stdout().print(table)
