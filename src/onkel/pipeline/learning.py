@@ -47,7 +47,7 @@ def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> P
                 told = learn_rows(model, X[head], y[head], late, own)
                 error.predictions, error.scores, error.classes = told
             raise error
-    before = model._inputs.mark(X), model._statistics.get_state(), model.n_rows
+    before = model._inputs.mark(X), model._statistics.mark(), model.n_rows
     done: list[Predictions] = []
     try:
         for segment in model._inputs.learn(X, y, late):
@@ -121,7 +121,7 @@ def _go_back(model: Parts, before: tuple[Any, Any, int], X: Any, y: np.ndarray, 
     """
     inputs, statistics, n_rows = before
     learned = model.n_rows - n_rows
-    model._statistics.set_state(statistics)
+    model._statistics.go_back(statistics)
     model._inputs.go_back(inputs)
     if learned:
         for segment in model._inputs.learn(X[:learned], y[:learned], late):

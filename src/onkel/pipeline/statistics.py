@@ -144,6 +144,21 @@ class RunningStatistics:
         if 0 < new <= late:
             self.scaler.add_columns(new)
 
+    def mark(self) -> list[tuple[Any, dict[str, Any]]]:
+        """What :meth:`go_back` needs to undo the learning of rows."""
+        scalers = (self.scaler, self.target_scaler)
+        return [
+            (own, {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in vars(own).items()})
+            for own in scalers
+            if own is not None
+        ]
+
+    def go_back(self, mark: list[tuple[Any, dict[str, Any]]]) -> None:
+        """Forget what was learned since the mark."""
+        for own, held in mark:
+            vars(own).clear()
+            vars(own).update(held)
+
     def get_state(self) -> dict[str, Any]:
         """A copy of both, as nested dicts of arrays and scalars."""
         target = self.target_scaler
