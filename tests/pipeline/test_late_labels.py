@@ -19,6 +19,7 @@ from onkel import (
     OnlineKernelRegressor,
     StreamModel,
     load,
+    make,
 )
 from onkel.errors import DataError, ModelFileError
 
@@ -295,3 +296,12 @@ def test_rows_with_more_or_fewer_columns_wait_in_a_file(tmp_path):
     found.learn(2, 1.0)
     assert found.model.encoder.kinds == {"a": "number", "new": "number"}
     assert found.oldest == 1
+
+
+def test_a_row_that_waited_while_a_column_came_has_a_gap_there():
+    late = LateLabels(StreamModel(make("pa", task="regression")))
+    late.predict(1, {"a": 1.0})
+    late.predict(2, {"a": 2.0, "b": 5.0})
+    late.learn(2, 3.0)
+    late.learn(1, 4.0)
+    assert late.model.n_rows == 2

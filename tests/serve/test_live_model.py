@@ -224,3 +224,82 @@ def test_a_regressor_answers_with_intervals():
     answer = live.take({"id": 1, "a": 1.5})
     low, high = answer["interval"]
     assert low < answer["prediction"] < high
+
+
+def _events(seed, n=400):
+    """Bursts of rows, labels and rows with labels; some bad, doubled, unknown or cut short."""
+    rng = np.random.default_rng(seed)
+    rows, labels = _messy(seed)
+    events, waiting = [], []
+    while len(events) < n:
+        for _ in range(int(rng.integers(1, 30))):
+            k = int(rng.integers(len(rows)))
+            id, kind = (
+                len(events),
+                int(rng.integers(3)) if rng.random() < 0.1 else len(events) // 40,
+            )
+            if kind % 3 == 0:
+                events.append({"id": id, **rows[k]})
+                waiting.append((id, labels[k]))
+            elif kind % 3 == 1 and waiting:
+                own, y = waiting.pop(int(rng.integers(len(waiting))))
+                events.append({"id": own, "y": y})
+            else:
+                events.append({"id": id, **rows[k], "label": labels[k]})
+            if rng.random() < 0.05:
+                bad = [{"id": 0, "y": 1.0}, {"id": 10**6, "y": 1.0}, dict(events[-1]), {"id": id},
+                       {"id": id, "x": [1]}, {**events[-1], "label": None}, {"id": None, "x": 1.0},
+                       {**events[-1], "id": -id, "label": math.nan}, {**events[-1], "new": 3.0},
+                       {**events[-1], "id": 0.5}, {"id": events[0]["id"], "y": None}]  # fmt: skip
+                events.append(bad[int(rng.integers(len(bad)))])
+    return events
+
+
+def _near(a, b):
+    """Whether two answers or states are equal but for the last digits."""
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_near(a[name], b[name]) for name in a)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(_near, a, b))
+    if isinstance(a, float | np.ndarray) and np.asarray(a).dtype.kind == "f":
+        return np.shape(a) == np.shape(b) and np.allclose(a, b, 1e-9, 1e-9, equal_nan=True)
+    return np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("level", [0.0, 0.9])
+@pytest.mark.parametrize("most", [100_000, 20])
+def test_events_that_came_together_are_taken_as_one_by_one(seed, level, most):
+    events = _events(seed)
+    both, rng = [], np.random.default_rng(seed)
+    for whole in (True, False):
+        said = []
+        learner = onkel.make("pa", task="regression", dtype="float64")
+        model = StreamModel(learner, settings={"missing": "auto", "dtype": "float64"})
+        live = LiveModel(model, target="label", level=level, most=most, say=said.append)
+        answers, start = [], 0
+        while start < len(events):
+            part = events[start : start + (int(rng.integers(1, 90)) if whole else 1)]
+            start += len(part)
+            answers += live.take_all(part) if whole else [live.take(part[0])]
+        state = model.get_state()
+        # means of the numbers that are there from the start; others have no gaps to fill
+        state["encoder"]["means"] = state["encoder"]["means"][:2]
+        del state["encoder"]["counts"]
+        both.append((answers, said, live.report(), live.late.get_waiting(), state))
+    for found, wanted in zip(*both, strict=True):
+        assert _near(found, wanted)
+    assert both[0][2]["labels"] > 100
+
+
+def test_rows_in_a_burst_have_probabilities():
+    live = LiveModel(_new("classification", "krls"), target="label", say=pytest.fail)
+    rows, labels = _messy(0, task="classification", late=9)
+    for row, y in zip(rows[:60], labels, strict=False):
+        live.take({**row, "label": y})
+    found = list(live.take_all([{"id": t, **row} for t, row in enumerate(rows[60:80])]))
+    for t, answer in enumerate(found):
+        row = dict.fromkeys(live.model.encoder.kinds) | rows[60 + t]
+        wanted = live.model.predict_proba_next(row, t)[0].tolist()
+        assert list(answer["probabilities"].values()) == pytest.approx(wanted, abs=1e-6)
+        assert answer["model_rows"] == 60

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -132,6 +132,29 @@ class LateLabels:
         return predicted
 
     @locked
+    def predict_all(self, ids: Sequence[Any], rows: Sequence[dict[str, Any]]) -> list[Any]:
+        """Predict rows of a `StreamModel` in order, as one block, and keep them; see `predict`.
+
+        There must be room for all of them, and none may belong to a group.
+
+        Raises
+        ------
+        DataError
+            As from `predict`. Then no row is kept.
+        """
+        if self.n_waiting + len(rows) > self.most:
+            raise DataError(f"{len(rows):,} rows are more than wait: most={self.most:,}")
+        for k, id in enumerate(ids):
+            check_id(id)
+            if id in self._waiting or id in ids[:k]:
+                raise DataError(f"id {id!r}: a row with this id waits for its label already")
+        model, ahead = self.model, self._waiting.ahead(None)
+        predicted = model.predict_next([_known(x, model) for x in rows], ahead).tolist()
+        for id, x, own in zip(ids, rows, predicted, strict=True):
+            self._waiting.add(id, Waiting(dict(x), None, own))
+        return list(predicted)
+
+    @locked
     def predict_proba(self, x: Any, group: Any = None) -> np.ndarray | None:
         """Class probabilities (n_classes,) of a row that comes next, which is not kept.
 
@@ -179,9 +202,35 @@ class LateLabels:
                 f"most={self.most:,} rows were)"
             )
         more = by_group(self.model, None if row.group is None else [row.group])
-        self.model.partial_fit(row.x, [y], **more)
+        self.model.partial_fit(_complete(row.x, self.model), [y], **more)
         self._waiting.take(id)
         return row.predicted
+
+    @locked
+    def learn_all(self, ids: Sequence[Any], y: Sequence[Any]) -> None:
+        """Learn the rows of ids, which are dicts, in this order and as one block; see `learn`.
+
+        Raises
+        ------
+        DataError
+            As from `learn`. The rows before the bad one are learned and wait no more.
+        """
+        rows = [self._waiting.get(id) for id in ids]
+        if None in rows or len(set(ids)) < len(ids):
+            raise DataError("each id must be that of a row that waits, and come once")
+        before = self.model.n_rows
+        try:
+            self.model.partial_fit(
+                [_complete(row.x, self.model) for row in rows if row is not None], list(y)
+            )
+        finally:
+            for id in ids[: self.model.n_rows - before]:
+                self._waiting.take(id)
+
+    def prediction(self, id: Any) -> Any:
+        """What was predicted for the row of an id that waits; None if none waits."""
+        row = self._waiting.get(id)
+        return None if row is None else row.predicted
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and the rows that wait to one file; `onkel.load` reads it.
@@ -262,6 +311,14 @@ def _known(x: Any, model: StreamModel) -> Any:
         return x
     new = extra_columns(x, encoder, model.settings)
     return {name: value for name, value in x.items() if name not in new} if new else x
+
+
+def _complete(x: Any, model: Any) -> Any:
+    """A row that waited, with gaps for the columns that came after it."""
+    encoder = model.encoder if isinstance(model, StreamModel) else None
+    if encoder is None or not isinstance(x, dict):
+        return x
+    return {name: None for name in encoder.kinds if name not in x} | x
 
 
 def _copied(x: Any, model: Any) -> Any:

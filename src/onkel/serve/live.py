@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from onkel import persistence
 from onkel.columns.failures import shorten
 from onkel.errors import DataError, ModelFileError
 from onkel.pipeline import LateLabels, StreamModel
+from onkel.serve.runs import bounds, take_all
 from onkel.serve.score import LiveScore
 
 # Ids of rows that wait no more, to tell a label that came twice from one of no row.
@@ -114,7 +117,7 @@ class LiveModel:
         """
         x = {str(name): value for name, value in event.items()}
         id = x.pop(self.id, None)
-        if x and x.keys() <= self._label_names():
+        if x and x.keys() <= self.label_names():
             self._label(id, next(iter(x.values())))
             return None
         y = x.pop(self.target, None)
@@ -122,6 +125,75 @@ class LiveModel:
             return self._row(id, x, y)
         except _ERRORS as error:
             return self.refuse(id, str(error))
+
+    def take_all(self, events: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any] | None]:
+        """Take events that came together, in their order; what `take` returns for each of them.
+
+        Rows, or labels, that follow one another are one block for the model, which is faster.
+        """
+        return take_all(self, events)
+
+    def learn_labels(self, ids: list[Any], labels: list[Any]) -> int:
+        """Learn the labels of rows that wait as one block; how many were learned."""
+        good = 0
+        while good < len(labels) and not _is_no_label(labels[good]):
+            good += 1
+        waited = [self.late.prediction(id) for id in ids]
+        with suppress(*_ERRORS):
+            self.late.learn_all(ids[:good], labels[:good])
+        done = next((k for k, id in enumerate(ids) if id in self.late), len(ids))
+        for id, y, predicted in zip(ids[:done], labels, waited, strict=False):
+            self._learned(id, y, predicted, self._known.pop(id, 0))
+        return done
+
+    def learn_rows(self, ids: list[Any], rows: list[Any], labels: list[Any]) -> list[Any]:
+        """Predict, then learn rows with their labels as one block; the answers."""
+        model, before, known = self.model, self.model.n_rows, self.score.n_labels
+        good = 0
+        while good < len(rows) and not _is_no_label(labels[good]):
+            good += 1
+        try:
+            predicted = model.predict_then_learn(rows[:good], labels[:good]) if good else []
+        except DataError as error:
+            predicted = [] if error.predictions is None else error.predictions
+        except _ERRORS:
+            predicted = []
+        answers = []
+        for k, (id, y, p) in enumerate(zip(ids, labels, predicted, strict=False)):
+            self._learned(id, y, p.item(), known + k)
+            answers.append({"id": id, "prediction": p.item(), "model_rows": before + k})
+        self.counts["rows"] += len(answers)
+        return answers
+
+    def keep_rows(self, ids: list[Any], rows: list[Any]) -> list[Any]:
+        """Predict rows as one block and let them wait; the answers."""
+        model, ahead = self.model, self.late.n_waiting
+        more: list[dict[str, Any]] = [{} for _ in rows]
+        try:
+            if self._has_proba:
+                for own, shares in zip(more, model.predict_proba_next(rows, ahead), strict=True):
+                    own["probabilities"] = self._by_label(shares)
+            if self._level:
+                ends = model.predict_interval_next(rows, self._level, ahead)
+                for own, pair in zip(more, ends, strict=True):
+                    own["interval"] = bounds(pair)
+            predicted = self.late.predict_all(ids, rows)
+        except _ERRORS:
+            return []
+        self.counts["rows"] += len(rows)
+        self._known |= dict.fromkeys(ids, self.score.n_labels)
+        return [
+            {"id": id, "prediction": p, **own, "model_rows": model.n_rows}
+            for id, p, own in zip(ids, predicted, more, strict=True)
+        ]
+
+    @property
+    def tells_more(self) -> bool:
+        """Whether answers have probabilities or intervals."""
+        return self._has_proba or self._level > 0
+
+    def _by_label(self, shares: np.ndarray) -> dict[str, float]:
+        return dict(zip(map(str, self.model.classes_), shares.tolist(), strict=True))
 
     def refuse(self, id: Any, why: str) -> dict[str, Any]:
         """Count and tell an event that cannot be used; the answer to it."""
@@ -174,15 +246,13 @@ class LiveModel:
     def _row(self, id: Any, x: dict[str, Any], y: Any) -> dict[str, Any]:
         late, model = self.late, self.model
         _require_id(id)
-        x = self._columns(x)
+        x = self.columns(x)
         before = model.n_rows
         more: dict[str, Any] = {}
         if self._has_proba and (shares := late.predict_proba(x)) is not None:
-            more["probabilities"] = dict(
-                zip(map(str, model.classes_), shares.tolist(), strict=True)
-            )
-        if self._level and (bounds := late.predict_interval(x, self._level)) is not None:
-            more["interval"] = [v if math.isfinite(v) else None for v in bounds.tolist()]
+            more["probabilities"] = self._by_label(shares)
+        if self._level and (ends := late.predict_interval(x, self._level)) is not None:
+            more["interval"] = bounds(ends)
         if id in late:
             raise DataError("a row with this id waits for its label already")
         refused = None
@@ -239,16 +309,19 @@ class LiveModel:
         """Learn a label; returns what was predicted."""
         model = self.model
         first = model.n_rows == 0
-        if y is None or y != y or isinstance(y, list | dict):
+        if _is_no_label(y):
             raise DataError(f"{shorten(y)} is no label")
         predicted = learn()
-        self.counts["labels"] += 1
         if first and model.encoder is not None:
             model.encoder.target = self.target
+        self._learned(id, y, predicted, known)
+        return predicted
+
+    def _learned(self, id: Any, y: Any, predicted: Any, known: int) -> None:
+        self.counts["labels"] += 1
         self.score.add(y, predicted, known)
         if id is not None:
             self._pass(id, learned=True)
-        return predicted
 
     def _refuse_label(self, id: Any, y: Any, error: Exception) -> None:
         self.counts["refused"] += 1
@@ -262,7 +335,7 @@ class LiveModel:
         if len(self._past) > _REMEMBERED:
             self._past.popitem(last=False)
 
-    def _columns(self, x: dict[str, Any]) -> dict[str, Any]:
+    def columns(self, x: dict[str, Any]) -> dict[str, Any]:
         """The columns that are learned; one that the row lacks is a gap."""
         settings, encoder = self.model.settings, self.model.encoder
         out = {*self._exclude, *settings.get("exclude", ()), *settings.get("left_out", ())}
@@ -276,10 +349,14 @@ class LiveModel:
             raise DataError("the row has no columns")
         return x
 
-    def _label_names(self) -> set[str]:
+    def label_names(self) -> set[str]:
         encoder = self.model.encoder
         is_column = encoder is not None and "y" in encoder.kinds
         return {self.target} if is_column else {self.target, "y"}
+
+
+def _is_no_label(y: Any) -> bool:
+    return y is None or y != y or isinstance(y, list | dict)
 
 
 def _require_id(id: Any) -> None:

@@ -17,7 +17,7 @@ from onkel.cli.signals import Interrupts
 
 # Seconds after which an answer is sent though more rows are there.
 _FLUSH = 0.02
-_READ = 1 << 14
+_READ = 1 << 15
 # After a signal: seconds until answers that nobody reads are given up.
 _PATIENCE = 5.0
 
@@ -74,28 +74,38 @@ class Pipe:
     def _take(self, data: bytes) -> None:
         """Answer and learn the lines that are whole."""
         *lines, self._rest = (self._rest + data).split(b"\n")
+        events: list[dict[str, Any]] = []
         for line in lines:
             self._n_lines += 1
-            if line.strip():
-                self._event(line)
+            if not line.strip():
+                continue
+            self._events += 1
+            try:
+                event = json.loads(line) if self._csv is None else self._csv.read(line)
+                if event is not None and not isinstance(event, dict):
+                    raise ValueError('a line must be an object, such as {"id": 1, "x": 2.5}')
+            except (ValueError, RecursionError) as error:
+                # answers keep the order of the lines
+                self._take_events(events)
+                self._answer(self._model.refuse(None, f"line {self._n_lines:,}: {error}"))
+                continue
+            if event is not None:
+                events.append(event)
+            if self._csv is not None and not self._csv.knows_columns:
+                self._take_events(events)
+        self._take_events(events)
+        self._flush()
+
+    def _take_events(self, events: list[dict[str, Any]]) -> None:
+        """Answer and learn events; forget them."""
+        for answer in self._model.take_all(events):
+            self._answer(answer)
             if time.monotonic() - self._flushed > _FLUSH:
                 self._flush()
                 self._when_due()
-        self._flush()
+        events.clear()
 
-    def _event(self, line: bytes) -> None:
-        model = self._model
-        self._events += 1
-        try:
-            event = json.loads(line) if self._csv is None else self._csv.read(line)
-            if event is None:
-                return
-            if not isinstance(event, dict):
-                raise ValueError('a line must be an object, such as {"id": 1, "x": 2.5}')
-        except (ValueError, RecursionError) as error:
-            answer = model.refuse(None, f"line {self._n_lines:,}: {error}")
-        else:
-            answer = model.take(event)
+    def _answer(self, answer: dict[str, Any] | None) -> None:
         if answer is not None:
             self._answers.append(as_json(answer) if self._csv is None else self._csv.write(answer))
 
@@ -176,6 +186,12 @@ class _Csv:
             for name, value in zip(self._names, fields, strict=True)
             if value.strip()
         }
+
+    @property
+    def knows_columns(self) -> bool:
+        """Whether each column has had a value: what is text is read as text."""
+        encoder = self._model.model.encoder
+        return encoder is not None and "empty" not in encoder.stored.values()
 
     def write(self, answer: dict[str, Any]) -> str:
         """An answer as a line."""
