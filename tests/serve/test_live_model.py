@@ -226,6 +226,27 @@ def test_a_regressor_answers_with_intervals():
     assert low < answer["prediction"] < high
 
 
+def test_the_report_has_coverage_and_alarms():
+    live = LiveModel(_new(), level=0.9, say=pytest.fail)
+    rng, inside = np.random.default_rng(0), []
+    for t in range(700):
+        x, y = (rng.normal(size=2) * (1.0 if t < 500 else 50.0)).tolist()
+        if t % 2:
+            answer = live.take({"id": t, "a": x, "y": y})
+        else:
+            answer = live.take({"id": t, "a": x})
+            live.take({"id": t, "y": y})
+        if t:
+            low, high = (math.inf if end is None else end for end in answer["interval"])
+            inside.append((low <= y or math.isinf(low)) and y <= high)
+    report = live.report()
+    assert report["score"]["coverage"] == pytest.approx(np.mean(inside))
+    assert report["recent"]["coverage"] == report["score"]["coverage"]
+    assert report["alarms"] == live.model.alarms_
+    assert report["alarms"][0] > 500
+    assert "coverage" not in live.report()["recent"]
+
+
 def _events(seed, n=400):
     """Bursts of rows, labels and rows with labels; some bad, doubled, unknown or cut short."""
     rng = np.random.default_rng(seed)

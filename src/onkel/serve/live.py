@@ -21,6 +21,8 @@ from onkel.serve.score import LiveScore
 # Ids of rows that wait no more, to tell a label that came twice from one of no row.
 _REMEMBERED = 100_000
 _ERRORS = (ValueError, TypeError, OverflowError)
+# What is known of a row that waited when the model was loaded.
+_NOTHING = (0, None)
 _COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late")
 
 
@@ -97,8 +99,8 @@ class LiveModel:
         if not 0.0 <= level < 1.0:
             raise ValueError(f"level={level}: must be between 0 and 1, say 0.9")
         self._level = level if model.task == "regression" else 0.0
-        # labels learned by the time that each row was predicted
-        self._known: dict[Any, int] = {}
+        # of each row that waits: the labels learned by the time that it was predicted, its interval
+        self._known: dict[Any, tuple[int, Any]] = {}
         # ids that wait no more: whether they were learned, else forgotten
         self._past: OrderedDict[Any, bool] = OrderedDict()
 
@@ -143,7 +145,7 @@ class LiveModel:
             self.late.learn_all(ids[:good], labels[:good])
         done = next((k for k, id in enumerate(ids) if id in self.late), len(ids))
         for id, y, predicted in zip(ids[:done], labels, waited, strict=False):
-            self._learned(id, y, predicted, self._known.pop(id, 0))
+            self._learned(id, y, predicted, *self._known.pop(id, _NOTHING))
         return done
 
     def learn_rows(self, ids: list[Any], rows: list[Any], labels: list[Any]) -> list[Any]:
@@ -152,12 +154,13 @@ class LiveModel:
         good = 0
         while good < len(rows) and not _is_no_label(labels[good]):
             good += 1
+        predicted: Any = []
         try:
-            predicted = model.predict_then_learn(rows[:good], labels[:good]) if good else []
+            predicted = model.predict_then_learn(rows[:good], labels[:good])
         except DataError as error:
             predicted = [] if error.predictions is None else error.predictions
         except _ERRORS:
-            predicted = []
+            pass
         answers = []
         for k, (id, y, p) in enumerate(zip(ids, labels, predicted, strict=False)):
             self._learned(id, y, p.item(), known + k)
@@ -181,7 +184,8 @@ class LiveModel:
         except _ERRORS:
             return []
         self.counts["rows"] += len(rows)
-        self._known |= dict.fromkeys(ids, self.score.n_labels)
+        known = self.score.n_labels
+        self._known |= {id: (known, own.get("interval")) for id, own in zip(ids, more, strict=True)}
         return [
             {"id": id, "prediction": p, **own, "model_rows": model.n_rows}
             for id, p, own in zip(ids, predicted, more, strict=True)
@@ -202,11 +206,12 @@ class LiveModel:
         return {"id": id, "error": why}
 
     def report(self) -> dict[str, Any]:
-        """Counts, rows that wait, score and skill; JSON-able."""
+        """Counts, rows that wait, score, skill, coverage of the intervals, alarms; JSON-able."""
         return {
             **self.counts,
             "waiting": self.late.n_waiting,
             "model_rows": self.model.n_rows,
+            "alarms": list(self.model.alarms_),
             **self.score.report(),
         }
 
@@ -259,13 +264,16 @@ class LiveModel:
         if y is not None:
             try:
                 predicted = self._learn(
-                    id, y, self.score.n_labels, lambda: model.predict_then_learn(x, [y])[0].item()
+                    id,
+                    y,
+                    (self.score.n_labels, more.get("interval")),
+                    lambda: model.predict_then_learn(x, [y])[0].item(),
                 )
             except _ERRORS as error:
                 refused = error
         if y is None or refused is not None:
             # without an id no label can come
-            predicted = late.predict(id, x, keep=False) if id is None else self._keep(id, x)
+            predicted = late.predict(id, x, keep=False) if id is None else self._keep(id, x, more)
         if refused is not None:
             # only now: a row that cannot be predicted is refused as a whole
             self._refuse_label(id, y, refused)
@@ -276,7 +284,7 @@ class LiveModel:
         """Learn a row's label, or say why not."""
         hashable = id is not None and isinstance(id, str | int | float)
         if hashable and id in self.late:
-            known = self._known.get(id, 0)
+            known = self._known.get(id, _NOTHING)
             try:
                 self._learn(id, y, known, lambda: self.late.learn(id, y))
             except _ERRORS as error:
@@ -294,7 +302,7 @@ class LiveModel:
         self.counts[kind] += 1
         self.say(f"{kind} label {shorten(y)} of id {id!r}: {why}")
 
-    def _keep(self, id: Any, x: dict[str, Any]) -> Any:
+    def _keep(self, id: Any, x: dict[str, Any], more: dict[str, Any]) -> Any:
         """Predict a row and let it wait; if too many do, the oldest is forgotten."""
         oldest = self.late.oldest if self.late.n_waiting >= self.late.most else None
         predicted = self.late.predict(id, x)
@@ -302,10 +310,10 @@ class LiveModel:
             self._known.pop(oldest, None)
             self._pass(oldest, learned=False)
             self.say(f"id {oldest!r}: forgotten, as {self.late.most:,} younger rows wait")
-        self._known[id] = self.score.n_labels
+        self._known[id] = self.score.n_labels, more.get("interval")
         return predicted
 
-    def _learn(self, id: Any, y: Any, known: int, learn: Callable[[], Any]) -> Any:
+    def _learn(self, id: Any, y: Any, known: tuple[int, Any], learn: Callable[[], Any]) -> Any:
         """Learn a label; returns what was predicted."""
         model = self.model
         first = model.n_rows == 0
@@ -314,12 +322,12 @@ class LiveModel:
         predicted = learn()
         if first and model.encoder is not None:
             model.encoder.target = self.target
-        self._learned(id, y, predicted, known)
+        self._learned(id, y, predicted, *known)
         return predicted
 
-    def _learned(self, id: Any, y: Any, predicted: Any, known: int) -> None:
+    def _learned(self, id: Any, y: Any, predicted: Any, known: int, interval: Any = None) -> None:
         self.counts["labels"] += 1
-        self.score.add(y, predicted, known)
+        self.score.add(y, predicted, known, interval)
         if id is not None:
             self._pass(id, learned=True)
 

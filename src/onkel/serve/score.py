@@ -27,20 +27,40 @@ class LiveScore:
         self._codes: dict[Any, int] = {}
         self._loss = 0.0
         self._all, self._recent = Score(task), Score(task)
+        # intervals, and those with their label inside: in all, and since the last report
+        self._bounded, self._inside = [0, 0], [0, 0]
         # since the last block: (label, prediction, labels that had not come by its row)
         self._waiting: list[tuple[Any, Any, int]] = []
 
-    def add(self, y: Any, predicted: Any, known: int) -> None:
-        """Take in a label; ``known`` labels had come when its row was predicted."""
+    def add(self, y: Any, predicted: Any, known: int, interval: Any = None) -> None:
+        """Take in a label; ``known`` labels had come when its row was predicted.
+
+        ``interval``: the bounds that were answered; None, or None in place of a bound, if there
+        was none.
+        """
+        if interval is not None:
+            low, high = interval
+            inside = (low is None or low <= y) and (high is None or y <= high)
+            for k in range(2):
+                self._bounded[k] += 1
+                self._inside[k] += inside
         self._waiting.append((y, predicted, max(self.n_labels - known, 0)))
         self.n_labels += 1
         if len(self._waiting) == _BLOCK:
             self._take()
 
     def report(self) -> dict[str, Any]:
-        """The metrics so far, and those ``recent`` since the last report; JSON-able."""
+        """The metrics so far, and those ``recent`` since the last report; JSON-able.
+
+        ``coverage`` is the share of labels inside the intervals.
+        """
         self._take()
         found: dict[str, Any] = {"score": _values(self._all), "recent": _values(self._recent)}
+        if self._bounded[0]:
+            found["score"]["coverage"] = self._inside[0] / self._bounded[0]
+        if self._bounded[1]:
+            found["recent"]["coverage"] = self._inside[1] / self._bounded[1]
+        self._bounded[1] = self._inside[1] = 0
         n = self._baselines.n_scored
         baseline = float(self._baselines.sums.min()) if n else 0.0
         found["skill"] = 1.0 - self._loss / baseline if baseline > 0 else None

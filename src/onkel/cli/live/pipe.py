@@ -218,7 +218,10 @@ def _text(report: dict[str, Any]) -> str:
     from onkel.metrics import METRICS
 
     def shown(values: dict[str, float]) -> str:
-        return ", ".join(f"{METRICS[k].title} {METRICS[k].format(v)}" for k, v in values.items())
+        known = [f"{METRICS[k].title} {METRICS[k].format(v)}" for k, v in values.items()
+                 if k in METRICS]  # fmt: skip
+        coverage = values.get("coverage")
+        return ", ".join(known + ([] if coverage is None else [f"coverage {coverage:.1%}"]))
 
     parts = [f"{report['rows']:,} rows", f"{report['labels']:,} labels"]
     parts += [f"{report['waiting']:,} waiting"]
@@ -228,6 +231,8 @@ def _text(report: dict[str, Any]) -> str:
         parts += [f"since the last line {shown(report['recent'])}"]
     if report["skill"] is not None:
         parts += [f"skill {report['skill']:.3f}"]
+    if report["alarms"]:
+        parts += [f"{len(report['alarms'])} alarms, the last at row {report['alarms'][-1]:,}"]
     counts = ("unknown", "doubled", "late", "refused")
     parts += [f"{report[name]:,} {name}" for name in counts if report[name]]
     return "; ".join(parts)
