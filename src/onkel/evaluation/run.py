@@ -43,28 +43,14 @@ class PrequentialRun:
 
     Parameters
     ----------
-    model : StreamModel or estimator
-        Learned in place.
-    name : str, optional
-        For legends; the class name by default.
+    model, name, checkpoints, every, settings, delay, intervals
+        As of `prequential`.
     task : {"classification", "regression"}, optional
         Taken from the model by default.
-    checkpoints : {"powers", "none"}, default="powers"
-        "powers" puts a row of the curve at 1, 2, 4, 8, ... rows.
-    every : int, optional
-        Also put a row of the curve every ``every`` rows.
-    settings : dict, optional
-        JSON-able notes for the report.
     progress : Progress, optional
         Called after every block and every checkpoint.
     began : float, optional
         When the run began, by `time.perf_counter`; now by default.
-    delay : int or timedelta, default=0
-        The label of a row is learned only after ``delay`` more rows have been predicted, or when
-        that much time has passed (by `Block.times`).
-    intervals : float, optional
-        In (0, 1), in regression: also put bounds around each prediction, before its label is known,
-        that cover this share of the targets (`onkel.Intervals`), and measure them.
 
     Attributes
     ----------
