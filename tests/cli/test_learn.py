@@ -419,6 +419,17 @@ def test_a_run_that_failed_does_not_read_as_success(tmp_path):
     assert "counted in the first 16 rows" in result.stderr
 
 
+def test_the_table_of_columns_says_in_how_many_rows_gaps_were_counted(tmp_path):
+    path = tmp_path / "rows.csv"
+    rows = [f"{'' if i % 10 else i},{i % 5},{i % 2 if i % 50 else ''}" for i in range(3000)]
+    path.write_text("\n".join(["a,b,y", *rows]) + "\n")
+    more = ["--checkpoint", tmp_path / "c.onkel", "--checkpoint-every", 500]
+    result = run("learn", path, "-t", "y", "-a", "pa", *more)
+    line = next(line for line in result.stderr.splitlines() if line.split()[:2] == ["a", "number"])
+    assert line.split()[2] == "2,700"
+    assert "counted in the first 3,000 rows" in result.stderr  # blocks of 500 rows are cut later
+
+
 def test_a_source_of_one_class_says_so(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a,y\n" + "".join(f"{i % 7},up\n" for i in range(40)))

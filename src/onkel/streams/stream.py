@@ -81,6 +81,9 @@ class Stream:
         Rows of the source if known beforehand, including skipped and dropped ones.
     source : str
         Name of the source, for messages and reports.
+    n_read : int
+        Rows read so far, those without a target and those of blocks to come included: the gaps of
+        the ``encoder``'s columns are counted in them.
     n_unlabelled : int
         Rows without a target so far; they are left out of learning.
     block_rows : int
@@ -113,7 +116,7 @@ class Stream:
         #: the group column, if there is one
         self.group = source.group
         self.n_rows = source.n_rows
-        self.n_unlabelled = 0
+        self.n_read = self.n_unlabelled = 0
         self._every_row = every_row
         self._given = 0
         self._tracked, self._expected = bool(fingerprint), fingerprint
@@ -184,8 +187,9 @@ class Stream:
         return pieces if early or self._tracked else skip(pieces, self.skip_rows)
 
     def _counted(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
-        self.n_unlabelled = 0
+        self.n_read = self.n_unlabelled = 0
         for piece in pieces:
+            self.n_read += piece.n_rows
             if piece.unlabelled is not None:
                 self.n_unlabelled += int(piece.unlabelled.sum())
             yield piece

@@ -193,7 +193,7 @@ class LearnJob:
             },
         )
         if not self.options.as_json:
-            show_columns(model.describe_columns(), stream.useless, first.n_rows)
+            show_columns(model.describe_columns(), stream.useless, stream.n_read)
         if self.options.task == "auto":
             other = "regression" if task == "classification" else "classification"
             numeric = first.y.dtype.kind in "iuf"
