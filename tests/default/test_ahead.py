@@ -11,8 +11,8 @@ import pytest
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.explicit import ahead
 
-# The search due at 1 024 rows begins at 992 and uses the first 992 rows.
-BEGUN, AMID, DUE, AFTER = 992, 1008, 1024, 1200
+# The search due at 1 024 rows begins at 960 and uses the first 960 rows.
+BEGUN, AMID, DUE, AFTER = 960, 1008, 1024, 1200
 
 
 def rows(n=AFTER):

@@ -7,7 +7,7 @@ import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.explicit.model import ExplicitModel
-from onkel.maps.landmarks import learned
+from onkel.maps.landmarks import competing_widths, learned
 from onkel.maps.landmarks.first_widths import work_of_widths
 from onkel.maps.landmarks.search import work_of_search
 
@@ -22,11 +22,16 @@ def flipping(n, period, seed=0):
 def done(monkeypatch):
     """A list of the work actually done."""
     work, widths, search = [], learned.first_widths, learned.improve
+    competing = competing_widths.widths_in_steps
     learn = ExplicitModel._learn_in_order
 
     def counted_widths(X, Y, weight, start, steps):
         work.append(work_of_widths(len(X), min(steps, 8)))
         return widths(X, Y, weight, start, steps)
+
+    def counted_competing(X, Y, weight, start, steps, apart):
+        work.append(work_of_widths(len(X), steps))
+        return competing(X, Y, weight, start, steps, apart)
 
     def counted_search(starts, X, Y, weight, steps, rng, units):
         work.append(work_of_search(len(X), len(starts[0].S), steps))
@@ -37,6 +42,7 @@ def done(monkeypatch):
         learn(self, X, y, weight, P)
 
     monkeypatch.setattr(learned, "first_widths", counted_widths)
+    monkeypatch.setattr(competing_widths, "widths_in_steps", counted_competing)
     monkeypatch.setattr(learned, "improve", counted_search)
     monkeypatch.setattr(ExplicitModel, "_learn_in_order", counted_learning)
     return work

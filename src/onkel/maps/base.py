@@ -127,6 +127,16 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.fit_labelled(X, Y, weight)
         yield 1.0
 
+    def fits_last(self, n: int) -> bool:
+        """Whether a last fit on all n rows kept may be better than those so far."""
+        return False
+
+    def fit_last(
+        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
+    ) -> Generator[bool, None, None]:
+        """Fit to all rows kept, as :meth:`fit_labelled`; no fit is expected to follow soon."""
+        raise NotImplementedError
+
     def prior(self) -> np.ndarray | None:
         """K₀ (m, m): least squares penalises wᵀ K₀ w; None for ‖w‖²."""
         return None

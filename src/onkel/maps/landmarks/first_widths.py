@@ -10,8 +10,8 @@ uᵢ = weightᵢ rᵢ/Gᵢᵢ.
 
 Unlike the evidence, leave-one-out errors do not assume Gaussian noise, which labels of two classes
 do not have: there the evidence overfits. The prior is normal in log λ and log w. log w has a common
-part and a part for each column. The latter's variance is 2/d: with many columns each has less room
-to differ.
+part and a part for each column. The latter's variance is ``apart``/d: with many columns each has
+less room to differ. Which ``apart`` suits the rows see :mod:`onkel.maps.landmarks.competing_widths`.
 
 Source: Rasmussen & Williams 2006, section 5.4.2 (leave-one-out errors and their gradient); the
 prior is ours.
@@ -31,7 +31,8 @@ from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
 
 # Prior of log w, around the width that suits standardised rows, and of log λ.
 _COMMON_STD = 0.4
-_OWN_VARIANCE = 2.0
+#: variance of a column's own part, times the number of columns
+TOGETHER = 2.0
 _COMMON_SHIFT = -0.35
 _RIDGE, _RIDGE_STD = 0.3, 1.0
 # Prior variance of a constant; that of the kernel is 1.
@@ -50,15 +51,17 @@ def first_widths(
     weight: np.ndarray,
     start: np.ndarray,
     steps: int,
+    apart: float = TOGETHER,
     pause: Callable[[], None] | None = None,
 ) -> np.ndarray:
     """The best (log w, log λ) for scaled rows X (n, d) and targets Y (n, C).
 
-    Up to ``steps`` steps of L-BFGS-B from ``start``; ``pause`` is called in each gradient.
+    Up to ``steps`` steps of L-BFGS-B from ``start``; the prior variance of a column's own part is
+    ``apart``/d. ``pause`` is called in each gradient.
     """
     middle = prior_mean(X.shape[1])
     found = minimize(
-        lambda theta: objective(theta, X, Y, weight, pause),
+        lambda theta: objective(theta, X, Y, weight, apart, pause),
         np.clip(start, middle - _RANGE, middle + _RANGE),
         jac=True,
         method="L-BFGS-B",
@@ -69,10 +72,15 @@ def first_widths(
 
 
 def widths_in_steps(
-    X: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.ndarray, steps: int
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    start: np.ndarray,
+    steps: int,
+    apart: float = TOGETHER,
 ) -> Generator[bool, None, np.ndarray]:
     """As :func:`first_widths`, in about :func:`steps_of_widths` steps."""
-    return paused(lambda pause: first_widths(X, Y, weight, start, steps, pause))
+    return paused(lambda pause: first_widths(X, Y, weight, start, steps, apart, pause))
 
 
 def steps_of_widths(steps: int) -> int:
@@ -96,6 +104,7 @@ def objective(
     X: np.ndarray,
     Y: np.ndarray,
     weight: np.ndarray,
+    apart: float = TOGETHER,
     pause: Callable[[], None] | None = None,
 ) -> tuple[float, np.ndarray]:
     """The objective at θ = (log w, log λ), and its gradient."""
@@ -120,8 +129,17 @@ def objective(
     of_ridge = scale * ridge * float(np.sum(np.diag(of_M) / weight))
     chain(of_M, K)
     of_width = scale * through_distances(of_M, X, X, width)[1]
-    prior, of_prior = _prior(theta)
+    prior, of_prior = _prior(theta, apart)
     return value + prior, np.append(of_width, of_ridge) + of_prior
+
+
+def predicted_by(
+    theta: np.ndarray, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, of: np.ndarray
+) -> np.ndarray:
+    """Predictions (k, C) of scaled rows ``of`` (k, d) by rows X, all of which are landmarks."""
+    width = np.exp(theta[:-1])
+    alpha = _inverse(kernel_columns(X, X, width), math.exp(theta[-1]) / weight) @ Y
+    return np.asarray(kernel_columns(of, X, width) @ alpha + _CONSTANT * alpha.sum(axis=0))
 
 
 def _go_on() -> None:
@@ -138,9 +156,9 @@ def _inverse(K: np.ndarray, noise: np.ndarray) -> np.ndarray:
     return G
 
 
-def _prior(theta: np.ndarray) -> tuple[float, np.ndarray]:
+def _prior(theta: np.ndarray, apart: float) -> tuple[float, np.ndarray]:
     away = theta - prior_mean(len(theta) - 1)
-    own = _OWN_VARIANCE / (len(theta) - 1)
+    own = apart / (len(theta) - 1)
     common = away[:-1].sum() / (own / _COMMON_STD**2 + len(theta) - 1)
     of_width = (away[:-1] - common) / own
     of_ridge = away[-1] / _RIDGE_STD**2

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
+from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_widths import (
     first_widths,
@@ -38,7 +39,9 @@ class LearnedLandmarks(FitSchedule):
     The landmarks are at first the first B rows. Widths and landmarks are learned in two phases:
 
     - Up to 512 rows, each time a sixteenth more have come: a width for each column and the penalty
-      λ, by leave-one-out errors and a prior (:mod:`onkel.maps.landmarks.first_widths`).
+      λ, by leave-one-out errors and a prior (:mod:`onkel.maps.landmarks.first_widths`). At 1 024
+      rows those after the 512th choose how far the columns may part
+      (:mod:`onkel.maps.landmarks.competing_widths`).
     - From 1 024 rows on (2·B where that is more), at every power of two up to ``n_warmup``: widths
       and landmarks, by gradients of the evidence, as far as held-out rows improve
       (:mod:`onkel.maps.landmarks.search`). From 16·B rows on each landmark gets widths of its own
@@ -149,6 +152,8 @@ class LearnedLandmarks(FitSchedule):
         most = n_steps(n, d) + 1
         if self._learns_widths(due):
             most += steps_of_widths(self._steps_for_widths(n, due))
+        if self.chooses(due):
+            most += steps_of_best()
         if self._searches(due):
             own = self._taught and self._fitted.at.log_width.ndim == 2
             most += steps_of_search(n, d, self.n_components, own, self._steps_for(n))
@@ -184,6 +189,10 @@ class LearnedLandmarks(FitSchedule):
             whole = self.rows_of_fit(due) == due
             found = first_widths(*of) if whole else (yield from widths_in_steps(*of))
             at = Landmarks(at.S, found[:-1], found[-1])
+        if self.chooses(due):
+            found = np.append(at.log_width, at.log_ridge)
+            found = yield from best_widths(units(X), V, weight, found, FEW_ROWS)
+            at = Landmarks(at.S, found[:-1], found[-1])
         if self._searches(due):
             rng = np.random.default_rng([self.seed_, len(X)])
             # after a first search the first rows are no better a start
@@ -191,6 +200,21 @@ class LearnedLandmarks(FitSchedule):
             starts, steps = [at] if again else [at, first], self._steps_for(len(X))
             return (yield from improve(starts, X, V, weight, steps, rng, units))
         return at
+
+    def fits_last(self, n: int) -> bool:
+        return self.search_steps > 0 and self._taught and n >= self._first_search
+
+    def fit_last(
+        self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
+    ) -> Generator[bool, None, None]:
+        """A search over all rows, with more steps than those made while rows come."""
+        units = yield from Units.in_steps(X)
+        V, at = self._standardised(Y, weight), self._fitted.in_units(units, None)
+        # of another draw than the search at as many rows
+        rng = np.random.default_rng([self.seed_, len(X), 1])
+        steps = self._steps_at_last(len(X))
+        at = yield from improve([at], X, V, weight, steps, rng, units, last=True)
+        self._fitted, self._owing = FittedLandmarks(units, at), False
 
     def _learns_widths(self, due: int) -> bool:
         return not self._taught or due <= FEW_ROWS or self._owed_by(due)

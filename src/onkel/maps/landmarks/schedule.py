@@ -1,7 +1,4 @@
-"""When widths and landmarks are learned, from how many rows, and how much work that is.
-
-When widths and landmarks are learned, from how many rows, and how much work that is.
-"""
+"""When widths and landmarks are learned, from how many rows, and how much work that is."""
 
 from __future__ import annotations
 
@@ -9,17 +6,24 @@ import math
 from typing import Any
 
 from onkel.maps.base import FeatureMap
+from onkel.maps.landmarks import competing_widths
 from onkel.maps.landmarks.first_widths import work_of_widths
 from onkel.maps.landmarks.search import work_of_search
 from onkel.model.warmup import next_power_of_two
 
 #: widths are learned from up to so many first rows, all of which are landmarks there
 FEW_ROWS = 512
+#: at so many rows, those after the first FEW_ROWS choose how far the columns' widths may part; the
+#: last _TO_CHOOSE come while the fits that compete are made
+CHOICE_ROWS = 1024
+_TO_CHOOSE = 64
 # Searches begin at _ENOUGH_ROWS. With more rows than _SHORT_ROWS a fit of widths takes so long that
 # it is made ahead.
 _ENOUGH_ROWS, _SHORT_ROWS = 1024, 256
 # With more rows than _FULL_ROWS a search takes fewer steps.
 _FULL_ROWS, _FEWEST_STEPS = 32_768, 4
+# Steps of the last search, when all rows are there.
+_LAST_STEPS = 48
 # While rows are few, or landmarks missing, a fit is due whenever 1/_LAG more rows have come;
 # without searches, 1/_LAZY_LAG.
 _LAG, _LAZY_LAG = 16, 4
@@ -42,6 +46,8 @@ class FitSchedule(FeatureMap):
     n_components: int
     n_warmup: int
     search_steps: int
+    #: whether the widths were learned from labels
+    _taught: bool
 
     def start(self, d: int, dtype: Any) -> None:
         super().start(d, dtype)
@@ -105,6 +111,8 @@ class FitSchedule(FeatureMap):
         """Fewer than ``due`` where a fit takes long: it is made while the others come."""
         if self._owing and self._owed_by(due):
             return min(self._resumed, due)
+        if self.chooses(due):
+            return due - _TO_CHOOSE
         if self._searches(due) and self._due(due):
             return int(due * _SEEN)
         # no farther back than to the fit before
@@ -116,6 +124,11 @@ class FitSchedule(FeatureMap):
         """Whether a fit at n rows learns widths; if not, it only adds landmarks."""
         doubled = n & (n - 1) == 0 or n == self.warmup_rows()
         return doubled or n <= self._often or self._owed_by(n)
+
+    def chooses(self, due: int) -> bool:
+        """Whether fits of widths compete at ``due`` rows."""
+        late = due > CHOICE_ROWS and (not self._taught or self._owed_by(due))
+        return (due == CHOICE_ROWS or late) and self.n_features_in_ > 1 and not self._postponed
 
     def _owed_by(self, due: int) -> bool:
         """Whether the fit due at ``due`` rows is one that was postponed."""
@@ -138,6 +151,8 @@ class FitSchedule(FeatureMap):
         work, seen = due * self.work_of_row(), self.rows_of_fit(due)
         if self._due(due) and (due <= FEW_ROWS or self._owed_by(due)):
             work += work_of_widths(min(seen, FEW_ROWS), self._steps_of_widths(due))
+        if self.chooses(due):
+            work += competing_widths.N_FITS * work_of_widths(FEW_ROWS, competing_widths.STEPS)
         if self._due(due) and self._searches(due):
             work += work_of_search(seen, self.n_components, self._steps_for(seen))
         return work
@@ -149,4 +164,13 @@ class FitSchedule(FeatureMap):
 
     def _steps_for(self, n: int) -> int:
         """Steps of a search that sees n rows."""
-        return int(max(self._steps * min(_FULL_ROWS, n) // n, _FEWEST_STEPS))
+        return _fewer(self._steps, n)
+
+    def _steps_at_last(self, n: int) -> int:
+        """Steps of the last search, which sees n rows."""
+        return _fewer(max(self.search_steps, _LAST_STEPS), n)
+
+
+def _fewer(steps: int, n: int) -> int:
+    """Steps of a search of n rows, for as much work as ``steps`` on fewer rows."""
+    return int(max(steps * min(_FULL_ROWS, n) // n, _FEWEST_STEPS))

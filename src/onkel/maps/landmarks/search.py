@@ -3,7 +3,8 @@
 At first all landmarks share their widths. Where there are enough rows, a second search gives each
 landmark widths of its own; they are kept if they predict the held-out rows better. Held-out rows
 also choose the penalty λ, because the evidence ignores that the landmarks were fitted to the
-targets.
+targets. The last search, when all rows are there, tries landmarks' own widths with fewer rows, and
+keeps them only if they are better by a standard error.
 """
 
 from __future__ import annotations
@@ -101,9 +102,10 @@ def _some_rows(n: int, d: int) -> list[slice]:
 
 
 class Judged(NamedTuple):
-    """A point, its error on the rows held out, and the factor of its H."""
+    """A point, its squared errors (n,) on the rows held out, their sum, and the factor of its H."""
 
     at: Landmarks
+    errors: np.ndarray
     error: float
     factor: np.ndarray
 
@@ -118,9 +120,10 @@ def judged(at: Landmarks, sums: Sums, judge: Rows) -> Generator[bool, None, Judg
         there = at._replace(log_ridge=float(np.clip(log_ridge, *_RIDGE_RANGE)))
         factor, failing = yield from sums.factor_in_steps(there.ridge, failing)
         residual = judge.Y - K @ sums.alpha(factor).astype(K.dtype)
-        error = float(np.mean(residual**2, axis=1) @ judge.weight)
+        squares = np.mean(residual**2, axis=1)
+        error = float(squares @ judge.weight)
         if best is None or error <= best.error:
-            best = Judged(there, error, factor)
+            best = Judged(there, squares * judge.weight, error, factor)
         yield True
     assert best is not None
     return best
@@ -146,6 +149,8 @@ _DECAY, _OF_SQUARES, _SHARED = 0.8, 0.99, 0.5
 _MOST_STARTS = 2
 # Rows per landmark from which on widths of each landmark's own are tried.
 _OWN_FROM = 15
+# The same in the last search, and by how many standard errors they must then be better.
+_OWN_FROM_AT_LAST, _STANDARD_ERRORS = 8, 1.0
 # These are more parameters, and take so many times as many steps.
 _OWN_STEPS = 2
 _OWN_RIDGE = 0.1
@@ -183,20 +188,23 @@ def improve(
     steps: int,
     rng: np.random.Generator,
     units: Units,
+    last: bool = False,
 ) -> Generator[bool, None, Landmarks]:
     """Up to ``steps`` Adam steps up the evidence of four fifths of the rows X (n, d), Y (n, C).
 
     The search for landmarks' own widths takes twice as many. Landmarks are in the units that
     ``units`` converts rows to. The search begins at the best of ``starts`` and returns the point
-    with the smallest squared error on the other fifth, which is held out. It is a generator, in
-    about :func:`steps_of_search` steps.
+    with the smallest squared error on the other fifth, which is held out. ``last``: no other search
+    follows. It is a generator, in about :func:`steps_of_search` steps.
     """
     judge, learn = yield from drawn(X, Y, weight, units, rng)
-    return (yield from _search(starts, learn, judge, steps, _tries_own(len(X), len(starts[0].S))))
+    tried = _tries_own(len(X), len(starts[0].S), _OWN_FROM_AT_LAST if last else _OWN_FROM)
+    doubt = _STANDARD_ERRORS if last else 0.0
+    return (yield from _search(starts, learn, judge, steps, tried, doubt))
 
 
-def _tries_own(n: int, m: int) -> bool:
-    return _OWN_FROM * m <= n
+def _tries_own(n: int, m: int, least: int = _OWN_FROM) -> bool:
+    return least * m <= n
 
 
 def steps_of_search(n: int, d: int, m: int, own: bool, steps: int) -> int:
@@ -225,9 +233,12 @@ def work_of_search(n: int, m: int, steps: int) -> int:
 
 
 def _search(
-    starts: list[Landmarks], learn: Rows, judge: Rows, steps: int, tried: bool
+    starts: list[Landmarks], learn: Rows, judge: Rows, steps: int, tried: bool, doubt: float
 ) -> Generator[bool, None, Landmarks]:
-    """The best point; where ``tried``, landmarks' own widths are searched for, too."""
+    """The best point; where ``tried``, landmarks' own widths are searched for, too.
+
+    They must be better by ``doubt`` standard errors.
+    """
     begun, own_steps = [], int(_OWN_STEPS * steps)
     room = np.empty((len(learn.X), len(starts[0].S)), learn.X.dtype)
     for start in starts:
@@ -235,29 +246,30 @@ def _search(
         begun.append((yield from judged(start, sums, judge)))
     at = min(begun, key=lambda start: start.error).at
     common = at.log_width.ndim == 1
-    found, error = yield from _climb(at, learn, judge, steps if common else own_steps, room)
+    found, errors = yield from _climb(at, learn, judge, steps if common else own_steps, room)
     if common and tried:
         own = Landmarks(found.S, np.tile(found.log_width, (len(found.S), 1)), math.log(_OWN_RIDGE))
-        own, own_error = yield from _climb(own, learn, judge, own_steps, room)
-        if own_error < error:
+        own, own_errors = yield from _climb(own, learn, judge, own_steps, room)
+        gains = errors - own_errors
+        if gains.sum() > doubt * math.sqrt(len(gains)) * gains.std():
             return own
     return found
 
 
 def _climb(
     at: Landmarks, learn: Rows, judge: Rows, steps: int, room: np.ndarray
-) -> Generator[bool, None, tuple[Landmarks, float]]:
-    """The best point on the way, and its error on ``judge``."""
-    best, best_error, best_step = at, np.inf, 0
+) -> Generator[bool, None, tuple[Landmarks, np.ndarray]]:
+    """The best point on the way, and its squared errors (n,) on ``judge``."""
+    best, errors, best_error, best_step = at, np.empty(0), np.inf, 0
     adam, size = _Adam(), 1.0
     for step in range(steps + 1):
         sums = yield from sums_in_steps(at, *learn.of_sums, room)
         yield True
         factor = None
         if step % _CHECK_EVERY == 0 or step == steps:
-            at, error, factor = yield from judged(at, sums, judge)
+            at, squares, error, factor = yield from judged(at, sums, judge)
             if error < best_error:
-                best, best_error, best_step = at, error, step
+                best, errors, best_error, best_step = at, squares, error, step
             elif 2 * step > steps:
                 # steps already shrink here: later points are no better
                 break
@@ -270,4 +282,4 @@ def _climb(
         down = yield from gradient_in_steps(at, sums, *learn.of_sums, every, step % every, factor)
         yield True
         at = adam.step(at, down, size * min(1.0, 2.0 * (1.0 - step / steps) + _LAST_SIZE))
-    return best, best_error
+    return best, errors

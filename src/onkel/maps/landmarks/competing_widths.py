@@ -1,0 +1,113 @@
+"""How far the widths of columns may part: priors compete, and rows that were not fitted choose.
+
+Where few columns matter, a prior that holds the widths together hides them; where all matter, a
+prior that lets them part follows noise. Which is which only other rows can tell. So widths are
+fitted to the first rows under several priors, and each is judged by the rows after them. The best
+take the place of the widths found so far if their squared errors are smaller by more than two
+standard errors.
+
+A prior that lets columns part far has many local minima. Its fit begins where the columns that tell
+something, alone or in a pair, are as wide as if there were no others, and the rest are narrower:
+they may still come in. A column tells something if one of the sums
+
+    z = Σ wᵢ yᵢ φᵢ / √Σ (wᵢ yᵢ φᵢ)²
+
+is larger than chance makes the largest of them all. y is a target less its mean; φ is the column,
+which of eight parts of its values a row is in, or its product with a column (itself, too).
+
+Source: z is the self-normalised sum of de la Peña, Lai & Shao 2009; the competition is ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+
+import numpy as np
+from scipy.stats import norm
+
+from onkel.maps.landmarks.first_widths import (
+    predicted_by,
+    prior_mean,
+    steps_of_widths,
+    widths_in_steps,
+)
+
+# Variances of a column's own part, times the number of columns. The last begins at the columns that
+# tell something.
+_TOGETHER, _APART = 10.0, 30.0
+#: steps of all fits, each from the prior
+STEPS = 40
+N_FITS = 2
+# Parts of a column's values, of as many rows each.
+_PARTS = 8
+# The chance that any column seems to tell something where none does.
+_CHANCE = 0.05
+# Pairs are looked at of up to so many columns.
+_MOST_PAIRED = 512
+# How much narrower than its prior a column begins that tells nothing, in log w.
+_NARROWER = 1.0
+# Standard errors by which other widths must be better than those found so far.
+_STANDARD_ERRORS = 2.0
+
+
+def best_widths(
+    X: np.ndarray, Y: np.ndarray, weight: np.ndarray, found: np.ndarray, n_fitted: int
+) -> Generator[bool, None, np.ndarray]:
+    """The (log w, log λ) that predict scaled rows X[n_fitted:] best, from those before them.
+
+    That is ``found``, unless the fit of another prior is clearly better. Takes about
+    :func:`steps_of_best` steps.
+    """
+    fitted, judged = slice(0, n_fitted), slice(n_fitted, None)
+    of = X[fitted], Y[fitted], weight[fitted]
+    d = X.shape[1]
+    starts = [(prior_mean(d), _TOGETHER), (_start(columns_that_tell(*of)), _APART)]
+    yield True
+    candidates = [found]
+    for start, apart in starts:
+        candidates.append((yield from widths_in_steps(*of, start, STEPS, apart)))
+    errors = []
+    for theta in candidates:
+        missed = Y[judged] - predicted_by(theta, *of, X[judged])
+        errors.append(weight[judged] * (missed**2).sum(axis=1))
+        yield True
+    best = int(np.argmin([error.sum() for error in errors]))
+    gains = errors[0] - errors[best]
+    clearly = gains.sum() > _STANDARD_ERRORS * math.sqrt(len(gains)) * gains.std()
+    return candidates[best if clearly else 0]
+
+
+def steps_of_best() -> int:
+    """Usual number of steps of :func:`best_widths`."""
+    return 1 + N_FITS * steps_of_widths(STEPS) + N_FITS + 1
+
+
+def _start(tells: np.ndarray) -> np.ndarray:
+    """Columns that tell something as if they were alone; the others narrower."""
+    start, alone = prior_mean(len(tells)), prior_mean(max(int(tells.sum()), 1))
+    if tells.any() and not tells.all():
+        start[:-1] = np.where(tells, alone[0], start[:-1] - _NARROWER)
+    return start
+
+
+def columns_that_tell(X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Which columns (d,) of scaled rows X (n, d) tell something about Y (n, C)."""
+    n, d = X.shape
+    targets = (weight[:, None] * (Y - weight @ Y / weight.sum())).T
+    order, parts = X.argsort(axis=0, kind="stable"), np.arange(min(n, _PARTS)) * n // _PARTS
+    paired = d <= _MOST_PAIRED
+    looks = len(targets) * d * (len(parts) + 1.0 + 0.5 * (d + 1) * paired)
+    most = np.zeros(d)
+    for y in targets:
+        sums = [np.add.reduceat(of[order], parts, axis=0) for of in (y, y * y)]
+        z = [_in_units_of_chance(*sums), _in_units_of_chance(y @ X, (y * y) @ (X * X))[None]]
+        if paired:
+            A = X * y[:, None]
+            z.append(_in_units_of_chance(A.T @ X, (A * A).T @ (X * X)))
+        most = np.maximum(most, np.vstack(z).max(axis=0))
+    return np.asarray(most > norm.isf(0.5 * _CHANCE / looks))
+
+
+def _in_units_of_chance(sums: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    return np.abs(sums) / np.sqrt(np.where(squares > 0.0, squares, np.inf))

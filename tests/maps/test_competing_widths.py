@@ -1,0 +1,134 @@
+"""Priors of widths compete: which columns tell something, and which fit the later rows choose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.maps import LearnedLandmarks
+from onkel.maps.landmarks import competing_widths as competing
+from onkel.maps.landmarks.competing_widths import best_widths, columns_that_tell
+from onkel.maps.landmarks.first_widths import first_widths, predicted_by, prior_mean
+from onkel.numerics.in_steps import finished
+
+
+def few_of_many(n, d=50, seed=0):
+    """Only the product of two columns matters, and a third by itself."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.7, 1.7, (n, d))
+    y = np.sin(3.0 * X[:, 0]) * X[:, 1] + 0.5 * np.cos(2.5 * X[:, 2])
+    return X, y + 0.1 * rng.standard_normal(n)
+
+
+def tells_naively(X, Y, weight):
+    """By the formula, sum by sum."""
+    n, d = X.shape
+    ends = [k * n // 8 for k in range(9)]
+    largest, looks = np.zeros(d), 0
+    for target in Y.T:
+        y = weight * (target - np.average(target, weights=weight))
+        for j in range(d):
+            order = np.argsort(X[:, j], kind="stable")
+            within = []
+            for a, b in zip(ends, ends[1:], strict=False):
+                inside = np.zeros(n)
+                inside[order[a:b]] = 1.0
+                within.append(inside)
+            products = [X[:, j] * X[:, i] for i in range(d)]
+            for phi in [*within, X[:, j], *products]:
+                z = abs((y * phi).sum()) / np.sqrt(((y * phi) ** 2).sum())
+                largest[j] = max(largest[j], z)
+        looks += d * 9 + d * (d + 1) / 2
+    return largest > norm.isf(0.5 * 0.05 / looks)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_that_tell_are_those_of_the_formula(seed):
+    rng = np.random.default_rng(seed)
+    X, weight = rng.standard_normal((300, 8)), rng.uniform(0.5, 2.0, 300)
+    Y = np.stack([X[:, 0] * X[:, 1], np.cos(3 * X[:, 2]), X[:, 3] + rng.standard_normal(300)], 1)
+    found = columns_that_tell(X, Y, weight)
+    np.testing.assert_array_equal(found, tells_naively(X, Y, weight))
+    assert found[:4].all()
+
+
+def test_columns_of_noise_seldom_tell_anything():
+    rng = np.random.default_rng(0)
+    told = [
+        columns_that_tell(rng.standard_t(3, (512, 30)), rng.standard_normal((512, 2)), np.ones(512))
+        for _ in range(40)
+    ]
+    assert np.any(told, axis=1).sum() <= 6
+
+
+def test_a_constant_column_tells_nothing(monkeypatch):
+    X, y = few_of_many(512, 4)
+    X = np.c_[X, np.zeros(512)]
+    Y = (y - y.mean())[:, None]
+    assert not columns_that_tell(X, Y, np.ones(512))[4]
+    # of more columns than pairs are looked at, each is looked at alone
+    monkeypatch.setattr(competing, "_MOST_PAIRED", 3)
+    assert columns_that_tell(X, Y, np.ones(512)).tolist() == [False, False, True, False, False]
+
+
+def test_rows_that_were_not_fitted_choose():
+    X, y = few_of_many(400, 12)
+    Y, weight = ((y - y.mean()) / y.std())[:, None], np.random.default_rng(1).uniform(0.5, 2.0, 400)
+    few = X[:250], Y[:250], weight[:250]
+
+    def error(theta):
+        diff = np.exp(theta[:-1]) * (X[:, None] - X[None, :250])
+        K = 1.0 / (1.0 + (diff**2).sum(axis=-1)) + 10.0
+        noisy = K[:250] + np.diag(np.exp(theta[-1]) / weight[:250])
+        predicted = K[250:] @ np.linalg.solve(noisy, Y[:250])
+        np.testing.assert_allclose(predicted_by(theta, *few, X[250:]), predicted, atol=1e-8)
+        return weight[250:] * ((Y[250:] - predicted) ** 2)[:, 0]
+
+    together = prior_mean(12)
+    best = finished(best_widths(X, Y, weight, together, 250))
+    fresh = first_widths(*few, prior_mean(12), competing.STEPS, 10.0)
+    assert error(best).sum() <= min(error(together).sum(), error(fresh).sum())
+    # what was found so far stays unless other widths are clearly better
+    nearly = best - 0.03
+    gains = error(nearly) - error(best)
+    assert 0.0 < gains.sum() < 2.0 * gains.std() * np.sqrt(150)
+    np.testing.assert_array_equal(finished(best_widths(X, Y, weight, nearly, 250)), nearly)
+
+
+def test_a_choice_takes_about_the_steps_foreseen():
+    X, y = few_of_many(300, 6)
+    steps = list(best_widths(X, y[:, None], np.ones(300), prior_mean(6), 200))
+    assert 10 < len(steps) <= 1.5 * competing.steps_of_best()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("alone", [False, True])
+def test_of_fifty_columns_the_three_that_matter_are_found(alone):
+    X, y = few_of_many(3000)
+    model = OnlineKernelRegressor(n_components=200, speed="fast", memory=False)
+    rows = [slice(0, 900), *(slice(t, t + 1) for t in range(900, 1100) if alone)]
+    for some in [*rows, slice(rows[-1].stop, 2000)]:
+        model.partial_fit(X[some], y[some])
+    width = model.map_.width_
+    assert width[:3].min() > 3 * width[3:].max()
+    assert np.mean((model.predict(X[2000:]) - y[2000:]) ** 2) < 0.1 * y.var()
+
+
+@pytest.mark.compiled
+def test_a_bare_map_lets_later_rows_choose_too():
+    X, y = few_of_many(1500)
+    width = LearnedLandmarks(50, search_steps=0).fit(X, y).width_
+    assert width[:3].min() > 3 * width[3:].max()
+
+
+@pytest.mark.compiled
+def test_a_column_that_matters_only_later_gets_in():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((9000, 20))
+    later = np.arange(9000) >= 3000
+    labels = np.where(later, X[:, 0] * X[:, 1], X[:, 2]) > 0.0
+    model = OnlineKernelClassifier(n_components=100, speed="fast", memory=False)
+    before = model.predict_then_learn(X, labels)
+    assert np.mean(before[8000:] != labels[8000:]) < 0.1
