@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -32,7 +34,7 @@ def tells_naively(X, Y, weight):
         for j in range(d):
             order = np.argsort(X[:, j], kind="stable")
             within = []
-            for a, b in zip(ends, ends[1:], strict=False):
+            for a, b in pairwise(ends):
                 inside = np.zeros(n)
                 inside[order[a:b]] = 1.0
                 within.append(inside)

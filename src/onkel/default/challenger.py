@@ -192,6 +192,10 @@ class RestartingModel(Stateful):
         challenger.map.postpone(postpones_search(self.unfitted))
         return challenger
 
+    def consolidate(self) -> None:
+        """The model that predicts fits once more on all rows it keeps."""
+        self.current.consolidate()
+
     def _take_over(self, challenger: ExplicitModel) -> None:
         self.current, self.challenger = challenger, None
         self.history, self.column_waits = LossHistory(), False

@@ -71,6 +71,18 @@ def _refit(model: Any, rows: int, due: int) -> Generator[float, None, Any]:
     return new
 
 
+def fitted_last(model: Any) -> Any:
+    """The model after the last fit of its map on all rows kept, which it has learned again."""
+    with one_blas_thread():
+        rows = model.warmup.rows()
+        new = finished(model.fit_last(*rows))
+        replay = new.replay()
+        for start in range(0, len(rows[1]), _REPLAYED):
+            replay.learn(*(part[start : start + _REPLAYED] for part in rows))
+        replay.finish()
+    return new
+
+
 def _scaled(fit: Generator[float, None, Any]) -> Generator[float, None, Any]:
     """The fit's shares as those of all of the work."""
     while True:

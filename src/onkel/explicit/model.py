@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.explicit.ahead import Ahead, Replay
+from onkel.explicit.ahead import Ahead, Replay, fitted_last
 from onkel.explicit.changing_maps import training_loop_for
 from onkel.explicit.loop import learn_one_or_undo, weigh_row
 from onkel.explicit.merging import require_alike, require_settled
@@ -230,6 +230,25 @@ class ExplicitModel(Model):
         self.warmup.next_fit = self.map.next_fit
         if self.warmup.complete:
             self.warmup = None
+
+    def consolidate(self) -> None:
+        if self.warmup is None or not self.map.fits_last(self.warmup.count):
+            return
+        with working(f"{self.fits} to all {self.warmup.count:,} rows kept"):
+            new = fitted_last(self)
+        self.map, self.training, self.ahead = new.map, new.training, None
+        self.warmup.next_fit = self.map.next_fit
+        self.undo_log.forget()
+
+    def fit_last(
+        self, X: np.ndarray, y: np.ndarray, weight: np.ndarray
+    ) -> Generator[bool, None, ExplicitModel]:
+        """As :meth:`fit_anew`, of the last fit of the map."""
+        new = copy.copy(self)
+        new.map, new.training, new.ahead = copy.copy(self.map), None, None
+        yield from new.map.fit_last(X, new.targets(y), weight)
+        new._reset()
+        return new
 
     def fit_anew(
         self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, due: int

@@ -85,7 +85,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     # ---- learning --------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Forget everything, then learn the rows once, in order; the classes are those of y.
+        """Forget everything, learn the rows once, in order, and :meth:`consolidate`.
+
+        The classes are those of y.
 
         Parameters
         ----------
@@ -100,7 +102,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             follows from a past, are learned from all rows.
         """
         learn(self, X, self._read_targets(y), sample_weight, whole=True, groups=groups)
-        return self
+        return self.consolidate()
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None

@@ -26,7 +26,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     _losses = REGRESSION
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Forget everything, then learn the rows once, in order.
+        """Forget everything, learn the rows once, in order, and :meth:`consolidate`.
 
         Parameters
         ----------
@@ -40,7 +40,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             follows from a past, are learned from all rows.
         """
         learn(self, X, self._read_targets(y), sample_weight, whole=True, groups=groups)
-        return self
+        return self.consolidate()
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn the rows in order, continuing from what was learned; ``groups`` as in `fit`.

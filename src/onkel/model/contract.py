@@ -174,6 +174,9 @@ class Model:
             self._go_ahead()
         return b
 
+    def consolidate(self) -> None:
+        """Fit once more on all rows that are kept, where that may help, and replay them."""
+
     def _go_ahead(self) -> None:
         """Do part of the next fit ahead of time, if the map allows it."""
 

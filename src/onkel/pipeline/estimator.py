@@ -11,6 +11,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
 
 from onkel.errors import DataError
+from onkel.learners.base import OnlineEstimator
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_values
 from onkel.pipeline.merging import MergeableModel
@@ -72,7 +73,7 @@ class StreamEstimator(BaseEstimator, MergeableModel):
     def fit(
         self, X: Any, y: Any = None, *, target: str | None = None, group: str | None = None
     ) -> Self:
-        """Begin anew, and learn rows in order, in one pass.
+        """Begin anew, learn rows in order, in one pass, and `consolidate`.
 
         Parameters
         ----------
@@ -94,7 +95,19 @@ class StreamEstimator(BaseEstimator, MergeableModel):
         begun.partial_fit(X, y, target=target, group=group)
         if not begun.n_rows:
             raise DataError("there are no rows to learn: X is empty, or no row has a target")
-        self._become(begun)
+        self._become(begun.consolidate())
+        return self
+
+    @locked
+    def consolidate(self) -> Self:
+        """One more fit of the learner on all rows it keeps, before the model is frozen.
+
+        See :meth:`onkel.learners.base.OnlineEstimator.consolidate`. ``onkel learn`` does this at
+        the end of its sources. A learner that is not onkel's, or has learned nothing, stays as it
+        is.
+        """
+        if isinstance(self.estimator, OnlineEstimator) and is_fitted(self.estimator):
+            self.estimator.consolidate()
         return self
 
     def partial_fit(

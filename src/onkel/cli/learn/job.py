@@ -132,7 +132,7 @@ class LearnJob:
             self.params,
             self.checkpoint,
             resumed_rows=self.resumed_rows,
-            late_labels=bool(self.delay),
+            checkpointed=bool(self.delay) or self.options.save is not None,
         )
 
     def _from_base(self) -> tuple[StreamModel | None, dict[str, Any]]:
@@ -242,6 +242,7 @@ class LearnJob:
                 if interrupts.interrupted is None:
                     with interrupts.held():
                         self._learn_late_labels(model, run, stream)
+                    self._consolidate(model, run, stream)
         except Interrupted:
             pass  # told below
         except DataError as error:
@@ -258,6 +259,15 @@ class LearnJob:
             # before the last labels are learned: a resumed run may get more rows first
             self.checkpoint.save_now(model, run, stream)
         run.finish()
+
+    def _consolidate(self, model: StreamModel, run: PrequentialRun, stream: Any) -> None:
+        """All rows are there: a last fit, which a signal may break off."""
+        if self.options.save is None or model.n_rows == model.settings.get("rows_before", 0):
+            return
+        if not self.delay:
+            # a resumed run may get more rows: it goes on as if there had been no end
+            self.checkpoint.save_now(model, run, stream)
+        model.consolidate()
 
     def _located(self, error: DataError, stream: Any) -> str:
         """The error with its line, unless rows come in another order or are left out."""

@@ -34,8 +34,9 @@ _STATUS = {
 class Outcome:
     """Writes the files of a run and shows its result.
 
-    ``resumed_rows`` of the source were learned by an earlier run. With ``late_labels`` rows may
-    still wait for their labels; then the checkpoint is written before these come.
+    ``resumed_rows`` of the source were learned by an earlier run. With ``checkpointed`` a run that
+    is not cut short has written its checkpoint: before the last labels came, or before the last fit
+    of a model that is saved.
     """
 
     def __init__(
@@ -46,11 +47,11 @@ class Outcome:
         checkpoint: Checkpoint,
         *,
         resumed_rows: int,
-        late_labels: bool,
+        checkpointed: bool,
     ) -> None:
         self.options, self.algorithm, self.params = options, algorithm, params
         self.checkpoint, self.resumed_rows = checkpoint, resumed_rows
-        self.late_labels = late_labels
+        self.checkpointed = checkpointed
         self.written: dict[str, Path] = {}
 
     def finish(self, model: StreamModel, run: PrequentialRun, stream: Any, status: int) -> int:
@@ -59,7 +60,7 @@ class Outcome:
         if model.n_rows == model.settings.get("rows_before", 0):
             note("no row was learned: nothing is written")
             return status
-        if status or not self.late_labels:
+        if status or not self.checkpointed:
             self.checkpoint.save_now(model, run, stream)
         if options.checkpoint is not None and not self.checkpoint.failed:
             self.written["checkpoint"] = options.checkpoint

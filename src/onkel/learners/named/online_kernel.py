@@ -66,8 +66,8 @@ class _OnlineKernel(OverMap):
     speed: str = param(
         default="balanced",
         kind='{"fast", "balanced", "accurate"}',
-        doc='"fast": landmarks are the first rows, widths and penalty those of the first 512, in a '
-        'quarter of a second. "balanced": a search of 12 steps at 1 024, 2 048, ..., 32 768 rows, '
+        doc='"fast": landmarks are the first rows, widths and penalty those of the first 512, in '
+        'about a second. "balanced": a search of 12 steps at 1 024, 2 048, ..., 32 768 rows, '
         "with 24 more for widths of the landmarks' own; fewer steps at 65 536 and 131 072. "
         '"accurate": 42 steps.',
     )

@@ -11,7 +11,7 @@ uᵢ = weightᵢ rᵢ/Gᵢᵢ.
 Unlike the evidence, leave-one-out errors do not assume Gaussian noise, which labels of two classes
 do not have: there the evidence overfits. The prior is normal in log λ and log w. log w has a common
 part and a part for each column. The latter's variance is ``apart``/d: with many columns each has
-less room to differ. Which ``apart`` suits the rows see :mod:`onkel.maps.landmarks.competing_widths`.
+less room to differ. :mod:`onkel.maps.landmarks.competing_widths` chooses ``apart``.
 
 Source: Rasmussen & Williams 2006, section 5.4.2 (leave-one-out errors and their gradient); the
 prior is ours.

@@ -1,0 +1,184 @@
+"""The last fit, when all rows are there: what it gains, what it leaves as it is, and when."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+from typer.testing import CliRunner
+
+import onkel
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor, StreamModel
+from onkel.cli import app
+from onkel.learners import FOGDRegressor
+from onkel.maps.landmarks import learned, search
+from onkel.maps.landmarks.evidence import Landmarks
+from onkel.maps.landmarks.fitted import TailCurves, Units
+from onkel.numerics.in_steps import finished
+
+
+def rows(n, seed=0):
+    X = np.random.default_rng(seed).uniform(-3.0, 3.0, (n, 3))
+    return X, np.sin(2.0 * X[:, 0]) * X[:, 1] + 0.1 * X[:, 2]
+
+
+def learner(**more):
+    return OnlineKernelRegressor(**{"n_components": 50, "memory": False, "restart": False} | more)
+
+
+@pytest.fixture(scope="module")
+def before():
+    """A learner of 1 900 rows, whose landmarks are those of 1 024."""
+    return learner().partial_fit(*rows(1900))
+
+
+@pytest.fixture(scope="module")
+def after(before):
+    return copy.deepcopy(before).consolidate()
+
+
+@pytest.mark.compiled
+def test_rows_never_seen_are_predicted_better(before, after):
+    X, y = rows(2000, seed=1)
+
+    def error(model):
+        return np.mean((model.predict(X) - y) ** 2)
+
+    assert error(after) < 0.8 * error(before)
+
+
+@pytest.mark.compiled
+def test_fit_consolidates_and_partial_fit_does_not(before, after):
+    X, _ = rows(200, seed=1)
+    fitted = learner().fit(*rows(1900)).predict(X)
+    np.testing.assert_array_equal(fitted, after.predict(X))
+    assert np.abs(fitted - before.predict(X)).max() > 0.01
+
+
+@pytest.mark.compiled
+def test_weights_are_those_of_all_rows_before_and_after(after):
+    X, y = rows(1950)
+    model = copy.deepcopy(after)
+    for n in (1900, 1950):
+        if n > 1900:
+            model.partial_fit(X[1900:], y[1900:])
+        of = model.model_
+        Z = of.map.features(X[:n])
+        weights = np.linalg.solve(Z.T @ Z + of.map.prior(), Z.T @ y[:n])
+        np.testing.assert_allclose(Z @ of.coef[0], Z @ weights, atol=1e-6)
+    assert model.n_rows_ == 1950
+
+
+@pytest.mark.compiled
+def test_afterwards_it_goes_on_learning_and_searches_when_it_is_due(after):
+    X, y = rows(4200)
+    y[1900:] += np.cos(3.0 * X[1900:, 2])
+    one, other = copy.deepcopy(after), OnlineKernelRegressor.from_state(after.get_state())
+    for model in (one, other):
+        model.partial_fit(X[1900:2047], y[1900:2047])
+        np.testing.assert_array_equal(model.map_.landmarks_, after.map_.landmarks_)
+        model.partial_fit(X[2047:], y[2047:])
+        assert np.abs(model.map_.landmarks_ - after.map_.landmarks_).max() > 0.01
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+@pytest.mark.compiled
+def test_broken_off_it_leaves_the_model_as_it_was(before, monkeypatch):
+    def broken(*args, **kwargs):
+        yield True
+        raise KeyboardInterrupt
+
+    model, X = copy.deepcopy(before), rows(100, seed=1)[0]
+    with monkeypatch.context() as patched:
+        patched.setattr(learned, "improve", broken)
+        with pytest.raises(KeyboardInterrupt):
+            model.consolidate()
+    np.testing.assert_array_equal(model.predict(X), before.predict(X))
+    more = rows(2100)
+    for each in (model, before := copy.deepcopy(before)):
+        each.partial_fit(more[0][1900:], more[1][1900:])
+    np.testing.assert_array_equal(model.predict(X), before.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("model", "n"),
+    [
+        (learner(speed="fast"), 1500),
+        (learner(), 1023),
+        (learner(restart=True, pairs=False), 300),
+        (FOGDRegressor(n_components=20, gamma=0.5), 300),
+        (onkel.make("krls", "regression"), 100),
+        (onkel.make("bsgd-r", "regression"), 100),
+        (StreamModel(learner(speed="fast")), 300),
+    ],
+    ids=["fast", "few rows", "few rows, bare", "fogd", "krls", "bsgd", "stream model"],
+)
+def test_where_nothing_is_searched_nothing_changes(model, n):
+    X, y = rows(n)
+    told = model.partial_fit(X, y).predict(X)
+    np.testing.assert_array_equal(model.consolidate().predict(X), told)
+
+
+def test_before_the_first_row_there_is_nothing_to_consolidate():
+    with pytest.raises(NotFittedError):
+        learner().consolidate()
+    model = StreamModel(learner())
+    assert model.consolidate() is model
+    one_class = OnlineKernelClassifier().partial_fit([[0.0], [1.0]], ["a", "a"])
+    assert one_class.consolidate().predict([[0.5]]) == ["a"]
+
+
+def test_own_widths_must_be_better_by_a_standard_error(monkeypatch):
+    X, _ = rows(300)
+    here = np.arange(300) % 2 == 0
+    X[:, 0] = X[:, 0] / 3.0 + np.where(here, 4.0, -4.0)
+    Y = np.sin(2.0 * np.where(here, X[:, 1], X[:, 2]))[:, None]
+    units = Units(TailCurves(*np.zeros((2, 3))), np.zeros(3), np.ones(3))
+    start = [Landmarks(X[:30], np.full(3, -1.0), np.log(0.01))]
+    climbed, climb = [], search._climb
+
+    def kept(*args):
+        found = yield from climb(*args)
+        climbed.append(found)
+        return found
+
+    monkeypatch.setattr(search, "_climb", kept)
+    for doubt in (0.0, 1.0, 1e9):
+        monkeypatch.setattr(search, "_STANDARD_ERRORS", doubt)
+        work = search.improve(start, X, Y, np.ones(300), 24, np.random.default_rng(0), units, True)
+        found = finished(work)
+        common, own = climbed[-2:]
+        gains = common[1] - own[1]
+        better = gains.mean() > doubt * gains.std() / np.sqrt(len(gains))
+        assert (found.log_width.ndim == 2) == better
+    assert not better
+    # 10 rows a landmark are too few while more rows come
+    n_climbs = len(climbed)
+    work = search.improve(start, X, Y, np.ones(300), 24, np.random.default_rng(0), units)
+    assert finished(work).log_width.ndim == 1
+    assert len(climbed) == n_climbs + 1
+
+
+@pytest.mark.compiled
+def test_onkel_learn_consolidates_what_it_saves_and_not_its_checkpoint(tmp_path):
+    X, y = rows(1500)
+    frame = pd.DataFrame(X, columns=list("abc")).assign(y=y)
+    frame.to_csv(tmp_path / "all.csv", index=False)
+
+    def learn(*args):
+        command = ["learn", tmp_path / "all.csv", "-t", "y", "--set", "n_components=50", *args]
+        result = CliRunner().invoke(app, [str(part) for part in [*command, "--json"]])
+        assert result.exit_code == 0, result.stderr
+        return result.stdout
+
+    plain = learn()
+    saved = learn("--save", tmp_path / "m.onkel", "--checkpoint", tmp_path / "c.onkel")
+    # what is predicted before it is learned knows of no end
+    scores = [text.split('"value":')[1].split(",")[0] for text in (plain, saved)]
+    assert scores[0] == scores[1]
+    model, kept = (onkel.load(tmp_path / f"{name}.onkel") for name in "mc")
+    assert np.abs(model.predict(frame) - kept.predict(frame)).max() > 0.01
+    np.testing.assert_array_equal(kept.consolidate().predict(frame), model.predict(frame))
