@@ -111,7 +111,7 @@ def rivals(path: Path, target: str) -> Iterator[tuple[str, float]]:
     """Name and error of each."""
     import pandas as pd
 
-    frame = _frame(path, target)
+    frame = as_frame(path, target)
     y = frame.pop(target)
     end = cut(len(y))
     text = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
@@ -128,7 +128,7 @@ def rivals(path: Path, target: str) -> Iterator[tuple[str, float]]:
         yield name, error(model.predict(rows[end:]), y.to_numpy())
 
 
-def _frame(path: Path, target: str) -> Any:
+def as_frame(path: Path, target: str) -> Any:
     """The table as a careful user of pandas would have it."""
     import pandas as pd
 

@@ -32,6 +32,8 @@ class DataError(ValueError):
     #: scores of the same rows, in the order of ``classes``, if the model has both
     scores: Any = None
     classes: Any = None
+    #: values as predicted without a memory, in a regression
+    alone: Any = None
 
     def __init__(
         self,

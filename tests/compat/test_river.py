@@ -440,3 +440,30 @@ def test_text_where_numbers_were_is_refused():
     model.learn_one({"a": 1.0}, 1.0)
     with pytest.raises(DataError, match="column 'a': 'high' is not a number"):
         model.learn_one({"a": "high"}, 1.0)
+
+
+def test_bounds_and_sets_of_a_row():
+    rng = np.random.default_rng(0)
+    values = RiverRegressor(
+        FOGDRegressor(n_components=50, gamma=0.5, random_state=0, feedback=True)
+    )
+    labels = RiverClassifier(
+        FOGDClassifier(n_components=50, gamma=0.5, loss="logistic", random_state=0, feedback=True)
+    )
+    assert values.predict_interval_one({"a": 1.0, "b": 0.0}) == (-np.inf, np.inf)
+    assert labels.predict_set_one({"a": 1.0, "b": 0.0}) == set()
+    inside, hits = [], []
+    for _ in range(1500):
+        x = {"a": rng.standard_normal(), "b": rng.standard_normal()}
+        y = x["a"] + 0.3 * rng.standard_normal()
+        low, high = values.predict_interval_one(x, 0.8)
+        inside.append(low <= y <= high)
+        hits.append((y > 0) in labels.predict_set_one(x, 0.95))
+        values.learn_one(x, y)
+        labels.learn_one(x, y > 0)
+    assert abs(np.mean(inside[200:]) - 0.8) < 0.03
+    assert abs(np.mean(hits[200:]) - 0.95) < 0.02
+    plain = RiverRegressor(FOGDRegressor())
+    plain.learn_one({"a": 1.0}, 1.0)
+    with pytest.raises(ValueError, match="feedback=True"):
+        plain.predict_interval_one({"a": 1.0})

@@ -2,41 +2,121 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.special import expit, softmax
-from sklearn.linear_model import LogisticRegression
+from sklearn.isotonic import IsotonicRegression
 
-from onkel import KernelRLSClassifier, OnlineKernelClassifier
-from onkel.default.calibration import Calibration
-
-
-def test_two_classes_are_platts_line():
-    rng = np.random.default_rng(0)
-    f = rng.standard_normal((40_000, 1))
-    codes = (rng.random(40_000) < expit(1.3 * f[:, 0] - 0.7)).astype(int)
-    calibration = Calibration()
-    calibration.learn(f, codes, np.ones(40_000))
-    batch = LogisticRegression(C=1e6).fit(f, codes)
-    assert calibration.theta[0] == pytest.approx(batch.coef_[0, 0], abs=0.05)
-    assert calibration.theta[1] == pytest.approx(batch.intercept_[0], abs=0.05)
+from onkel import KernelRLSClassifier, ModelFileError, OnlineKernelClassifier
+from onkel.default.calibration import MANY, TWO, Calibration
 
 
-def test_many_classes_are_a_temperature():
+def bent(f):
+    """Log-odds that no line in f has."""
+    return 2.0 * f + 1.5 * np.maximum(f - 0.5, 0.0) * 6.0 - 0.7
+
+
+def binary(n, seed=0):
+    rng = np.random.default_rng(seed)
+    f = rng.uniform(-1.2, 1.2, (n, 1))
+    return f, (rng.random(n) < expit(bent(f[:, 0]))).astype(int)
+
+
+def calibration_error(p, right):
+    bins = np.minimum((20 * p).astype(int), 19)
+    counts, said, was = (np.bincount(bins, w) for w in (np.ones(len(p)), p, right))
+    return np.abs(said - was).sum() / counts.sum()
+
+
+def test_two_classes_follow_a_bent_link():
+    f, codes = binary(40_000)
+    link = Calibration()
+    told = link.learn(f, codes, np.ones(40_000))
+    grid = np.linspace(0.1, 1.1, 11)[:, None]
+    np.testing.assert_allclose(
+        link.probabilities(grid)[:, 1], expit(bent(grid[:, 0])).clip(min=0.5), atol=0.05
+    )
+    # said before each row; the border is kept where the true log-odds cross it elsewhere
+    far = np.abs(f[:, 0]) > 0.5
+    right = (f[:, 0] > 0.0) == codes
+    assert calibration_error(told[far, 1], right[far]) < 0.015
+
+
+def test_many_classes_follow_a_temperature():
     rng = np.random.default_rng(1)
     F = rng.standard_normal((40_000, 4))
     P = softmax(3.0 * F, axis=1)
     codes = (rng.random((40_000, 1)) > P.cumsum(axis=1)).sum(axis=1).clip(max=3)
-    calibration = Calibration()
-    calibration.learn(F, codes, np.ones(40_000))
-    assert calibration.theta[0] == pytest.approx(3.0, abs=0.1)
-    np.testing.assert_allclose(calibration.probabilities(F).sum(axis=1), 1.0)
+    link = Calibration()
+    told = link.learn(F, codes, np.ones(40_000))
+    found = link.probabilities(F)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert np.abs(found - P).mean() < 0.02
+    assert calibration_error(told[5000:, 1], (F.argmax(axis=1) == codes)[5000:]) < 0.015
 
 
-@pytest.mark.parametrize("cut", [1, 13, 500])
-def test_blocks_and_weights_of_zero_do_not_matter(cut):
+def test_it_follows_a_change():
+    f, codes = binary(8000)
+    codes[4000:] = 1 - codes[4000:][::-1]  # labels that no longer belong to the scores
+    link = Calibration()
+    told = link.learn(f, codes, np.ones(8000))
+    assert -np.log(told[-2000:, 0]).mean() < 0.8
+
+
+def naive(scores, codes, knots, link_values):
+    """The formula in plain Python: steps of the two knots beside each score, and order kept."""
+    v, e, told = list(link_values), [1.0] * len(knots), []
+    for row, code in zip(scores, codes, strict=True):
+        hats = []
+        for f in row:
+            j = max(k for k in range(len(knots) - 1) if knots[k] < f or k == 0)
+            u = (f - knots[j]) / (knots[j + 1] - knots[j])
+            hats.append((j, u))
+        h = [(1 - u) * v[j] + u * v[j + 1] for j, u in hats]
+        if len(row) == 1:
+            p = [1 / (1 + math.exp(-h[0]))]
+            wanted = [float(code)]
+            q = max(p[0], 0.5) if row[0] > 0 else min(p[0], 0.5)
+            told.append(q if code else 1 - q)
+        else:
+            p = [math.exp(x) / sum(math.exp(y) for y in h) for x in h]
+            wanted = [float(k == code) for k in range(len(row))]
+            told.append(p[code])
+        e = [1.0 + 0.9995 * (x - 1.0) for x in e]
+        for (j, u), share in zip(hats, p, strict=True):
+            e[j] += share * (1 - share) * (1 - u)
+            e[j + 1] += share * (1 - share) * u
+        for (j, u), share, target in zip(hats, p, wanted, strict=True):
+            v[j] -= (share - target) * (1 - u) / e[j]
+            v[j + 1] -= (share - target) * u / e[j + 1]
+        least = 0.01 * np.array(knots)
+        fit = IsotonicRegression().fit(range(len(v)), np.array(v) - least, e)
+        v = list(fit.predict(range(len(v))) + least)
+    return np.array(told), np.array(v)
+
+
+@pytest.mark.parametrize("K", [1, 4])
+def test_as_a_naive_loop(K):
     rng = np.random.default_rng(2)
-    f, codes = rng.standard_normal((500, 1)), rng.integers(2, size=500)
+    scores = rng.uniform(-1.3, 1.3, (300, K))
+    codes = rng.integers(max(K, 2), size=300)
+    link = Calibration()
+    knots, (values, _) = (TWO, link.two) if K == 1 else (MANY, link.many)
+    wanted, v = naive(scores.tolist(), codes.tolist(), knots.tolist(), values.tolist())
+    told = link.learn(scores, codes, np.ones(300))
+    np.testing.assert_allclose(told[:, 0], wanted, rtol=1e-9)
+    np.testing.assert_allclose(values, v, rtol=1e-9)
+
+
+@pytest.mark.parametrize("K", [1, 3])
+@pytest.mark.parametrize("cut", [1, 13])
+def test_blocks_and_weights_of_zero_do_not_matter(cut, K):
+    rng = np.random.default_rng(2)
+    f, codes = rng.standard_normal((500, K)), rng.integers(max(K, 2), size=500)
     weight = rng.uniform(0.1, 2.0, 500) * (rng.random(500) > 0.2)
     whole, parts, few = Calibration(), Calibration(), Calibration()
     whole.learn(f, codes, weight)
@@ -44,8 +124,32 @@ def test_blocks_and_weights_of_zero_do_not_matter(cut):
         parts.learn(f[a : a + cut], codes[a : a + cut], weight[a : a + cut])
     used = weight > 0.0
     few.learn(f[used], codes[used], weight[used])
-    np.testing.assert_array_equal(whole.theta, parts.theta)
-    np.testing.assert_array_equal(whole.theta, few.theta)
+    for other in (parts, few):
+        np.testing.assert_array_equal(whole.two, other.two)
+        np.testing.assert_array_equal(whole.many, other.many)
+
+
+SCORES = st.sampled_from([-1e9, -3.0, -1.0, -0.6, 0.0, 1e-9, 0.3, 1.0, 1.05, 1e9])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(SCORES, SCORES, SCORES, st.integers(0, 2)), min_size=1, max_size=80),
+    st.sampled_from([1e-6, 1.0, 1e12]),
+)
+def test_the_order_of_scores_is_kept_whatever_comes(rows, size):
+    F, codes = np.array([row[:3] for row in rows]), np.array([row[3] for row in rows])
+    weight = np.full(len(rows), size)
+    link = Calibration()
+    link.learn(F, codes, weight)
+    link.learn(np.ascontiguousarray(F[:, :1]), codes % 2, weight)
+    again = Calibration.from_state(link.get_state())
+    assert np.all(np.diff(again.two[0]) > 0.0)
+    assert np.all(np.diff(again.many[0]) > 0.0)
+    P = again.probabilities(F)
+    assert np.isfinite(P).all()
+    best = np.take_along_axis(P, F.argmax(axis=1)[:, None], axis=1)[:, 0]
+    np.testing.assert_array_equal(best, P.max(axis=1))
 
 
 @pytest.mark.parametrize("learner", [KernelRLSClassifier, OnlineKernelClassifier])
@@ -60,10 +164,49 @@ def test_probabilities_are_met(learner):
         assert y[8000:][said].mean() == pytest.approx(p[said].mean(), abs=0.06)
 
 
+def test_probabilities_of_the_next_row_are_met_too():
+    """Scores with memory have a link of their own, which is saved."""
+    rng = np.random.default_rng(4)
+    n = 6000
+    state = np.cumsum(rng.random(n) < 0.1) % 2
+    X = rng.standard_normal((n, 2))
+    y = (rng.random(n) < expit(2.0 * (2.0 * state - 1.0) + X[:, 0])).astype(int)
+    model = OnlineKernelClassifier(n_components=40, speed="fast").partial_fit(X[:4000], y[:4000])
+    said = []
+    for t in range(4000, n):
+        said.append(model.predict_proba_next(X[t : t + 1])[0])
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+    P, y = np.array(said), y[4000:]
+    assert -np.log(P[np.arange(len(y)), y]).mean() < 0.62
+    assert calibration_error(P.max(axis=1), P.argmax(axis=1) == y) < 0.04
+    again = OnlineKernelClassifier.from_state(model.get_state())
+    np.testing.assert_array_equal(again.predict_proba_next(X[:5]), model.predict_proba_next(X[:5]))
+    assert not np.array_equal(model.calibration_.two, model.calibration_next_.two)
+
+
 def test_near_its_border_a_prediction_is_not_contradicted():
-    calibration = Calibration()
-    calibration.theta[:] = (2.0, 0.5)
+    link = Calibration()
+    link.two[0] += 0.5
     scores = np.array([-0.3, -0.1, 0.0, 1e-9, 0.3])[:, None]
-    P = calibration.probabilities(scores)
+    P = link.probabilities(scores)
     np.testing.assert_array_equal(P.argmax(axis=1), scores[:, 0] > 0.0)
     np.testing.assert_allclose(P[[0, 4], 1], 1.0 / (1.0 + np.exp([0.1, -1.1])))
+
+
+def test_merged_links_are_means_by_what_was_learned():
+    links = [Calibration() for _ in range(2)]
+    for seed, link in enumerate(links):
+        link.learn(*binary(3000, seed), np.ones(3000))
+    a, b = (link.two.copy() for link in links)
+    links[0].take_in(links[1])
+    mean = (a[0] * a[1] + b[0] * b[1]) / (a[1] + b[1])
+    np.testing.assert_allclose(links[0].two[0], mean, atol=0.02)
+    Calibration.from_state(links[0].get_state())
+
+
+@pytest.mark.parametrize("name", ["two", "many"])
+def test_a_damaged_link_is_refused(name):
+    state = Calibration().get_state()
+    for wrong in (state[name][:, ::-1].copy(), np.zeros_like(state[name])):
+        with pytest.raises(ModelFileError, match=name):
+            Calibration.from_state({**state, name: wrong})

@@ -150,6 +150,38 @@ def test_bounds_stay_inside_what_the_target_can_be():
     assert np.abs(high.learn(np.zeros(500), rng.uniform(-1, 1, 500))).max() == 1.0
 
 
+def test_bounds_of_whole_numbers_are_whole():
+    rng = np.random.default_rng(0)
+    mean = 4.0 + 3.0 * np.sin(np.arange(6000) / 100)
+    y = rng.poisson(mean).astype(float)
+    bounds, free = (Intervals([0.5, 0.9]).learn(mean, y + more) for more in (0.0, 1e-9))
+    np.testing.assert_array_equal(bounds[30:], np.rint(bounds[30:]))
+    # the same whole numbers are inside, or the nearest where there was none
+    assert np.all(inside(bounds, y[:, None])[30:] >= inside(free, y[:, None])[30:])
+    widths = [np.diff(of[30:], axis=2).mean() for of in (bounds, free)]
+    assert widths[0] < widths[1]
+    assert np.all(bounds[30:, 1, 1] >= bounds[30:, 0, 1])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, 2.0, 7.0, 100.0]), min_size=30, max_size=120),
+    st.lists(st.sampled_from([-3.0, 0.5, 4.0, -0.25]), max_size=20),
+    st.sampled_from(LEVELS),
+)
+def test_what_the_target_can_be_costs_two_rows_at_most(usual, odd, level):
+    """One for the first negative target, one for the first that is not whole."""
+    y = np.array(usual + odd)
+    p = np.full(len(y), 3.3)
+    kept, free = (Intervals(level, low=low) for low in (None, -math.inf))
+    free.learn(p[:0], y[:0])
+    free.known_[tracking.WHOLE] = 0.0
+    ours, plain = kept.learn(p, y), free.learn(p, y)
+    lost = inside(plain, y) & ~inside(ours, y)
+    assert lost.sum() <= 2
+    np.testing.assert_allclose(kept.q_, free.q_)
+
+
 def test_perfect_forecasts_then_an_error():
     intervals = Intervals(0.9)
     intervals.learn(np.ones(5000), np.ones(5000))
@@ -186,8 +218,8 @@ def test_saved_and_loaded():
         ("levels", np.array([0.9, 0.5]), "growing order"),
         ("q", np.array([np.nan, 1.0]), "q: "),
         ("one_level", True, "several"),
-        ("known", np.array([1.5, -1.0, 1.0, 0.0, 1.0]), "number of rows"),
-        ("known", np.array([1.0, 1.0, -1.0, 0.0, 1.0]), "range"),
+        ("known", np.array([1.5, -1.0, 1.0, 0.0, 1.0, 0.0]), "number of rows"),
+        ("known", np.array([1.0, 1.0, -1.0, 0.0, 1.0, 0.0]), "range"),
         ("deviations", np.zeros(6), "weight"),
         ("largest_scores", np.full(10, 1e9), "largest_scores"),
     ],

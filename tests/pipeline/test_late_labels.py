@@ -14,6 +14,7 @@ import pytest
 
 from onkel import (
     FOGDRegressor,
+    Intervals,
     LateLabels,
     OnlineKernelClassifier,
     OnlineKernelRegressor,
@@ -22,6 +23,7 @@ from onkel import (
     make,
 )
 from onkel.errors import DataError, ModelFileError
+from onkel.intervals.feedback import LEVELS
 
 N = 250
 PARAMS = {"n_components": 15, "speed": "fast"}
@@ -305,3 +307,48 @@ def test_a_row_that_waited_while_a_column_came_has_a_gap_there():
     late.learn(2, 3.0)
     late.learn(1, 4.0)
     assert late.model.n_rows == 2
+
+
+@pytest.mark.parametrize("make", [
+    lambda: OnlineKernelRegressor(n_components=20, speed="fast"),
+    lambda: StreamModel(FOGDRegressor(n_components=20, gamma=0.5, random_state=0)),
+])  # fmt: skip
+def test_bounds_learn_what_was_said_when_the_row_came(make, tmp_path):
+    """A target that wanders: labels eight rows late, so errors grow with the wait."""
+    rng = np.random.default_rng(0)
+    n, delay = 600, 8
+    X = rng.standard_normal((n, 2))
+    y = 50.0 + np.cumsum(rng.standard_normal(n)) + X[:, 0]
+    late, said, bounds = LateLabels(make()), [], []
+    for t in range(n):
+        bounds.append(late.predict_interval(X[t]))
+        said.append(late.predict(t, X[t]))
+        if t >= delay:
+            late.learn(t - delay, float(y[t - delay]))
+        if t == 300:
+            late.save(tmp_path / "late.onkel")
+            late = load(tmp_path / "late.onkel")
+    # rows predicted before the first label say nothing of errors
+    first = delay + 1
+    assert bounds[:first] == [None] * first
+    tracker = Intervals(LEVELS)
+    tracker.learn(np.array(said[first : n - delay]), y[first : n - delay])
+    model = late.model
+    feedback = model.feedback if isinstance(model, StreamModel) else model.feedback_
+    assert feedback.next.n_rows == n - delay - first
+    np.testing.assert_allclose(feedback.next.q_, tracker.q_, rtol=1e-6)
+    found, y = np.array(bounds[200:]), y[200:]
+    inside = (found[:, 0] <= y) & (y <= found[:, 1])
+    assert inside.mean() > 0.7
+
+
+def test_sets_of_late_labels():
+    rng = np.random.default_rng(0)
+    late = LateLabels(OnlineKernelClassifier(n_components=20, speed="fast"))
+    for t in range(300):
+        x = rng.standard_normal(2)
+        if t == 0:
+            assert late.predict_set(x) is None
+        late.predict(t, x)
+        late.learn(t, "up" if x[0] > 0 else "down")
+    np.testing.assert_array_equal(late.predict_set([3.0, 0.0], 0.99), [False, True])

@@ -126,6 +126,19 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
         return dict(zip(self._labels, p.tolist(), strict=True))
 
     @locked
+    def predict_set_one(self, x: Row, level: float = 0.9) -> set[Any]:
+        """Labels of which a share ``level`` holds that of a row; for an estimator with feedback.
+
+        See `onkel.ClassSets`. Before two classes are known: those that are.
+        """
+        if len(self._labels) < 2:
+            return set(self._labels)
+        x, more = self._split(x)
+        row = self._columns.read(x, learning=False)
+        inside = self.model.predict_set_next(row, level, **more)[0]
+        return {label for label, is_in in zip(self._labels, inside, strict=True) if is_in}
+
+    @locked
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn the rows of a frame in order, as :meth:`learn_one` would."""
         try:
@@ -208,6 +221,19 @@ class RiverRegressor(OverEstimator, base.MiniBatchRegressor):
         if more:
             return float(self.model.predict_next(row, **more)[0])
         return float(self.model._next_row(row)[0])
+
+    @locked
+    def predict_interval_one(self, x: Row, level: float = 0.9) -> tuple[float, float]:
+        """Bounds around a share ``level`` of the targets; for an estimator with feedback.
+
+        See `onkel.Intervals`. Before the first learned row: -inf and inf.
+        """
+        if not self._started:
+            return -np.inf, np.inf
+        x, more = self._split(x)
+        row = self._columns.read(x, learning=False)
+        low, high = self.model.predict_interval_next(row, level, **more)[0].tolist()
+        return low, high
 
     @locked
     def learn_many(self, X: Any, y: Any) -> None:

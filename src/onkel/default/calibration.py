@@ -1,13 +1,23 @@
-"""Probabilities from scores: a logistic link, learned online.
+"""Probabilities from scores: a link that bends, learned online.
 
-Two classes: p = σ(a f + c), kept on the side of ½ that the sign of f predicts. More classes:
-p = softmax(a f). Each score was made before its row was learned, so it is an honest prediction.
-Online Newton steps on the logistic loss of these scores fit θ = (a, c):
+Two classes: p = σ(h(f)), kept on the side of ½ that the sign of f predicts. More classes:
+p = softmax(h(f_1), ..., h(f_K)). h grows and is linear between a few knots x_1 < x_2 < ... with the
+values v_1, v_2, ...:
 
-    H ← H + w ∂²loss,   θ ← θ - H⁻¹ w ∂loss.
+    h(f) = (1-u) v_j + u v_{j+1},    u = (f - x_j)/(x_{j+1} - x_j).
 
-Source: Platt 1999 (the link), here on the stream's own predictions; Hazan, Agarwal & Kale 2007 (the
-step).
+Least squares scores are near the targets ±1, or 0 and 1, and their log-odds are not a line: so the
+knots are close there. Each score was made before its row was learned, so it is an honest
+prediction. Steps on the logistic loss of these scores fit v, here for two classes (y is 0 or 1):
+
+    e_j ← e_j + p(1-p)(1-u),    v_j ← v_j - (p - y)(1-u)/e_j,
+
+and likewise for j+1 with u. These are Newton steps with a diagonal that bounds the Hessian. The
+sums e fade, by half in 1 386 rows, so that the link follows changes. Values that a step puts out of
+order are pooled (isotonic regression with the weights e).
+
+Source: Platt 1999 (a link learned from scores); the bent link is ours. docs/probabilities.md shows
+what it brings.
 """
 
 from __future__ import annotations
@@ -19,64 +29,143 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from onkel.losses import sigmoid
-from onkel.merging import joined
-from onkel.numerics.jit import jit
+from onkel.numerics.jit import jit, jit_inline
 from onkel.state import Array, Fields, Stateful, require
 
-# Least squares on ±1 has f = 2p - 1 = tanh(½ logit p): a slope of 2 at 0; indicators likewise.
-_FIRST_SLOPE = 2.0
-_FIRST_ROWS = 1.0
 #: scores far outside of the targets' range are clipped: they say no more than this
 LARGEST = 10.0
 #: the least probability of the positive class where it is predicted
 MORE = np.nextafter(0.5, 1.0)
 
+_HALF = (0.5, 0.75, 0.9, 1.0, 1.2, 2.0, 4.0, LARGEST)
+#: knots for scores of two classes, ±1, and for scores of more, 0 or 1
+TWO = np.array([*(-x for x in reversed(_HALF)), 0.0, *_HALF])
+_SHARES = (0.0, 0.05, 0.12, 0.25, 0.4, 0.6, 0.8, 0.9, 1.0)
+MANY = np.array([-LARGEST, -4.0, -2.0, -0.5, -0.1, *_SHARES, 1.1, 2.0, 4.0, LARGEST])
+# Least squares on ±1 has f = 2p - 1 = tanh(½ logit p): a slope of 2 at 0. Indicators have f = p:
+# its logarithm, and beyond 0.02 and 1 a slope of 1.
+_FIRST_SLOPE, _LEAST_SHARE = 2.0, 0.02
+#: what a knot has learned before its first row, in the units of e
+_FIRST_ROWS = 1.0
+_KEPT = 0.9995
+#: so that equal probabilities never hide an order of scores
+_LEAST_SLOPE = 0.01
+
+
+@jit_inline
+def _place(f, knots):
+    """j and u of a score."""
+    first, last = 0, knots.shape[0] - 1
+    while last - first > 1:
+        middle = (first + last) // 2
+        if f > knots[middle]:
+            first = middle
+        else:
+            last = middle
+    return first, (f - knots[first]) / (knots[last] - knots[first])
+
+
+@jit_inline
+def _fade(e):
+    for k in range(e.shape[0]):
+        e[k] = _FIRST_ROWS + _KEPT * (e[k] - _FIRST_ROWS)
+
+
+@jit_inline
+def _step(v, e, j, u, gradient):
+    """Move the values of the knots beside a score; no value by more than 1."""
+    step = min(max(gradient, -e[j]), e[j])
+    v[j] -= step * (1.0 - u) / e[j]
+    step = min(max(gradient, -e[j + 1]), e[j + 1])
+    v[j + 1] -= step * u / e[j + 1]
+
+
+@jit_inline
+def _put_in_order(v, e, knots):
+    """After steps: the nearest values, weighted by e, without a slope below the least."""
+    for j in range(1, v.shape[0]):
+        if v[j] - v[j - 1] < _LEAST_SLOPE * (knots[j] - knots[j - 1]):
+            # pool with those to the left that are above the mean of the pool
+            k, weight = j, e[j]
+            mean = v[j] - _LEAST_SLOPE * knots[j]
+            while k > 0 and v[k - 1] - _LEAST_SLOPE * knots[k - 1] > mean:
+                k -= 1
+                weight += e[k]
+                mean += (v[k] - _LEAST_SLOPE * knots[k] - mean) * e[k] / weight
+            for i in range(k, j + 1):
+                v[i] = mean + _LEAST_SLOPE * knots[i]
+
 
 @jit
-def _learn_two(f, positive, weight, theta, H, out):
+def _learn_two(f, positive, weight, knots, v, e, out):
     for t in range(len(f)):
-        p = sigmoid(theta[0] * f[t] + theta[1])
+        j, u = _place(f[t], knots)
+        p = sigmoid((1.0 - u) * v[j] + u * v[j + 1])
         q = max(p, MORE) if f[t] > 0.0 else min(p, 0.5)
         out[t, 0] = q if positive[t] > 0.0 else 1.0 - q
         out[t, 1] = max(q, 1.0 - q)
-        h = weight[t] * p * (1.0 - p)
-        H[0, 0] += h * f[t] * f[t]
-        H[0, 1] += h * f[t]
-        H[1, 1] += h
-        g = weight[t] * (p - positive[t])
-        determinant = H[0, 0] * H[1, 1] - H[0, 1] * H[0, 1]
-        theta[0] -= g * (H[1, 1] * f[t] - H[0, 1]) / determinant
-        theta[1] -= g * (H[0, 0] - H[0, 1] * f[t]) / determinant
+        if weight[t] > 0.0:
+            _fade(e)
+            h = weight[t] * p * (1.0 - p)
+            e[j] += h * (1.0 - u)
+            e[j + 1] += h * u
+            _step(v, e, j, u, weight[t] * (p - positive[t]))
+            _put_in_order(v, e, knots)
 
 
 @jit
-def _learn_many(F, codes, weight, theta, H, out):
+def _learn_many(F, codes, weight, knots, v, e, P, out):
+    K = F.shape[1]
     for t in range(F.shape[0]):
-        top = F[t].max()
-        total, mean, square = 0.0, 0.0, 0.0
-        for k in range(F.shape[1]):
-            e = math.exp(theta[0] * (F[t, k] - top))
-            total += e
-            mean += e * F[t, k]
-            square += e * F[t, k] * F[t, k]
-        mean /= total
-        out[t, 0] = math.exp(theta[0] * (F[t, codes[t]] - top)) / total
-        out[t, 1] = 1.0 / total
-        H[0, 0] += weight[t] * max(square / total - mean * mean, 0.0)
-        theta[0] -= weight[t] * (mean - F[t, codes[t]]) / H[0, 0]
+        top, best = -np.inf, 0
+        for k in range(K):
+            j, u = _place(F[t, k], knots)
+            P[k] = (1.0 - u) * v[j] + u * v[j + 1]
+            top = max(top, P[k])
+            if F[t, k] > F[t, best]:
+                best = k
+        total = 0.0
+        for k in range(K):
+            P[k] = math.exp(P[k] - top)
+            total += P[k]
+        for k in range(K):
+            P[k] /= total
+        out[t, 0], out[t, 1] = P[codes[t]], P[best]
+        if weight[t] > 0.0:
+            _fade(e)
+            for k in range(K):
+                j, u = _place(F[t, k], knots)
+                h = weight[t] * P[k] * (1.0 - P[k])
+                e[j] += h * (1.0 - u)
+                e[j + 1] += h * u
+            for k in range(K):
+                j, u = _place(F[t, k], knots)
+                _step(v, e, j, u, weight[t] * (P[k] - (1.0 if k == codes[t] else 0.0)))
+            _put_in_order(v, e, knots)
+
+
+@jit
+def order(v, e, knots):
+    """Put the values of a link in order."""
+    _put_in_order(v, e, knots)
+
+
+def _begun(knots: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return np.stack([values, np.full(len(knots), _FIRST_ROWS)])
 
 
 class Calibration(Stateful):
-    """θ = (a, c) and H (2, 2)."""
+    """The values v and the sums e of a link for two classes, and of one for more: (2, knots)."""
 
     STATE: ClassVar[Fields] = {
-        "theta": Array(shape=(2,), low=-1e6, high=1e6),
-        "H": Array(shape=(2, 2)),
+        "two": Array(shape=(2, len(TWO))),
+        "many": Array(shape=(2, len(MANY))),
     }
 
     def __init__(self) -> None:
-        self.theta = np.array([_FIRST_SLOPE, 0.0])
-        self.H = np.eye(2) * _FIRST_ROWS
+        self.two = _begun(TWO, _FIRST_SLOPE * TWO)
+        inside = MANY.clip(_LEAST_SHARE, 1.0)
+        self.many = _begun(MANY, np.log(inside) + MANY - inside)
 
     def learn(self, scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn from scores (n, K) made before each row was learned, and class ``codes`` (n,).
@@ -87,29 +176,30 @@ class Calibration(Stateful):
         scores = np.minimum(np.maximum(scores, -LARGEST), LARGEST)
         if scores.shape[1] == 1:
             f = scores[:, 0]
-            _learn_two(f, codes.astype(np.float64), weight, self.theta, self.H, out)
+            _learn_two(f, codes.astype(np.float64), weight, TWO, *self.two, out)
         else:
-            _learn_many(scores, codes, weight, self.theta, self.H, out)
+            _learn_many(scores, codes, weight, MANY, *self.many, np.empty(scores.shape[1]), out)
         return out
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """(n, max(K, 2)) of scores (n, K)."""
-        scores = scores.clip(-LARGEST, LARGEST)
         if scores.shape[1] == 1:
             f = scores[:, 0]
-            positive = expit(self.theta[0] * f + self.theta[1])
+            positive = expit(np.interp(f, TWO, self.two[0]))
             # a probability never contradicts the predicted class
             positive = np.where(f > 0.0, np.maximum(positive, MORE), np.minimum(positive, 0.5))
             return np.stack([1.0 - positive, positive], axis=1)
-        return np.asarray(softmax(self.theta[0] * scores, axis=1))
+        return np.asarray(softmax(np.interp(scores, MANY, self.many[0]), axis=1))
 
-    def take_in(self, other: Calibration, origin: Calibration | None) -> None:
-        """Add what another learned since both were ``origin``: H and H θ add."""
-        of_all = (self, other, Calibration() if origin is None else origin)
-        H = joined(of.H + np.triu(of.H, 1).T for of in of_all)
-        total = joined((of.H + np.triu(of.H, 1).T) @ of.theta for of in of_all)
-        self.theta, self.H = np.linalg.solve(H, total), np.triu(H)
+    def take_in(self, other: Calibration) -> None:
+        """Merge with another: the mean of the values by what each knot has learned."""
+        for mine, its, knots in ((self.two, other.two, TWO), (self.many, other.many, MANY)):
+            mine[0] = np.average([mine[0], its[0]], axis=0, weights=[mine[1], its[1]])
+            np.maximum(mine[1], its[1], out=mine[1])
+            order(*mine, knots)
 
     def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
-        (a, b), (_, c) = state["H"]
-        require(a > 0.0 and a * c > b * b, "H: is not positive definite")
+        for name in ("two", "many"):
+            values, learned = state[name]
+            require(np.all(np.diff(values) > 0.0), f"{name}: values are not in growing order")
+            require(np.all(learned >= 0.5 * _FIRST_ROWS), f"{name}: a knot has no weight")

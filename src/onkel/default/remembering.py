@@ -196,15 +196,12 @@ class Remembering(Stateful):
         left. The first row of X comes ``ahead`` rows after the next.
         """
         M, share = self.ask(X, P, ahead, keys)
-        return share * self._outputs(M) + (1.0 - share) * P
+        return share * M + (1.0 - share) * P
 
     def ask(
         self, X: Any, P: np.ndarray, ahead: int, keys: list[Any] | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """What memory says of each row, were it the next, and how much that counts (n, 1).
-
-        What it says are values (n,), or a probability of each class (n, K).
-        """
+        """Scores (n, K) with memory, were each row the next, and how much they count (n, 1)."""
         F = self._inputs(P)
         known = self.memory.predict(F, keys)
         M = known[:, 0]
@@ -219,7 +216,7 @@ class Remembering(Stateful):
         if self.classes:
             M = self.last_class.predict(M, known[:, _CAME_LAST])
         steps = np.arange(len(P)) if keys is None else _counted(keys)
-        return M, self.memory.lasting ** (ahead + steps)[:, None]
+        return self._outputs(M), self.memory.lasting ** (ahead + steps)[:, None]
 
     # ---- scores and what memories take ----------------------------------------------------------
 

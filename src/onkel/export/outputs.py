@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onkel.default.calibration import LARGEST, MORE, Calibration
+from onkel.default.calibration import MANY, MORE, TWO, Calibration
 from onkel.errors import ExportError
 from onkel.export.functions import concat, filled, pick, where
 from onkel.export.graph import Value
@@ -79,14 +79,21 @@ def _probabilities(scores: Value, K: int, link: Calibration | str) -> Value:
 
 
 def _calibrated(scores: Value, K: int, calibration: Calibration) -> Value:
-    graph, (slope, offset) = scores.graph, calibration.theta
-    scores = graph.node("Max", graph.node("Min", scores, LARGEST), -LARGEST)
+    graph = scores.graph
     if K > 2:
-        return graph.node("Softmax", scores * slope, axis=1)
-    positive = (scores * slope + offset).of("Sigmoid")
+        bent = _bent(scores.shaped(-1, 1), MANY, calibration.many[0])
+        return graph.node("Softmax", bent.shaped(-1, K), axis=1)
+    positive = _bent(scores, TWO, calibration.two[0]).of("Sigmoid")
     # a probability never contradicts the predicted class
     above, below = graph.node("Max", positive, MORE), graph.node("Min", positive, 0.5)
     return _of_two(where(scores > 0.0, above, below))
+
+
+def _bent(f: Value, knots: np.ndarray, values: np.ndarray) -> Value:
+    """f (n, 1) under the function that is linear between knots: the sum of its pieces."""
+    gaps = np.diff(knots)
+    pieces = f.graph.node("Max", f.graph.node("Min", f - knots[:-1], gaps), 0.0)
+    return pieces @ (np.diff(values) / gaps)[:, None] + values[0]
 
 
 def _of_two(positive: Value) -> Value:

@@ -26,6 +26,7 @@ Jumper, conformal Shiryaev-Roberts).
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -237,11 +238,14 @@ class Alarm(Stateful):
         DataError
             At the first score that is not finite; those before it are learned.
         """
-        given = np.atleast_1d(np.ascontiguousarray(scores, dtype=np.float64))
-        if given.ndim != 1:
-            raise ValueError(f"scores must be of shape (n,), not {given.shape}")
-        good = np.isfinite(given)
-        n = len(given) if good.all() else int(np.argmin(good))
+        if isinstance(scores, float) and math.isfinite(scores):
+            given, n = np.array([scores]), 1
+        else:
+            given = np.atleast_1d(np.ascontiguousarray(scores, dtype=np.float64))
+            if given.ndim != 1:
+                raise ValueError(f"scores must be of shape (n,), not {given.shape}")
+            good = np.isfinite(given)
+            n = len(given) if good.all() else int(np.argmin(good))
         before, rings = self.n_rows, np.zeros(n, np.int8)
         _watch(
             given[:n], self.threshold, self.quiet, self.random_state, self.counts_, self.edges_,

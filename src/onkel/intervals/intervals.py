@@ -38,7 +38,9 @@ class Intervals(Stateful):
         nested: the bounds of a higher one are never inside those of a lower one.
     low, high : float, optional
         What the target can be; bounds never leave this range. Without ``low``: 0 as long as no
-        target was negative. Give ``low=-math.inf`` to switch that off.
+        target was negative. Give ``low=-math.inf`` to switch that off. Bounds of whole numbers are
+        whole: if the first 30 targets are, and as long as all are. Each of both can cost at most
+        one row of coverage, that of the first target which is otherwise.
     local : bool, default=True
         Whether bias and width follow the last errors, which is right for the row that comes next.
         False: for rows that stand alone, whose errors say nothing about the last ones; then the
@@ -214,7 +216,8 @@ class Intervals(Stateful):
         np.maximum(self.largest_scores_, other.largest_scores_, out=self.largest_scores_)
         np.maximum(self.q_, other.q_, out=self.q_)
         tracking.put_in_order(self._numbers, len(self.levels))
-        self.known_[tracking.LEAST] = min(self.known_[tracking.LEAST], other.known_[tracking.LEAST])
+        for at in (tracking.LEAST, tracking.WHOLE):
+            self.known_[at] = min(self.known_[at], other.known_[at])
         self.known_[tracking.N_ROWS] += other.n_rows
 
     @property
@@ -249,11 +252,13 @@ class Intervals(Stateful):
         self._name_pieces(self._numbers)
 
     def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
-        levels, (rows, low, high, _, auto) = state["levels"], state["known"].tolist()
+        levels, known = state["levels"], state["known"].tolist()
+        rows, low, high, _, auto, all_whole = known
         require(len(levels) and np.all(np.diff(levels) > 0.0), "levels: are not in growing order")
         require(len(levels) == 1 or not state["one_level"], "one_level: there are several levels")
         whole = rows >= 0.0 and rows == np.floor(rows) and np.isfinite(rows)
-        require(whole and auto in (0.0, 1.0), "known: does not begin with a number of rows")
+        flags = auto in (0.0, 1.0) and all_whole in (0.0, 1.0)
+        require(whole and flags, "known: does not begin with a number of rows")
         require(low < high, "known: holds a range of targets whose ends are not in order")
         learned = np.all(state["deviations"][3:] > 0.0) and state["errors"][2] > 0.0
         require(learned or rows == 0.0, "deviations: have no weight after rows were learned")

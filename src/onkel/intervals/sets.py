@@ -142,18 +142,24 @@ class ClassSets(Stateful):
             )
         good = (codes >= -1) & (codes < P.shape[1]) & np.all(np.abs(P - 0.5) <= _HALF, axis=1)
         n = len(P) if good.all() else int(np.argmin(good))
-        scores, rows = _scores(P[:n]), np.arange(n)
-        came = np.where(codes[:n] < 0, LARGEST_SCORE, scores[rows, codes[:n]])
-        q = np.empty((n, len(self.levels)))
-        _track(came, 1.0 - self.levels, self.q_, q)
-        self.n_rows += n
+        q = self.learn_shares(np.where(codes[:n] < 0, 0.0, P[np.arange(n), codes[:n]]))
         if n < len(P):
             raise DataError(
                 f"label {codes[n]!r}, probabilities {P[n]}: a label must be from -1 to "
                 f"{P.shape[1] - 1}, and probabilities in [0, 1]",
                 row=n,
             )
-        return self._shaped(scores, q, False)
+        return self._shaped(_scores(P), q, False)
+
+    def learn_shares(self, shares: np.ndarray) -> np.ndarray:
+        """As `learn`, from the probability (n,) of each label that came.
+
+        Returns the thresholds (n, L) before each row.
+        """
+        q = np.empty((len(shares), len(self.levels)))
+        _track(_scores(shares), 1.0 - self.levels, self.q_, q)
+        self.n_rows += len(shares)
+        return q
 
     def _shaped(self, scores: np.ndarray, q: np.ndarray, one: bool) -> np.ndarray:
         inside = scores[:, None, :] <= q[:, :, None]

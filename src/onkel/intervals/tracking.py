@@ -14,6 +14,11 @@ d follows the errors at three speeds (half-lives of 1, 30 and 1000 rows), as vol
 in finance: large errors come in clusters. It averages √|error|, so that one outlier counts little.
 c is the mean of the last 150 errors or so, shrunk to 0 where it is not clearly different from 0.
 
+Bounds stay inside what the target can be, as far as targets show it: they end at 0 as long as none
+was negative, and are whole as long as all were (from 30 rows on). The first target that is
+otherwise ends that; so each of both costs at most one row of coverage, and no step of q depends on
+it.
+
 Several levels are nested: their q are projected to be in order. Each miss is judged by the
 projected q and moves the level's own q (lazy projection).
 
@@ -41,6 +46,8 @@ HALF_LIVES = (1.0, 30.0, 1000.0)
 #: weights of the deviations at the three speeds: of the row that comes next, of a row by itself
 NEXT, ALONE = (0.3, 0.2, 0.5), (0.0, 0.0, 1.0)
 BIAS_HALF_LIFE = 100.0
+#: after so many whole targets, bounds are whole; above the largest, floats have no fractions
+CERTAIN_ROWS, LARGEST_WHOLE = 30.0, 2.0**52
 #: standard errors, squared, by which a bias is shrunk
 SHRINKING = 4.0
 # (E √|z|)² of a standard normal z: a deviation d of normal errors is this times their σ
@@ -50,12 +57,12 @@ _KEPT = np.array([0.5 ** (1.0 / rows) for rows in HALF_LIVES])
 _KEPT_BIAS = 0.5 ** (1.0 / BIAS_HALF_LIFE)
 
 # The numbers of a tracker, in one array: a call from Python then hands over one array.
-# rows, the target's range, its least value, whether that may raise the range's lower end; largest
-# scores (10); sums and weights of deviations (3 + 3); sums of errors and squared errors, weights
-# and squared weights (4); what does not change: η if it is constant, else 0, and the weights of the
-# speeds (3); for each level q, q in order, and α
-N_ROWS, LOW, HIGH, LEAST, AUTO = 0, 1, 2, 3, 4
-RECENT = 5
+# rows, the target's range, its least value, whether that may raise the range's lower end, whether
+# all targets were whole numbers; largest scores (10); sums and weights of deviations (3 + 3); sums
+# of errors and squared errors, weights and squared weights (4); what does not change: η if it is
+# constant, else 0, and the weights of the speeds (3); for each level q, q in order, and α
+N_ROWS, LOW, HIGH, LEAST, AUTO, WHOLE = 0, 1, 2, 3, 4, 5
+RECENT = 6
 SUMS = RECENT + BLOCKS
 WEIGHTS = SUMS + 3
 ERRORS = WEIGHTS + 3
@@ -69,7 +76,7 @@ def begun(alphas: np.ndarray, low: float | None, high: float | None) -> np.ndarr
     numbers = np.zeros(Q + 3 * len(alphas))
     numbers[LOW] = -np.inf if low is None else low
     numbers[HIGH] = np.inf if high is None else high
-    numbers[LEAST], numbers[AUTO] = np.inf, low is None
+    numbers[LEAST], numbers[AUTO], numbers[WHOLE] = np.inf, low is None, True
     q = ndtri(1.0 - 0.5 * alphas) / _NORMAL
     numbers[RECENT] = min(q.max(), LARGEST_SCORE)
     numbers[Q:] = np.concatenate([q, q, alphas])
@@ -100,14 +107,23 @@ def _deviation(numbers):
 
 @jit_inline_in_order
 def _bound(numbers, q, centre, d, out, t):
-    """out[t] ← the bounds centre ± q·d of each level, inside what the target can be."""
+    """out[t] ← the bounds centre ± q·d of each level, inside what the target can be.
+
+    Between whole bounds lie the same whole numbers. Where there is none, the nearest is given.
+    """
     low, high = numbers[LOW], numbers[HIGH]
     if numbers[AUTO] > 0.0 and numbers[N_ROWS] > 0.0 and numbers[LEAST] >= 0.0:
         low = 0.0
+    whole = numbers[WHOLE] > 0.0 and numbers[N_ROWS] >= CERTAIN_ROWS
     for i in range(q.shape[0]):
         reach = max(q[i], 0.0) * d if numbers[N_ROWS] > 0.0 else np.inf
-        out[t, i, 0] = min(max(centre - reach, low), high)
-        out[t, i, 1] = min(max(centre + reach, low), high)
+        below, above = centre - reach, centre + reach
+        if whole:
+            below, above = np.ceil(below), np.floor(above)
+            if below > above:
+                below = above = np.rint(centre)
+        out[t, i, 0] = min(max(below, low), high)
+        out[t, i, 1] = min(max(above, low), high)
 
 
 @jit_inline_in_order
@@ -148,6 +164,8 @@ def _remember(numbers, y, error, bias):
     numbers[ERRORS + 2] += new * (1.0 - numbers[ERRORS + 2])
     numbers[ERRORS + 3] = _KEPT_BIAS * _KEPT_BIAS * numbers[ERRORS + 3] + new * new
     numbers[LEAST] = min(numbers[LEAST], y)
+    if abs(y) > LARGEST_WHOLE or y != np.floor(y):
+        numbers[WHOLE] = 0.0
     numbers[N_ROWS] += 1.0
 
 

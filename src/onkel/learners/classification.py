@@ -182,8 +182,10 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     def _start(self, d: int, n_outputs: int) -> None:
         super()._start(d, n_outputs)
-        #: None where probabilities follow from the loss, or there are none
+        #: links of scores by themselves, and of those with memory; None where probabilities follow
+        #: from the loss, or there are none
         self.calibration_ = Calibration() if self._calibrated else None
+        self.calibration_next_ = Calibration() if self._calibrated else None
 
     def _check_classes(self, classes: Any) -> None:
         known = self.classes_
@@ -292,20 +294,46 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         if refused is not None:
             self.class_counts_ = counts
             self._by_class(codes[:n], learned[:n].astype(np.float64))
-        if self.calibration_ is not None:
-            self.calibration_.learn(P, codes[:n], weight[:n])
-        if self.memory_ is not None:
+        if self.calibration_ is not None or self.memory_ is not None or self.feedback_ is not None:
             keys = None if keys is None else keys[:n]
-            P = self.memory_.learn(X[:n], P, codes[:n], weight[:n], keys)
+            P = self._learn_scores(X[:n], P, codes[:n], weight[:n], keys)
         out.append(Part(P, known))
         if refused is not None:
             raise refusal(self, refused, a, out if before is None else before + out)
+
+    def _learn_scores(
+        self, X: Any, P: np.ndarray, codes: np.ndarray, weight: np.ndarray, keys: list[Any] | None
+    ) -> np.ndarray:
+        """Let links, memory and feedback learn the model's scores P; returns those with memory."""
+        shares = alone = self._shares_learned(self.calibration_, P, codes, weight)
+        if self.memory_ is not None:
+            P = self.memory_.learn(X, P, codes, weight, keys)
+            shares = self._shares_learned(self.calibration_next_, P, codes, weight)
+        if self.feedback_ is not None:
+            rows = weight > 0.0
+            wrong = _decide(P, len(self.classes_)) != codes
+            told = (None if p is None else p[rows] for p in (shares, alone))
+            self.feedback_.learn_classes(wrong[rows], *told)
+        return P
+
+    def _shares_learned(
+        self, link: Calibration | None, P: np.ndarray, codes: np.ndarray, weight: np.ndarray
+    ) -> np.ndarray | None:
+        """Let a link learn scores P; the probabilities (n,) of the labels, if anything asks."""
+        if link is not None:
+            return link.learn(P, codes, weight)[:, 0]
+        if self.feedback_ is None or self.probability_link is None:
+            return None
+        if P.shape[1] == 1:
+            return expit(np.where(codes > 0, P[:, 0], -P[:, 0]))
+        return softmax(P, axis=1)[np.arange(len(P)), codes]
 
     @locked
     def _learn_row(self, X: np.ndarray, code: int, weight: float = 1.0) -> None:
         """Learn one row X (1, d), already checked and of the learner's dtype."""
         rare = self.class_weight is not None or len(self.classes_) < 2
-        if not rare and weight <= LARGEST_WEIGHT and self.calibration_ is None:
+        told = self.calibration_ is None and self.feedback_ is None
+        if not rare and told and weight <= LARGEST_WEIGHT:
             y = 2.0 * code - 1.0 if len(self.classes_) == 2 else float(code)
             learn_checked_row(self, X, y, weight)
             return
@@ -372,7 +400,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities (n, K) of the rows X (n, d).
 
-        By the logistic or softmax link; for least squares by one calibrated on the rows learned.
+        By the logistic or softmax link; for the default and for ``krls`` by a link that is learned
+        from what was predicted before each row (:mod:`onkel.default.calibration`).
         """
         return self._probabilities(self._scores(X))
 
@@ -385,25 +414,66 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         """
         return self._next_probabilities(X, ahead, groups)
 
+    @available_if(_gives_probabilities)
+    @locked
+    def predict_set(self, X: Any, level: float = 0.9) -> np.ndarray:
+        """Sets that hold a share ``level`` of the labels of rows X (n, d), each row by itself.
+
+        A label is in the set if its probability passes a threshold, which each label that came has
+        moved; see :class:`onkel.ClassSets`. For rows that come next, :meth:`predict_set_next` has
+        smaller sets.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        level : float, default=0.9
+            In (0, 1). 50, 80, 90, 95 and 99 % are tracked; others are read between them.
+
+        Returns
+        -------
+        ndarray of bool, of shape (n, n_classes)
+            In the order of ``classes_``; a set may be empty.
+
+        Raises
+        ------
+        ValueError
+            Without ``feedback``, or for a level out of its range.
+        """
+        return self._asked_for_feedback().alone.sets(self.predict_proba(X), level)
+
+    @available_if(_gives_probabilities)
+    @locked
+    def predict_set_next(
+        self, X: Any, level: float = 0.9, ahead: int = 0, groups: Any = None
+    ) -> np.ndarray:
+        """Sets (n, n_classes) of the rows X (n, d) that come next, in order; learns nothing.
+
+        It differs from :meth:`predict_set` as :meth:`predict_next` does from :meth:`predict`.
+        """
+        sets = self._asked_for_feedback().next
+        return sets.sets(self._next_probabilities(X, ahead, groups), level)
+
     def _next_probabilities(self, X: Any, ahead: int, groups: Any = None) -> np.ndarray:
         X, ahead, keys = self._next_rows(X, ahead, groups)
         P = self.model_.scores(X)
         if self.memory_ is None or len(self.classes_) < 2:
             return self._probabilities(P)
         M, share = self.memory_.ask(X, P, ahead, keys)
-        return share * M + (1.0 - share) * self._probabilities(P)
+        chances = self._probabilities(M, remembered=True)
+        return share * chances + (1.0 - share) * self._probabilities(P)
 
     def _next_scores(self, X: Any, ahead: int, keys: list[Any] | None = None) -> np.ndarray:
         if len(self.classes_) < 2:
             return self.model_.scores(X)  # type: ignore[no-any-return]
         return super()._next_scores(X, ahead, keys)
 
-    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Probabilities (n, K) of scores (n, 1 or K)."""
+    def _probabilities(self, scores: np.ndarray, remembered: bool = False) -> np.ndarray:
+        """Probabilities (n, K) of scores (n, 1 or K), which may be those with memory."""
         if len(self.classes_) <= 1:
             return np.ones((len(scores), len(self.classes_)))
-        if self.calibration_ is not None:
-            return self.calibration_.probabilities(scores)
+        link = self.calibration_next_ if remembered else self.calibration_
+        if link is not None:
+            return link.probabilities(scores)
         if scores.shape[1] == 1:
             positive = expit(scores[:, 0])
             return np.stack([1.0 - positive, positive], axis=1)
@@ -415,8 +485,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         known = 0.0 if since is None else since.class_counts_
         self.class_counts_ = joined((self.class_counts_, other.class_counts_, known))
         if self.calibration_ is not None:
-            origin = None if since is None else since.calibration_
-            self.calibration_.take_in(other.calibration_, origin)
+            self.calibration_.take_in(other.calibration_)
 
     def _own_state(self) -> dict[str, Any]:
         state: dict[str, Any] = {
@@ -427,6 +496,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         }
         if self.calibration_ is not None:
             state["calibration"] = self.calibration_.get_state()
+            if self.memory_ is not None and self.calibration_next_ is not None:
+                state["calibration_next"] = self.calibration_next_.get_state()
         return state
 
     def _n_outputs(self, state: dict[str, Any]) -> int:
@@ -442,6 +513,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         if self.calibration_ is not None:
             with inside(state, "calibration") as calibration:
                 self.calibration_.set_state(calibration)
+        if self.calibration_next_ is not None and "calibration_next" in state:
+            with inside(state, "calibration_next") as calibration:
+                self.calibration_next_.set_state(calibration)
 
 
 def _labels(out: list[Part], classes: np.ndarray) -> np.ndarray:

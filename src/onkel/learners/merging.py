@@ -38,6 +38,8 @@ def merge(learner: Any, other: Any, since: Any) -> None:
             )
     learner.model_.take_in(other.model_, None if since is None else since.model_)
     learner.n_rows_ += other.n_rows_ - least
+    if learner.feedback_ is not None:
+        learner.feedback_.take_in(other.feedback_)
     learner._take_in_own(other, since)
 
 

@@ -11,12 +11,14 @@ class Predictions(NamedTuple):
     """Predictions of rows, each made before the row was learned.
 
     ``scores`` are those of a classifier: (n, 1) for two classes, else (n, n_classes), in the order
-    of ``classes``. None where there are none.
+    of ``classes``. ``alone``: values (n,) as predicted without a memory of the targets before. None
+    where there are none.
     """
 
     predictions: np.ndarray
     scores: np.ndarray | None = None
     classes: np.ndarray | None = None
+    alone: np.ndarray | None = None
 
 
 def in_classes(P: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -43,5 +45,7 @@ def joined(parts: list[Predictions]) -> Predictions:
         if part.scores is not None and part.classes is not None and last.classes is not None
     ]
     if len(scores) < len(parts):
-        return Predictions(predictions)
+        alone = [part.alone for part in parts if part.alone is not None]
+        whole = len(alone) == len(parts)
+        return Predictions(predictions, alone=np.concatenate(alone) if whole else None)
     return Predictions(predictions, np.concatenate(scores), last.classes)

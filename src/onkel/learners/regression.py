@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from onkel.errors import DataError, DivergenceError
+from onkel.intervals.feedback import Feedback, check_tracked
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import LARGEST_WEIGHT
 from onkel.learners.declaration import declared
@@ -66,9 +68,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
     def predictions_then_learn(self, X: Any, y: Any, groups: Any = None) -> Predictions:
         """As ``predict_then_learn``, in the form that classifiers share."""
-        return Predictions(
-            joined_values(learn(self, X, self._read_targets(y), None, groups=groups))
-        )
+        out = learn(self, X, self._read_targets(y), None, groups=groups)
+        return Predictions(joined_values(out), alone=joined_values(out, -1))
 
     def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
         return targets(required_target(self, y), self.dtype)
@@ -89,23 +90,34 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         n = len(P)
         if self.memory_ is not None:
             keys = None if keys is None else keys[:n]
-            P = self.memory_.learn(X[:n], P, y[:n], weight[:n], keys)
+            P = np.hstack([self.memory_.learn(X[:n], P, y[:n], weight[:n], keys), P])
+        if self.feedback_ is not None:
+            self._feed_back(y[:n], P, weight[:n])
         self.n_rows_ += int(np.count_nonzero(weight[:n]))
-        out.append(P[:, 0])
+        out.append(P)
         if refused is not None:
             raise refusal(self, refused, a, out)
+
+    def _feed_back(self, y: np.ndarray, P: np.ndarray, weight: np.ndarray) -> None:
+        learned = weight > 0.0
+        if not learned.all():
+            y, P = y[learned], P[learned]
+        # what the very first row was predicted says nothing
+        first = int(not self.n_rows_)
+        assert self.feedback_ is not None
+        self.feedback_.learn_values(y[first:], P[first:, 0], P[first:, -1])
 
     @locked
     def _learn_row(self, X: np.ndarray, y: float, weight: float = 1.0) -> None:
         """Learn one row X (1, d), already checked and of the learner's dtype."""
-        if weight > LARGEST_WEIGHT or self.memory_ is not None:
+        if weight > LARGEST_WEIGHT or self.memory_ is not None or self.feedback_ is not None:
             # a weight too large raises an error that says why
             self.partial_fit(X, [y], [weight])
         else:
             learn_checked_row(self, X, y, weight)
 
     def _attach_predictions(self, error: DataError, out: list[np.ndarray]) -> None:
-        error.predictions = joined_values(out)
+        error.predictions, error.alone = joined_values(out), joined_values(out, -1)
 
     def predict(self, X: Any) -> np.ndarray:
         """Values (n,) of the rows X (n, d)."""
@@ -122,11 +134,67 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         """
         return self._next_scores(*self._next_rows(X, ahead, groups))[:, 0]
 
+    @locked
+    def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
+        """Bounds (n, 2) around a share ``level`` of the targets of rows X (n, d), each by itself.
+
+        As in :meth:`predict`, no memory is used. The errors of such predictions so far tell how far
+        the bounds reach; see :class:`onkel.Intervals`. For rows that come next,
+        :meth:`predict_interval_next` has closer bounds.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        level : float, default=0.9
+            In (0, 1). 50, 80, 90, 95 and 99 % are tracked; others are read between them.
+
+        Raises
+        ------
+        ValueError
+            Without ``feedback``, or for a level out of its range.
+        """
+        return self._asked_for_feedback().alone.bounds(self.predict(X), level)
+
+    @locked
+    def predict_interval_next(
+        self, X: Any, level: float = 0.9, ahead: int = 0, groups: Any = None
+    ) -> np.ndarray:
+        """Bounds (n, 2) of the rows X (n, d) that come next, in order; learns nothing.
+
+        A share ``level`` of the rows that come next is inside, whatever the stream does: each label
+        that comes moves the bounds. Farther ahead the bounds are as wide. See :meth:`predict_next`
+        and :meth:`predict_interval`.
+        """
+        known = self._asked_for_feedback()
+        return known.next.bounds(self.predict_next(X, ahead, groups=groups), level)
+
+    @locked
+    def predict_interval_then_learn(
+        self, X: Any, y: Any, level: float = 0.9, groups: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Learn the rows in order; returns predictions (n,) and bounds (n, 2), both before.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+        level : {0.5, 0.8, 0.9, 0.95, 0.99}, default=0.9
+        groups : array of shape (n,), optional
+            As of :meth:`partial_fit`, where the learner takes it.
+        """
+        begun = self.__sklearn_is_fitted__()
+        known = self._asked_for_feedback() if begun or not self.feedback else Feedback(self._task)
+        known, first = copy.deepcopy(known), int(not begun or not self.n_rows_)
+        check_tracked(level)
+        values = self.predict_then_learn(X, y, groups=groups)
+        return values, known.replayed(y, values, first, level)
+
     def model_scores(self, X: Any) -> np.ndarray:
         """Outputs (n, 1) of the rows X (n, d)."""
         return self._scores(X)
 
 
-def joined_values(out: list[np.ndarray]) -> np.ndarray:
-    """The predictions (n,) of pieces, as one."""
-    return out[0] if len(out) == 1 else np.concatenate([*out, np.empty(0)])
+def joined_values(out: list[np.ndarray], column: int = 0) -> np.ndarray:
+    """The predictions (n,) of pieces, as one; those without memory are the last column."""
+    values = [P[:, column] for P in out]
+    return values[0] if len(values) == 1 else np.concatenate([*values, np.empty(0)])

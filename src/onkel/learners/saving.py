@@ -66,6 +66,8 @@ def _fitted_state(learner: Any) -> dict[str, Any]:
         state["map_fixed"] = True
     if learner.memory_ is not None:
         state["memory"] = learner.memory_.get_state()
+    if learner.feedback_ is not None:
+        state["feedback"] = learner.feedback_.get_state()
     return state
 
 
@@ -106,6 +108,9 @@ def _set_fitted_state(learner: Any, state: dict[str, Any]) -> None:
         learner.map_fixed_, learner.memory_ = True, None
     if learner.memory_ is not None and "memory" in state:
         learner.memory_.set_state(state["memory"], d)
+    if learner.feedback_ is not None:
+        with inside(state, "feedback") as feedback:
+            learner.feedback_.set_state(feedback)
 
 
 def _check_sizes(learner: Any, d: int, state: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,13 +13,13 @@ from onkel.columns.encoding import Encoder
 from onkel.columns.scaling import OnlineScaler
 from onkel.columns.target_scaling import OnlineTargetScaler
 from onkel.errors import DataError
+from onkel.intervals.feedback import Feedback, check_tracked
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import by_group
 from onkel.learners.predictions import Predictions
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense
 from onkel.persistence.contents import model_of_part, part_of
-from onkel.pipeline.feedback import Feedback
 from onkel.pipeline.inputs import Inputs
 from onkel.pipeline.learning import learn_rows
 from onkel.pipeline.one_row import OneRow
@@ -26,9 +27,6 @@ from onkel.pipeline.rows import Keys
 from onkel.pipeline.sample import SampledRows
 from onkel.pipeline.statistics import (
     RunningStatistics,
-    error_bars,
-    has_error_bars,
-    interval,
     is_fitted,
     located,
 )
@@ -79,7 +77,7 @@ class BlockModel:
         self._statistics = RunningStatistics(scaling, scale_target and self.task == "regression")
         self._sample = SampledRows()
         self._one_row = OneRow()
-        self.feedback = Feedback(self.task)
+        self._feedback = Feedback(self.task)
         #: whether columns, scales and the learner's map are fixed
         self.map_fixed = False
 
@@ -133,6 +131,12 @@ class BlockModel:
         return self.estimator.changes_ if is_fitted(self.estimator) else []
 
     @property
+    def feedback(self) -> Feedback:
+        """What labels that came say of predictions: the learner's own, if in the target's units."""
+        own = getattr(self.estimator, "feedback_", None)
+        return own if own is not None and self.target_scaler is None else self._feedback
+
+    @property
     def alarms_(self) -> list[int]:
         """Rows scored at each ring of the alarm on larger errors (`onkel.Alarm`); the last 64."""
         return self.feedback.alarm.alarms_
@@ -177,16 +181,35 @@ class BlockModel:
         first = int(not self.n_rows)
         try:
             told = learn_rows(self, X, y, block.late, block.groups)
-            self.feedback.learn(y[first:], told.predictions[first:])
+            self._feed_back(y, told.predictions, told.alone, first)
             return told
         except DataError as error:
             if error.predictions is not None:
-                n = len(error.predictions)
-                self.feedback.learn(y[first:n], error.predictions[first:])
+                self._feed_back(y, error.predictions, error.alone, first)
             where = source or self.settings.get("source")
             if isinstance(error.column, int):
                 error.column = self._inputs.encoded(error.column)
             raise located(error, block.start, where, self.settings, self.encoder) from None
+
+    def _feed_back(self, y: np.ndarray, predictions: Any, alone: Any, first: int) -> None:
+        """Learn how far predictions were off, unless the learner does."""
+        if self.feedback is not self._feedback:
+            return
+        y, told = y[first : len(predictions)], predictions[first:]
+        if self.task == "classification":
+            self._feedback.learn_classes(np.asarray(told) != y, None, None)
+        else:
+            self._feedback.learn_values(y, told, told if alone is None else alone[first:])
+
+    @locked
+    def intervals_then_learn(
+        self, block: Block, level: float, source: str | None = None
+    ) -> np.ndarray:
+        """As `learn`; returns predictions and bounds (n, 3), each made before its row."""
+        check_tracked(level)
+        known, first = copy.deepcopy(self.feedback), int(not self.n_rows)
+        p = self.learn(block, source)
+        return np.column_stack([p, known.replayed(np.asarray(block.y), p, first, level)])
 
     @locked
     def predict_features(self, X: Any) -> np.ndarray:
@@ -215,14 +238,34 @@ class BlockModel:
     @locked
     def interval_features(self, X: Any, level: float = 0.9) -> np.ndarray:
         """Bounds (n, 2) around a share ``level`` of the targets; X as for `predict_features`."""
-        if self.task == "regression" and not has_error_bars(self.estimator):
-            # what was predicted before learning was the model's own: its errors tell the bounds
-            return self.feedback.alone.bounds(self.predict_features(X), level)
-        predictions, std = error_bars(self.estimator, self.scaled(X))
-        bounds = interval(predictions, std, level)
-        if self.target_scaler is None:
-            return bounds
-        return self.target_scaler.inverse_transform(bounds)
+        self._require("regression", "predict_set gives the labels that may come")
+        return self.feedback.alone.bounds(self.predict_features(X), level)
+
+    def _require(self, task: str, instead: str) -> None:
+        if self.task != task:
+            kind = {"regression": "regressor", "classification": "classifier"}[self.task]
+            raise ValueError(f"this model is a {kind}: {instead}")
+
+    @locked
+    def set_features(self, X: Any, level: float = 0.9) -> np.ndarray:
+        """Sets (n, n_classes) that hold a share ``level`` of the labels of each row by itself."""
+        return self._sets().alone.sets(self.proba_features(X), level)
+
+    @locked
+    def next_sets(
+        self, X: Any, level: float = 0.9, ahead: int = 0, groups: Any = None
+    ) -> np.ndarray:
+        """Sets (n, n_classes) of the labels that come next; see `next_features`."""
+        return self._sets().next.sets(self.next_proba(X, ahead, groups), level)
+
+    def _sets(self) -> Feedback:
+        self._require("classification", "predict_interval gives bounds around its values")
+        if self.feedback is self._feedback:
+            raise ValueError(
+                f"{type(self.estimator).__name__} has kept no thresholds for sets: make it with "
+                "feedback=True, and a loss with probabilities"
+            )
+        return self.feedback
 
     @locked
     def next_features(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
@@ -260,6 +303,7 @@ class BlockModel:
         The bounds' coverage is kept by feedback for the row that comes next. Rows farther ahead
         have the same width.
         """
+        self._require("regression", "predict_set_next gives the labels that may come")
         return self.feedback.next.bounds(self.next_features(X, ahead, groups), level)
 
     @locked
@@ -311,7 +355,7 @@ class BlockModel:
             "encoder": self.encoder and self.encoder.get_state(),
             "settings": self.settings,
             "sample": self._sample.get_state(),
-            "feedback": self.feedback.get_state(),
+            "feedback": self._feedback.get_state(),
             **({"keys": self.keys._asdict()} if any(self.keys) else {}),
             **({"map_fixed": True} if self.map_fixed else {}),
         }
@@ -341,7 +385,7 @@ class BlockModel:
             model._sample.set_state(sample)
             model._sample.require_width(encoder.n_features if encoder and widens else known)
         with inside(state, "feedback") as feedback:
-            model.feedback.set_state(feedback)
+            model._feedback.set_state(feedback)
         named = encoder is not None and encoder.n_vector is None
         sparse = known is not None and model.scaler.sparse_
         require(not (named and sparse), "scaler/sparse: named columns are not sparse")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -77,6 +79,11 @@ class LateLabels:
         self._waiting = LabelQueue()
 
     @property
+    def _task(self) -> str:
+        model = self.model
+        return str(model.task if isinstance(model, StreamModel) else model._task)
+
+    @property
     def n_waiting(self) -> int:
         """Rows whose labels are still to come."""
         return len(self._waiting)
@@ -128,7 +135,7 @@ class LateLabels:
         if len(self._waiting) == self.most:
             self._waiting.forget_oldest()
             self.n_forgotten += 1
-        self._waiting.add(id, Waiting(x, group, predicted))
+        self._keep(id, x, group, predicted)
         return predicted
 
     @locked
@@ -151,8 +158,14 @@ class LateLabels:
         model, ahead = self.model, self._waiting.ahead(None)
         predicted = model.predict_next([_known(x, model) for x in rows], ahead).tolist()
         for id, x, own in zip(ids, rows, predicted, strict=True):
-            self._waiting.add(id, Waiting(dict(x), None, own))
+            self._keep(id, dict(x), None, own)
         return list(predicted)
+
+    def _keep(self, id: Any, x: Any, group: Any, predicted: Any) -> None:
+        """Let a row wait; what is said before the first label tells nothing of errors."""
+        model = self.model
+        learned = model.n_rows if isinstance(model, StreamModel) else is_fitted(model)
+        self._waiting.add(id, Waiting(x, group, predicted if learned else None))
 
     @locked
     def predict_proba(self, x: Any, group: Any = None) -> np.ndarray | None:
@@ -169,16 +182,31 @@ class LateLabels:
         return model.predict_proba_next(x, ahead, **more)[0] if is_fitted(model) else None
 
     @locked
-    def predict_interval(self, x: Any, level: float = 0.9) -> np.ndarray | None:
-        """Bounds (2,) of a row of a `StreamModel` that comes next, which is not kept.
+    def predict_interval(self, x: Any, level: float = 0.9, group: Any = None) -> np.ndarray | None:
+        """Bounds (2,) of a row that comes next, which is not kept.
 
-        See `StreamModel.predict_interval_next`. Before the first learned row: None.
+        Each label that comes moves them, by the error of what was predicted when its row came. See
+        `StreamModel.predict_interval_next`. Before the first learned row: None.
         """
-        x, group = self._row(x, None)
+        return self._asked(x, group, "predict_interval_next", level)
+
+    @locked
+    def predict_set(self, x: Any, level: float = 0.9, group: Any = None) -> np.ndarray | None:
+        """Which labels (n_classes,) a set has, of a row that comes next, which is not kept.
+
+        See `StreamModel.predict_set_next`. Before the first learned row: None.
+        """
+        return self._asked(x, group, "predict_set_next", level)
+
+    def _asked(self, x: Any, group: Any, method: str, level: float) -> np.ndarray | None:
+        """What the model's method says of a row; None before the first learned row."""
+        x, group = self._row(x, group)
         ahead, model = self._waiting.ahead(group), self.model
-        if not is_fitted(model.estimator):
-            return None
-        return model.predict_interval_next(_known(x, model), level, ahead)[0]
+        if isinstance(model, StreamModel):
+            x, fitted, more = _known(x, model), is_fitted(model.estimator), {}
+        else:
+            fitted, more = is_fitted(model), by_group(model, None if group is None else [group])
+        return getattr(model, method)(x, level, ahead, **more)[0] if fitted else None
 
     @locked
     def learn(self, id: Any, y: Any) -> Any:
@@ -201,10 +229,15 @@ class LateLabels:
                 f"been learned, or was forgotten ({self.n_forgotten:,} of more than "
                 f"most={self.most:,} rows were)"
             )
-        more = by_group(self.model, None if row.group is None else [row.group])
-        self.model.partial_fit(_complete(row.x, self.model), [y], **more)
+        model = self.model
+        with self._said([row]):
+            model.partial_fit(
+                _complete(row.x, model),
+                [y],
+                **by_group(model, None if row.group is None else [row.group]),
+            )
         self._waiting.take(id)
-        return row.predicted
+        return self._shown(row)
 
     @locked
     def learn_all(self, ids: Sequence[Any], y: Sequence[Any]) -> None:
@@ -219,18 +252,45 @@ class LateLabels:
         if None in rows or len(set(ids)) < len(ids):
             raise DataError("each id must be that of a row that waits, and come once")
         before = self.model.n_rows
+        waiting = [row for row in rows if row is not None]
         try:
-            self.model.partial_fit(
-                [_complete(row.x, self.model) for row in rows if row is not None], list(y)
-            )
+            with self._said(waiting):
+                self.model.partial_fit([_complete(row.x, self.model) for row in waiting], list(y))
         finally:
             for id in ids[: self.model.n_rows - before]:
                 self._waiting.take(id)
 
+    @contextmanager
+    def _said(self, rows: list[Waiting]) -> Iterator[None]:
+        """Let bounds and alarm judge what was said of values when their rows came."""
+        model = self.model
+        # an estimator's feedback begins with its first row
+        feedback = (
+            model.feedback if isinstance(model, StreamModel) else vars(model).get("feedback_")
+        )
+        if feedback is None or self._task == "classification":
+            yield
+            return
+        said = [math.nan if row.predicted is None else row.predicted for row in rows]
+        feedback.said = np.array(said)
+        try:
+            yield
+        finally:
+            feedback.said = None
+
     def prediction(self, id: Any) -> Any:
         """What was predicted for the row of an id that waits; None if none waits."""
         row = self._waiting.get(id)
-        return None if row is None else row.predicted
+        return None if row is None else self._shown(row)
+
+    def _shown(self, row: Waiting) -> Any:
+        """What was predicted of a row when it came."""
+        return self._nothing if row.predicted is None else row.predicted
+
+    @property
+    def _nothing(self) -> float | None:
+        """What is predicted before the first label."""
+        return 0.0 if self._task == "regression" else None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and the rows that wait to one file; `onkel.load` reads it.
@@ -293,10 +353,10 @@ class LateLabels:
         ahead, model = self._waiting.ahead(group), self.model
         if isinstance(model, StreamModel):
             if not is_fitted(model.estimator):
-                return 0.0 if model.task == "regression" else None
+                return self._nothing
             return model.predict_next(_known(x, model), ahead)[0].item()
         if not is_fitted(model):
-            return 0.0 if model._task == "regression" else None
+            return self._nothing
         more = by_group(model, None if group is None else [group])
         return model.predict_next(x, ahead, **more)[0].item()
 

@@ -45,7 +45,7 @@ def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> P
             if error.row:
                 own = None if groups is None else groups[head]
                 told = learn_rows(model, X[head], y[head], late, own)
-                error.predictions, error.scores, error.classes = told
+                error.predictions, error.scores, error.classes, error.alone = told
             raise error
     before = model._inputs.mark(X), model._statistics.mark(), model.n_rows
     done: list[Predictions] = []
@@ -58,9 +58,11 @@ def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> P
             if error.row is not None:
                 error.row += sum(len(one.predictions) for one in done)
             if error.predictions is not None:
-                done.append(Predictions(error.predictions, error.scores, error.classes))
+                done.append(
+                    Predictions(error.predictions, error.scores, error.classes, error.alone)
+                )
             if done:
-                error.predictions, error.scores, error.classes = joined(done)
+                error.predictions, error.scores, error.classes, error.alone = joined(done)
         raise
     model._sample.add(X)
     return joined(done)
@@ -78,7 +80,7 @@ def _learn_segment(model: Parts, segment: Segment, groups: Any) -> Predictions:
         if error.row:
             head = segment._replace(X=segment.X[: error.row], y=segment.y[: error.row])
             told = _learn_segment(model, head, groups)
-            error.predictions, error.scores, error.classes = told
+            error.predictions, error.scores, error.classes, error.alone = told
         raise
     own = None if groups is None else groups[segment.start :][: len(segment.y)]
     try:
@@ -88,8 +90,10 @@ def _learn_segment(model: Parts, segment: Segment, groups: Any) -> Predictions:
     except DataError as error:
         if error.predictions is not None:
             error.predictions = rows.in_units(error.predictions)
+            error.alone = None if error.alone is None else rows.in_units(error.alone)
         raise
-    return told._replace(predictions=rows.in_units(told.predictions))
+    alone = None if told.alone is None else rows.in_units(told.alone)
+    return told._replace(predictions=rows.in_units(told.predictions), alone=alone)
 
 
 def take_late(model: Parts, d: int, late: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from onkel.columns.scaling import OnlineScaler, refuse_bad
 from onkel.columns.target_scaling import OnlineTargetScaler, finite_targets
@@ -38,31 +37,8 @@ def located(
         value=error.value,
     )
     told.predictions = error.predictions
-    told.scores, told.classes = error.scores, error.classes
+    told.scores, told.classes, told.alone = error.scores, error.classes, error.alone
     return told
-
-
-def has_error_bars(estimator: Any) -> bool:
-    """Whether a learner knows the variance of its predictions."""
-    return bool(getattr(estimator, "knows_std", False))
-
-
-def error_bars(estimator: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Predictions (n,) and their standard deviations (n,); ValueError if the learner has none."""
-    if not has_error_bars(estimator):
-        raise ValueError(
-            f"{type(estimator).__name__} has no error bars; the regressors okl and krls have"
-        )
-    predictions, std = estimator.predict(X, return_std=True)
-    return predictions, std
-
-
-def interval(predictions: np.ndarray, std: np.ndarray, level: float) -> np.ndarray:
-    """Lower and upper bounds (n, 2) of the middle share ``level`` of a normal distribution."""
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level={level!r} must be in (0, 1)")
-    reach = ndtri(0.5 + 0.5 * level) * std
-    return np.stack([predictions - reach, predictions + reach], axis=1)
 
 
 TARGET = "y"

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from onkel import persistence
 from onkel.errors import DataError, NoRowsError
+from onkel.intervals.feedback import check_tracked
 from onkel.model.transaction import locked
 from onkel.numerics.arrays import as_dense
 from onkel.pipeline.estimator import StreamEstimator
@@ -162,11 +163,9 @@ class StreamModel(StreamEstimator):
     def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
         """Prediction intervals: bounds around a share ``level`` of the targets.
 
-        As in `predict`, each row stands by itself: the memory of the last labels is not used. For
-        the rows that come next, `predict_interval_next` has closer bounds. `OnlineKernelRegressor`
-        (the default) and `KernelRLSRegressor` know the variance of their predictions: ŷ ± q·std(ŷ),
-        with the normal quantile q of (1 + level)/2. For other learners the errors so far tell how
-        far the bounds reach (`onkel.Intervals`).
+        As in `predict`, each row stands by itself: the memory of the last labels is not used. The
+        errors of such predictions so far tell how far the bounds reach (`onkel.Intervals`). For the
+        rows that come next, `predict_interval_next` has closer bounds.
 
         Parameters
         ----------
@@ -233,11 +232,37 @@ class StreamModel(StreamEstimator):
         ValueError
             The model is a classifier, or ``level`` is not in (0, 1).
         """
-        if self.task == "classification":
-            raise ValueError("a classifier has no intervals: predict_proba gives its doubt")
         return self._over_next(
             X, lambda rows, groups: self.next_intervals(rows, level, ahead, groups)
         )
+
+    def predict_set(self, X: Any, level: float = 0.9) -> np.ndarray:
+        """Sets of labels that hold a share ``level`` of the labels, each row by itself.
+
+        The learner must keep them: the default does, others with ``feedback=True``.
+
+        Parameters
+        ----------
+        X : frame, table, dict, list of dicts, path or array
+            As `predict` takes it.
+        level : float, default=0.9
+            In (0, 1). 50, 80, 90, 95 and 99 % are tracked; others are read between them.
+
+        Returns
+        -------
+        ndarray of bool, of shape (n, n_classes)
+            In the order of ``classes_``. A set may be empty: see `onkel.ClassSets`.
+
+        Raises
+        ------
+        ValueError
+            The model is a regressor, its learner keeps no sets, or ``level`` is not in (0, 1).
+        """
+        return self._over(X, lambda rows: self.set_features(rows, level))
+
+    def predict_set_next(self, X: Any, level: float = 0.9, ahead: int = 0) -> np.ndarray:
+        """As `predict_set`, of the rows that come next; see `predict_next`."""
+        return self._over_next(X, lambda rows, groups: self.next_sets(rows, level, ahead, groups))
 
     @_where_the_learner_has("predict_proba")
     def predict_proba_next(self, X: Any, ahead: int = 0) -> np.ndarray:
@@ -314,16 +339,60 @@ class StreamModel(StreamEstimator):
         if target is None and group is None and (told := self._learn_one(X, y)) is not None:
             return told
         try:
-            stream = self.open(X, y, target=target, group=group)
+            predictions = self._learn_blocks(X, y, target, group, self.learn)
         except NoRowsError:
             return self._of_no_rows(self.predict_features) if self.n_rows else np.zeros(0)
+        # if every row lacks a target, there is no prediction
+        return np.concatenate(predictions) if predictions else np.zeros(0)
+
+    def predict_interval_then_learn(
+        self,
+        X: Any,
+        y: Any = None,
+        level: float = 0.9,
+        *,
+        target: str | None = None,
+        group: str | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As `predict_then_learn`, with the bounds of each row, which are made before it, too.
+
+        Parameters
+        ----------
+        X, y, target, group
+            As of `partial_fit`.
+        level : {0.5, 0.8, 0.9, 0.95, 0.99}, default=0.9
+            The share of targets between the bounds.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n,)
+        bounds : ndarray of shape (n, 2)
+        """
+        self._require("regression", "it has no bounds")
+        check_tracked(level)
+
+        def learn(block: Any, source: str | None) -> np.ndarray:
+            return self.intervals_then_learn(block, level, source)
+
+        try:
+            found = self._learn_blocks(X, y, target, group, learn)
+        except NoRowsError:
+            found = []
+        told = np.concatenate(found) if found else np.zeros((0, 3))
+        return told[:, 0], told[:, 1:]
+
+    def _learn_blocks(
+        self, X: Any, y: Any, target: str | None, group: str | None, learn: Callable[..., Any]
+    ) -> list[np.ndarray]:
+        """Learn rows block by block; what ``learn`` returns of each."""
+        stream = self.open(X, y, target=target, group=group)
         before = self.n_rows, self.encoder, dict(self.settings)
         predictions: list[np.ndarray] = []
         try:
             for block in stream:
                 if block.y is not None:
                     self.adopt(stream)
-                predictions.append(self.learn(block, stream.source))
+                predictions.append(learn(block, stream.source))
         except BaseException as error:
             if self.n_rows == before[0]:
                 # nothing was learned: the columns are as they were, too
@@ -331,10 +400,10 @@ class StreamModel(StreamEstimator):
             if isinstance(error, DataError):
                 if error.predictions is not None:
                     predictions.append(error.predictions)
-                error.predictions = np.concatenate(predictions) if predictions else None
+                told = [part if part.ndim == 1 else part[:, 0] for part in predictions]
+                error.predictions = np.concatenate(told) if told else None
             raise
-        # if every row lacks a target, there is no prediction
-        return np.concatenate(predictions) if predictions else np.zeros(0)
+        return predictions
 
     @locked
     def explain(self, row: Any) -> Explanation:

@@ -100,6 +100,7 @@ class _OnlineKernel(OverMap):
         default=100_000,
         doc="Most groups (``groups=``) with a memory of their own: those seen last. 1 kB each.",
     )
+    feedback: bool = True
     dtype: str = "float64"
     random_state: Any = param(
         default=0, kind="int, RandomState or None", doc="Which rows the search holds out."

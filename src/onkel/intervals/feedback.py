@@ -1,0 +1,106 @@
+"""What comes back to a model with each label: how far its prediction was off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onkel.intervals.alarm import Alarm
+from onkel.intervals.intervals import LARGEST, Intervals
+from onkel.intervals.sets import ClassSets
+from onkel.state import Fields, Part, Stateful
+
+#: the levels that are tracked; bounds and sets of others are read between them
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
+
+
+def check_tracked(level: float) -> None:
+    """Raise a ValueError unless a level is tracked."""
+    if level not in LEVELS:
+        raise ValueError(f"level={level!r}: bounds before learning are those of {LEVELS}")
+
+
+class Feedback(Stateful):
+    """Bounds or sets that keep their coverage, and an alarm, over the predictions that were made.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    """
+
+    def __init__(self, task: str) -> None:
+        self.task = task
+        #: of the row that comes next, and of a row that stands alone
+        self.next: Any
+        self.alone: Any
+        if task == "classification":
+            self.next, self.alone = ClassSets(LEVELS), ClassSets(LEVELS)
+        else:
+            self.next, self.alone = Intervals(LEVELS), Intervals(LEVELS, local=False)
+        self.alarm = Alarm()
+        #: what was said of the rows to be learned next, when they came (NaN: nothing); None: what
+        #: is said now
+        self.said: np.ndarray | None = None
+
+    def state_fields(self) -> Fields:
+        """The same for both tasks."""
+        return {"next": Part(), "alone": Part(), "alarm": Part()}
+
+    def replayed(
+        self, y: np.ndarray, predictions: np.ndarray, first: int, level: float
+    ) -> np.ndarray:
+        """Bounds (n, 2) of rows, each before its target was known; they are learned by that.
+
+        Nothing is known of the rows before ``first``.
+        """
+        out = np.full((len(predictions), 2), [-np.inf, np.inf])
+        y, p = (np.asarray(a, dtype=np.float64) for a in (y, predictions))
+        rows = np.flatnonzero((np.abs(y) < LARGEST) & (np.abs(p) < LARGEST))
+        rows = rows[rows >= first]
+        out[rows] = self.next.learn(p[rows], y[rows])[:, LEVELS.index(level)]
+        return out
+
+    def learn_values(self, y: np.ndarray, predictions: np.ndarray, alone: np.ndarray) -> None:
+        """Learn targets (n,), with what was predicted for them before each was learned.
+
+        ``alone`` (n,): what would have been predicted without a memory of the targets before.
+        """
+        if self.said is not None:
+            predictions, self.said = self.said[: len(y)], self.said[len(y) :]
+        if len(y) == 1:
+            self._learn_value(float(y[0]), float(predictions[0]), float(alone[0]))
+            return
+        y, p, alone = (np.asarray(a, dtype=np.float64) for a in (y, predictions, alone))
+        # the square of an error must be finite; NaN is not below the limit
+        good = (np.abs(y) < LARGEST) & (np.abs(p) < LARGEST) & (np.abs(alone) < LARGEST)
+        if not good.all():
+            y, p, alone = y[good], p[good], alone[good]
+        self.alarm.learn(np.abs(y - p))
+        self.alone.learn(alone, y)
+        self.next.learn(p, y)
+
+    def _learn_value(self, y: float, prediction: float, alone: float) -> None:
+        """One row, in a tenth of the time."""
+        if abs(y) < LARGEST and abs(prediction) < LARGEST and abs(alone) < LARGEST:
+            self.alarm.learn(abs(y - prediction))
+            self.alone.learn(alone, y)
+            self.next.learn(prediction, y)
+
+    def learn_classes(
+        self, wrong: np.ndarray, shares: np.ndarray | None, alone: np.ndarray | None
+    ) -> None:
+        """Learn mistakes (n,), and the probabilities (n,) that the labels that came had.
+
+        ``alone`` (n,): as in `learn_values`. None where the model has no probabilities.
+        """
+        self.alarm.learn(float(wrong[0]) if len(wrong) == 1 else wrong.astype(np.float64))
+        if shares is not None and alone is not None:
+            self.next.learn_shares(shares)
+            self.alone.learn_shares(alone)
+
+    def take_in(self, other: Feedback) -> None:
+        """Merge with the feedback of a model that is merged in."""
+        self.alarm.take_in(other.alarm)
+        self.next.take_in(other.next)
+        self.alone.take_in(other.alone)
