@@ -139,9 +139,9 @@ def _stretch_to(before, r, size, chance, slots, state):
     """
     rounding = _rounding(slots.A)
     changed = 0
-    for j in range(size):
+    for j in range(size if slots.recompute > 0 else 0):
         changed += j != r and abs(1.0 / (before * _remaining(chance, j)) - 1.0) > rounding
-    at_once = slots.recompute > 0 and changed > 1
+    at_once = changed > 1
     track = slots.gram.shape[0] > 0 and not at_once
     if at_once:
         call_python(slots.recompute, BEFORE)
