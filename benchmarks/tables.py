@@ -81,7 +81,7 @@ def learned(
     """Predictions before learning, targets, and rows a CPU second."""
     from onkel.cli.arguments import choose_task
     from onkel.cli.learn.options import LearnOptions
-    from onkel.learners.making import make_estimator
+    from onkel.learners.factory import make_estimator
     from onkel.pipeline import StreamModel
 
     name = path.name.split(".")[0]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from onkel.learners.making import make_estimator
+from onkel.learners.factory import make_estimator
 from onkel.pipeline import StreamModel
 
 NAMES = ("spambase", "shuttle", "cpusmall", "cadata", "kddcup99_10pct", "nomao", "insects_gradual",

@@ -22,7 +22,7 @@ from onkel.algorithms import ALGORITHMS, make
 from onkel.cli import app
 from onkel.cli.options import names
 from onkel.errors import ModelFileError
-from onkel.learners.making import OPEN
+from onkel.learners.factory import OPEN
 from onkel.streams.reading import Reading, in_short
 
 

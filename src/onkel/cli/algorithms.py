@@ -54,7 +54,7 @@ def algorithms(name: Name = None, as_json: options.Json = False) -> None:
 def _show_one(name: str, as_json: bool) -> None:
     """The parameters of one algorithm, as its docstring has them."""
     from onkel.cli.console import print_json, stdout
-    from onkel.learners.making import described
+    from onkel.learners.factory import described
 
     about = described(name)
     if as_json:

@@ -152,7 +152,7 @@ def parse_settings(given: Iterable[str]) -> dict[str, Any]:
     >>> parse_settings(["gamma=1/128", "n_components=400", "loss=hinge"])
     {'gamma': 0.0078125, 'n_components': 400, 'loss': 'hinge'}
     """
-    from onkel.learners.making import parse_value
+    from onkel.learners.factory import parse_value
 
     settings = {}
     for text in given:

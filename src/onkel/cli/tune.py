@@ -49,7 +49,7 @@ def tune(options: TuneOptions) -> None:
 
     from onkel.cli.arguments import choose_task, parse_settings
     from onkel.evaluation import search
-    from onkel.learners.making import make_estimator
+    from onkel.learners.factory import make_estimator
     from onkel.pipeline import StreamModel
 
     X, y, encoder = _rows(options)

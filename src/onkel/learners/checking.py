@@ -197,23 +197,25 @@ def new_columns(columns: Any, known: Any) -> tuple[int, list[str]]:
     return len(names), names
 
 
-def not_finite(values: np.ndarray, column: str, message: str) -> DataError | None:
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size == 0:
+def first_where(bad: np.ndarray, values: np.ndarray, column: str, message: str) -> DataError | None:
+    """The error of the first row of ``bad``; the message tells its {value} or {what} it is."""
+    if not bad.any():
         return None
-    row = int(bad[0])
-    what = "NaN" if np.isnan(values[row]) else "infinity (inf)"
-    return DataError(message.format(what=what), row=row, column=column, value=float(values[row]))
+    row = int(bad.argmax())
+    value = float(values[row])
+    text = message.format(value=value, what="NaN" if value != value else "infinity (inf)")
+    return DataError(text, row=row, column=column, value=value)
+
+
+def not_finite(values: np.ndarray, column: str, message: str) -> DataError | None:
+    """The error of the first value that is NaN or infinite."""
+    return first_where(~np.isfinite(values), values, column, message)
 
 
 def too_heavy(weight: np.ndarray) -> DataError | None:
     """The error of the first row whose weight would drown all others."""
-    bad = np.flatnonzero(weight > LARGEST_WEIGHT)
-    if bad.size == 0:
-        return None
-    row = int(bad[0])
-    message = f"weight {weight[row]:g} is too large; weights must be at most {LARGEST_WEIGHT:g}"
-    return DataError(message, row=row, column="sample_weight", value=float(weight[row]))
+    message = f"weight {{value:g}} is too large; weights must be at most {LARGEST_WEIGHT:g}"
+    return first_where(weight > LARGEST_WEIGHT, weight, "sample_weight", message)
 
 
 def weights(
@@ -234,17 +236,12 @@ def weights(
         )
     if needed and not values.any():
         raise ValueError("all weights are zero: sample_weight leaves no row to learn from")
-    error = first_error(
-        not_finite(values, "sample_weight", "sample_weight contains {what}"), too_heavy(values)
+    negative = "weight {value:g} is negative; weights must be at least 0"
+    return values, first_error(
+        not_finite(values, "sample_weight", "sample_weight contains {what}"),
+        too_heavy(values),
+        first_where(values < 0.0, values, "sample_weight", negative),
     )
-    negative = np.flatnonzero(values < 0.0)
-    if negative.size:
-        row = int(negative[0])
-        message = f"weight {values[row]:g} is negative; weights must be at least 0"
-        error = first_error(
-            error, DataError(message, row=row, column="sample_weight", value=float(values[row]))
-        )
-    return values, error
 
 
 def by_group(estimator: Any, groups: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -29,18 +29,11 @@ from onkel.learners.labels import (
     unknown_class,
 )
 from onkel.learners.learning import Rows, learn, learn_checked_row, refusal
-from onkel.learners.predictions import Predictions, in_classes
+from onkel.learners.predictions import Part, Predictions, decide, labels_of, scores_of
 from onkel.losses import CLASSIFICATION, PROBABILISTIC
 from onkel.merging import joined
 from onkel.model.transaction import locked, restore, signals_wait, snapshot
 from onkel.state import Array, Flag, check, inside
-
-
-class Part(NamedTuple):
-    """Scores (n, K) of rows before they were learned, and the classes known at the time."""
-
-    scores: np.ndarray
-    classes: np.ndarray
 
 
 def _gives_probabilities(self: OnlineClassifier) -> bool:
@@ -151,8 +144,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         targets = self._read_targets(y)
         out = learn(self, X, targets, sample_weight, classes=classes, groups=groups)
         if not return_scores:
-            return _labels(out, self.classes_)
-        scores = _scores(out, self.classes_)
+            return labels_of(out, self.classes_)
+        scores = scores_of(out, self.classes_)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @locked
@@ -160,7 +153,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         """As :meth:`predict_then_learn`, with the scores behind the labels."""
         out = learn(self, X, self._read_targets(y), None, groups=groups)
         known = self.classes_
-        return Predictions(_labels(out, known), _scores(out, known), known)
+        return Predictions(labels_of(out, known), scores_of(out, known), known)
 
     def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
         if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu":
@@ -311,7 +304,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             shares = self._shares_learned(self.calibration_next_, P, codes, weight)
         if self.feedback_ is not None:
             rows = weight > 0.0
-            wrong = _decide(P, len(self.classes_)) != codes
+            wrong = decide(P, len(self.classes_)) != codes
             told = (None if p is None else p[rows] for p in (shares, alone))
             self.feedback_.learn_classes(wrong[rows], *told)
         return P
@@ -357,8 +350,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     def _attach_predictions(self, error: DataError, out: list[Part]) -> None:
         known = self.classes_
-        error.predictions = _labels(out, known)
-        error.scores, error.classes = _scores(out, known), known
+        error.predictions = labels_of(out, known)
+        error.scores, error.classes = scores_of(out, known), known
 
     # ---- prediction ------------------------------------------------------------------------------
 
@@ -374,7 +367,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         scores = self._scores(X)
         if len(self.classes_) == 0:
             raise ValueError("no class is known yet: learn at least one row first")
-        return self.classes_[_decide(scores, len(self.classes_))]
+        return self.classes_[decide(scores, len(self.classes_))]
 
     @locked
     def predict_next(
@@ -393,7 +386,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             return scores[:, 0] if len(self.classes_) <= 2 else scores
         if len(self.classes_) == 0:
             raise ValueError("no class is known yet: learn at least one row first")
-        return self.classes_[_decide(scores, len(self.classes_))]
+        return self.classes_[decide(scores, len(self.classes_))]
 
     @available_if(_gives_probabilities)
     @locked
@@ -516,24 +509,3 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         if self.calibration_next_ is not None and "calibration_next" in state:
             with inside(state, "calibration_next") as calibration:
                 self.calibration_next_.set_state(calibration)
-
-
-def _labels(out: list[Part], classes: np.ndarray) -> np.ndarray:
-    """The labels (n,) predicted of parts."""
-    labels = [known[_decide(P, len(known))] for P, known in out if len(P)]
-    return np.concatenate(labels) if labels else classes[:0]
-
-
-def _scores(out: list[Part], classes: np.ndarray) -> np.ndarray:
-    """Scores (n, 1 or n_classes) of parts, in the classes known now."""
-    scores = [in_classes(P, known, classes) for P, known in out]
-    return np.concatenate(scores) if scores else np.zeros((0, max(1, len(classes))))
-
-
-def _decide(scores: np.ndarray, n_classes: int) -> np.ndarray:
-    """Class codes: of two, the second if the score is ≥ 0; of more, the first of the highest."""
-    if n_classes <= 1:
-        return np.zeros(len(scores), dtype=np.intp)
-    if n_classes == 2:
-        return (scores[:, 0] >= 0.0).astype(np.intp)
-    return np.argmax(scores, axis=1)

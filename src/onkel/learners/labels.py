@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from onkel.errors import DataError
-from onkel.learners.checking import cell_error, first_error, not_finite
+from onkel.learners.checking import cell_error, first_error, first_where, not_finite
 from onkel.numerics.arrays import as_values
 from onkel.state import Text, check, require
 
@@ -44,19 +44,12 @@ def targets(y: Any, dtype: Any) -> tuple[np.ndarray, DataError | None]:
             raise
         values = np.zeros(len(y))
         values[: error.row] = y[: error.row].astype(np.float64)
-    message = "y contains {what}; every target must be a finite number"
-    return values, first_error(not_finite(values, "y", message), _too_large(values, dtype), error)
-
-
-def _too_large(values: np.ndarray, dtype: Any) -> DataError | None:
-    """The error of the first target whose square is out of the learner's range."""
-    bad = np.flatnonzero(np.abs(values) > 0.1 * np.sqrt(np.finfo(dtype).max))
-    if bad.size == 0:
-        return None
-    row = int(bad[0])
-    value = float(values[row])
-    return DataError(
-        f"{value:g} is too large for {dtype}; scale the target", row=row, column="y", value=value
+    infinite = "y contains {what}; every target must be a finite number"
+    # its square would be out of the learner's range
+    large = np.abs(values) > 0.1 * np.sqrt(np.finfo(dtype).max)
+    message = f"{{value:g}} is too large for {dtype}; scale the target"
+    return values, first_error(
+        not_finite(values, "y", infinite), first_where(large, values, "y", message), error
     )
 
 
@@ -76,7 +69,14 @@ def labels(y: Any) -> tuple[np.ndarray, DataError | None]:
             error = not_finite(y, "y", "y contains {what}; every label must be a class")
         elif y.dtype.kind not in "biuU":
             raise TypeError(f"labels of dtype {y.dtype} are neither numbers nor strings")
-    return y, first_error(error, _continuous(y if error is None else y[: error.row]))
+    known = y if error is None else y[: error.row]
+    if known.dtype.kind != "f":
+        return y, error
+    message = (
+        "Unknown label type: continuous ({value:g}); labels must be whole numbers, strings or "
+        "booleans"
+    )
+    return y, first_error(error, first_where(known != np.floor(known), known, "y", message))
 
 
 def classes_given(classes: Any) -> np.ndarray:
@@ -113,19 +113,6 @@ def _labels_of_objects(y: np.ndarray) -> tuple[np.ndarray, DataError | None]:
     plain = np.asarray(y[:stop].tolist()) if stop else np.zeros(0, dtype=np.int64)
     rest = np.full(len(y) - stop, plain[0] if stop else 0, plain.dtype)
     return np.concatenate([plain, rest]), error
-
-
-def _continuous(y: np.ndarray) -> DataError | None:
-    """The error of the first label that is a fraction."""
-    bad = np.flatnonzero(y != np.floor(y)) if y.dtype.kind == "f" else y[:0]
-    if bad.size == 0:
-        return None
-    row = int(bad[0])
-    message = (
-        f"Unknown label type: continuous ({y[row]:g}); labels must be whole numbers, strings or "
-        "booleans"
-    )
-    return DataError(message, row=row, column="y", value=float(y[row]))
 
 
 def same_kind(y: np.ndarray, classes: np.ndarray) -> DataError | None:

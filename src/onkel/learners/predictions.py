@@ -21,6 +21,13 @@ class Predictions(NamedTuple):
     alone: np.ndarray | None = None
 
 
+class Part(NamedTuple):
+    """Scores (n, K) of rows before they were learned, and the classes known at the time."""
+
+    scores: np.ndarray
+    classes: np.ndarray
+
+
 def in_classes(P: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Scores P for the ``known`` classes as scores (n, 1 or n_classes) for all ``classes`` of now.
 
@@ -49,3 +56,24 @@ def joined(parts: list[Predictions]) -> Predictions:
         whole = len(alone) == len(parts)
         return Predictions(predictions, alone=np.concatenate(alone) if whole else None)
     return Predictions(predictions, np.concatenate(scores), last.classes)
+
+
+def labels_of(out: list[Part], classes: np.ndarray) -> np.ndarray:
+    """The labels (n,) predicted of parts."""
+    labels = [known[decide(P, len(known))] for P, known in out if len(P)]
+    return np.concatenate(labels) if labels else classes[:0]
+
+
+def scores_of(out: list[Part], classes: np.ndarray) -> np.ndarray:
+    """Scores (n, 1 or n_classes) of parts, in the classes known now."""
+    scores = [in_classes(P, known, classes) for P, known in out]
+    return np.concatenate(scores) if scores else np.zeros((0, max(1, len(classes))))
+
+
+def decide(scores: np.ndarray, n_classes: int) -> np.ndarray:
+    """Class codes: of two, the second if the score is ≥ 0; of more, the first of the highest."""
+    if n_classes <= 1:
+        return np.zeros(len(scores), dtype=np.intp)
+    if n_classes == 2:
+        return (scores[:, 0] >= 0.0).astype(np.intp)
+    return np.argmax(scores, axis=1)

@@ -23,7 +23,7 @@ from onkel.evaluation.curves import plot
 from onkel.evaluation.formatting import count, duration
 from onkel.evaluation.processes import jobs_for
 from onkel.evaluation.report import write_html
-from onkel.learners.making import close, make_estimator
+from onkel.learners.factory import close, make_estimator
 from onkel.streams.files import is_pipe
 
 _SHUFFLE_BUFFER = 100_000

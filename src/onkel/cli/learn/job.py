@@ -28,7 +28,7 @@ from onkel.errors import DataError
 from onkel.evaluation.prequential import take
 from onkel.evaluation.progress import RunProgress
 from onkel.evaluation.run import PrequentialRun
-from onkel.learners.making import make_estimator
+from onkel.learners.factory import make_estimator
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
 from onkel.streams.files import is_pipe

@@ -29,7 +29,7 @@ def learn_with_workers(options: LearnOptions) -> None:
     from onkel.algorithms import DEFAULT
     from onkel.distributed import Plan, learn
     from onkel.distributed.learning import check_mergeable
-    from onkel.learners.making import make_estimator
+    from onkel.learners.factory import make_estimator
     from onkel.persistence import save
 
     _check(options)

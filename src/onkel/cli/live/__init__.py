@@ -43,7 +43,7 @@ def live(options: LiveOptions) -> None:
 def _model(options: LiveOptions) -> Any:
     """The saved model, or a new one."""
     from onkel.algorithms import DEFAULT
-    from onkel.learners.making import make_estimator
+    from onkel.learners.factory import make_estimator
     from onkel.pipeline import StreamModel
     from onkel.serve import LiveModel
 

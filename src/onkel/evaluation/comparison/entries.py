@@ -12,7 +12,7 @@ from sklearn.base import clone
 from onkel.algorithms import ALGORITHMS
 from onkel.evaluation.comparison.adapters import adapted
 from onkel.learners.base import OnlineEstimator
-from onkel.learners.making import make_estimator, parse_value
+from onkel.learners.factory import make_estimator, parse_value
 
 
 @dataclass(frozen=True)

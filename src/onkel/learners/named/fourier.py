@@ -4,30 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from onkel import maps
 from onkel.kernels import Kernel
+from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
-from onkel.learners.shared import (
-    ALPHA,
-    CLASSIFICATION_LOSS,
-    DEAD_ZONE,
-    GAMMA,
-    LEARNING_RATE,
-    N_WARMUP,
-    RANDOM_STATE,
-    REGRESSION_LOSS,
-    SCHEDULE,
-    SHIFT_INVARIANT_KERNEL,
-    gradient_steps,
-)
-from onkel.maps import (
-    FastfoodFeatures,
-    FeatureMap,
-    FourierFeatures,
-    RegeneratedFeatures,
-)
 from onkel.parameters import whole
 from onkel.rules import DoublyStochastic, Rule
 
@@ -65,18 +48,18 @@ class _FOGD(OverMap):
 
     n_components: int = param(default=400, doc="Number of frequencies D ≥ 1 (2D features).")
     orthogonal: bool = param(default=False, doc="Draw orthogonal frequencies: smaller variance.")
-    learning_rate: float = LEARNING_RATE
-    schedule: str | float = SCHEDULE
-    alpha: float = ALPHA
-    kernel: str | Kernel = SHIFT_INVARIANT_KERNEL
-    gamma: float | str = GAMMA
-    n_warmup: int = N_WARMUP
-    random_state: Any = RANDOM_STATE
+    learning_rate: float = shared.LEARNING_RATE
+    schedule: str | float = shared.SCHEDULE
+    alpha: float = shared.ALPHA
+    kernel: str | Kernel = shared.SHIFT_INVARIANT_KERNEL
+    gamma: float | str = shared.GAMMA
+    n_warmup: int = shared.N_WARMUP
+    random_state: Any = shared.RANDOM_STATE
 
-    _make_rule = gradient_steps
+    _make_rule = shared.gradient_steps
 
-    def _make_map(self) -> FeatureMap:
-        return FourierFeatures(
+    def _make_map(self) -> maps.FeatureMap:
+        return maps.FourierFeatures(
             self.n_components, self.kernel, self.gamma, self.orthogonal, self.n_warmup
         )
 
@@ -93,7 +76,7 @@ class FOGDClassifier(_FOGD, OnlineClassifier):
     :class:`NOGDClassifier`.
     """
 
-    loss: str = CLASSIFICATION_LOSS
+    loss: str = shared.CLASSIFICATION_LOSS
 
 
 @learner("n_components=100, gamma=2.0, random_state=0", score="1.00")
@@ -104,8 +87,8 @@ class FOGDRegressor(_FOGD, OnlineRegressor):
     scales it): steps are in its units.
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = DEAD_ZONE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.DEAD_ZONE
 
 
 @declared
@@ -118,12 +101,10 @@ class _Fastfood(OverMap):
     Algorithms 1, 3 and 5.
     """
 
-    _rows = (
-        Row(
-            "fastfood", "gradient descent over Fastfood features", "any", "gradient", "Fastfood",
-            "Le et al. 2013", "the product V",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "fastfood", "gradient descent over Fastfood features", "any", "gradient", "Fastfood",
+        "Le et al. 2013", "the product V",
+    ),)  # fmt: skip
 
     n_components: int = param(
         default=400,
@@ -134,17 +115,17 @@ class _Fastfood(OverMap):
         default="gaussian",
         doc="A radial kernel: gaussian, rational_quadratic, matern32 or matern52.",
     )
-    learning_rate: float = LEARNING_RATE
-    schedule: str | float = SCHEDULE
-    alpha: float = ALPHA
-    gamma: float | str = GAMMA
-    n_warmup: int = N_WARMUP
-    random_state: Any = RANDOM_STATE
+    learning_rate: float = shared.LEARNING_RATE
+    schedule: str | float = shared.SCHEDULE
+    alpha: float = shared.ALPHA
+    gamma: float | str = shared.GAMMA
+    n_warmup: int = shared.N_WARMUP
+    random_state: Any = shared.RANDOM_STATE
 
-    _make_rule = gradient_steps
+    _make_rule = shared.gradient_steps
 
-    def _make_map(self) -> FeatureMap:
-        return FastfoodFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)
+    def _make_map(self) -> maps.FeatureMap:
+        return maps.FastfoodFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)
 
 
 @learner("n_components=100, gamma=2.0, random_state=0", score="0.96")
@@ -159,7 +140,7 @@ class FastfoodClassifier(_Fastfood, OnlineClassifier):
     faster and a little more accurate.
     """
 
-    loss: str = CLASSIFICATION_LOSS
+    loss: str = shared.CLASSIFICATION_LOSS
 
 
 @learner("n_components=100, gamma=2.0, random_state=0", score="1.00")
@@ -170,8 +151,8 @@ class FastfoodRegressor(_Fastfood, OnlineRegressor):
     of order 1 (the command-line tool scales it): steps are in its units.
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = DEAD_ZONE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.DEAD_ZONE
 
 
 @declared
@@ -187,12 +168,10 @@ class _DoublySGD(OverMap):
     of learning is the best f over D random features, not over the whole space.
     """
 
-    _rows = (
-        Row(
-            "doubly-sgd", "doubly stochastic gradient descent", "any", "doubly stochastic",
-            "random Fourier (regenerated)", "Dai et al. 2014", "Algorithms 1, 2",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "doubly-sgd", "doubly stochastic gradient descent", "any", "doubly stochastic",
+        "random Fourier (regenerated)", "Dai et al. 2014", "Algorithms 1, 2",
+    ),)  # fmt: skip
 
     n_components: int = param(
         default=2048,
@@ -210,13 +189,13 @@ class _DoublySGD(OverMap):
         default=1e-5, doc="At least 0 (θ' in the paper): the step is half of η after 1/decay rows."
     )
     alpha: float = param(default=0.0, doc="L2 penalty α ≥ 0 (ν in the paper).")
-    kernel: str | Kernel = SHIFT_INVARIANT_KERNEL
-    gamma: float | str = GAMMA
-    n_warmup: int = N_WARMUP
-    random_state: Any = RANDOM_STATE
+    kernel: str | Kernel = shared.SHIFT_INVARIANT_KERNEL
+    gamma: float | str = shared.GAMMA
+    n_warmup: int = shared.N_WARMUP
+    random_state: Any = shared.RANDOM_STATE
 
-    def _make_map(self) -> FeatureMap:
-        return RegeneratedFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)
+    def _make_map(self) -> maps.FeatureMap:
+        return maps.RegeneratedFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)
 
     def _make_rule(self) -> Rule:
         n = whole(self, "n_components")
@@ -242,7 +221,7 @@ class DoublySGDClassifier(_DoublySGD, OnlineClassifier):
     all of the time. With fewer, FOGD and :class:`FastfoodClassifier` are faster and as accurate.
     """
 
-    loss: str = CLASSIFICATION_LOSS
+    loss: str = shared.CLASSIFICATION_LOSS
 
 
 @learner("n_components=256, n_per_row=32, gamma=2.0, random_state=0", score="1.00")
@@ -253,5 +232,5 @@ class DoublySGDRegressor(_DoublySGD, OnlineRegressor):
     scales it): steps are in its units.
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = DEAD_ZONE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.DEAD_ZONE

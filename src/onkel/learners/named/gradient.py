@@ -5,23 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from onkel.budgets import BoundedRemoval, Budget, NoBudget, OldestRemoval
+from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param, with_default
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
-from onkel.learners.shared import (
-    ALPHA,
-    BUDGET,
-    HINGE_LOSS,
-    LEARNING_RATE,
-    RANDOM_STATE,
-    REGRESSION_LOSS,
-    SCHEDULE,
-    STORING_LOSS,
-    TUBE,
-    TUBE_LOSS,
-    gradient_steps,
-)
 from onkel.rules import Norma, Rule
 
 __all__ = [
@@ -43,17 +31,15 @@ class _OGD(OverSupportSet):
     Source: Kivinen, Smola & Williamson 2001; with α = 0 the OGD of Lu et al. 2016.
     """
 
-    _rows = (
-        Row(
-            "ogd", "kernel online gradient descent", "any", "gradient", "none",
-            "Kivinen et al. 2001", "section 3",
-        ),
-    )  # fmt: skip
-    learning_rate: float = LEARNING_RATE
-    schedule: str | float = SCHEDULE
-    alpha: float = ALPHA
+    _rows = (Row(
+        "ogd", "kernel online gradient descent", "any", "gradient", "none",
+        "Kivinen et al. 2001", "section 3",
+    ),)  # fmt: skip
+    learning_rate: float = shared.LEARNING_RATE
+    schedule: str | float = shared.SCHEDULE
+    alpha: float = shared.ALPHA
 
-    _make_rule = gradient_steps
+    _make_rule = shared.gradient_steps
 
     def _make_budget(self) -> Budget:
         return NoBudget()
@@ -70,7 +56,7 @@ class OGDClassifier(_OGD, OnlineClassifier):
     :class:`BOGDClassifier`, or :class:`FOGDClassifier`.
     """
 
-    loss: str = STORING_LOSS
+    loss: str = shared.STORING_LOSS
 
 
 @learner("gamma=2.0", score="0.99")
@@ -80,8 +66,8 @@ class OGDRegressor(_OGD, OnlineRegressor):
     ``f ← (1 - η_t α) f + η_t (y - f) κ(x, ·)`` where \\|y - f\\| > ε, for the squared loss.
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.TUBE
     learning_rate: float = 0.3
 
 
@@ -94,22 +80,20 @@ class _NORMA(OverSupportSet):
     Source: Kivinen, Smola & Williamson 2004, sections III and V.
     """
 
-    _rows = (
-        Row(
-            "norma", "truncated gradient descent, adaptive margin", "hinge, ε-insensitive", "NORMA",
-            "drop the oldest", "Kivinen et al. 2004", "section III",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "norma", "truncated gradient descent, adaptive margin", "hinge, ε-insensitive", "NORMA",
+        "drop the oldest", "Kivinen et al. 2004", "section III",
+    ),)  # fmt: skip
 
     nu: float = param(
         default=0.4,
         doc="Share ν in (0, 1) of the rows that ends up outside of the tube, or short of the "
         "margin.",
     )
-    learning_rate: float = with_default(LEARNING_RATE, 0.1)
-    schedule: str | float = SCHEDULE
-    alpha: float = with_default(ALPHA, 0.01)
-    budget: int = BUDGET
+    learning_rate: float = with_default(shared.LEARNING_RATE, 0.1)
+    schedule: str | float = shared.SCHEDULE
+    alpha: float = with_default(shared.ALPHA, 0.01)
+    budget: int = shared.BUDGET
 
     def _make_rule(self) -> Rule:
         return Norma(self.nu, self.learning_rate, self.schedule, self.alpha)
@@ -129,7 +113,7 @@ class NORMAClassifier(_NORMA, OnlineClassifier):
     loss.
     """
 
-    loss: str = HINGE_LOSS
+    loss: str = shared.HINGE_LOSS
 
 
 @learner("gamma=2.0", score="0.99")
@@ -140,8 +124,8 @@ class NORMARegressor(_NORMA, OnlineRegressor):
     there, ``ε ← ε - η_t ν`` elsewhere. ``epsilon`` is where the tube starts.
     """
 
-    loss: str = TUBE_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.TUBE_LOSS
+    epsilon: float = shared.TUBE
 
 
 @declared
@@ -154,12 +138,10 @@ class _BOGD(OverSupportSet):
     ``bound="all"`` is the form of the LSOKL programs.
     """
 
-    _rows = (
-        Row(
-            "bogd", "bounded online gradient descent", "any", "gradient", "bounded random removal",
-            "Zhao et al. 2012", "Algorithms 1, 2",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "bogd", "bounded online gradient descent", "any", "gradient", "bounded random removal",
+        "Zhao et al. 2012", "Algorithms 1, 2",
+    ),)  # fmt: skip
 
     budget: int = param(default=100, doc="Most rows stored, B ≥ 2.")
     removal: str = param(
@@ -176,12 +158,12 @@ class _BOGD(OverSupportSet):
         kind='{"each", "all"}',
         doc="A coefficient beyond the bound is cut, or all of f is multiplied so that it fits.",
     )
-    learning_rate: float = with_default(LEARNING_RATE, 0.1)
-    schedule: str | float = SCHEDULE
-    alpha: float = ALPHA
-    random_state: Any = RANDOM_STATE
+    learning_rate: float = with_default(shared.LEARNING_RATE, 0.1)
+    schedule: str | float = shared.SCHEDULE
+    alpha: float = shared.ALPHA
+    random_state: Any = shared.RANDOM_STATE
 
-    _make_rule = gradient_steps
+    _make_rule = shared.gradient_steps
 
     def _make_budget(self) -> Budget:
         return BoundedRemoval(self.budget, self.removal, self.max_weight, self.bound)
@@ -199,7 +181,7 @@ class BOGDClassifier(_BOGD, OnlineClassifier):
     bound add noise: ``removal="oldest", max_weight=inf`` is steadier there.
     """
 
-    loss: str = STORING_LOSS
+    loss: str = shared.STORING_LOSS
 
 
 @learner("gamma=2.0, random_state=0", score="0.99")
@@ -210,7 +192,7 @@ class BOGDRegressor(_BOGD, OnlineRegressor):
     bound is tight: with a loose one the noise of removals exceeds targets of order 1.
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.TUBE
     learning_rate: float = 0.3
     max_weight: float = 1.0

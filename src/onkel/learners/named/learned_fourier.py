@@ -5,23 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from onkel.kernels import Kernel
+from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
-from onkel.learners.shared import (
-    ALPHA,
-    CLASSIFICATION_LOSS,
-    DEAD_ZONE,
-    GAMMA,
-    LEARNING_RATE,
-    N_WARMUP,
-    RANDOM_STATE,
-    REGRESSION_LOSS,
-    SCHEDULE,
-    SHIFT_INVARIANT_KERNEL,
-    gradient_steps,
-)
 from onkel.maps import AlignedFourier, FeatureMap, ReparameterizedFeatures
 from onkel.maps.alignment import FeatureFunction
 
@@ -84,13 +72,13 @@ class _RRF(OverMap):
         "components of a spectral mixture, whose means and shares move, too.",
     )
     n_mixtures: int = param(default=4, doc="Number of components of a mixture.")
-    learning_rate: float = LEARNING_RATE
-    schedule: str | float = SCHEDULE
-    alpha: float = ALPHA
-    n_warmup: int = N_WARMUP
-    random_state: Any = RANDOM_STATE
+    learning_rate: float = shared.LEARNING_RATE
+    schedule: str | float = shared.SCHEDULE
+    alpha: float = shared.ALPHA
+    n_warmup: int = shared.N_WARMUP
+    random_state: Any = shared.RANDOM_STATE
 
-    _make_rule = gradient_steps
+    _make_rule = shared.gradient_steps
 
     def _make_map(self) -> FeatureMap:
         return ReparameterizedFeatures(
@@ -118,7 +106,7 @@ class RRFClassifier(_RRF, OnlineClassifier):
     so a block is not one matrix product.
     """
 
-    loss: str = CLASSIFICATION_LOSS
+    loss: str = shared.CLASSIFICATION_LOSS
 
 
 @learner("n_components=50, random_state=0", score="1.00")
@@ -129,8 +117,8 @@ class RRFRegressor(_RRF, OnlineRegressor):
     The paper's losses ℓ2, ℓ1 and ε are "squared", "absolute" and "epsilon_insensitive".
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = DEAD_ZONE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.DEAD_ZONE
 
 
 @declared
@@ -149,12 +137,10 @@ class _Aligned(OverMap):
     weights carried over) and regression are ours.
     """
 
-    _rows = (
-        Row(
-            "aligned", "aligned random features", "any", "gradient", "aligned random Fourier",
-            "Sinha & Duchi 2016", "eq. 4, online",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "aligned", "aligned random features", "any", "gradient", "aligned random Fourier",
+        "Sinha & Duchi 2016", "eq. 4, online",
+    ),)  # fmt: skip
 
     n_components: int = param(default=200, doc="Number of features D ≥ 1.")
     n_candidates: int = param(
@@ -181,15 +167,15 @@ class _Aligned(OverMap):
         doc="φ of your own in place of cosines: features(X, frequencies, offsets) gives (n, N). "
         "See ``phi`` of :class:`AlignedFourier`.",
     )
-    learning_rate: float = LEARNING_RATE
-    schedule: str | float = SCHEDULE
-    alpha: float = ALPHA
-    kernel: str | Kernel = SHIFT_INVARIANT_KERNEL
-    gamma: float | str = GAMMA
-    n_warmup: int = N_WARMUP
-    random_state: Any = RANDOM_STATE
+    learning_rate: float = shared.LEARNING_RATE
+    schedule: str | float = shared.SCHEDULE
+    alpha: float = shared.ALPHA
+    kernel: str | Kernel = shared.SHIFT_INVARIANT_KERNEL
+    gamma: float | str = shared.GAMMA
+    n_warmup: int = shared.N_WARMUP
+    random_state: Any = shared.RANDOM_STATE
 
-    _make_rule = gradient_steps
+    _make_rule = shared.gradient_steps
 
     def _make_map(self) -> FeatureMap:
         return AlignedFourier(
@@ -236,7 +222,7 @@ class AlignedClassifier(_Aligned, OnlineClassifier):
     0.79
     """
 
-    loss: str = CLASSIFICATION_LOSS
+    loss: str = shared.CLASSIFICATION_LOSS
 
 
 @declared
@@ -258,5 +244,5 @@ class AlignedRegressor(_Aligned, OnlineRegressor):
     0.87
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = DEAD_ZONE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.DEAD_ZONE

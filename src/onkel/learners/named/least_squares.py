@@ -36,12 +36,10 @@ class _KernelRLS(OverMap):
     is always in float64.
     """
 
-    _rows = (
-        Row(
-            "krls", "kernel recursive least squares", "squared", "least squares",
-            "Nyström (first rows)", "Engel et al. 2004", "over Nyström features",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "krls", "kernel recursive least squares", "squared", "least squares",
+        "Nyström (first rows)", "Engel et al. 2004", "over Nyström features",
+    ),)  # fmt: skip
     loss = "squared"
 
     n_components: int = param(

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
-from onkel.learners.shared import (
-    CLASSIFICATION_LOSS,
-    DEAD_ZONE,
-    HINGE_LOSS,
-    REGRESSION_LOSS,
-    TUBE,
-    TUBE_LOSS,
-)
 from onkel.maps import FeatureMap, IdentityFeatures
 from onkel.rules import AdaGrad, PassiveAggressive, Rule
 
@@ -44,12 +37,10 @@ class _PA(OverMap):
     and 8 (multiclass).
     """
 
-    _rows = (
-        Row(
-            "pa", "linear passive-aggressive", "hinge, ε-insensitive", "passive-aggressive",
-            "identity", "Crammer et al. 2006", "Figure 1, sections 5, 8",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "pa", "linear passive-aggressive", "hinge, ε-insensitive", "passive-aggressive",
+        "identity", "Crammer et al. 2006", "Figure 1, sections 5, 8",
+    ),)  # fmt: skip
 
     C: float = param(default=1.0, doc="Aggressiveness, > 0: the largest step.")
     variant: str = param(
@@ -84,7 +75,7 @@ class PAClassifier(_PA, OnlineClassifier):
     0.98
     """
 
-    loss: str = HINGE_LOSS
+    loss: str = shared.HINGE_LOSS
 
 
 @declared
@@ -103,8 +94,8 @@ class PARegressor(_PA, OnlineRegressor):
     1.00
     """
 
-    loss: str = TUBE_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.TUBE_LOSS
+    epsilon: float = shared.TUBE
 
 
 @declared
@@ -121,12 +112,10 @@ class _AdaGrad(OverMap):
     Source: Duchi, Hazan & Singer 2011, Figure 1, diagonal.
     """
 
-    _rows = (
-        Row(
-            "adagrad", "linear adaptive gradient", "any", "adaptive", "identity",
-            "Duchi et al. 2011", "Figure 1, diagonal",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "adagrad", "linear adaptive gradient", "any", "adaptive", "identity",
+        "Duchi et al. 2011", "Figure 1, diagonal",
+    ),)  # fmt: skip
 
     learning_rate: float = param(
         default=0.1, doc="Step size η > 0, divided by the root of each column's squared gradients."
@@ -161,7 +150,7 @@ class AdaGradClassifier(_AdaGrad, OnlineClassifier):
     0.98
     """
 
-    loss: str = CLASSIFICATION_LOSS
+    loss: str = shared.CLASSIFICATION_LOSS
 
 
 @declared
@@ -180,5 +169,5 @@ class AdaGradRegressor(_AdaGrad, OnlineRegressor):
     1.00
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = DEAD_ZONE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.DEAD_ZONE

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from onkel.kernels import Kernel
+from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
-from onkel.learners.shared import (
-    ALPHA,
-    CLASSIFICATION_LOSS,
-    DEAD_ZONE,
-    GAMMA,
-    LEARNING_RATE,
-    N_WARMUP,
-    REGRESSION_LOSS,
-    SCHEDULE,
-    gradient_steps,
-)
 from onkel.maps import AdaptiveNystroem, FeatureMap, NystroemFeatures
 from onkel.rules import AdaGrad, Rule
 
@@ -40,12 +30,10 @@ class _NOGD(OverMap):
     because distances are differences of large numbers.
     """
 
-    _rows = (
-        Row(
-            "nogd", "Nyström online gradient descent", "any", "gradient",
-            "Nyström (first support vectors)", "Lu et al. 2016", "Algorithms 2, 4, 6",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "nogd", "Nyström online gradient descent", "any", "gradient",
+        "Nyström (first support vectors)", "Lu et al. 2016", "Algorithms 2, 4, 6",
+    ),)  # fmt: skip
 
     n_components: int = param(
         default=100, doc="Number of landmarks B ≥ 1: the support vectors that are kept."
@@ -56,13 +44,13 @@ class _NOGD(OverMap):
         "of 100): faster, coarser.",
     )
     kernel: str | Kernel = param(default="gaussian", doc="Any kernel of :mod:`onkel.kernels`.")
-    learning_rate: float = LEARNING_RATE
-    schedule: str | float = SCHEDULE
-    alpha: float = ALPHA
-    gamma: float | str = GAMMA
-    n_warmup: int = N_WARMUP
+    learning_rate: float = shared.LEARNING_RATE
+    schedule: str | float = shared.SCHEDULE
+    alpha: float = shared.ALPHA
+    gamma: float | str = shared.GAMMA
+    n_warmup: int = shared.N_WARMUP
 
-    _make_rule = gradient_steps
+    _make_rule = shared.gradient_steps
 
     def _make_map(self) -> FeatureMap:
         return NystroemFeatures(
@@ -83,7 +71,7 @@ class NOGDClassifier(_NOGD, OnlineClassifier):
     that changes later, use :class:`NOLANAClassifier`.
     """
 
-    loss: str = CLASSIFICATION_LOSS
+    loss: str = shared.CLASSIFICATION_LOSS
 
 
 @learner("n_components=50, gamma=2.0", score="1.00")
@@ -93,8 +81,8 @@ class NOGDRegressor(_NOGD, OnlineRegressor):
     ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. Targets should be of order 1: steps are in their units.
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = DEAD_ZONE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.DEAD_ZONE
 
 
 @declared
@@ -113,12 +101,10 @@ class _NOLANA(OverMap):
     inputs; raw columns in the thousands need float64.
     """
 
-    _rows = (
-        Row(
-            "nolana", "adaptive Nyström gradient descent", "any", "gradient",
-            "Nyström (landmarks that move)", "Si et al. 2018", "Algorithm 2",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "nolana", "adaptive Nyström gradient descent", "any", "gradient",
+        "Nyström (landmarks that move)", "Si et al. 2018", "Algorithm 2",
+    ),)  # fmt: skip
 
     n_components: int = param(
         default=100, doc="Number of landmarks B ≥ 1. They begin as the first B rows, and move."
@@ -165,10 +151,10 @@ class _NOLANA(OverMap):
         doc="Number of rows after which a landmark that was nearest to none of them gives way to "
         "the next row beyond the threshold.",
     )
-    learning_rate: float = LEARNING_RATE
-    alpha: float = ALPHA
-    gamma: float | str = GAMMA
-    n_warmup: int = N_WARMUP
+    learning_rate: float = shared.LEARNING_RATE
+    alpha: float = shared.ALPHA
+    gamma: float | str = shared.GAMMA
+    n_warmup: int = shared.N_WARMUP
 
     def _make_map(self) -> FeatureMap:
         return AdaptiveNystroem(
@@ -188,7 +174,7 @@ class _NOLANA(OverMap):
     def _make_rule(self) -> Rule:
         if self.schedule == "adagrad":
             return AdaGrad(self.learning_rate, self.alpha)
-        return gradient_steps(self)
+        return shared.gradient_steps(self)
 
 
 @learner("n_components=20, gamma=2.0", score="0.96")
@@ -206,7 +192,7 @@ class NOLANAClassifier(_NOLANA, OnlineClassifier):
     and take most of the time: raise ``threshold``.
     """
 
-    loss: str = CLASSIFICATION_LOSS
+    loss: str = shared.CLASSIFICATION_LOSS
 
 
 @learner("n_components=20, gamma=2.0", score="1.00")
@@ -216,5 +202,5 @@ class NOLANARegressor(_NOLANA, OnlineRegressor):
     ``w ← (1 - η_t α) w - η_t ∂loss/∂f z``. Targets should be of order 1: steps are in their units.
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = DEAD_ZONE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.DEAD_ZONE

@@ -5,18 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from onkel.budgets import BoundedRemoval, Budget, FixedRandom, NoBudget, StochasticInsertion
+from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
-from onkel.learners.shared import (
-    BUDGET,
-    RANDOM_STATE,
-    REGRESSION_LOSS,
-    SCHEDULES,
-    STORING_LOSS,
-    TUBE,
-)
 from onkel.rules import ProjectedGradient, Rule
 
 __all__ = [
@@ -32,7 +25,7 @@ _RADIUS = param(default=10.0, doc="U > 0: f stays in the ball ‖f‖ ≤ U.")
 _LEARNING_RATE = param(default=2.0, doc="Step size η > 0.")
 _SCHEDULE = param(
     default="inverse_sqrt",
-    kind=SCHEDULES,
+    kind=shared.SCHEDULES,
     doc="η_t = η, η/√t or 1/(αt); a number r in (0, 1] gives η/t^r.",
 )
 
@@ -50,12 +43,10 @@ class _OLK(OverSupportSet):
     Source: He & Kwok 2014, Algorithm 1.
     """
 
-    _rows = (
-        Row(
-            "olk", "projected online learning with kernels", "any", "projected gradient", "none",
-            "He & Kwok 2014", "Algorithm 1",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "olk", "projected online learning with kernels", "any", "projected gradient", "none",
+        "He & Kwok 2014", "Algorithm 1",
+    ),)  # fmt: skip
 
     radius: float = _RADIUS
     learning_rate: float = _LEARNING_RATE
@@ -78,7 +69,7 @@ class OLKClassifier(_OLK, OnlineClassifier):
     regret against the best f in the ball is O(√T). Memory grows with the rows stored.
     """
 
-    loss: str = STORING_LOSS
+    loss: str = shared.STORING_LOSS
 
 
 @learner("gamma=2.0", score="0.99")
@@ -88,8 +79,8 @@ class OLKRegressor(_OLK, OnlineRegressor):
     ``f ← Π(f - η_t ∂loss/∂f κ(x, ·))`` for rows with \\|y - f\\| > ε.
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.TUBE
 
 
 @declared
@@ -102,19 +93,17 @@ class _OLKGrowing(OverSupportSet):
     form is derived from its Proposition 1 and has the guarantees it states.
     """
 
-    _rows = (
-        Row(
-            "olk-growing", "OLK with stochastic insertion", "any", "projected gradient",
-            "stochastic insertion", "He & Kwok 2014", "first strategy",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "olk-growing", "OLK with stochastic insertion", "any", "projected gradient",
+        "stochastic insertion", "He & Kwok 2014", "first strategy",
+    ),)  # fmt: skip
 
     thinning: float = param(
         default=0.5, doc="γ in (0, 1): a row with a gradient is stored with probability t^-γ."
     )
     radius: float = _RADIUS
     learning_rate: float = _LEARNING_RATE
-    random_state: Any = RANDOM_STATE
+    random_state: Any = shared.RANDOM_STATE
 
     def _make_rule(self) -> Rule:
         self._make_budget().parameters()  # checks that γ is a number between 0 and 1
@@ -135,7 +124,7 @@ class OLKGrowingClassifier(_OLKGrowing, OnlineClassifier):
     large and late ones rare: where the length is known, a budget learns faster.
     """
 
-    loss: str = STORING_LOSS
+    loss: str = shared.STORING_LOSS
 
 
 @learner("gamma=2.0, random_state=0", score="0.99")
@@ -145,8 +134,8 @@ class OLKGrowingRegressor(_OLKGrowing, OnlineRegressor):
     ``f ← Π(f - [row kept] η_t/p_t ∂loss/∂f κ(x, ·))`` for rows with \\|y - f\\| > ε.
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.TUBE
 
 
 @declared
@@ -161,12 +150,10 @@ class _OLKFixed(OverSupportSet):
     takes a budget of order T^(3/4) (docs/regret.md).
     """
 
-    _rows = (
-        Row(
-            "olk-fixed", "OLK with a fixed budget", "any", "projected gradient",
-            "unbiased random removal", "He & Kwok 2014", "second strategy",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "olk-fixed", "OLK with a fixed budget", "any", "projected gradient",
+        "unbiased random removal", "He & Kwok 2014", "second strategy",
+    ),)  # fmt: skip
 
     removal: str = param(
         default="weighted",
@@ -179,11 +166,11 @@ class _OLKFixed(OverSupportSet):
         "(B+1)/B: terms that stay long grow until the ball bounds them, and regret is all but "
         "linear (docs/regret.md).",
     )
-    budget: int = BUDGET
+    budget: int = shared.BUDGET
     radius: float = _RADIUS
     learning_rate: float = _LEARNING_RATE
     schedule: str | float = _SCHEDULE
-    random_state: Any = RANDOM_STATE
+    random_state: Any = shared.RANDOM_STATE
 
     _make_rule = _projected_steps
 
@@ -207,7 +194,7 @@ class OLKFixedClassifier(_OLKFixed, OnlineClassifier):
     the stored rows are kept, for speed; beyond, a removal computes one row of them anew.
     """
 
-    loss: str = STORING_LOSS
+    loss: str = shared.STORING_LOSS
 
 
 @learner("gamma=2.0, random_state=0", score="0.99")
@@ -217,6 +204,6 @@ class OLKFixedRegressor(_OLKFixed, OnlineRegressor):
     ``f ← Π(Σ_{i≠r} α_i/(1 - p_i) κ_i - η_t ∂loss/∂f κ(x, ·))`` for rows with \\|y - f\\| > ε.
     """
 
-    loss: str = REGRESSION_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.REGRESSION_LOSS
+    epsilon: float = shared.TUBE
     learning_rate: float = 0.5

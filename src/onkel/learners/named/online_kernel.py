@@ -46,13 +46,11 @@ class _OnlineKernel(OverMap):
     :mod:`onkel.default.calibration`. The recursion is always in float64.
     """
 
-    _rows = (
-        Row(
-            "okl", "online kernel learner: landmarks, widths and penalty learned", "squared",
-            "least squares", "learned landmarks", "Engel et al. 2004",
-            "with landmarks as Snelson & Ghahramani 2006",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "okl", "online kernel learner: landmarks, widths and penalty learned", "squared",
+        "least squares", "learned landmarks", "Engel et al. 2004",
+        "with landmarks as Snelson & Ghahramani 2006",
+    ),)  # fmt: skip
     loss = "squared"
     #: it takes columns and targets in any units; an online scaler before it would only blur them
     scales_itself = True

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from onkel.budgets import BPANearest, BPAProjection, BPASimple, Budget
+from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
-from onkel.learners.shared import (
-    AGGRESSIVENESS,
-    BUDGET,
-    HINGE_LOSS,
-    TUBE,
-    TUBE_LOSS,
-    aggressive_steps,
-)
 
 __all__ = [
     "BPANNClassifier",
@@ -37,16 +30,14 @@ class _BPAS(OverSupportSet):
     Source: Wang & Vucetic 2010, BPA-S (closed form).
     """
 
-    _rows = (
-        Row(
-            "bpa-s", "budgeted passive-aggressive, simple", *_STEP, "replace one",
-            "Wang & Vucetic 2010", "BPA-S",
-        ),
-    )  # fmt: skip
-    C: float = AGGRESSIVENESS
-    budget: int = BUDGET
+    _rows = (Row(
+        "bpa-s", "budgeted passive-aggressive, simple", *_STEP, "replace one",
+        "Wang & Vucetic 2010", "BPA-S",
+    ),)  # fmt: skip
+    C: float = shared.AGGRESSIVENESS
+    budget: int = shared.BUDGET
 
-    _make_rule = aggressive_steps
+    _make_rule = shared.aggressive_steps
 
     def _make_budget(self) -> Budget:
         return BPASimple(self.budget)
@@ -63,7 +54,7 @@ class BPASClassifier(_BPAS, OnlineClassifier):
     follows noise in the labels: lower C there. O(B·d) a row.
     """
 
-    loss: str = HINGE_LOSS
+    loss: str = shared.HINGE_LOSS
 
 
 @learner("gamma=2.0", score="0.99")
@@ -73,8 +64,8 @@ class BPASRegressor(_BPAS, OnlineRegressor):
     c = sgn(y - f), loss = max(0, \\|y - f\\| - ε).
     """
 
-    loss: str = TUBE_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.TUBE_LOSS
+    epsilon: float = shared.TUBE
 
 
 @declared
@@ -87,16 +78,14 @@ class _BPAP(OverSupportSet):
     form.
     """
 
-    _rows = (
-        Row(
-            "bpa-p", "budgeted passive-aggressive, projecting", *_STEP, "project onto the others",
-            "Wang & Vucetic 2010", "BPA-P",
-        ),
-    )  # fmt: skip
-    C: float = AGGRESSIVENESS
-    budget: int = BUDGET
+    _rows = (Row(
+        "bpa-p", "budgeted passive-aggressive, projecting", *_STEP, "project onto the others",
+        "Wang & Vucetic 2010", "BPA-P",
+    ),)  # fmt: skip
+    C: float = shared.AGGRESSIVENESS
+    budget: int = shared.BUDGET
 
-    _make_rule = aggressive_steps
+    _make_rule = shared.aggressive_steps
 
     def _make_budget(self) -> Budget:
         return BPAProjection(self.budget)
@@ -115,7 +104,7 @@ class BPAPClassifier(_BPAP, OnlineClassifier):
     replace best. O(B·d) a row, O(B²) a row that is added.
     """
 
-    loss: str = HINGE_LOSS
+    loss: str = shared.HINGE_LOSS
 
 
 @learner("gamma=2.0", score="0.99")
@@ -125,8 +114,8 @@ class BPAPRegressor(_BPAP, OnlineRegressor):
     c = sgn(y - f), loss = max(0, \\|y - f\\| - ε).
     """
 
-    loss: str = TUBE_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.TUBE_LOSS
+    epsilon: float = shared.TUBE
 
 
 @declared
@@ -139,16 +128,14 @@ class _BPANN(OverSupportSet):
     form.
     """
 
-    _rows = (
-        Row(
-            "bpa-nn", "budgeted passive-aggressive, nearest neighbour", *_STEP,
-            "project onto the neighbour", "Wang & Vucetic 2010", "BPA-NN",
-        ),
-    )  # fmt: skip
-    C: float = AGGRESSIVENESS
-    budget: int = BUDGET
+    _rows = (Row(
+        "bpa-nn", "budgeted passive-aggressive, nearest neighbour", *_STEP,
+        "project onto the neighbour", "Wang & Vucetic 2010", "BPA-NN",
+    ),)  # fmt: skip
+    C: float = shared.AGGRESSIVENESS
+    budget: int = shared.BUDGET
 
-    _make_rule = aggressive_steps
+    _make_rule = shared.aggressive_steps
 
     def _make_budget(self) -> Budget:
         return BPANearest(self.budget)
@@ -166,7 +153,7 @@ class BPANNClassifier(_BPANN, OnlineClassifier):
     which keeps more but takes O(B²) where this takes O(B). O(B·d) a row.
     """
 
-    loss: str = HINGE_LOSS
+    loss: str = shared.HINGE_LOSS
 
 
 @learner("gamma=2.0", score="0.99")
@@ -176,5 +163,5 @@ class BPANNRegressor(_BPANN, OnlineRegressor):
     c = sgn(y - f), loss = max(0, \\|y - f\\| - ε).
     """
 
-    loss: str = TUBE_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.TUBE_LOSS
+    epsilon: float = shared.TUBE

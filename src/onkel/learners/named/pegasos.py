@@ -7,28 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from onkel.budgets import (
-    Budget,
-    Merging,
-    RandomRemoval,
-    SmallestProjection,
-    SmallestRemoval,
-    Transfer,
-)
+from onkel import budgets
 from onkel.kernels import Kernel
+from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
-from onkel.learners.shared import (
-    BUDGET,
-    CLASSIFICATION_LOSS,
-    PEGASOS_ALPHA,
-    PEGASOS_REGRESSION_LOSS,
-    RANDOM_STATE,
-    TUBE,
-    pegasos_steps,
-)
 from onkel.parameters import one_of
 
 __all__ = [
@@ -43,7 +28,7 @@ __all__ = [
 ]
 
 
-_REMOVALS = {"smallest": SmallestRemoval, "random": RandomRemoval}
+_REMOVALS = {"smallest": budgets.SmallestRemoval, "random": budgets.RandomRemoval}
 
 
 @declared
@@ -56,25 +41,23 @@ class _BSGDR(OverSupportSet):
     Lu et al. 2016.
     """
 
-    _rows = (
-        Row(
-            "bsgd-r", "budgeted Pegasos, removing", "any", "Pegasos", "drop the smallest",
-            "Wang et al. 2012", "BSGD, removal",
-        ),
-    )  # fmt: skip
-    alpha: float = PEGASOS_ALPHA
-    budget: int = BUDGET
+    _rows = (Row(
+        "bsgd-r", "budgeted Pegasos, removing", "any", "Pegasos", "drop the smallest",
+        "Wang et al. 2012", "BSGD, removal",
+    ),)  # fmt: skip
+    alpha: float = shared.PEGASOS_ALPHA
+    budget: int = shared.BUDGET
     removal: str = param(
         default="smallest",
         kind='{"smallest", "random"}',
         doc="Which stored row is dropped: that of the smallest Σ_k α_k² κ(s, s), or any, each with "
         "the same probability.",
     )
-    random_state: Any = RANDOM_STATE
+    random_state: Any = shared.RANDOM_STATE
 
-    _make_rule = pegasos_steps
+    _make_rule = shared.pegasos_steps
 
-    def _make_budget(self) -> Budget:
+    def _make_budget(self) -> budgets.Budget:
         return _REMOVALS[one_of(self, "removal", _REMOVALS)](self.budget)
 
 
@@ -90,7 +73,7 @@ class BSGDRClassifier(_BSGDR, OnlineClassifier):
     fit the stream: the first steps are 1/α. O(B·d) a row.
     """
 
-    loss: str = CLASSIFICATION_LOSS
+    loss: str = shared.CLASSIFICATION_LOSS
 
 
 @learner("gamma=2.0, alpha=0.01", score="0.99")
@@ -102,8 +85,8 @@ class BSGDRRegressor(_BSGDR, OnlineRegressor):
     :class:`BSGDMRegressor`.
     """
 
-    loss: str = PEGASOS_REGRESSION_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.PEGASOS_REGRESSION_LOSS
+    epsilon: float = shared.TUBE
     alpha: float = 0.03
 
 
@@ -116,19 +99,17 @@ class _BSGDP(OverSupportSet):
     Source: Wang, Crammer & Vucetic 2012, BSGD with projection.
     """
 
-    _rows = (
-        Row(
-            "bsgd-p", "budgeted Pegasos, projecting", "any", "Pegasos", "project the smallest",
-            "Wang et al. 2012", "BSGD, projection",
-        ),
-    )  # fmt: skip
-    alpha: float = PEGASOS_ALPHA
-    budget: int = BUDGET
+    _rows = (Row(
+        "bsgd-p", "budgeted Pegasos, projecting", "any", "Pegasos", "project the smallest",
+        "Wang et al. 2012", "BSGD, projection",
+    ),)  # fmt: skip
+    alpha: float = shared.PEGASOS_ALPHA
+    budget: int = shared.BUDGET
 
-    _make_rule = pegasos_steps
+    _make_rule = shared.pegasos_steps
 
-    def _make_budget(self) -> Budget:
-        return SmallestProjection(self.budget)
+    def _make_budget(self) -> budgets.Budget:
+        return budgets.SmallestProjection(self.budget)
 
 
 @learner("gamma=2.0", score="0.96")
@@ -142,7 +123,7 @@ class BSGDPClassifier(_BSGDP, OnlineClassifier):
     stream: the first steps are 1/α. O(B·d) a row, O(B²) a row with a loss.
     """
 
-    loss: str = CLASSIFICATION_LOSS
+    loss: str = shared.CLASSIFICATION_LOSS
     alpha: float = 0.001
 
 
@@ -153,8 +134,8 @@ class BSGDPRegressor(_BSGDP, OnlineRegressor):
     c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss.
     """
 
-    loss: str = PEGASOS_REGRESSION_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.PEGASOS_REGRESSION_LOSS
+    epsilon: float = shared.TUBE
     alpha: float = 0.03
 
 
@@ -167,23 +148,21 @@ class _BSGDM(OverSupportSet):
     Source: Wang, Crammer & Vucetic 2012, BSGD with merging.
     """
 
-    _rows = (
-        Row(
-            "bsgd-m", "budgeted Pegasos, merging", "any", "Pegasos", "merge two",
-            "Wang et al. 2012", "BSGD, merging",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "bsgd-m", "budgeted Pegasos, merging", "any", "Pegasos", "merge two",
+        "Wang et al. 2012", "BSGD, merging",
+    ),)  # fmt: skip
 
     kernel: str | Kernel = param(
         default="gaussian", doc="The Gaussian kernel only: no other kernel can merge."
     )
-    alpha: float = PEGASOS_ALPHA
-    budget: int = BUDGET
+    alpha: float = shared.PEGASOS_ALPHA
+    budget: int = shared.BUDGET
 
-    _make_rule = pegasos_steps
+    _make_rule = shared.pegasos_steps
 
-    def _make_budget(self) -> Budget:
-        return Merging(self.budget)
+    def _make_budget(self) -> budgets.Budget:
+        return budgets.Merging(self.budget)
 
 
 @learner("gamma=2.0", score="0.96")
@@ -199,7 +178,7 @@ class BSGDMClassifier(_BSGDM, OnlineClassifier):
     only. O(B·d) a row.
     """
 
-    loss: str = CLASSIFICATION_LOSS
+    loss: str = shared.CLASSIFICATION_LOSS
 
 
 @learner("gamma=2.0", score="0.99")
@@ -209,8 +188,8 @@ class BSGDMRegressor(_BSGDM, OnlineRegressor):
     c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss.
     """
 
-    loss: str = PEGASOS_REGRESSION_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.PEGASOS_REGRESSION_LOSS
+    epsilon: float = shared.TUBE
     alpha: float = 0.03
 
 
@@ -232,12 +211,10 @@ class _DualSGD(OverSupportSet):
     2γ N(0, I).
     """
 
-    _rows = (
-        Row(
-            "dualsgd", "kernel gradient descent in two spaces", "any", "Pegasos",
-            "transfer to Fourier features", "Le et al. 2016", "Algorithms 1, 2",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "dualsgd", "kernel gradient descent in two spaces", "any", "Pegasos",
+        "transfer to Fourier features", "Le et al. 2016", "Algorithms 1, 2",
+    ),)  # fmt: skip
 
     n_components: int = param(
         default=200,
@@ -251,14 +228,14 @@ class _DualSGD(OverSupportSet):
     kernel: str | Kernel = param(
         default="gaussian", doc="A shift-invariant kernel of :mod:`onkel.kernels`."
     )
-    alpha: float = PEGASOS_ALPHA
-    budget: int = BUDGET
-    random_state: Any = RANDOM_STATE
+    alpha: float = shared.PEGASOS_ALPHA
+    budget: int = shared.BUDGET
+    random_state: Any = shared.RANDOM_STATE
 
-    _make_rule = pegasos_steps
+    _make_rule = shared.pegasos_steps
 
-    def _make_budget(self) -> Budget:
-        return Transfer(self.budget, self.n_components, self.n_transfer)
+    def _make_budget(self) -> budgets.Budget:
+        return budgets.Transfer(self.budget, self.n_components, self.n_transfer)
 
     @property
     def feature_coef_(self) -> np.ndarray:
@@ -285,7 +262,7 @@ class DualSGDClassifier(_DualSGD, OnlineClassifier):
     error of the features. α must fit the stream: the first steps are 1/α. O(B·d + D·d) a row.
     """
 
-    loss: str = CLASSIFICATION_LOSS
+    loss: str = shared.CLASSIFICATION_LOSS
 
 
 @learner("gamma=2.0, random_state=0", score="0.99")
@@ -295,6 +272,6 @@ class DualSGDRegressor(_DualSGD, OnlineRegressor):
     c = sgn(y - f) where \\|y - f\\| > ε, or -∂loss/∂f of another loss.
     """
 
-    loss: str = PEGASOS_REGRESSION_LOSS
-    epsilon: float = TUBE
+    loss: str = shared.PEGASOS_REGRESSION_LOSS
+    epsilon: float = shared.TUBE
     alpha: float = 0.03

@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from onkel.budgets import (
-    Budget,
-    MostRedundantRemoval,
-    NoBudget,
-    Projection,
-    RandomRemoval,
-    ShrinkOldest,
-)
+from onkel import budgets
+from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverSupportSet
-from onkel.learners.shared import (
-    BUDGET,
-    MISTAKE_STEP,
-    RANDOM_STATE,
-    TUBE,
-    mistake_steps,
-)
 
 __all__ = [
     "BudgetPerceptronClassifier",
@@ -50,18 +37,16 @@ class _KernelPerceptron(OverSupportSet):
     Source: Freund & Schapire 1999; ties are decided as in the LSOKL programs.
     """
 
-    _rows = (
-        Row(
-            "perceptron", "kernel perceptron", _LOSSES, "perceptron", "none",
-            "Freund & Schapire 1999", "section 3",
-        ),
-    )  # fmt: skip
-    learning_rate: float = MISTAKE_STEP
+    _rows = (Row(
+        "perceptron", "kernel perceptron", _LOSSES, "perceptron", "none",
+        "Freund & Schapire 1999", "section 3",
+    ),)  # fmt: skip
+    learning_rate: float = shared.MISTAKE_STEP
 
-    _make_rule = mistake_steps
+    _make_rule = shared.mistake_steps
 
-    def _make_budget(self) -> Budget:
-        return NoBudget()
+    def _make_budget(self) -> budgets.Budget:
+        return budgets.NoBudget()
 
 
 @learner("gamma=2.0", score="0.95")
@@ -87,7 +72,7 @@ class KernelPerceptronRegressor(_KernelPerceptron, OnlineRegressor):
 
     loss = "epsilon_insensitive"
     learning_rate: float = 0.1
-    epsilon: float = TUBE
+    epsilon: float = shared.TUBE
 
 
 @declared
@@ -99,19 +84,17 @@ class _BudgetPerceptron(OverSupportSet):
     Source: Crammer, Kandola & Singer 2003, Figure 2 (margin 0).
     """
 
-    _rows = (
-        Row(
-            "budget-perceptron", "budget perceptron", _LOSSES, "perceptron",
-            "drop the most redundant", "Crammer et al. 2003", "Figure 2",
-        ),
-    )  # fmt: skip
-    learning_rate: float = MISTAKE_STEP
-    budget: int = BUDGET
+    _rows = (Row(
+        "budget-perceptron", "budget perceptron", _LOSSES, "perceptron",
+        "drop the most redundant", "Crammer et al. 2003", "Figure 2",
+    ),)  # fmt: skip
+    learning_rate: float = shared.MISTAKE_STEP
+    budget: int = shared.BUDGET
 
-    _make_rule = mistake_steps
+    _make_rule = shared.mistake_steps
 
-    def _make_budget(self) -> Budget:
-        return MostRedundantRemoval(self.budget)
+    def _make_budget(self) -> budgets.Budget:
+        return budgets.MostRedundantRemoval(self.budget)
 
 
 @learner("gamma=2.0", score="0.95")
@@ -140,7 +123,7 @@ class BudgetPerceptronRegressor(_BudgetPerceptron, OnlineRegressor):
 
     loss = "epsilon_insensitive"
     learning_rate: float = 0.1
-    epsilon: float = TUBE
+    epsilon: float = shared.TUBE
 
 
 @declared
@@ -152,20 +135,18 @@ class _RBP(OverSupportSet):
     Source: Cavallanti, Cesa-Bianchi & Gentile 2007, Figure 3. The new row is never the one dropped.
     """
 
-    _rows = (
-        Row(
-            "rbp", "randomised budget perceptron", _LOSSES, "perceptron", "drop at random",
-            "Cavallanti et al. 2007", "Figure 3",
-        ),
-    )  # fmt: skip
-    learning_rate: float = MISTAKE_STEP
-    budget: int = BUDGET
-    random_state: Any = RANDOM_STATE
+    _rows = (Row(
+        "rbp", "randomised budget perceptron", _LOSSES, "perceptron", "drop at random",
+        "Cavallanti et al. 2007", "Figure 3",
+    ),)  # fmt: skip
+    learning_rate: float = shared.MISTAKE_STEP
+    budget: int = shared.BUDGET
+    random_state: Any = shared.RANDOM_STATE
 
-    _make_rule = mistake_steps
+    _make_rule = shared.mistake_steps
 
-    def _make_budget(self) -> Budget:
-        return RandomRemoval(self.budget)
+    def _make_budget(self) -> budgets.Budget:
+        return budgets.RandomRemoval(self.budget)
 
 
 @learner("gamma=2.0, random_state=0", score="0.95")
@@ -189,7 +170,7 @@ class RBPRegressor(_RBP, OnlineRegressor):
 
     loss = "epsilon_insensitive"
     learning_rate: float = 0.1
-    epsilon: float = TUBE
+    epsilon: float = shared.TUBE
 
 
 @declared
@@ -203,12 +184,10 @@ class _Forgetron(OverSupportSet):
     coefficient. Programs that take the other root let coefficients grow; so does "lsokl".
     """
 
-    _rows = (
-        Row(
-            "forgetron", "Forgetron", _LOSSES, "perceptron", "shrink, drop the oldest",
-            "Dekel et al. 2008", "sections 4, 5",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "forgetron", "Forgetron", _LOSSES, "perceptron", "shrink, drop the oldest",
+        "Dekel et al. 2008", "sections 4, 5",
+    ),)  # fmt: skip
 
     variant: str = param(
         default="self-tuned",
@@ -217,13 +196,13 @@ class _Forgetron(OverSupportSet):
         '"greedy" first looks for a row, from the oldest on, that can go without shrinking. '
         '"lsokl" repeats the numbers of Lu et al. 2016 (see the notes).',
     )
-    learning_rate: float = MISTAKE_STEP
-    budget: int = BUDGET
+    learning_rate: float = shared.MISTAKE_STEP
+    budget: int = shared.BUDGET
 
-    _make_rule = mistake_steps
+    _make_rule = shared.mistake_steps
 
-    def _make_budget(self) -> Budget:
-        return ShrinkOldest(self.budget, self.variant)
+    def _make_budget(self) -> budgets.Budget:
+        return budgets.ShrinkOldest(self.budget, self.variant)
 
 
 @learner("gamma=2.0", score="0.95")
@@ -250,7 +229,7 @@ class ForgetronRegressor(_Forgetron, OnlineRegressor):
 
     loss = "epsilon_insensitive"
     learning_rate: float = 0.1
-    epsilon: float = TUBE
+    epsilon: float = shared.TUBE
 
 
 _SPAN_BUDGET = param(default=100, doc="Most rows stored, B ≥ 1; None: only η bounds the set.")
@@ -270,21 +249,19 @@ class _Projectron(OverSupportSet):
     Source: Orabona, Keshet & Caputo 2009.
     """
 
-    _rows = (
-        Row(
-            "projectron", "Projectron", "perceptron, ε-insensitive", "perceptron",
-            "project onto the span", "Orabona et al. 2009", "Projectron",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "projectron", "Projectron", "perceptron, ε-insensitive", "perceptron",
+        "project onto the span", "Orabona et al. 2009", "Projectron",
+    ),)  # fmt: skip
 
     budget: int | None = _SPAN_BUDGET
     eta: float = _ETA
-    learning_rate: float = MISTAKE_STEP
+    learning_rate: float = shared.MISTAKE_STEP
 
-    _make_rule = mistake_steps
+    _make_rule = shared.mistake_steps
 
-    def _make_budget(self) -> Budget:
-        return Projection(self.budget, self.eta)
+    def _make_budget(self) -> budgets.Budget:
+        return budgets.Projection(self.budget, self.eta)
 
 
 @learner("gamma=2.0", score="0.95")
@@ -311,7 +288,7 @@ class ProjectronRegressor(_Projectron, OnlineRegressor):
 
     loss = "epsilon_insensitive"
     learning_rate: float = 0.1
-    epsilon: float = TUBE
+    epsilon: float = shared.TUBE
 
 
 @learner("gamma=2.0", score="0.96")
@@ -335,19 +312,17 @@ class ProjectronPPClassifier(OverSupportSet, OnlineClassifier):
     Source: Orabona, Keshet & Caputo 2009, Projectron++; η = 0 is the form of the LSOKL programs.
     """
 
-    _rows = (
-        Row(
-            "projectron++", "Projectron with margin updates", "perceptron, hinge", "perceptron",
-            "project onto the span", "Orabona et al. 2009", "Projectron++",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "projectron++", "Projectron with margin updates", "perceptron, hinge", "perceptron",
+        "project onto the span", "Orabona et al. 2009", "Projectron++",
+    ),)  # fmt: skip
     loss = "perceptron"
 
     budget: int | None = _SPAN_BUDGET
     eta: float = _ETA
-    learning_rate: float = MISTAKE_STEP
+    learning_rate: float = shared.MISTAKE_STEP
 
-    _make_rule = mistake_steps
+    _make_rule = shared.mistake_steps
 
-    def _make_budget(self) -> Budget:
-        return Projection(self.budget, self.eta, aggressive=True)
+    def _make_budget(self) -> budgets.Budget:
+        return budgets.Projection(self.budget, self.eta, aggressive=True)

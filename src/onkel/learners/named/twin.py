@@ -5,12 +5,10 @@ from __future__ import annotations
 from sklearn.base import clone
 
 from onkel.kernels import Kernel, make_kernel
+from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, learner, param
 from onkel.learners.representations import OverSupportSet
-from onkel.learners.shared import (
-    HINGE_LOSS,
-)
 from onkel.losses import Loss
 from onkel.parameters import whole
 from onkel.rules import Gradient, Rule
@@ -55,14 +53,12 @@ class TVMClassifier(OverSupportSet, OnlineClassifier):
     """
 
     _losses = ("hinge",)
-    _rows = (
-        Row(
-            "tvm", "twin vector machine", "hinge", "SVM kept optimal", "merge two of one class",
-            "Wang & Vucetic 2009", "after its abstract",
-        ),
-    )  # fmt: skip
+    _rows = (Row(
+        "tvm", "twin vector machine", "hinge", "SVM kept optimal", "merge two of one class",
+        "Wang & Vucetic 2009", "after its abstract",
+    ),)  # fmt: skip
 
-    loss: str = HINGE_LOSS
+    loss: str = shared.HINGE_LOSS
     budget: int = param(default=100, doc="Most prototypes, B ≥ 2.")
     C: float = param(default=1.0, doc="Weight > 0 of a row's hinge loss against ½‖f‖².")
     margin: float = param(
