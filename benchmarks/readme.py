@@ -1,4 +1,4 @@
-"""The README's table and picture: ``python -m benchmarks.readme [--picture FILE]``.
+"""A table of docs/results.md and the README's picture: ``python -m benchmarks.readme``.
 
 Every algorithm with its defaults, the same for all data: the papers' rows, shuffled (seed 0), one
 pass, inputs (and regression targets) standardised online but for ``okl``, which scales by itself.
