@@ -53,7 +53,7 @@ def way_of(call):
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("fogd", (42, 12, 12, 2)), ("okl", (175, 35, 20, 2))], ids=["fogd", "okl"]
+    ("name", "most"), [("fogd", (42, 12, 12, 2)), ("okl", (180, 36, 20, 2))], ids=["fogd", "okl"]
 )
 def test_a_block_of_100_rows_passes_few_functions(name, most):
     rng = np.random.default_rng(0)
