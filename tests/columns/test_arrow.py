@@ -68,6 +68,7 @@ def test_a_lone_surrogate_in_other_places():
     with pytest.raises(DataError, match=r"column name .* no text"):
         _model().partial_fit(frame, Y)
     model = _model().partial_fit({"a": texts, "b": list(range(N))}, Y)
+    model.set_params(extra="error")
     for row in ({"a": LONE, "b": 1}, {"a": "x", "b": 1, LONE: 2}, {"a": "x", "b": 10**400}):
         with pytest.raises(DataError):
             model.predict(row)

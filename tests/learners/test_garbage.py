@@ -126,7 +126,10 @@ def test_a_bad_block(learner, X, y, garbage):
         with pytest.raises(ValueError, match=r"\w"):
             call(block, labels)
     assert same(model.get_state(), state)
-    if garbage != "short y":
+    if garbage == "no rows":
+        assert model.predict(block).shape == (0,)
+        assert model.predict(block).dtype == model.predict(X[:1]).dtype
+    elif garbage != "short y":
         with pytest.raises(ValueError, match=r"\w"):
             model.predict(block)
 

@@ -214,3 +214,19 @@ def test_other_kernels(name):
 def test_a_number_of_iterations_that_no_row_would_end_is_refused():
     with pytest.raises(ValueError, match=r"n_iter=1099511627776 must be .* from 1 to 1000"):
         make("nolana", "regression", n_iter=2**40).fit(np.eye(4), np.arange(4.0))
+
+
+def test_heavy_tails_in_float32_do_not_depend_on_blocks():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=(1500, 3)), np.exp(3 * rng.normal(size=(1500, 3)))])
+    X, y = X.astype(np.float32), X[:, 0] * X[:, 1] > 0
+    found = []
+    for size in (1500, 100, 7):
+        model = NOLANAClassifier(n_components=30, rank=20, loss="logistic", dtype="float32")
+        blocks = (slice(a, a + size) for a in range(0, 1500, size))
+        parts = [model.predictions_then_learn(X[block], y[block]).scores for block in blocks]
+        assert model.model_.map.n_moves_ > 20
+        found.append(np.concatenate(parts))
+    # features are products of so many rows: their last digits depend on their number
+    np.testing.assert_allclose(found[1], found[0], atol=5e-6)
+    np.testing.assert_allclose(found[2], found[0], atol=5e-6)

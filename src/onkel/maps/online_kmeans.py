@@ -24,6 +24,10 @@ from onkel.numerics.jit import dot, jit, jit_inline
 from onkel.numerics.threads import scratch
 
 
+# The most that rounding may change a kernel value through the products of rows and landmarks.
+_ROUNDING = 4e-6
+
+
 @jit_inline
 def _squared_distance(X, t, S, j):
     total = 0.0
@@ -145,11 +149,24 @@ class Panel:
         m, rows = self.map, slice(self.start, self.stop)
         kernel = make_kernel(m.kernel)
         if kernel.radial:
+            far = self._far(self.around[rows])
             K = kernel.of_products(self.products[rows], self.around[rows], self.centred, m.gamma_)
+            if far.any():
+                K[far] = kernel.ordered_gram(self.X[rows][far], m.landmarks_, m.gamma_)
         else:
             K = kernel.gram(self.X[rows], m.landmarks_, m.gamma_)
         shape = (len(K), m.n_features_out_)
         return np.matmul(K, m.projection_, out=scratch("features", shape, m.dtype_))
+
+    def _far(self, around: np.ndarray) -> np.ndarray:
+        """Rows so far from the middle, or all if a landmark is, that products lose digits.
+
+        The middle is that of the landmarks before the block. So what is lost would depend on
+        blocks: the distances of such rows are computed from the rows themselves.
+        """
+        most = np.einsum("ij,ij->i", self.centred, self.centred).max()
+        own = np.einsum("ij,ij->i", around, around)
+        return np.asarray(self.map.gamma_ * (own + most) * np.finfo(own.dtype).eps > _ROUNDING)
 
     def move(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Let the last row move its landmark, if it moves one.
