@@ -23,7 +23,6 @@ from onkel.kernels import make_kernel
 from onkel.numerics.jit import dot, jit, jit_inline
 from onkel.numerics.threads import scratch
 
-
 # The most that rounding may change a kernel value through the products of rows and landmarks.
 _ROUNDING = 4e-6
 
