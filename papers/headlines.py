@@ -129,7 +129,7 @@ def _more_frequencies(found: Found) -> str:
 
 def _is_rrf(case: Case) -> bool:
     """Whether it is RRF as the paper has it."""
-    return case.algorithm.startswith("rrf") and not re.search("as found|D = ", case.label)
+    return case.algorithm.startswith("rrf") and not re.search("as found|D = |softmax", case.label)
 
 
 def _rrf_duels(number: int) -> Callable[[Found], str]:

@@ -221,7 +221,13 @@ def _table1() -> Iterator[Case]:
     )  # fmt: skip
     for dataset in ("poker", "airlines_late"):
         for algorithm in ("fogd", "nogd", "dualsgd", "rrf-logit", "rrf-hinge"):
-            yield _searched(1, dataset, algorithm)
+            case = _searched(1, dataset, algorithm)
+            if (dataset, algorithm) != ("poker", "rrf-logit"):
+                yield case
+                continue
+            # as printed, of several classes: the true one against the best wrong one
+            yield case.at({"loss": "margin_logistic"})
+            yield replace(case, label="rrf-logit, softmax")
 
 
 def _table2() -> Iterator[Case]:

@@ -11,6 +11,7 @@ name                 one output                      K outputs
 hinge                max(0, 1 - y p)                 max(0, 1 - (p_y - max_{s≠y} p_s))
 squared_hinge        max(0, 1 - y p)²                the square of the same
 logistic             log(1 + exp(-y p))              softmax: -log(exp p_y / Σ exp p_k)
+margin_logistic      the same                        log(1 + exp(-(p_y - max_{s≠y} p_s)))
 perceptron           max(0, -y p), moves on mistakes max(0, max_{s≠y} p_s - p_y), on mistakes
 squared              (y - p)²/2 where |y - p| > ε
 absolute             \\|y - p\\|
@@ -37,13 +38,14 @@ class Loss(IntEnum):
     HINGE = 0
     SQUARED_HINGE = 1
     LOGISTIC = 2
-    PERCEPTRON = 3
-    SQUARED = 4
-    ABSOLUTE = 5
-    EPSILON_INSENSITIVE = 6
+    MARGIN_LOGISTIC = 3
+    PERCEPTRON = 4
+    SQUARED = 5
+    ABSOLUTE = 6
+    EPSILON_INSENSITIVE = 7
 
 
-CLASSIFICATION = ("hinge", "squared_hinge", "logistic", "perceptron")
+CLASSIFICATION = ("hinge", "squared_hinge", "logistic", "margin_logistic", "perceptron")
 REGRESSION = ("squared", "absolute", "epsilon_insensitive")
 PROBABILISTIC = ("logistic",)
 _ALIASES = {
@@ -71,17 +73,23 @@ def sigmoid(x):
 
 
 @jit_inline
+def _logistic(margin):
+    """log(1 + exp(-margin)), and minus its derivative."""
+    # exp of a non-positive number cannot overflow
+    e = math.exp(-abs(margin))
+    return math.log1p(e) + max(0.0, -margin), (e if margin > 0.0 else 1.0) / (1.0 + e)
+
+
+@jit_inline
 def _one_output(loss, p, y, epsilon, c):
     """Loss and direction with one output."""
     value = 0.0
     move = 0.0
     if loss <= Loss.PERCEPTRON:
         margin = y * p
-        if loss == Loss.LOGISTIC:
-            # exp of a non-positive number cannot overflow
-            e = math.exp(-abs(margin))
-            value = math.log1p(e) + max(0.0, -margin)
-            move = y * (e if margin > 0.0 else 1.0) / (1.0 + e)
+        if loss == Loss.LOGISTIC or loss == Loss.MARGIN_LOGISTIC:
+            value, move = _logistic(margin)
+            move *= y
         elif loss == Loss.PERCEPTRON:
             if (p >= 0.0) != (y > 0.0):
                 value, move = max(0.0, -margin), y
@@ -136,6 +144,8 @@ def _many_outputs(loss, P, t, k, c):
         # among equal scores the first class is predicted
         if margin < 0.0 or (margin == 0.0 and rival < k):
             value, move = -margin, 1.0
+    elif loss == Loss.MARGIN_LOGISTIC:
+        value, move = _logistic(margin)
     elif margin < 1.0:
         value, move = 1.0 - margin, 1.0
         if loss == Loss.SQUARED_HINGE:

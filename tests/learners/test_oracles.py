@@ -30,7 +30,7 @@ from onkel.learners import (
 
 N, D = 250, 4
 TASKS = ("binary", "multiclass", "regression")
-CLASSIFICATION = ("hinge", "squared_hinge", "logistic")
+CLASSIFICATION = ("hinge", "squared_hinge", "logistic", "margin_logistic")
 REGRESSION = ("squared", "absolute", "epsilon_insensitive")
 CASES = [(task, loss) for task in TASKS[:2] for loss in CLASSIFICATION]
 CASES += [("regression", loss) for loss in REGRESSION]
@@ -63,6 +63,7 @@ def direction(loss, p, y, epsilon=EPSILON):
             "hinge": (max(0, 1 - m), y * (m < 1)),
             "squared_hinge": (max(0, 1 - m) ** 2, 2 * y * max(0, 1 - m)),
             "logistic": (np.log1p(np.exp(-m)), y / (1 + np.exp(m))),
+            "margin_logistic": (np.log1p(np.exp(-m)), y / (1 + np.exp(m))),
             "perceptron": (max(0, -m), y * ((p[0] >= 0) != (y > 0))),
             "squared": (delta**2 / 2, delta * (abs(delta) > epsilon)),
             "absolute": (abs(delta), np.sign(delta)),
@@ -80,6 +81,8 @@ def direction(loss, p, y, epsilon=EPSILON):
     move, gap = own - np.eye(len(p))[rival], 1 - p[k] + p[rival]
     if loss == "perceptron":
         return max(0, gap - 1), move * (np.argmax(p) != k)
+    if loss == "margin_logistic":
+        return np.log1p(np.exp(gap - 1)), move / (1 + np.exp(1 - gap))
     return max(0, gap) ** (1 + (loss == "squared_hinge")), move * (
         (gap > 0) if loss == "hinge" else 2 * max(0, gap)
     )

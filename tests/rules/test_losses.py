@@ -11,6 +11,7 @@ ONE_OUTPUT = {
     "hinge": lambda p, y, e: max(0.0, 1 - y * p),
     "squared_hinge": lambda p, y, e: max(0.0, 1 - y * p) ** 2,
     "logistic": lambda p, y, e: np.logaddexp(0.0, -y * p),
+    "margin_logistic": lambda p, y, e: np.logaddexp(0.0, -y * p),
     "perceptron": lambda p, y, e: max(0.0, -y * p),
     "squared": lambda p, y, e: 0.5 * (y - p) ** 2 * (abs(y - p) > e),
     "absolute": lambda p, y, e: abs(y - p),
@@ -33,6 +34,7 @@ MANY_OUTPUTS = {
     "hinge": lambda p, y: max(0.0, 1 - margin(p, y)),
     "squared_hinge": lambda p, y: max(0.0, 1 - margin(p, y)) ** 2,
     "logistic": lambda p, y: np.log(np.exp(p - p[y]).sum()),
+    "margin_logistic": lambda p, y: np.log1p(np.exp(-margin(p, y))),
     "perceptron": lambda p, y: max(0.0, -margin(p, y)),
 }
 
@@ -65,11 +67,12 @@ def test_many_outputs(name):
 
 @pytest.mark.parametrize("p", [-800.0, 800.0])
 @pytest.mark.parametrize("y", [-1.0, 1.0])
-def test_logistic_does_not_overflow(p, y):
-    value, c = loss_of("logistic", p, y)
+@pytest.mark.parametrize("name", ["logistic", "margin_logistic"])
+def test_logistic_does_not_overflow(name, p, y):
+    value, c = loss_of(name, p, y)
     assert value == pytest.approx(max(0.0, -y * p))
     assert np.isfinite(c).all()
-    value, c = loss_of("logistic", [p, 0.0, -p], 1)
+    value, c = loss_of(name, [p, 0.0, -p], 1)
     assert value == pytest.approx(800.0)
     assert np.isfinite(c).all()
 

@@ -40,8 +40,11 @@ RANDOM_STATE = param(
 
 # ---- losses --------------------------------------------------------------------------------------
 
-_MULTICLASS = "In multiclass the true class against the best wrong one, and softmax."
-_CLASSIFICATION = '{"hinge", "squared_hinge", "logistic"}'
+_MULTICLASS = (
+    'In multiclass the true class against the best wrong one; "logistic" is softmax, and '
+    '"margin_logistic" log(1 + exp(f_s - f_y)) against the best wrong class s.'
+)
+_CLASSIFICATION = '{"hinge", "squared_hinge", "logistic", "margin_logistic"}'
 _REGRESSION = '{"squared", "absolute", "epsilon_insensitive"}'
 
 CLASSIFICATION_LOSS = param(default="hinge", kind=_CLASSIFICATION, doc=_MULTICLASS)
@@ -54,7 +57,7 @@ DEAD_ZONE = param(
 STORING_LOSS = param(
     default="hinge",
     kind=_CLASSIFICATION,
-    doc=f"{_MULTICLASS} The logistic loss stores every row.",
+    doc=f"{_MULTICLASS} The logistic losses store every row.",
 )
 TUBE = param(
     default=0.1,

@@ -103,7 +103,8 @@ class RRFClassifier(_RRF, OnlineClassifier):
 
     Use it where some inputs matter more than others: with a fourth of FOGD's frequencies it is
     usually more accurate. It takes more time per frequency than FOGD: each row moves the features,
-    so a block is not one matrix product.
+    so a block is not one matrix product. The paper's logistic loss of several classes, ℓ(w_y·z -
+    w_s·z) against the best wrong class s, is ``loss="margin_logistic"``; "logistic" is softmax.
     """
 
     loss: str = shared.CLASSIFICATION_LOSS
