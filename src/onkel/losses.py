@@ -33,16 +33,16 @@ from onkel.numerics.jit import jit, jit_inline
 
 
 class Loss(IntEnum):
-    """The numbers of the losses in the compiled loops."""
+    """The numbers of the losses in the compiled loops; those of classes go up to PERCEPTRON."""
 
+    MARGIN_LOGISTIC = -1
     HINGE = 0
     SQUARED_HINGE = 1
     LOGISTIC = 2
-    MARGIN_LOGISTIC = 3
-    PERCEPTRON = 4
-    SQUARED = 5
-    ABSOLUTE = 6
-    EPSILON_INSENSITIVE = 7
+    PERCEPTRON = 3
+    SQUARED = 4
+    ABSOLUTE = 5
+    EPSILON_INSENSITIVE = 6
 
 
 CLASSIFICATION = ("hinge", "squared_hinge", "logistic", "margin_logistic", "perceptron")
