@@ -36,8 +36,8 @@ _SIZES = {
 }
 _NO_TEST_ROWS = "The file here has no test rows: a random fifth is tested."
 _LAST_F = (
-    "The last f predicts, and a few rows may move it far: after all rows of the first order 74.8 % of "
-    "the test rows are right, and 20 rows earlier 97.9 %. The other orders give 97.2 to 98.0 %."
+    "The last f predicts, and a few rows may move it far: after all rows of the first order 74.8 % "
+    "of the test rows are right, and 20 rows earlier 97.9 %. The other orders give 97.2 to 98.0 %."
 )
 _NOTES = {
     ("w7a", "bsgd-r"): _LAST_F,
