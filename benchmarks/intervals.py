@@ -1,10 +1,12 @@
 """Intervals, sets and alarms that feedback keeps: coverage, Winkler scores, delays, cost.
 
-    python -m benchmarks.intervals [--forecasts FOLDER] [--streams FOLDER] [--speed fast] [--rows N]
+    python -m benchmarks.intervals [--forecasts FOLDER] [--streams FOLDER] [--speed fast]
+        [--keep FOLDER] [--rows N]
 
 ``--forecasts``: Parquet files with a target column y and columns of one-step forecasts; rows from
 the 300th count. ``--streams``: Parquet files with a target column y in the order of time; the
-default learner forecasts them, and every row counts. *worst*: the least coverage in a window of 500
+default learner forecasts them, and every row counts; ``--keep``: a folder where its forecasts are
+kept, and read the next time. *worst*: the least coverage in a window of 500
 rows after the first 500. Winkler scores are divided by DtACI's. Then alarms: false ones where
 nothing changes, and rows until one rings on the generated drifts.
 """
@@ -23,8 +25,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import conformal
-from onkel import Alarm, ClassSets, Intervals, OnlineKernelClassifier, OnlineKernelRegressor
+from benchmarks.recorded import Record, recorded, scores, values
+from onkel import Alarm, ClassSets, Intervals, OnlineKernelClassifier
 from onkel.datasets import drift_stream
+from onkel.default.calibration import Calibration
 from onkel.intervals.score import IntervalScore
 from papers.rows import find_streams
 
@@ -38,15 +42,19 @@ METHODS = {
     "ACI": conformal.aci,
     "DtACI": conformal.dtaci,
 }
-BLOCK = 256
 
 
-def measured(p: np.ndarray, y: np.ndarray, first: int, level: float = 0.9) -> dict[str, dict]:
+def measured(of: Record, first: int, level: float = 0.9) -> dict[str, dict]:
     """The measures of each method, from row ``first`` on."""
+    p, y = of["p"], of["y"]
+    told = {name: method(p, y, 1.0 - level) for name, method in METHODS.items()}
+    if "std" in of:
+        std = of["std"]
+        told["by own deviation"] = conformal.tracking(p / std, y / std, 1.0 - level) * std[:, None]
     found = {}
-    for name, method in METHODS.items():
+    for name, bounds in told.items():
         score = IntervalScore(level)
-        score.add(y[first:], method(p, y, 1.0 - level)[first:])
+        score.add(y[first:], bounds[first:])
         found[name] = score.summary()
     return found
 
@@ -65,39 +73,21 @@ def forecasts(folder: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
                 yield f"{path.stem}, {name}", p[known], y[known]
 
 
-def learned(X: np.ndarray, y: np.ndarray, speed: str) -> np.ndarray:
-    """The default regressor's forecasts, each made before its row was learned."""
-    return OnlineKernelRegressor(speed=speed).predict_then_learn(X, y)
-
-
-def probabilities(X: np.ndarray, y: np.ndarray, speed: str) -> tuple[np.ndarray, np.ndarray]:
-    """The default classifier's probabilities (n, K), made at the start of each short block."""
-    model, classes, found = OnlineKernelClassifier(speed=speed), np.unique(y), []
-    model.partial_fit(X[:BLOCK], y[:BLOCK], classes=classes)
-    ends = range(BLOCK, len(y), 16)
-    for a in ends:
-        rows = slice(a, a + 16)
-        # the first row of a block comes next, those after it stand a few rows ahead
-        found.append(model.predict_proba_next(X[rows]))
-        model.partial_fit(X[rows], y[rows])
-    return np.concatenate(found), np.searchsorted(classes, y[BLOCK:])
-
-
-def show_bounds(rows: dict[str, tuple[np.ndarray, np.ndarray]], first: int) -> None:
+def show_bounds(rows: dict[str, Record], first: int) -> None:
     """Coverage and worst window at 90 %, and Winkler scores over DtACI's."""
-    others = [name for name in METHODS if name != "DtACI"]
+    measures = {name: measured(of, first) for name, of in rows.items()}
+    others = [name for name in next(iter(measures.values())) if name != "DtACI"]
     cells = [f"{name}: coverage, worst, Winkler" for name in others]
     head("forecasts", "rows", *cells, "DtACI: coverage, worst", "its Winkler")
     ratios: dict[str, list[float]] = {name: [] for name in others}
-    for name, (p, y) in rows.items():
-        found = measured(p, y, first)
+    for name, found in measures.items():
         base = found["DtACI"]
         cells = []
         for other in others:
             of = found[other]
             ratios[other].append(of["winkler"] / base["winkler"])
             cells.append(f"{_share(of)}, {ratios[other][-1]:.3f}")
-        line(name, f"{len(y):,}", *cells, _share(base), f"{base['winkler']:.4g}")
+        line(name, f"{len(rows[name]['y']):,}", *cells, _share(base), f"{base['winkler']:.4g}")
     means = [f"{math.exp(np.mean(np.log(ratios[name]))):.3f}" for name in others]
     line("geometric mean", "", *means, "", "")
 
@@ -106,10 +96,11 @@ def _share(found: dict) -> str:
     return f"{found['coverage']:.3f}, {found['worst_window']:.3f}"
 
 
-def show_levels(rows: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
+def show_levels(rows: dict[str, Record]) -> None:
     """Coverage of nested levels, and the Winkler score over DtACI's."""
     head("stream", *[f"{100 * level:g} %: coverage, Winkler" for level in LEVELS])
-    for name, (p, y) in rows.items():
+    for name, of in rows.items():
+        p, y = of["p"], of["y"]
         bounds, cells = Intervals(LEVELS).learn(p, y), []
         for i, level in enumerate(LEVELS):
             score, other = IntervalScore(level), IntervalScore(level)
@@ -120,11 +111,13 @@ def show_levels(rows: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
         line(name, *cells)
 
 
-def show_sets(rows: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
+def show_sets(rows: dict[str, Record]) -> None:
     """Coverage and mean size of predictive sets."""
     levels = LEVELS[1:]
     head("stream", "rows", "classes", "right", *[f"{100 * v:g} %: coverage, size" for v in levels])
-    for name, (P, codes) in rows.items():
+    for name, of in rows.items():
+        codes = of["codes"]
+        P = Calibration().learn_all(of["s"], codes, np.ones(len(codes)))
         sets = ClassSets(levels).learn(P, codes)
         inside = sets[np.arange(len(codes)), :, codes].mean(axis=0)
         sizes = sets.sum(axis=2).mean(axis=0)
@@ -208,27 +201,27 @@ def main() -> None:
     parser.add_argument("--forecasts", type=Path, help="a folder with forecasts")
     parser.add_argument("--streams", type=Path, help="a folder with streams")
     parser.add_argument("--speed", default="balanced", help="of the default learner")
+    parser.add_argument("--keep", type=Path, help="a folder for what was predicted")
     parser.add_argument("--rows", type=int, default=100_000, help="of each stream without a change")
     options = parser.parse_args()
     one_core()
     if options.forecasts:
-        found = {name: (p, y) for name, p, y in forecasts(options.forecasts)}
+        found = {name: {"p": p, "y": y} for name, p, y in forecasts(options.forecasts)}
         show_bounds(found, FIRST)
         print()
     if options.streams:
-        values, classes = {}, {}
+        found = {"regression": {}, "classification": {}}
         for stream in find_streams(options.streams):
             X, y, task = stream.read()
-            if task == "regression":
-                y = y.astype(np.float64)
-                values[stream.name] = learned(X, y, options.speed), y
-            else:
-                classes[stream.name] = probabilities(X, y, options.speed)
-        show_bounds(values, 0)
+            learn = values if task == "regression" else scores
+            found[task][stream.name] = recorded(
+                options.keep, f"{stream.name}-{options.speed}", learn, X, y, speed=options.speed
+            )
+        show_bounds(found["regression"], 0)
         print()
-        show_levels(values)
+        show_levels(found["regression"])
         print()
-        show_sets(classes)
+        show_sets(found["classification"])
         print()
     show_alarms(options.rows)
     print()

@@ -1,12 +1,13 @@
 """Probabilities of the default: log loss and calibration error, beside LightGBM's.
 
     python -m benchmarks.probabilities [--tables FOLDER] [--streams FOLDER] [--speed balanced]
-        [--loss squared] [--rivals] [NAME ...]
+        [--loss squared] [--keep FOLDER] [--rivals] [NAME ...]
 
 Folders as for ``benchmarks.tables`` and ``benchmarks.intervals``. Each file is learned in one pass,
 and every row is predicted before it is learned. The calibration error is the mean, over rows, of
 |probability - share that was right| in 20 bins of the predicted class's probability.
 
+``--keep``: what was predicted is kept there, and read the next time.
 ``--rivals``: LightGBM with its defaults is learned from the first four fifths, and asked for the
 last one; install ``lightgbm`` and ``pandas`` first.
 """
@@ -22,31 +23,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.ceilings import cut, lightgbm
+from benchmarks.recorded import recorded, scores, scores_of_table
 from benchmarks.tables import as_frame, sources
-from onkel import OnlineKernelClassifier, StreamModel, open_stream
 from onkel.default.calibration import Calibration
 from papers.rows import find_streams
 
 BINS = 20
-
-
-def of_table(path: Path, target: str, **params: str) -> tuple[np.ndarray, np.ndarray] | None:
-    """Scores before learning and class codes; None for a regression."""
-    stream = open_stream(path, target=target)
-    model = StreamModel(OnlineKernelClassifier(**params), encoder=stream.encoder)
-    scores, labels = [], []
-    for block in stream:
-        if block.y.dtype.kind == "f":
-            return None
-        scores.append(model.predictions_then_learn(block).scores)
-        labels.append(block.y)
-    return np.concatenate(scores), np.searchsorted(model.classes_, np.concatenate(labels))
-
-
-def of_stream(X: np.ndarray, y: np.ndarray, **params: str) -> tuple[np.ndarray, np.ndarray]:
-    """Scores before learning and class codes."""
-    told = OnlineKernelClassifier(**params).predictions_then_learn(X, y)
-    return told.scores, np.searchsorted(told.classes, y)
 
 
 def cells(own: np.ndarray, predicted: np.ndarray, right: np.ndarray) -> list[str]:
@@ -61,16 +43,16 @@ def cells(own: np.ndarray, predicted: np.ndarray, right: np.ndarray) -> list[str
     return [f"{100 * (1 - right.mean()):.2f}", f"{loss:.4f}", f"{apart:.4f}"]
 
 
-def show(name: str, scores: np.ndarray, codes: np.ndarray, rival: list[str]) -> None:
+def show(name: str, s: np.ndarray, codes: np.ndarray, rival: list[str]) -> None:
     """A line: all rows, the last fifth, and the rival on the last fifth."""
-    told = Calibration().learn(scores, codes, np.ones(len(codes)))
-    if scores.shape[1] == 1:
-        right = (scores[:, 0] >= 0.0) == codes
-    else:
-        right = scores.argmax(axis=1) == codes
+    # before a second class has come, there is nothing to tell apart
+    first = int((codes != codes[0]).argmax()) + 1
+    s, codes = s[first:], codes[first:]
+    told = Calibration().learn(s, codes, np.ones(len(codes)))
+    right = ((s[:, 0] >= 0.0) if s.shape[1] == 1 else s.argmax(axis=1)) == codes
     values, last = (*told.T, right), cut(len(codes))
     shown = [*cells(*values), *cells(*(of[last:] for of in values)), *rival]
-    line(name, f"{len(codes):,}", max(scores.shape[1], 2), *shown)
+    line(name, f"{len(codes):,}", max(s.shape[1], 2), *shown)
 
 
 def of_lightgbm(X: object, y: np.ndarray) -> list[str]:
@@ -102,10 +84,12 @@ def main() -> None:
     parser.add_argument("--streams", type=Path)
     parser.add_argument("--speed", default="balanced")
     parser.add_argument("--loss", default="squared", choices=("squared", "logistic"))
+    parser.add_argument("--keep", type=Path, help="a folder for what was predicted")
     parser.add_argument("--rivals", action="store_true", help="LightGBM, too")
     options = parser.parse_args()
     one_core()
     params = {"speed": options.speed, "loss": options.loss}
+    how = options.speed + ("" if options.loss == "squared" else f"-{options.loss}")
     measures = ("mistakes %", "log loss", "calibration error")
     theirs = [f"LightGBM: {name}" for name in measures] if options.rivals else []
     head("rows of", "rows", "classes", *measures, *(f"last fifth: {m}" for m in measures), *theirs)
@@ -113,15 +97,18 @@ def main() -> None:
         path = options.tables / f"{name}.csv.gz"
         if options.names and name not in options.names:
             continue
-        found = of_table(path, target, **params)
-        if found is not None:
+        found = recorded(
+            options.keep, f"{name}-table-{how}", scores_of_table, path, target, **params
+        )
+        if found:
             rival = of_lightgbm(*table_for_rival(path, target)) if options.rivals else []
-            show(f"{name}, table", *found, rival)
+            show(f"{name}, table", **found, rival=rival)
     for stream in find_streams(options.streams) if options.streams else ():
         if stream.task == "classification" and stream.name in (options.names or [stream.name]):
             X, y, _ = stream.read()
+            found = recorded(options.keep, f"{stream.name}-{how}", scores, X, y, **params)
             rival = of_lightgbm(X, y) if options.rivals else []
-            show(stream.name, *of_stream(X, y, **params), rival)
+            show(stream.name, **found, rival=rival)
 
 
 if __name__ == "__main__":

@@ -106,6 +106,23 @@ def test_learn_measures_bounds(learned):
     assert bounds["worst_window"] > 0.85
     assert bounds["winkler"] > bounds["width"] > 0
     assert found["alarms"] == []
-    refused = run("learn", learned / "classes.csv", "-t", "y", "--intervals", 90)
+
+
+def test_learn_measures_sets(learned):
+    args = ("learn", learned / "classes.csv", "-t", "y", "--set", "speed=fast", "--intervals", 95)
+    found = json.loads(run(*args, "--json").stdout)["details"]["sets"]
+    assert abs(found["coverage"] - 0.95) < 0.03
+    assert 0.9 < found["size"] < 2.0
+    assert "95 % sets" in run(*args).stdout
+    refused = run("learn", learned / "classes.csv", "-t", "y", "-a", "pa", "--intervals", 90)
     assert refused.exit_code == 2
-    assert "classification" in refused.stderr
+    assert "probabilities" in refused.stderr
+
+
+def test_the_report_has_a_picture_of_the_last_rows(learned, tmp_path):
+    page = tmp_path / "report.html"
+    args = ("learn", learned / "train.csv", "-t", "y", "--set", "speed=fast", "--report", page)
+    assert run(*args, "--intervals", 90).exit_code == 0
+    assert "The last rows and their bounds" in page.read_text()
+    assert run(*args).exit_code == 0
+    assert "The last rows and their bounds" not in page.read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
-from sklearn.isotonic import IsotonicRegression
 
 from onkel import KernelRLSClassifier, ModelFileError, OnlineKernelClassifier
 from onkel.default.calibration import MANY, TWO, Calibration
@@ -93,9 +93,15 @@ def naive(scores, codes, knots, link_values):
         for (j, u), share, target in zip(hats, p, wanted, strict=True):
             v[j] -= (share - target) * (1 - u) / e[j]
             v[j + 1] -= (share - target) * u / e[j + 1]
-        least = 0.01 * np.array(knots)
-        fit = IsotonicRegression().fit(range(len(v)), np.array(v) - least, e)
-        v = list(fit.predict(range(len(v))) + least)
+        gaps = [0.01 * (b - a) for a, b in itertools.pairwise(knots)]
+        for j, _ in hats:
+            if v[j + 1] - v[j] < gaps[j]:
+                v[j] = (e[j] * v[j] + e[j + 1] * (v[j + 1] - gaps[j])) / (e[j] + e[j + 1])
+                v[j + 1] = v[j] + gaps[j]
+            for k in range(j, 0, -1):
+                v[k - 1] = min(v[k - 1], v[k] - gaps[k - 1])
+            for k in range(j + 1, len(v) - 1):
+                v[k + 1] = max(v[k + 1], v[k] + gaps[k])
     return np.array(told), np.array(v)
 
 
@@ -110,6 +116,9 @@ def test_as_a_naive_loop(K):
     told = link.learn(scores, codes, np.ones(300))
     np.testing.assert_allclose(told[:, 0], wanted, rtol=1e-9)
     np.testing.assert_allclose(values, v, rtol=1e-9)
+    P = Calibration().learn_all(scores, codes, np.ones(300))
+    np.testing.assert_allclose(P[np.arange(300), codes], told[:, 0])
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize("K", [1, 3])

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from onkel import FOGDClassifier, FOGDRegressor, Intervals, prequential
+from onkel import (
+    FOGDClassifier,
+    FOGDRegressor,
+    Intervals,
+    OnlineKernelClassifier,
+    prequential,
+)
 from onkel.evaluation import PrequentialRun
 from onkel.evaluation.bounds import RunBounds
 from onkel.intervals.score import IntervalScore
@@ -80,6 +87,48 @@ def test_a_run_that_goes_on():
     assert a["rows"] == b["rows"] == 1198
 
 
-def test_classes_have_none():
-    with pytest.raises(ValueError, match="classifier"):
-        PrequentialRun(FOGDClassifier(), intervals=0.9)
+def three(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 2))
+    y = (X[:, 0] + 0.5 * rng.standard_normal(n) > 0) + (X[:, 1] + 0.5 * rng.standard_normal(n) > 0)
+    return X, y.astype(int)
+
+
+@pytest.mark.parametrize("learner", [
+    OnlineKernelClassifier(n_components=30, speed="fast"),
+    FOGDClassifier(n_components=50, gamma=0.5, loss="logistic", random_state=0),
+])  # fmt: skip
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_sets_of_classes(learner, n_classes):
+    X, y = three(3000)
+    y = y if n_classes == 3 else np.minimum(y, 1)
+    result = prequential(clone(learner), (X, y), intervals=0.9)
+    found = result.details["sets"]
+    assert abs(found["coverage"] - 0.9) < 0.015
+    assert found["worst_window"] > 0.84
+    assert 0.9 < found["size"] < n_classes
+    plain = prequential(clone(learner), (X, y)).details
+    assert "sets" not in plain
+    assert plain["log_loss"] == pytest.approx(result.details["log_loss"], rel=1e-9)
+
+
+def test_sets_of_a_run_that_goes_on():
+    X, y = three(1200)
+
+    def make():
+        return FOGDClassifier(n_components=50, gamma=0.5, loss="logistic", random_state=0)
+
+    whole, model = PrequentialRun(make(), intervals=0.9), make()
+    first = PrequentialRun(model, intervals=0.9)
+    whole.step((X[:600], y[:600]))
+    whole.step((X[600:], y[600:]))
+    first.step((X[:600], y[:600]))
+    second = PrequentialRun(model, intervals=0.9)
+    second.set_state(first.get_state())
+    second.step((X[600:], y[600:]))
+    assert second.result().details["sets"] == whole.result().details["sets"]
+
+
+def test_classes_without_probabilities_have_no_sets():
+    with pytest.raises(ValueError, match="probabilities"):
+        PrequentialRun(FOGDClassifier(loss="hinge"), intervals=0.9)

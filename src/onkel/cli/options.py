@@ -179,7 +179,7 @@ IntervalsOfRun = Annotated[
     float | None,
     _output(
         "Put bounds around each prediction that cover this share of the targets, say 90 "
-        "(%) or 0.9, and measure them (regression).",
+        "(%) or 0.9, and measure them; of classes, sets of labels.",
         "--intervals",
         metavar="SHARE",
     ),

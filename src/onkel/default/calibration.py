@@ -13,8 +13,8 @@ prediction. Steps on the logistic loss of these scores fit v, here for two class
     e_j ← e_j + p(1-p)(1-u),    v_j ← v_j - (p - y)(1-u)/e_j,
 
 and likewise for j+1 with u. These are Newton steps with a diagonal that bounds the Hessian. The
-sums e fade, by half in 1 386 rows, so that the link follows changes. Values that a step puts out of
-order are pooled (isotonic regression with the weights e).
+sums e fade, by half in 1 386 rows, so that the link follows changes. Two values that a step puts
+out of order meet at their mean, weighted by e, and push those beside them.
 
 Source: Platt 1999 (a link learned from scores); the bent link is ours. docs/probabilities.md shows
 what it brings.
@@ -81,19 +81,16 @@ def _step(v, e, j, u, gradient):
 
 
 @jit_inline
-def _put_in_order(v, e, knots):
-    """After steps: the nearest values, weighted by e, without a slope below the least."""
-    for j in range(1, v.shape[0]):
-        if v[j] - v[j - 1] < _LEAST_SLOPE * (knots[j] - knots[j - 1]):
-            # pool with those to the left that are above the mean of the pool
-            k, weight = j, e[j]
-            mean = v[j] - _LEAST_SLOPE * knots[j]
-            while k > 0 and v[k - 1] - _LEAST_SLOPE * knots[k - 1] > mean:
-                k -= 1
-                weight += e[k]
-                mean += (v[k] - _LEAST_SLOPE * knots[k] - mean) * e[k] / weight
-            for i in range(k, j + 1):
-                v[i] = mean + _LEAST_SLOPE * knots[i]
+def _put_in_order(v, e, knots, j):
+    """After a step of v_j and v_{j+1}: no slope below the least."""
+    least = _LEAST_SLOPE * (knots[j + 1] - knots[j])
+    if v[j + 1] - v[j] < least:
+        v[j] = (e[j] * v[j] + e[j + 1] * (v[j + 1] - least)) / (e[j] + e[j + 1])
+        v[j + 1] = v[j] + least
+    for k in range(j, 0, -1):
+        v[k - 1] = min(v[k - 1], v[k] - _LEAST_SLOPE * (knots[k] - knots[k - 1]))
+    for k in range(j + 1, v.shape[0] - 1):
+        v[k + 1] = max(v[k + 1], v[k] + _LEAST_SLOPE * (knots[k + 1] - knots[k]))
 
 
 @jit
@@ -110,13 +107,15 @@ def _learn_two(f, positive, weight, knots, v, e, out):
             e[j] += h * (1.0 - u)
             e[j + 1] += h * u
             _step(v, e, j, u, weight[t] * (p - positive[t]))
-            _put_in_order(v, e, knots)
+            _put_in_order(v, e, knots, j)
 
 
 @jit
-def _learn_many(F, codes, weight, knots, v, e, P, out):
+def _learn_many(F, codes, weight, knots, v, e, shares, out):
+    """``shares`` (n or 1, K): of all classes, of each row or of the last one."""
     K = F.shape[1]
     for t in range(F.shape[0]):
+        P = shares[t if shares.shape[0] > 1 else 0]
         top, best = -np.inf, 0
         for k in range(K):
             j, u = _place(F[t, k], knots)
@@ -141,13 +140,9 @@ def _learn_many(F, codes, weight, knots, v, e, P, out):
             for k in range(K):
                 j, u = _place(F[t, k], knots)
                 _step(v, e, j, u, weight[t] * (P[k] - (1.0 if k == codes[t] else 0.0)))
-            _put_in_order(v, e, knots)
-
-
-@jit
-def order(v, e, knots):
-    """Put the values of a link in order."""
-    _put_in_order(v, e, knots)
+            for k in range(K):
+                j, u = _place(F[t, k], knots)
+                _put_in_order(v, e, knots, j)
 
 
 def _begun(knots: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -178,8 +173,19 @@ class Calibration(Stateful):
             f = scores[:, 0]
             _learn_two(f, codes.astype(np.float64), weight, TWO, *self.two, out)
         else:
-            _learn_many(scores, codes, weight, MANY, *self.many, np.empty(scores.shape[1]), out)
+            shares = np.empty((1, scores.shape[1]))
+            _learn_many(scores, codes, weight, MANY, *self.many, shares, out)
         return out
+
+    def learn_all(self, scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """As `learn`; returns the probabilities (n, max(K, 2)) of all classes before each row."""
+        if scores.shape[1] == 1:
+            own = self.learn(scores, codes, weight)[:, 0]
+            positive = np.where(codes > 0, own, 1.0 - own)
+            return np.column_stack([1.0 - positive, positive])
+        shares, scores = np.empty(scores.shape), scores.clip(-LARGEST, LARGEST)
+        _learn_many(scores, codes, weight, MANY, *self.many, shares, np.empty((len(scores), 2)))
+        return shares
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """(n, max(K, 2)) of scores (n, K)."""
@@ -196,7 +202,8 @@ class Calibration(Stateful):
         for mine, its, knots in ((self.two, other.two, TWO), (self.many, other.many, MANY)):
             mine[0] = np.average([mine[0], its[0]], axis=0, weights=[mine[1], its[1]])
             np.maximum(mine[1], its[1], out=mine[1])
-            order(*mine, knots)
+            least = _LEAST_SLOPE * knots
+            mine[0] = np.maximum.accumulate(mine[0] - least) + least
 
     def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
         for name in ("two", "many"):

@@ -6,12 +6,42 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from onkel.intervals import Intervals
+from onkel.intervals import ClassSets, Intervals
 from onkel.intervals.score import IntervalScore
-from onkel.state import Array, Fields, Part, Stateful
+from onkel.state import Array, Fields, Part, Stateful, Whole
 
 #: the last rows that are kept for a picture
 _LAST = 200
+
+
+class RunSets(Stateful):
+    """Sets of labels around the probabilities of a run: their coverage and size.
+
+    ``level``, in (0, 1), is the share of labels that should be in their sets.
+    """
+
+    STATE: ClassVar[Fields] = {"sets": Part(), "score": Part(), "size": Whole()}
+
+    def __init__(self, level: float = 0.9) -> None:
+        self.sets, self.score, self.size = ClassSets(level), IntervalScore(level), 0
+
+    def forget_score(self) -> None:
+        """Count rows from here on; what the sets have learned stays."""
+        self.score, self.size = IntervalScore(self.score.level), 0
+
+    def add(self, codes: np.ndarray, P: np.ndarray) -> None:
+        """Take in class codes (n,) and the probabilities (n, K) before each row."""
+        inside = self.sets.learn(P, codes)
+        self.size += int(inside.sum())
+        # as bounds: a row that is missed has its target 0 outside of [1, 1]
+        missed = 1.0 - inside[np.arange(len(codes)), codes]
+        self.score.add(np.zeros(len(codes)), np.column_stack([missed, missed]))
+
+    def summary(self) -> dict[str, Any]:
+        """JSON-able: level, rows, coverage, mean size of a set, worst window of 500 rows."""
+        found = self.score.summary()
+        kept = {name: found[name] for name in ("level", "rows", "coverage", "worst_window")}
+        return kept | {"size": self.size / found["rows"] if found["rows"] else float("nan")}
 
 
 class RunBounds(Stateful):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import softmax
 
 from onkel.default.calibration import Calibration
+from onkel.evaluation.bounds import RunSets
 from onkel.state import (
     Array,
     Field,
@@ -203,17 +204,20 @@ class Probabilities(Stateful):
 
     If they are ``calibrated``, the scores are those of a learner that calibrates them on the rows
     before; otherwise their softmax is the probability. A class never seen before has none: its
-    first row is left out.
+    first row is left out. ``level``: of sets of labels to be measured, too; None: there are none.
     """
 
     def state_fields(self) -> Fields:
         """Sums and bins, and the link of a learner that calibrates."""
         bins = Array(shape=(_P_BINS, 3), low=0.0)
         fields = {"loss": Number(low=0.0), "n_rows": Whole(), "bins": bins}
+        fields["sets"] = Part(optional=True, begin=lambda _: RunSets())
         return fields if self.link is None else fields | {"link": Part()}
 
-    def __init__(self, calibrated: bool) -> None:
+    def __init__(self, calibrated: bool, level: float | None = None) -> None:
         self.link = Calibration() if calibrated else None
+        self.level = level
+        self.sets = None if level is None else RunSets(level)
         self.loss = 0.0
         self.n_rows = 0
         #: rows, right ones and summed probabilities of the predicted class, by that probability
@@ -223,6 +227,13 @@ class Probabilities(Stateful):
         """Count rows from here on; the calibration stays."""
         self.loss, self.n_rows = 0.0, 0
         self.bins[:] = 0.0
+        if self.sets is not None:
+            self.sets.forget_score()
+
+    def state_is_set(self) -> None:
+        """A run that goes on with sets after rows without begins them now."""
+        if self.sets is None and self.level is not None:
+            self.sets = RunSets(self.level)
 
     def add(self, codes: np.ndarray, scores: np.ndarray, known: np.ndarray) -> None:
         """Scores (n, K) of rows of class ``codes`` (n,), when ``known`` (n,) classes were known."""
@@ -243,9 +254,14 @@ class Probabilities(Stateful):
     def _probabilities(self, S: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Probabilities (n, 2) of the class that came and of the predicted one."""
         if self.link is not None:
-            scores = S[:, 1:] - S[:, :1] if S.shape[1] == 2 else S
-            return self.link.learn(np.ascontiguousarray(scores), y, np.ones(len(y)))
-        P = softmax(S, axis=1)
+            scores = np.ascontiguousarray(S[:, 1:] - S[:, :1] if S.shape[1] == 2 else S)
+            if self.sets is None:
+                return self.link.learn(scores, y, np.ones(len(y)))
+            P = self.link.learn_all(scores, y, np.ones(len(y)))
+        else:
+            P = softmax(S, axis=1)
+        if self.sets is not None:
+            self.sets.add(y, P)
         return np.column_stack([P[np.arange(len(y)), y], P.max(axis=1)])
 
     def summary(self) -> dict[str, Any]:
@@ -257,4 +273,5 @@ class Probabilities(Stateful):
                 {"rows": int(n), "predicted": total / n, "observed": right / n}
                 for n, right, total in filled.tolist()
             ],
+            **({} if self.sets is None else {"sets": self.sets.summary()}),
         }

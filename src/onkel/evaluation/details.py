@@ -19,7 +19,8 @@ class Details(Stateful):
     """Baselines, windows, and what belongs to the task.
 
     ``link``: how probabilities follow from scores, "softmax" or "calibrated"; None if the learner
-    has none. ``level``: of bounds around the predictions of a regression; None if there are none.
+    has none. ``level``: of bounds around the predictions of a regression, or of sets of classes;
+    None if there are none.
     """
 
     def __init__(self, task: str, link: str | None = None, level: float | None = None) -> None:
@@ -30,9 +31,10 @@ class Details(Stateful):
         self.values = ValueDetails()
         self.classes = ClassCounts()
         self.ranking = Ranking()
-        self.probabilities = None if link is None else Probabilities(link == "calibrated")
+        self.probabilities = None if link is None else Probabilities(link == "calibrated", level)
         self.level = level
-        self.bounds = None if level is None else RunBounds(level)
+        values = task == "regression"
+        self.bounds = RunBounds(level) if values and level is not None else None
         self.loss = 0.0
         #: how many classes the targets have had so far; predictions don't count
         self._n_seen = 0
@@ -53,7 +55,7 @@ class Details(Stateful):
 
     def state_is_set(self) -> None:
         """A run that goes on with bounds after rows without begins them now."""
-        if self.bounds is None and self.level is not None:
+        if self.bounds is None and self.level is not None and self.task == "regression":
             self.bounds = RunBounds(self.level)
 
     def anew(self, link: str | None = None) -> Details:
@@ -69,7 +71,7 @@ class Details(Stateful):
             if part is not None:
                 part.forget_score()
         if link is not None and own.probabilities is not None:
-            own.probabilities = Probabilities(link == "calibrated")
+            own.probabilities = Probabilities(link == "calibrated", own.level)
         return own
 
     def add(

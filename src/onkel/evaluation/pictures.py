@@ -18,10 +18,13 @@ _MOST_NUMBERED = 12
 _BLUE, _ORANGE, _GREY = COLOURS[0], COLOURS[1], "#8a9099"
 
 
-def windows_picture(metric: Metric, details: dict[str, Any], changes: Sequence[int]) -> Figure:
+def windows_picture(
+    metric: Metric, details: dict[str, Any], changes: Sequence[int], alarms: Sequence[int] = ()
+) -> Figure:
     """The metric in windows and so far, the better baseline in windows, and marks of changes.
 
-    ``details`` are those of a `PrequentialResult`; at the rows ``changes`` the learner restarted.
+    ``details`` are those of a `PrequentialResult`; at the rows ``changes`` the learner restarted,
+    at ``alarms`` the alarm on larger errors rang.
     """
     figure, axes = _axes((8.0, 3.8))
     windows = details["windows"]
@@ -39,6 +42,9 @@ def windows_picture(metric: Metric, details: dict[str, Any], changes: Sequence[i
     for i, row in enumerate(changes):
         axes.axvline(row, color=_ORANGE, linewidth=1.2, linestyle="--",
                      label=None if i else "the stream changed")  # fmt: skip
+    for i, row in enumerate(alarms):
+        axes.axvline(row, color=_GREY, linewidth=1.0, linestyle="-.",
+                     label=None if i else "alarm")  # fmt: skip
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
     axes.set_xlim(0, max(1, rows[-1]))
     # the first rows may be far off, and would flatten the rest
@@ -105,6 +111,22 @@ def residual_picture(sample: dict[str, Any]) -> Figure:
     axes.set_ylim(low - margin, high + margin)
     axes.set_xlabel("target")
     axes.set_ylabel("predicted")
+    return figure
+
+
+def bounds_picture(last: dict[str, Any], n_rows: int) -> Figure:
+    """The last of ``n_rows`` rows: the band between bounds, predictions and targets."""
+    figure, axes = _axes((8.0, 3.4))
+    target, low, high = (np.array(last[name]) for name in ("target", "low", "high"))
+    rows = n_rows - len(target) + 1 + np.arange(len(target))
+    inside = (low <= target) & (target <= high)
+    axes.fill_between(rows, low, high, color=_BLUE, alpha=0.2, linewidth=0, label="bounds")
+    axes.plot(rows, last["prediction"], color=_BLUE, linewidth=1.2, label="predicted")
+    for where, colour, name in ((inside, _GREY, "target"), (~inside, _ORANGE, "target outside")):
+        axes.scatter(rows[where], target[where], s=9, color=colour, linewidths=0, label=name)
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+    axes.set_xlabel("rows")
+    figure.legend(loc="outside upper left", frameon=False, fontsize=9, ncols=4)
     return figure
 
 

@@ -80,9 +80,11 @@ def prequential(
     time : str or array of shape (n,), optional
         When each row came, a column of a table or an array, times or seconds.
     intervals : float, optional
-        In (0, 1), in regression: also put bounds around each prediction, before its label is known,
+        In (0, 1). In regression: also put bounds around each prediction, before its label is known,
         that cover this share of the targets (`onkel.Intervals`). ``details["intervals"]`` of the
-        result has their coverage, mean width, Winkler score and worst window of 500 rows.
+        result has their coverage, mean width, Winkler score and worst window of 500 rows. In
+        classification, for learners with probabilities: sets of labels (`onkel.ClassSets`);
+        ``details["sets"]`` has their coverage, mean size and worst window.
 
     Returns
     -------

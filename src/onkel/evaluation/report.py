@@ -80,7 +80,7 @@ def write_html(
     alone = runs[0] if len(runs) == 1 else None
     columns = [] if model is None else columns_with_importance(model)
     changes, alarms = ([], []) if model is None else (model.changes_, model.alarms_)
-    drawn = {"curve": plot(runs)} if alone is None else _pictures(alone, columns, changes)
+    drawn = {"curve": plot(runs)} if alone is None else _pictures(alone, columns, changes, alarms)
     pages = Environment(loader=PackageLoader("onkel.evaluation"), autoescape=True)
     page = pages.get_template("report.html.jinja").render(
         title=title,
@@ -136,13 +136,16 @@ def _progress(run: PrequentialResult) -> Table:
 
 
 def _pictures(
-    run: PrequentialResult, columns: Sequence[dict[str, Any]], changes: Sequence[int]
+    run: PrequentialResult,
+    columns: Sequence[dict[str, Any]],
+    changes: Sequence[int],
+    alarms: Sequence[int],
 ) -> dict[str, Any]:
     """Figures by name; those with nothing to draw are left out."""
     details, found = run.details, {}
     if not details:
         return {"curve": plot([run])}
-    found["curve"] = pictures.windows_picture(run.metric, details, changes)
+    found["curve"] = pictures.windows_picture(run.metric, details, changes, alarms)
     if run.part is not None and run.part.details:
         found["part"] = pictures.windows_picture(run.metric, run.part.details, ())
     shares = [column.get("importance", 0.0) for column in columns]
@@ -153,6 +156,9 @@ def _pictures(
         found["confusion"] = pictures.confusion_picture(details["confusion"])
     if details.get("calibration"):
         found["calibration"] = pictures.calibration_picture(details["calibration"])
+    last = details.get("intervals", {}).get("last", {})
+    if last.get("target"):
+        found["bounds"] = pictures.bounds_picture(last, run.n_rows)
     if "sample" in details:
         found["residuals"] = pictures.residual_picture(details["sample"])
     return found

@@ -104,9 +104,13 @@ class PrequentialRun:
         self._marks = Marks(checkpoints == "powers", every)
         self._warm_seconds = 0.0
         self._compiled = compile_seconds()
-        if intervals is not None and self.task == "classification":
-            raise ValueError(f"intervals={intervals!r}: a classifier predicts no numbers")
-        details = Details(self.task, None if delay else link_of(model), intervals)
+        link = None if delay else link_of(model)
+        if intervals is not None and self.task == "classification" and link is None:
+            raise ValueError(
+                f"intervals={intervals!r}: sets of labels need a classifier with probabilities "
+                "(loss='logistic', say), and labels without a delay"
+            )
+        details = Details(self.task, link, intervals)
         self._all = Tally(details, self._marks, self._measure, self._watch)
         self._part: Tally | None = None
         self._began = time.perf_counter() if began is None else began

@@ -42,6 +42,8 @@ def score_lines(task: str, details: dict[str, Any]) -> list[tuple[str, str]]:
             lines.append((title, form.format(value)))
     if details.get("intervals"):
         lines.append(_of_bounds(details["intervals"]))
+    if details.get("sets"):
+        lines.append(_of_sets(details["sets"]))
     if details.get("recall"):
         recalls = [f"{label} {value:.1f} %" for label, value in details["recall"].items()]
         lines.append(("recall", listed(recalls, _MOST_RECALLS)))
@@ -70,6 +72,14 @@ def _of_bounds(found: dict[str, Any]) -> tuple[str, str]:
     if math.isfinite(found["worst_window"]):
         parts.append(f"worst 500 rows {100 * found['worst_window']:.1f} %")
     return f"{100 * found['level']:g} % intervals", ", ".join(parts)
+
+
+def _of_sets(found: dict[str, Any]) -> tuple[str, str]:
+    """A line on sets of labels: their level, and how good they were."""
+    parts = [f"coverage {100 * found['coverage']:.1f} %", f"mean size {found['size']:.3g}"]
+    if math.isfinite(found["worst_window"]):
+        parts.append(f"worst 500 rows {100 * found['worst_window']:.1f} %")
+    return f"{100 * found['level']:g} % sets", ", ".join(parts)
 
 
 _NUMBERS = (

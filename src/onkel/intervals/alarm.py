@@ -26,6 +26,7 @@ Jumper, conformal Shiryaev-Roberts).
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import Any, ClassVar
 
@@ -36,6 +37,7 @@ from onkel.numerics.jit import jit_in_order, jit_inline_in_order
 from onkel.parameters import is_number, whole
 from onkel.state import Array, Fields, Number, Sizes, Stateful, Whole, require
 
+_log = logging.getLogger("onkel.alarm")
 #: the last rings that are kept
 MOST_KEPT = 64
 _JUMP, _STAKE = 0.01, 1.25
@@ -159,6 +161,11 @@ class Alarm(Stateful):
     evidence_ : float
         R now; at ``threshold`` it rings.
 
+    Notes
+    -----
+    Each ring is a line of the logger ``onkel.alarm``, at the level INFO. To be called, add a
+    handler to it, or look at what `learn` returns.
+
     Examples
     --------
     >>> import numpy as np
@@ -254,6 +261,8 @@ class Alarm(Stateful):
         at = np.flatnonzero(rings)
         if len(at):
             self.rung_ = np.concatenate([self.rung_, before + at + 1])[-MOST_KEPT:]
+            for row in (before + at + 1).tolist():
+                _log.info("alarm: scores have become larger; it rang after row %d", row)
         if n < len(given):
             raise DataError(f"score {given[n]!r} is not finite", row=n, value=float(given[n]))
         return at

@@ -179,8 +179,6 @@ class LearnJob:
                 source=self.options.source_name,
             )
         task, reason = choose_task(first.y, self.options.task)
-        if self.intervals is not None and task == "classification":
-            raise ValueError(f"--intervals is for regression; this is a classification: {reason}")
         model = StreamModel(
             make_estimator(self.algorithm, task, self.params, self.options.seed),
             scaling=self.options.scaling,
