@@ -78,7 +78,7 @@ def test_amid_a_search_a_model_is_saved_and_goes_on_to_the_same(again):
     for each in (model, other):
         each.partial_fit(X[AMID:], y[AMID:])
     np.testing.assert_array_equal(other.predict(X), model.predict(X))
-    whole = OnlineKernelRegressor(n_components=30, memory=False).fit(X, y)
+    whole = OnlineKernelRegressor(n_components=30, memory=False).partial_fit(X, y)
     np.testing.assert_allclose(whole.predict(X), model.predict(X), rtol=1e-9, atol=1e-9)
 
 

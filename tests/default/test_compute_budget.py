@@ -25,13 +25,13 @@ def done(monkeypatch):
     competing = competing_widths.widths_in_steps
     learn = ExplicitModel._learn_in_order
 
-    def counted_widths(X, Y, weight, start, steps):
+    def counted_widths(X, Y, weight, start, steps, groups):
         work.append(work_of_widths(len(X), min(steps, 8)))
-        return widths(X, Y, weight, start, steps)
+        return widths(X, Y, weight, start, steps, groups)
 
-    def counted_competing(X, Y, weight, start, steps, apart):
+    def counted_competing(X, Y, weight, start, steps, groups, apart):
         work.append(work_of_widths(len(X), steps))
-        return competing(X, Y, weight, start, steps, apart)
+        return competing(X, Y, weight, start, steps, groups, apart)
 
     def counted_search(starts, X, Y, weight, steps, rng, units):
         work.append(work_of_search(len(X), len(starts[0].S), steps))

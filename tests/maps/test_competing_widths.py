@@ -89,19 +89,21 @@ def test_rows_that_were_not_fitted_choose():
         return weight[250:] * ((Y[250:] - predicted) ** 2)[:, 0]
 
     together = prior_mean(12)
-    best = finished(best_widths(X, Y, weight, together, 250))
-    fresh = first_widths(*few, prior_mean(12), competing.STEPS, 10.0)
+    best = finished(best_widths(X, Y, weight, together, 250, np.arange(12)))
+    fresh = first_widths(*few, prior_mean(12), competing.STEPS, np.arange(12), 10.0)
     assert error(best).sum() <= min(error(together).sum(), error(fresh).sum())
     # what was found so far stays unless other widths are clearly better
     nearly = best - 0.03
     gains = error(nearly) - error(best)
     assert 0.0 < gains.sum() < 2.0 * gains.std() * np.sqrt(150)
-    np.testing.assert_array_equal(finished(best_widths(X, Y, weight, nearly, 250)), nearly)
+    np.testing.assert_array_equal(
+        finished(best_widths(X, Y, weight, nearly, 250, np.arange(12))), nearly
+    )
 
 
 def test_a_choice_takes_about_the_steps_foreseen():
     X, y = few_of_many(300, 6)
-    steps = list(best_widths(X, y[:, None], np.ones(300), prior_mean(6), 200))
+    steps = list(best_widths(X, y[:, None], np.ones(300), prior_mean(6), 200, np.arange(6)))
     assert 10 < len(steps) <= 1.5 * competing.steps_of_best()
 
 

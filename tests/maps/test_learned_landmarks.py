@@ -128,18 +128,18 @@ def first_objective(theta, X, Y, weight):
 def test_first_widths_minimise_the_errors_of_leaving_rows_out(outputs, monkeypatch):
     X, Y, weight = toy(30, outputs=outputs)
     theta = np.array([-0.5, -1.0, -1.4, -2.0, -1.5])
-    value, of_theta = objective(theta, X, Y, weight)
+    value, of_theta = objective(theta, X, Y, weight, np.arange(4))
     assert value == pytest.approx(first_objective(theta, X, Y, weight), rel=1e-6)
     for j in range(5):
         e = 1e-5 * np.eye(5)[j]
         rise = first_objective(theta + e, X, Y, weight) - first_objective(theta - e, X, Y, weight)
         assert of_theta[j] == pytest.approx(rise / 2e-5, rel=1e-4, abs=1e-5)
-    found = first_widths(X, Y, weight, prior_mean(4), 100)
-    best = minimize(objective, found, (X, Y, weight), "BFGS", jac=True).fun
-    assert objective(found, X, Y, weight)[0] < best + 0.02
+    found = first_widths(X, Y, weight, prior_mean(4), 100, np.arange(4))
+    best = minimize(objective, found, (X, Y, weight, np.arange(4)), "BFGS", jac=True).fun
+    assert objective(found, X, Y, weight, np.arange(4))[0] < best + 0.02
     monkeypatch.setattr(first_widths_module, "_LEAST_GAIN", 1e-9)
-    found = first_widths(X, Y, weight, prior_mean(4), 100)
-    assert np.abs(objective(found, X, Y, weight)[1]).max() < 1e-2
+    found = first_widths(X, Y, weight, prior_mean(4), 100, np.arange(4))
+    assert np.abs(objective(found, X, Y, weight, np.arange(4))[1]).max() < 1e-2
     assert found[2:4].max() < found[0] or outputs == 2
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from onkel.maps.landmarks.indicators import groups_of, in_groups
 from onkel.numerics.arrays import as_dense
 from onkel.state import Array, Fields, Flag, Stateful, require
 
@@ -60,14 +61,18 @@ class PairBins(Stateful):
     def of(cls, X: np.ndarray, Y: np.ndarray, most_cells: int) -> PairBins:
         """The columns of X (n, d) that say most about Y (n, K), in as many bins as cells allow.
 
-        Bins become coarser before a column is left out.
+        Numbers and target means come before the single values of a category. Bins become coarser
+        before a column is left out.
         """
         X = X.astype(np.float64)
         values = [np.unique(x) for x in X.T]
         distinct = np.array([len(v) for v in values])
         explained = _explained(X, Y, values)
         columns = np.flatnonzero(distinct > 1)
-        columns = np.sort(columns[np.argsort(-explained[columns], kind="stable")[:_MOST_COLUMNS]])
+        # a single value of a category says less than its columns of numbers and target means
+        of_value = in_groups(groups_of(X))[columns]
+        first = np.lexsort((-explained[columns], of_value))
+        columns = np.sort(columns[first[:_MOST_COLUMNS]])
         while len(columns) and _n_cells(np.minimum(distinct[columns], 2)) > most_cells:
             columns = np.delete(columns, np.argmin(explained[columns]))
         bins = _MOST_BINS

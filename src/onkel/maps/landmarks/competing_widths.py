@@ -27,6 +27,7 @@ import numpy as np
 from scipy.stats import norm
 
 from onkel.maps.landmarks.first_widths import (
+    of_columns,
     predicted_by,
     prior_mean,
     steps_of_widths,
@@ -52,7 +53,12 @@ _STANDARD_ERRORS = 2.0
 
 
 def best_widths(
-    X: np.ndarray, Y: np.ndarray, weight: np.ndarray, found: np.ndarray, n_fitted: int
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    found: np.ndarray,
+    n_fitted: int,
+    groups: np.ndarray,
 ) -> Generator[bool, None, np.ndarray]:
     """The (log w, log λ) that predict scaled rows X[n_fitted:] best, from those before them.
 
@@ -61,12 +67,14 @@ def best_widths(
     """
     fitted, judged = slice(0, n_fitted), slice(n_fitted, None)
     of = X[fitted], Y[fitted], weight[fitted]
-    d = X.shape[1]
-    starts = [(prior_mean(d), _TOGETHER), (_start(columns_that_tell(*of)), _APART)]
+    tells = np.bincount(groups, columns_that_tell(*of)) > 0
+    starts = [(prior_mean(len(tells)), _TOGETHER), (_start(tells), _APART)]
     yield True
     candidates = [found]
     for start, apart in starts:
-        candidates.append((yield from widths_in_steps(*of, start, STEPS, apart)))
+        candidates.append(
+            (yield from widths_in_steps(*of, of_columns(start, groups), STEPS, groups, apart))
+        )
     errors = []
     for theta in candidates:
         missed = Y[judged] - predicted_by(theta, *of, X[judged])
@@ -84,7 +92,7 @@ def steps_of_best() -> int:
 
 
 def _start(tells: np.ndarray) -> np.ndarray:
-    """Columns that tell something as if they were alone; the others narrower."""
+    """Groups of columns that tell something as if they were alone; the others narrower."""
     start, alone = prior_mean(len(tells)), prior_mean(max(int(tells.sum()), 1))
     if tells.any() and not tells.all():
         start[:-1] = np.where(tells, alone[0], start[:-1] - _NARROWER)

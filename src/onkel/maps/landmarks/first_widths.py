@@ -51,24 +51,33 @@ def first_widths(
     weight: np.ndarray,
     start: np.ndarray,
     steps: int,
+    groups: np.ndarray,
     apart: float = TOGETHER,
     pause: Callable[[], None] | None = None,
 ) -> np.ndarray:
     """The best (log w, log λ) for scaled rows X (n, d) and targets Y (n, C).
 
     Up to ``steps`` steps of L-BFGS-B from ``start``; the prior variance of a column's own part is
-    ``apart``/d. ``pause`` is called in each gradient.
+    ``apart``/d. The columns of a group (:mod:`onkel.maps.landmarks.indicators`) count as one, and
+    share their width. ``pause`` is called in each gradient.
     """
-    middle = prior_mean(X.shape[1])
+    sizes = np.bincount(groups)
+    middle = prior_mean(len(sizes))
+    of_groups = np.append(np.bincount(groups, start[:-1]) / sizes, start[-1])
     found = minimize(
-        lambda theta: objective(theta, X, Y, weight, apart, pause),
-        np.clip(start, middle - _RANGE, middle + _RANGE),
+        lambda theta: objective(theta, X, Y, weight, groups, apart, pause),
+        np.clip(of_groups, middle - _RANGE, middle + _RANGE),
         jac=True,
         method="L-BFGS-B",
         bounds=list(zip(middle - _RANGE, middle + _RANGE, strict=True)),
         options={"maxiter": steps, "ftol": _LEAST_GAIN},
     )
-    return np.asarray(found.x)
+    return of_columns(found.x, groups)
+
+
+def of_columns(theta: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """(log w, log λ) of the columns, from those of their groups."""
+    return np.append(theta[:-1][groups], theta[-1])
 
 
 def widths_in_steps(
@@ -77,10 +86,11 @@ def widths_in_steps(
     weight: np.ndarray,
     start: np.ndarray,
     steps: int,
+    groups: np.ndarray,
     apart: float = TOGETHER,
 ) -> Generator[bool, None, np.ndarray]:
     """As :func:`first_widths`, in about :func:`steps_of_widths` steps."""
-    return paused(lambda pause: first_widths(X, Y, weight, start, steps, apart, pause))
+    return paused(lambda pause: first_widths(X, Y, weight, start, steps, groups, apart, pause))
 
 
 def steps_of_widths(steps: int) -> int:
@@ -104,13 +114,14 @@ def objective(
     X: np.ndarray,
     Y: np.ndarray,
     weight: np.ndarray,
+    groups: np.ndarray,
     apart: float = TOGETHER,
     pause: Callable[[], None] | None = None,
 ) -> tuple[float, np.ndarray]:
-    """The objective at θ = (log w, log λ), and its gradient."""
+    """The objective at θ = (log w, log λ) of the groups of columns, and its gradient."""
     pause = pause or _go_on
     pause()
-    n, width, ridge = len(X), np.exp(theta[:-1]), math.exp(theta[-1])
+    n, width, ridge = len(X), np.exp(theta[:-1])[groups], math.exp(theta[-1])
     K = kernel_columns(X, X, width)
     G = _inverse(K, ridge / weight)
     pause()
@@ -130,7 +141,8 @@ def objective(
     chain(of_M, K)
     of_width = scale * through_distances(of_M, X, X, width)[1]
     prior, of_prior = _prior(theta, apart)
-    return value + prior, np.append(of_width, of_ridge) + of_prior
+    of_groups = np.bincount(groups, of_width)
+    return value + prior, np.append(of_groups, of_ridge) + of_prior
 
 
 def predicted_by(

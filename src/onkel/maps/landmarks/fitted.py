@@ -8,7 +8,8 @@ column x whose kurtosis is far above that of a normal one becomes
     asinh((x - m)/a),   m = median of x,   a = mean |x - m|,
 
 if this at least halves the kurtosis. The curve is linear near m and logarithmic far out, on both
-sides; it keeps the order of the rows, and leaves a column of two values as it is.
+sides; it keeps the order of the rows, and leaves a column of two values as it is. The values of a
+category have a common scale (:mod:`onkel.maps.landmarks.indicators`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from onkel.maps.landmarks.evidence import Landmarks, penalty_of
+from onkel.maps.landmarks.indicators import common_scales, groups_of
 from onkel.maps.landmarks.rational import KernelColumns
 from onkel.numerics.arrays import with_zero_columns
 from onkel.numerics.in_steps import finished
@@ -136,7 +138,9 @@ class Units(NamedTuple):
             yield True
         tails = TailCurves.joined([part[0] for part in parts])
         middle, spread = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
-        return cls(tails, middle, np.where(spread > 1e-12 * (1.0 + np.abs(middle)), spread, 1.0))
+        scale = np.where(spread > 1e-12 * (1.0 + np.abs(middle)), spread, 1.0)
+        yield True
+        return cls(tails, middle, common_scales(groups_of(X), spread, scale))
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Rows X (n, d) in these units, in float64."""
@@ -167,7 +171,7 @@ class Units(NamedTuple):
 
 def n_steps(n: int, d: int) -> int:
     """Steps in which the units of n rows of d columns are found."""
-    return (STEPS + 1) * len(_some_columns(n, d))
+    return (STEPS + 1) * len(_some_columns(n, d)) + 1
 
 
 def _some_columns(n: int, d: int) -> list[slice]:

@@ -14,11 +14,13 @@ from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_widths import (
     first_widths,
+    of_columns,
     prior_mean,
     steps_of_widths,
     widths_in_steps,
 )
 from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
+from onkel.maps.landmarks.indicators import groups_of
 from onkel.maps.landmarks.schedule import FEW_ROWS, FitSchedule
 from onkel.maps.landmarks.search import improve, steps_of_search
 from onkel.numerics.arrays import as_dense
@@ -182,16 +184,18 @@ class LearnedLandmarks(FitSchedule):
         weight: np.ndarray,
         due: int,
     ) -> Generator[bool, None, Landmarks]:
+        groups = groups_of(X)
         if self._learns_widths(due):
             few, start = slice(0, FEW_ROWS), np.append(at.log_width, at.log_ridge)
-            of = units(X[few]), V[few], weight[few], start, self._steps_for_widths(len(X), due)
+            steps = self._steps_for_widths(len(X), due)
+            of = units(X[few]), V[few], weight[few], start, steps, groups
             # in steps, where the fit is made ahead
             whole = self.rows_of_fit(due) == due
             found = first_widths(*of) if whole else (yield from widths_in_steps(*of))
             at = Landmarks(at.S, found[:-1], found[-1])
         if self.chooses(due):
             found = np.append(at.log_width, at.log_ridge)
-            found = yield from best_widths(units(X), V, weight, found, FEW_ROWS)
+            found = yield from best_widths(units(X), V, weight, found, FEW_ROWS, groups)
             at = Landmarks(at.S, found[:-1], found[-1])
         if self._searches(due):
             rng = np.random.default_rng([self.seed_, len(X)])
@@ -231,7 +235,8 @@ class LearnedLandmarks(FitSchedule):
         return None
 
     def _first_landmarks(self, units: Units, X: np.ndarray) -> Landmarks:
-        prior = prior_mean(X.shape[1])
+        groups = groups_of(X)
+        prior = of_columns(prior_mean(int(groups.max()) + 1), groups)
         return Landmarks(units(X[: self.n_components]), prior[:-1], prior[-1])
 
     def _found(self, units: Units, first: Landmarks) -> Landmarks:
