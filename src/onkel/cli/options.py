@@ -24,7 +24,7 @@ def _option(panel: str | None, help: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
-_plain, _model, _reading, _run, _output = (
+plain, of_model, of_reading, of_run, of_output = (
     partial(_option, panel) for panel in (None, MODEL, READING, RUN, OUTPUT)
 )
 
@@ -36,7 +36,7 @@ def _read(name: str, *names: str, but: str = "", **more: Any) -> Any:
         help += " As a,b. Repeatable."
     elif but:
         help = f"{help.removesuffix('.')}; {but}."
-    return _reading(help, *names, **more)
+    return of_reading(help, *names, **more)
 
 
 def names(incomplete: str) -> list[str]:
@@ -50,7 +50,7 @@ Sources = Annotated[list[str], typer.Argument(metavar="SOURCE", help=_LONG)]
 Model = Annotated[
     str, typer.Argument(metavar="MODEL", help="File that 'onkel learn --save' wrote.")
 ]
-Target = Annotated[str | None, _plain(in_short("target"), "--target", "-t", **_COLUMN)]
+Target = Annotated[str | None, plain(in_short("target"), "--target", "-t", **_COLUMN)]
 Format = Annotated[Formats | None, _read("format")]
 Exclude = Annotated[list[str] | None, _read("exclude", **_COLUMN)]
 Categorical = Annotated[list[str] | None, _read("categorical", **_COLUMN)]
@@ -74,28 +74,28 @@ Group = Annotated[
     str | None, _read("group", but="learners with a memory keep one for each", **_COLUMN)
 ]
 Time = Annotated[str | None, _read("time", but="for --delay", **_COLUMN)]
-Limit = Annotated[int | None, _reading("Use only this many first rows.", min=1, **_ROWS)]
+Limit = Annotated[int | None, of_reading("Use only this many first rows.", min=1, **_ROWS)]
 Memory = Annotated[
-    int, _reading("MB for the rows; a larger source is not held in memory.", min=1, metavar="MB")
+    int, of_reading("MB for the rows; a larger source is not held in memory.", min=1, metavar="MB")
 ]
 Jobs = Annotated[
     int | None,
-    _run(
+    of_run(
         "Processes of one thread each; by default one per core if there is enough work.",
         min=1,
         metavar="N",
     ),
 ]
 Task = Annotated[
-    Literal["auto", "classification", "regression"], _model("'auto' decides by the first block.")
+    Literal["auto", "classification", "regression"], of_model("'auto' decides by the first block.")
 ]
 Algorithm = Annotated[
     str | None,
-    _model("See 'onkel algorithms'.", "--algorithm", "-a", metavar="NAME", autocompletion=names),
+    of_model("See 'onkel algorithms'.", "--algorithm", "-a", metavar="NAME", autocompletion=names),
 ]
 Features = Annotated[
     int | None,
-    _model(
+    of_model(
         "Features that a map makes (its n_components): more are slower and more accurate.",
         min=1,
         **_N,
@@ -103,7 +103,7 @@ Features = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    _model(
+    of_model(
         "Parameter of the algorithm, such as gamma=1/128. Repeatable.",
         "--set",
         metavar="NAME=VALUE",
@@ -111,7 +111,7 @@ Settings = Annotated[
 ]
 SettingsOfSome = Annotated[
     list[str] | None,
-    _model(
+    of_model(
         "Parameter of all learners that have it, or of one: fogd.gamma=0.1. Repeatable.",
         "--set",
         metavar="NAME=VALUE",
@@ -119,65 +119,69 @@ SettingsOfSome = Annotated[
 ]
 Scaling = Annotated[
     Literal["auto", "standard", "minmax", "none"],
-    _model(
+    of_model(
         "Scaling of the features; auto: standard with heavy tails drawn in, or none if "
         "the learner scales by itself."
     ),
 ]
-Seed = Annotated[int, _model("Seed of the model and the shuffle.", min=0, **_N)]
-FirstSeed = Annotated[int, _model("Seed of the first run; run r uses seed + r.", min=0, **_N)]
-Runs = Annotated[int, _run("Runs of each learner, each in another order of the rows.", min=1, **_N)]
-Checkpoint = Annotated[Path | None, _run("File the run can be resumed from.", **_FILE)]
-CheckpointEvery = Annotated[int, _run("Rows between checkpoints.", min=1, **_ROWS)]
+Seed = Annotated[int, of_model("Seed of the model and the shuffle.", min=0, **_N)]
+FirstSeed = Annotated[int, of_model("Seed of the first run; run r uses seed + r.", min=0, **_N)]
+Runs = Annotated[
+    int, of_run("Runs of each learner, each in another order of the rows.", min=1, **_N)
+]
+Checkpoint = Annotated[Path | None, of_run("File the run can be resumed from.", **_FILE)]
+CheckpointEvery = Annotated[int, of_run("Rows between checkpoints.", min=1, **_ROWS)]
 Delay = Annotated[
     str,
-    _run(
+    of_run(
         "Learn a row's label only after this many more rows have been predicted or, with "
         "--time, this much later: 90s, 15min, 1h, 2d, 1w.",
         metavar="ROWS|TIME",
     ),
 ]
 Workers = Annotated[
-    int | None, _run("Learn partitions in parallel, in N processes; needs Dask.", min=1, **_N)
+    int | None, of_run("Learn partitions in parallel, in N processes; needs Dask.", min=1, **_N)
 ]
 Scheduler = Annotated[
-    str | None, _run("The same on a running Dask cluster: tcp://HOST:PORT.", metavar="ADDRESS")
+    str | None, of_run("The same on a running Dask cluster: tcp://HOST:PORT.", metavar="ADDRESS")
 ]
 SkipBad = Annotated[
     bool,
-    _run(
+    of_run(
         "With --workers: leave out partitions that cannot be read, and name them.",
         "--skip-bad-partitions",
     ),
 ]
-Resume = Annotated[bool, _run("Continue from --checkpoint.", "--resume")]
-Base = Annotated[Path | None, _run("Saved model to continue with this source.", "--from", **_FILE)]
-Overwrite = Annotated[bool, _run("Start over even if --checkpoint exists.", "--overwrite")]
-Save = Annotated[Path | None, _output("Model file.", "--save", "-o", **_FILE)]
-Out = Annotated[
-    str, _output(".parquet, .csv or .jsonl file; '-': CSV on stdout.", "--out", "-o", **_FILE)
+Resume = Annotated[bool, of_run("Continue from --checkpoint.", "--resume")]
+Base = Annotated[
+    Path | None, of_run("Saved model to continue with this source.", "--from", **_FILE)
 ]
-Report = Annotated[Path | None, _output("HTML report.", **_FILE)]
-Json = Annotated[bool, _output("One JSON object on stdout.", "--json")]
+Overwrite = Annotated[bool, of_run("Start over even if --checkpoint exists.", "--overwrite")]
+Save = Annotated[Path | None, of_output("Model file.", "--save", "-o", **_FILE)]
+Out = Annotated[
+    str, of_output(".parquet, .csv or .jsonl file; '-': CSV on stdout.", "--out", "-o", **_FILE)
+]
+Report = Annotated[Path | None, of_output("HTML report.", **_FILE)]
+Json = Annotated[bool, of_output("One JSON object on stdout.", "--json")]
 Verbose = Annotated[
-    bool, _output("Progress table even if stderr is not a terminal.", "--verbose", "-v")
+    bool, of_output("Progress table even if stderr is not a terminal.", "--verbose", "-v")
 ]
 Proba = Annotated[
-    bool, _output("Also write class probabilities (okl, krls, logistic losses).", "--proba")
+    bool, of_output("Also write class probabilities (okl, krls, logistic losses).", "--proba")
 ]
 Keep = Annotated[
-    str | None, _output("Columns of the source to write as well: id,name.", metavar="COLUMNS")
+    str | None, of_output("Columns of the source to write as well: id,name.", metavar="COLUMNS")
 ]
 Intervals = Annotated[
     float | None,
-    _output(
+    of_output(
         "Also write bounds around this share of the targets, say 90 (%) or 0.9 (regression).",
         metavar="SHARE",
     ),
 ]
 IntervalsOfRun = Annotated[
     float | None,
-    _output(
+    of_output(
         "Put bounds around each prediction that cover this share of the targets, say 90 "
         "(%) or 0.9, and measure them; of classes, sets of labels.",
         "--intervals",
@@ -186,7 +190,7 @@ IntervalsOfRun = Annotated[
 ]
 Next = Annotated[
     bool,
-    _plain(
+    plain(
         "The rows come right after those that were learned: the default also predicts "
         "from the last labels.",
         "--next",
@@ -194,12 +198,12 @@ Next = Annotated[
 ]
 Learn = Annotated[
     bool,
-    _plain("As --next, and each row that has a label is learned after its prediction.", "--learn"),
+    plain("As --next, and each row that has a label is learned after its prediction.", "--learn"),
 ]
 SaveLearned = Annotated[
     Path | None,
-    _output("With --learn: file for the model that has learned the rows.", "--save", **_FILE),
+    of_output("With --learn: file for the model that has learned the rows.", "--save", **_FILE),
 ]
-ReportOfScore = Annotated[Path | None, _output("HTML report of the score.", "--report", **_FILE)]
-JsonOfScore = Annotated[bool, _output("The score as one JSON object on stdout.", "--json")]
-Scores = Annotated[bool, _output("Also write scores.", "--scores")]
+ReportOfScore = Annotated[Path | None, of_output("HTML report of the score.", "--report", **_FILE)]
+JsonOfScore = Annotated[bool, of_output("The score as one JSON object on stdout.", "--json")]
+Scores = Annotated[bool, of_output("Also write scores.", "--scores")]

@@ -12,16 +12,17 @@ import typer
 from onkel.cli import options
 from onkel.cli.arguments import Learning, as_words, command
 from onkel.cli.console import note, print_json, stderr, stdout
-from onkel.cli.options import MODEL
+from onkel.cli.options import of_model
 
 Share = Annotated[
     float, typer.Option(min=0.0, max=0.5, metavar="SHARE", help="Share of the rows to search on.")
 ]
 Grids = Annotated[
     list[str] | None,
-    typer.Option("--grid", metavar="NAME=V,V,...", rich_help_panel=MODEL,
-                 help="Values to try in place of the papers'. Repeatable."),
-]  # fmt: skip
+    of_model(
+        "Values to try in place of the papers'. Repeatable.", "--grid", metavar="NAME=V,V,..."
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)

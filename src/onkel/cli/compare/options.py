@@ -6,42 +6,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from onkel.cli import options
 from onkel.cli.arguments import Learning
-from onkel.cli.options import MODEL, OUTPUT, RUN
+from onkel.cli.options import of_model, of_output, of_run
 
 Learners = Annotated[
     list[str] | None,
-    typer.Option(
-        "--algorithms", "-a", metavar="NAMES", rich_help_panel=MODEL,
-        help="Names, separated by commas, each with optional settings: "
+    of_model(
+        "Names, separated by commas, each with optional settings: "
         "okl,fogd,fogd:n_components=100. Repeatable.",
+        "--algorithms",
+        "-a",
+        metavar="NAMES",
     ),
-]  # fmt: skip
+]
 Rivals = Annotated[
     list[str] | None,
-    typer.Option(
-        "--rival", metavar="MODULE:CLASS", rich_help_panel=MODEL,
-        help="A learner of another library that has partial_fit, or one of River's: "
+    of_model(
+        "A learner of another library that has partial_fit, or one of River's: "
         "sklearn.linear_model:SGDClassifier:alpha=0.001. Repeatable.",
+        "--rival",
+        metavar="MODULE:CLASS",
     ),
-]  # fmt: skip
+]
 Order = Annotated[
     Literal["shuffled", "stream"],
-    typer.Option(
-        help="Order of the rows; with 'stream', runs differ only in seeds.", rich_help_panel=RUN
-    ),
+    of_run("Order of the rows; with 'stream', runs differ only in seeds."),
 ]
 TableForm = Annotated[
     Literal["text", "markdown", "csv", "latex"],
-    typer.Option("--table", help="Form of the table on stdout.", rich_help_panel=OUTPUT),
+    of_output("Form of the table on stdout.", "--table"),
 ]
-Figure = Annotated[
-    Path | None,
-    typer.Option(help="Learning curves: PNG, SVG or PDF.", metavar="FILE", rich_help_panel=OUTPUT),
-]
+Figure = Annotated[Path | None, of_output("Learning curves: PNG, SVG or PDF.", metavar="FILE")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from onkel.cli import options
-
-
-def _option(name: str, help: str, **more: Any) -> Any:
-    return typer.Option(name, help=help, rich_help_panel=options.RUN, **more)
+from onkel.cli.options import of_model, of_run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,17 +22,17 @@ class LiveOptions:
     source: Annotated[
         str, typer.Argument(metavar="SOURCE", help="File or named pipe; '-' for stdin.")
     ] = "-"
-    id: Annotated[str, _option("--id", "Key with the id of a row.", metavar="COLUMN")] = "id"
+    id: Annotated[str, of_run("Key with the id of a row.", "--id", metavar="COLUMN")] = "id"
     target: options.Target = None
     group: options.Group = None
-    format: Annotated[
-        Literal["jsonl", "csv"], _option("--format", "Of lines and answers.")
-    ] = "jsonl"  # fmt: skip
-    sep: Annotated[str, _option("--sep", "Separator of CSV.", metavar="MARK")] = ","
+    format: Annotated[Literal["jsonl", "csv"], of_run("Of lines and answers.", "--format")] = (
+        "jsonl"
+    )
+    sep: Annotated[str, of_run("Separator of CSV.", "--sep", metavar="MARK")] = ","
     algorithm: options.Algorithm = None
     task: Annotated[
         Literal["classification", "regression"] | None,
-        typer.Option("--task", help="Needed for a new model.", rich_help_panel=options.MODEL),
+        of_model("Needed for a new model.", "--task"),
     ] = None
     features: options.Features = None
     settings: options.Settings = None
@@ -44,24 +41,21 @@ class LiveOptions:
     missing: options.Missing = "auto"
     exclude: options.Exclude = None
     proba: Annotated[
-        bool, _option("--proba/--no-proba", "Whether answers have the classes' probabilities.")
+        bool, of_run("Whether answers have the classes' probabilities.", "--proba/--no-proba")
     ] = True
     level: Annotated[
-        float,
-        _option("--level", "Share of labels inside the answers' intervals, say 0.9; 0: none."),
+        float, of_run("Share of labels inside the answers' intervals, say 0.9; 0: none.", "--level")
     ] = 0.0
     waiting: Annotated[
-        int, _option("--waiting", "Rows that may wait for labels.", min=1, metavar="ROWS")
+        int, of_run("Rows that may wait for labels.", "--waiting", min=1, metavar="ROWS")
     ] = 100_000
     save_every: Annotated[
-        int, _option("--save-every", "Save after so many events.", min=1, metavar="N")
+        int, of_run("Save after so many events.", "--save-every", min=1, metavar="N")
     ] = 100_000
     save_seconds: Annotated[
-        float, _option("--save-seconds", "Save after so many seconds.", min=0.1, metavar="S")
+        float, of_run("Save after so many seconds.", "--save-seconds", min=0.1, metavar="S")
     ] = 60.0
     metrics_every: Annotated[
-        float, _option("--metrics-every", "Metrics on stderr; 0: none.", min=0, metavar="S")
+        float, of_run("Metrics on stderr; 0: none.", "--metrics-every", min=0, metavar="S")
     ] = 60.0
-    as_json: Annotated[
-        bool, _option("--json", "Metrics as JSON lines.")
-    ] = False  # fmt: skip
+    as_json: Annotated[bool, of_run("Metrics as JSON lines.", "--json")] = False
