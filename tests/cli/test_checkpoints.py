@@ -200,6 +200,7 @@ def test_rows_learned_before_an_error_in_mid_block_are_in_the_curve(tmp_path):
     assert info["run"]["totals"]["n_rows"] == 4500
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_sigterm_saves_as_ctrl_c_does(tmp_path, lines):
     saved = tmp_path / "m.onkel"

@@ -136,6 +136,7 @@ def test_a_month_that_tells_everything_is_learned(tmp_path):
     assert json.loads(result.stdout)["value"] < 1.0
 
 
+@pytest.mark.slow
 def test_values_that_come_late_are_learned_with_a_delay_too(tmp_path):
     rng = np.random.default_rng(0)
     k = rng.integers(0, 4, 1500)

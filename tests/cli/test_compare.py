@@ -152,6 +152,7 @@ def test_algorithms_lists_them_all():
     assert found["default"] in ALGORITHMS
 
 
+@pytest.mark.slow
 def test_demo_writes_models_reports_and_curves(tmp_path):
     out = tmp_path / "demo"
     result = run("demo", "--rows", 8192, "--passes", 1, "--out", out)
@@ -218,6 +219,7 @@ def test_rivals_of_other_libraries_see_the_same_rows(rows):
     assert found["runs"][1]["metric"] == "rmse"
 
 
+@pytest.mark.slow
 def test_rivals_learn_text_whose_values_come_one_by_one(tmp_path):
     rng = np.random.default_rng(0)
     months = rng.integers(12, size=600)

@@ -169,6 +169,7 @@ def test_a_model_that_nobody_saved_is_said_to_be_lost(days):
     assert "no model was saved" not in saved.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
 def test_a_pipe_that_pauses_is_learned_as_its_rows_arrive():
     process = subprocess.Popen(
@@ -190,6 +191,7 @@ def test_a_pipe_that_pauses_is_learned_as_its_rows_arrive():
     assert process.wait(timeout=60) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
 def test_a_slow_pipe_says_what_is_waited_for():
     process = subprocess.Popen(

@@ -66,6 +66,7 @@ def test_a_delay_is_run_and_told(walk):
 BY_TIME = ["--delay", "5h", "--time", "when", "--group", "site", "--exclude", "when,site"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [["--delay", "20"], BY_TIME], ids=["rows", "time"])
 def test_a_run_with_a_delay_that_was_cut_off_goes_on(walk, sites, tmp_path, more):
     source = sites if "--time" in more else walk

@@ -45,6 +45,7 @@ def learned(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["okl", "krls", "pa"])
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_they_hold_the_share_of_targets_that_was_asked_for(name, level, learned, tmp_path):

@@ -115,6 +115,7 @@ def test_settings_reach_the_estimator(rows, tmp_path):
     assert model.n_rows == 100
 
 
+@pytest.mark.slow
 def test_same_seed_same_model(rows, tmp_path):
     few = tmp_path / "few.csv"
     few.write_text("".join(rows.read_text().splitlines(keepends=True)[:1101]))

@@ -178,6 +178,7 @@ def test_columns_are_carried_to_the_output_and_the_target_is_scored(folder, tmp_
     assert "never had them: id" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
 def test_predictions_appear_as_rows_arrive(folder):
     process = subprocess.Popen(
@@ -348,6 +349,7 @@ def _split(path, n, folder):
     return folder / "first.csv", folder / "rest.csv"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--proba",)])
 def test_learning_after_the_prediction_is_learning_the_whole_file(tmp_path, options):
     """Rows without a label are predicted, not learned, as `onkel learn` leaves them out."""

@@ -29,6 +29,7 @@ def run(*arguments):
     return CliRunner().invoke(app, ["learn", *map(str, arguments), "--target", "what"])
 
 
+@pytest.mark.slow
 def test_workers(files):
     pytest.importorskip("distributed")
     out = files / "model.onkel"

@@ -187,6 +187,7 @@ def test_a_damaged_encoder_is_refused():
             Encoder.from_state(bad)
 
 
+@pytest.mark.slow
 def test_the_default_goes_on_as_it_is_when_values_come_late():
     rng = np.random.default_rng(0)
     n = 3000

@@ -354,6 +354,7 @@ def test_without_river_the_error_says_what_to_install():
     assert "pip install onkel[river]" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["values", "classes"])
 def test_each_group_has_a_memory_of_its_own(kind):
     rng = np.random.default_rng(0)

@@ -105,6 +105,7 @@ def mistakes(kind, forgetting):
     return prequential(model, drift_stream(kind, 20_000, period=5000)).value
 
 
+@pytest.mark.slow
 def test_forgetting_follows_what_changes_and_costs_little_where_nothing_does():
     for kind in ("abrupt", "gradual", "recurring"):
         assert mistakes(kind, 0.999) < mistakes(kind, 1.0) - 5

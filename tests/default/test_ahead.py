@@ -60,6 +60,7 @@ def test_every_row_does_a_little_of_the_search(monkeypatch):
     assert np.abs(model.map_.landmarks_ - before).max() > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     "again",
@@ -82,6 +83,7 @@ def test_amid_a_search_a_model_is_saved_and_goes_on_to_the_same(again):
     np.testing.assert_allclose(whole.predict(X), model.predict(X), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_columns_and_classes_may_come_in_amid_a_search():
     X, y = rows()

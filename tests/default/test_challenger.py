@@ -70,6 +70,7 @@ def in_one_go(speed):
     return np.concatenate(predicted), models
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("block", "speed"), [
     (1, "fast"), (50, "fast"), (777, "fast"), (6000, "fast"), (50, "balanced"), (777, "balanced"),
 ])  # fmt: skip

@@ -48,6 +48,7 @@ def done(monkeypatch):
     return work
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("speed", ["fast", "balanced"])
 def test_a_stream_that_flips_costs_at_most_twice_its_learning(speed, done):

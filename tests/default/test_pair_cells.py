@@ -263,6 +263,7 @@ def test_targets_come_in_any_units(unit):
     assert model.model_.stages[0].scores(X).any()
 
 
+@pytest.mark.slow
 def test_rows_kept_for_the_choice_are_few_where_they_are_wide():
     X = csr_array((np.ones(600), (np.arange(600), np.arange(600) % 97)), shape=(600, 20_000))
     label = np.arange(600) % 2

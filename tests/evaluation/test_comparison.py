@@ -21,6 +21,7 @@ X = RNG.normal(size=(800, 2))
 Y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
 
 
+@pytest.mark.slow
 def test_learners_of_all_kinds():
     found = compare(
         {

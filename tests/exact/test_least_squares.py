@@ -170,6 +170,7 @@ def test_variance_is_calibrated():
     assert error.std() == pytest.approx(1.0, abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("anchor", [1, 100, 10_000])
 def test_anchors_leave_the_solution(anchor, monkeypatch):
     X, y, weight = rows(2000)

@@ -239,6 +239,7 @@ def test_without_a_step_it_is_least_squares_over_features_that_stay():
     np.testing.assert_allclose(P, exact.learn(Z, y[:, None], weight), rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("law", LAWS)
 def test_it_beats_a_spectrum_that_stays_and_first_order_steps(law):
@@ -258,6 +259,7 @@ def test_it_beats_a_spectrum_that_stays_and_first_order_steps(law):
     assert error["learned"] < 0.9 * error["steps"]
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("law", LAWS)
 def test_newton_learns_more_than_over_a_spectrum_that_stays(law):

@@ -18,6 +18,7 @@ assert np.allclose(found, own.decision_function(X))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_the_page_runs(tmp_path):
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)

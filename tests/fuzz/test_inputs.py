@@ -18,6 +18,7 @@ import traceback
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 FORMATS = ("csv", "tsv", "jsonl", "svm", "parquet", "arrow", "arrows")
 TOKENS = [
@@ -187,6 +188,7 @@ def main(first, seconds):
     return failed
 
 
+@pytest.mark.slow
 def test_damaged_files():
     """Runs in its own process, so that a crash is reported with its case."""
     seconds = float(os.environ.get("ONKEL_FUZZ_SECONDS", "6"))

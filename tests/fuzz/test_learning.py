@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pytest
 from tests.fuzz.conftest import SECONDS
 from tests.fuzz.test_inputs import FORMATS, encode, make, mutate
 from typer.testing import CliRunner
@@ -82,6 +83,7 @@ def main(first, count):
     return failed
 
 
+@pytest.mark.slow
 def test_damaged_files_are_refused_or_learned_as_far_as_they_are_good(tmp_path):
     for case in range(max(14, int(8 * SECONDS))):
         check(case, tmp_path)

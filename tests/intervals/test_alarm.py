@@ -26,6 +26,7 @@ def test_false_alarms_where_nothing_changes(kind):
     assert rings > n / 8000.0
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("kind", ["ties", "exponential"])
 def test_100_streams_of_100_000_rows(kind):

@@ -51,6 +51,7 @@ def test_short_runs_have_no_window():
     assert score.summary()["worst_window"] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("compiled", "naive"),
     [

@@ -54,6 +54,7 @@ def uncut(learner, X, y):
     return whole, whole.predict_then_learn(X, y)
 
 
+@pytest.mark.slow
 @few_examples
 @given(sizes=cuts)
 def test_any_cut_into_blocks_is_the_same_learning(learner, uncut, X, y, sizes):

@@ -185,6 +185,7 @@ def test_a_long_block_ends_soon_after_the_signal(alarm):
     assert model.n_rows_ > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "part"),
     [

@@ -85,6 +85,7 @@ def test_forgetting_merges_rows_that_follow():
     np.testing.assert_allclose(many.predict(X), one.predict(X), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [OnlineKernelRegressor, OnlineKernelClassifier])
 def test_default_is_near_one_pass(kind):
     X, y = rows(6000)

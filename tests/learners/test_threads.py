@@ -21,6 +21,7 @@ def seeded(name):
     return model.set_params(random_state=0) if "random_state" in model.get_params() else model
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["okl", "fogd", "nolana", "forgetron", "bsgd-m", "krls"])
 def test_a_class_comes_while_another_thread_predicts(name):
@@ -166,6 +167,7 @@ sys.exit(abs(status[0]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_a_fork_while_another_thread_learns():
     done = subprocess.run(

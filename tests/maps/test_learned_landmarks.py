@@ -240,6 +240,7 @@ def test_search_never_returns_worse_than_it_started_from(own):
     assert error(found) < min(map(error, starts))
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_useless_columns_fade_and_few_landmarks_suffice():
     rng = np.random.default_rng(0)
@@ -257,6 +258,7 @@ def test_useless_columns_fade_and_few_landmarks_suffice():
     assert error(model) < 0.3 * error(still)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("own", [False, True])
 def test_weights_are_ridge_regression_with_the_penalty_of_the_widths(own):
@@ -272,6 +274,7 @@ def test_weights_are_ridge_regression_with_the_penalty_of_the_widths(own):
     np.testing.assert_allclose(model.coef_[0], expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("block", [1, 100, 1300])
 def test_blocks_do_not_matter_across_a_search(block):
@@ -321,6 +324,7 @@ def test_warmup_is_bounded_in_memory():
     assert narrow.warmup_rows() == 131_072
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_threads_do_not_matter():
     from threadpoolctl import threadpool_limits

@@ -97,6 +97,7 @@ def test_a_new_column_stays_as_it_is(X):
     np.testing.assert_array_equal(wider(more)[:, 5:], X[:, :2])
 
 
+@pytest.mark.slow
 def test_the_default_tells_amounts_apart(monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.lognormal(0.0, 1.5, (900, 5))

@@ -46,6 +46,7 @@ def test_predict_does_not_depend_on_memory(kind):
     np.testing.assert_allclose(alone, _scores(with_memory, X[:20]), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @kinds
 def test_memory_helps_where_there_is_a_yesterday(kind):
     def loss(model, X, y):
@@ -103,6 +104,7 @@ def test_far_ahead_is_the_timeless_prediction(kind):
     assert np.abs(joint[0] - timeless[0]).max() > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["two", "three"])
 def test_probabilities_of_the_next_rows(kind):
     X, y = _rows(kind)
@@ -143,6 +145,7 @@ def test_class_weights_have_no_memory():
     assert _model("two", class_weight="balanced").fit(X, y).memory_ is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [1e-100, 1e-310, 1e-30, -1e-200])
 def test_a_tiny_first_target_does_no_harm(first):
     X, y = _rows("values")
@@ -158,6 +161,7 @@ def test_a_tiny_first_target_does_no_harm(first):
         assert model.memory_.second is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [1e-130, 1e-8])
 def test_memory_helps_after_targets_have_grown(by):
     X, y = _rows("values")

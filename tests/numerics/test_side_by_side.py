@@ -91,6 +91,7 @@ def test_what_no_thread_has_time_for_is_done_by_the_caller(two_cores):
         assert all(future.result() for future in waiting)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("classes", [True, False])
 def test_a_search_and_least_squares_by_two_threads_are_the_same(classes, two_cores, monkeypatch):

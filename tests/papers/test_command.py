@@ -131,6 +131,7 @@ def test_some_learners_of_a_table(reproduce):
     assert [row[2] for row in rows] == ["nogd", "pa"]
 
 
+@pytest.mark.slow
 def test_the_default_beside_a_table(reproduce):
     shown = reproduce("default", "lsokl.table9", "--data", "housing", "--runs", 1, "--markdown")
     assert re.findall(r"^## (\S+):", shown.stdout, re.M) == ["lsokl.table9", "default"]
@@ -148,6 +149,7 @@ def test_the_small_sets_come_with_the_code(dataset, data_folder):
         assert shipped[name].to_pylist() == whole[name].to_pylist(), name
 
 
+@pytest.mark.slow
 def test_the_first_table_on_a_fresh_clone(tmp_path):
     """No data folder, no network, another place to keep runs."""
     left = {k: v for k, v in os.environ.items() if not k.startswith(("ONKEL", "XDG"))}

@@ -73,6 +73,7 @@ def test_goals_are_on_data_sets_that_there_are():
 # ---- one setting ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_call_for_all_data_sets(toys, monkeypatch):
     """The learner gets only the task and the run's number, whatever the data set."""
     made, models = [], []
@@ -122,6 +123,7 @@ def test_it_is_what_the_command_line_learns(toys, tmp_path):
 # ---- values --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_metrics(toys):
     """Mistakes in percent, squared errors of a target in [0, 1], errors in the target's units."""
     finish = {

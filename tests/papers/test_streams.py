@@ -35,6 +35,7 @@ def _reproduce(folder, *options):
     return CliRunner().invoke(app, ["streams", *map(str, [folder, *options]), *kept])
 
 
+@pytest.mark.slow
 def test_all_learners_on_all_streams(folder, monkeypatch):
     result = _reproduce(folder, "--runs", 2, "--report", folder / "out", "--markdown")
     assert result.exit_code == 0, result.stderr

@@ -29,6 +29,7 @@ def coverage(model, X, y, start, step=1, level=0.9):
     return np.mean(inside)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.8, 0.9])
 def test_the_next_rows_are_inside(level):
     X, y = rows(2400)

@@ -38,6 +38,7 @@ def learned(block_rows, estimator=None, n=N, scaling="standard"):
     return model, np.concatenate([model.learn(block) for block in stream])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scaling", ["auto", "standard", "minmax"])
 @pytest.mark.parametrize("block_rows", [1, 37, 4096])
 def test_the_cut_into_blocks_means_nothing(block_rows, scaling):

@@ -70,6 +70,7 @@ def alike(a, b):
     return a == b
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("name", ["pa", "krls"])
 def test_rows_one_at_a_time_are_those_of_tables(name, task):
@@ -145,6 +146,7 @@ def models():
     return model, by_table(copy.deepcopy(model)), rows[-1]
 
 
+@pytest.mark.slow
 @settings(max_examples=1500, deadline=None)
 @given(data=st.data())
 def test_any_values_are_read_as_in_a_table_or_left_to_it(models, data):

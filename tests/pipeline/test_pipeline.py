@@ -81,6 +81,7 @@ def test_a_learner_that_scales_by_itself_is_given_the_rows_as_they_are(learner):
     assert StreamModel(FOGDRegressor()).scaling == "auto"
 
 
+@pytest.mark.slow
 def test_the_default_takes_any_units():
     X, y = _data("regression")
     X = X.astype(np.float64)

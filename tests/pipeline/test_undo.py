@@ -56,6 +56,7 @@ def _model(task):
     return StreamModel(learner(n_components=10, gamma=0.3, random_state=0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_after_an_interrupt_the_model_is_that_of_its_rows(task):
     rows, y = _rows()

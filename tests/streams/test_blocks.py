@@ -40,6 +40,7 @@ def read(stream):
     return X, np.concatenate([b.y for b in blocks]), [b.n_rows for b in blocks]
 
 
+@pytest.mark.slow
 @given(
     block_rows=st.integers(1, 160),
     batch=st.integers(1, 160),

@@ -138,6 +138,7 @@ def test_a_header_of_any_length(tmp_path, columns):
     assert (block.X.tolist(), block.y.tolist()) == ([[1, 1]] * 2, [0, 1])
 
 
+@pytest.mark.slow
 def test_time_is_linear_in_the_columns(tmp_path):
     times = {}
     for columns in (1500, 15_000):
@@ -226,6 +227,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_damaged_arrow_files_do_not_crash(tmp_path):
     """Damage each byte of offsets and category numbers, and bytes of the metadata."""
     text = pa.array([f"word {k}" for k in range(8)])

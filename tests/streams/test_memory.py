@@ -47,6 +47,7 @@ def files(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "target", "rows"),
     [("parquet", "y", ROWS), ("csv", "y", ROWS), ("svm", "", ROWS // 8)],
