@@ -66,6 +66,7 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    from onkel.cli.tables import waiting_text
     from onkel.evaluation.formatting import bytes_text, listed
     from onkel.evaluation.run_summary import score_lines
     from onkel.metrics import METRICS
@@ -94,6 +95,8 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
             rows = ", ".join(f"{row:,}" for row in found[name][-8:])
             lines.append((name, f"after row {rows}"))
     lines.append(("model size", bytes_text(found["model_bytes"])))
+    if found["waiting_rows"]:
+        lines.append(("waiting rows", waiting_text(found["waiting_rows"])))
     lines.append(("parameters", ", ".join(f"{k}={v}" for k, v in found["parameters"].items())))
     if found["left_out"]:
         lines.append(("left out", listed(found["left_out"])))

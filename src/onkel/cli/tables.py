@@ -39,8 +39,18 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
     )
     rows.append(("in all", _in_all(result)))
     rows.append(("model size", bytes_text(final.model_bytes)))
+    if extra.get("waiting_rows"):
+        rows.append(("waiting rows", waiting_text(extra["waiting_rows"])))
     rows += [(name, str(path)) for name, path in extra.items() if isinstance(path, Path)]
     stdout().print(facts_table(rows, result.part))
+
+
+def waiting_text(waiting: dict[str, int]) -> str:
+    """What `waiting_rows` found, in words."""
+    return (
+        f"{waiting['rows']:,} are kept for fits up to row {waiting['until']:,}: "
+        f"{bytes_text(waiting['bytes'])} of the model, which it then no longer holds"
+    )
 
 
 def told(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -2,7 +2,8 @@
 
 The file is a valid safetensors file. Its tensors are the arrays of the model's state, named by
 their path in it (``estimator/state/coef``); its metadata hold one JSON document under ``onkel``:
-the class, the scalars of the state, the versions and a SHA-256 over all of it. Nothing in a file is
+the class, the scalars of the state, the versions and a SHA-256 over all of it. Large arrays may be
+packed (:mod:`onkel.persistence.packing`). Nothing in a file is
 ever executed; classes come only from onkel's own public modules or from `register`.
 """
 
@@ -20,6 +21,7 @@ from onkel._version import __version__
 from onkel.errors import MissingModelFileError, ModelFileError
 from onkel.persistence.atomic import write_whole
 from onkel.persistence.contents import class_name, flatten, resolve, unflatten
+from onkel.persistence.packing import packed, unpacked
 
 FORMAT_VERSION = 3
 """Raised when a state changes so that one version of onkel cannot read what another writes."""
@@ -91,13 +93,14 @@ def to_bytes(model: Any, *, info: dict[str, Any] | None = None) -> bytes:
     name = class_name(model)
     scalars, arrays = flatten(model.get_state())
     notes, more = flatten({"info": info or {}})
-    arrays |= more
+    arrays, notes_on_packed = packed(arrays | more)
     document = {
         "format": FORMAT_VERSION,
         "version": __version__,
         "class": name,
         "state": scalars,
         "info": notes["info"],
+        "packed": notes_on_packed,
     }
     text = json.dumps(document, sort_keys=True)
     document["sha256"] = _digest(text, arrays)
@@ -333,4 +336,7 @@ def _parsed(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
         )
     if found != _digest(json.dumps(document, sort_keys=True), arrays):
         raise ModelFileError(f"{name}: altered or damaged: its content does not match its SHA-256")
-    return document, arrays
+    try:
+        return document, unpacked(arrays, document.pop("packed", {}))
+    except Exception as error:
+        raise ModelFileError(f"{name}: its packed arrays cannot be read ({error})") from None

@@ -10,7 +10,9 @@ import numpy as np
 from onkel.columns.column import CODE, EXACT, GAP
 from onkel.columns.encoding import Encoder
 from onkel.columns.layout import Layout
+from onkel.learners.base import OnlineEstimator
 from onkel.pipeline.statistics import is_fitted
+from onkel.state import nbytes
 
 if TYPE_CHECKING:
     from onkel.pipeline.block_model import BlockModel
@@ -78,6 +80,28 @@ def _became(layout: Layout, k: int) -> str:
     return "; ".join(parts)
 
 
+def waiting_rows(model: BlockModel) -> dict[str, int] | None:
+    """Rows that the learner keeps for fits to come: their number, when they go, and bytes.
+
+    None if it keeps none. While landmarks are searched they are most of the model and of its file.
+    """
+    if not isinstance(model.estimator, OnlineEstimator) or not is_fitted(model.estimator):
+        return None
+    kept = _kept(model.estimator.model_.get_state())
+    if not kept:
+        return None
+    most = max(kept, key=lambda one: one["n_rows"])
+    size = sum(map(nbytes, kept))
+    return {"rows": len(most["X"]), "until": int(most["n_rows"]), "bytes": size}
+
+
+def _kept(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parts of a state that hold rows for a fit (:class:`onkel.model.warmup.Warmup`)."""
+    if {"n_rows", "X", "y", "weight"} <= state.keys():
+        return [state]
+    return [one for part in state.values() if isinstance(part, dict) for one in _kept(part)]
+
+
 def describe(model: BlockModel) -> dict[str, Any]:
     """Task, target, classes, rows, size, columns and settings, JSON-able."""
     encoder = model.encoder
@@ -95,6 +119,7 @@ def describe(model: BlockModel) -> dict[str, Any]:
         "alarms": model.alarms_,
         "n_features": int(model.estimator.n_features_in_) if fitted else None,
         "model_bytes": model.nbytes,
+        "waiting_rows": waiting_rows(model),
         "scaling": model.scaling,
         "parameters": model.estimator.get_params(deep=False),
         "columns": columns_of(model),

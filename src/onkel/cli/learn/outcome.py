@@ -83,6 +83,7 @@ class Outcome:
     ) -> int:
         """Write the report and print the result; the exit status."""
         from onkel.cli.tables import show_run
+        from onkel.pipeline.summary import waiting_rows
 
         options = self.options
         failed |= not self._write(
@@ -95,6 +96,7 @@ class Outcome:
             "n_features": stream.encoder.n_features,
             "resumed_rows": self.resumed_rows,
             "alarms": model.alarms_,
+            "waiting_rows": waiting_rows(model),
         }
         if not (status or options.save or options.checkpoint):
             note("no model was saved; add --save FILE")
