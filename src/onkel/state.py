@@ -178,7 +178,7 @@ class Listed(Field):
 
 @dataclass(frozen=True)
 class Like(Field):
-    """An array, or a named tuple of arrays, of the types and shapes that the object holds now.
+    """An array, or a named tuple or dict of them, of the types and shapes that are held now.
 
     ``indices``: the range of the arrays of whole numbers, by name, where it is not 0 to 2⁶².
     """
@@ -187,9 +187,15 @@ class Like(Field):
 
     def as_now(self, name: str, now: Any) -> Field:
         """The field of an attribute whose value is ``now``."""
+        of: Any = None
         if isinstance(now, tuple):
-            parts = {part: self.as_now(part, array) for part, array in now._asdict().items()}  # type: ignore[attr-defined]
-            return _Tuple(type(now), parts, optional=self.optional)
+            now, of = now._asdict(), type(now)  # type: ignore[attr-defined]
+        elif isinstance(now, dict):
+            names = tuple(now)
+            of = lambda *arrays: dict(zip(names, arrays, strict=True))  # noqa: E731
+        if isinstance(now, dict):
+            parts = {part: self.as_now(part, array) for part, array in now.items()}
+            return _Tuple(of, parts, optional=self.optional)
         low, high = (0, 2**62) if now.dtype.kind == "i" else (-math.inf, math.inf)
         low, high = (self.indices or {}).get(name, (low, high))
         return Array(now.dtype, now.shape, low, high, optional=self.optional)
@@ -197,13 +203,13 @@ class Like(Field):
 
 @dataclass(frozen=True)
 class _Tuple(Field):
-    """A named tuple of arrays, saved as a group of them."""
+    """A named tuple or dict of arrays, saved as a group of them."""
 
     of: Any
     parts: Mapping[str, Field]
 
     def saved(self, value: Any) -> dict[str, Any]:
-        return dict(value._asdict())
+        return dict(value) if isinstance(value, dict) else dict(value._asdict())
 
     def loaded(self, value: Any) -> Any:
         return self.of(*(field.loaded(value[name]) for name, field in self.parts.items()))

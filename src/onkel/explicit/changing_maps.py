@@ -21,7 +21,7 @@ from onkel.maps.base import Change, FeatureMap
 from onkel.numerics.arrays import as_dense, with_zero_columns
 from onkel.rules import base as places
 from onkel.rules.base import Rule
-from onkel.state import Array, check, require
+from onkel.state import Array, Fields, Sizes, require
 
 
 class Growing(TrainingLoop):
@@ -101,15 +101,12 @@ class Growing(TrainingLoop):
     def add_columns(self, n: int) -> None:
         self.support = with_zero_columns(self.support, n)
 
-    def get_state(self) -> dict[str, Any]:
-        return {"support": self.support}
+    def state_fields(self) -> Fields:
+        return {"support": Array(dtype=self.map.dtype_, shape=("n", self.map.n_features_in_))}
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        shape = ("n", self.map.n_features_in_)
-        size = check(state, {"support": Array(dtype=self.map.dtype_, shape=shape)})["n"]
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
         most = self.weights.W.shape[1] if self.map.grows else 0
-        require(size <= most, f"support: holds {size} rows; there are {most} at most")
-        self.support = np.array(state["support"])
+        require(sizes["n"] <= most, f"support: holds {sizes['n']} rows; there are {most} at most")
 
 
 class Moving(TrainingLoop):

@@ -17,7 +17,7 @@ logistic loss takes e at the present f, not at the f of the time when the row ca
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from onkel.explicit.weights import Weights, regression
 from onkel.model.kept_rows import KeptRows
 from onkel.numerics.arrays import as_dense
 from onkel.rules.base import RuleKind
-from onkel.state import Array, Whole, check, inside, require
+from onkel.state import Fields, Like, Part, Sizes, Whole, require
 
 _FIRST, _GROWTH = 256, 0.2
 _STEPS = 5
@@ -132,23 +132,17 @@ class LearnedSpectrum(TrainingLoop):
                 more = np.zeros((n, *means[name].shape[1:]))
                 means[name] = np.concatenate([means[name], more])
 
-    def get_state(self) -> dict[str, Any]:
-        state = {"due": self.due, "n_steps": self.n_steps, "kept": self.kept.get_state()}
-        return {"spectrum": state | {"slopes": self.slopes, "squares": self.squares}}
+    STATE: ClassVar[Fields] = {
+        "due": Whole(),
+        "n_steps": Whole(),
+        "slopes": Like(),
+        "squares": Like(),
+        "kept": Part(),
+    }
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        with inside(state, "spectrum") as spectrum:
-            self._set_state(spectrum)
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        for name, squares in state["squares"].items():
+            require((squares >= 0.0).all(), f"squares/{name}: holds numbers below 0")
 
-    def _set_state(self, state: dict[str, Any]) -> None:
-        check(state, {"due": Whole(), "n_steps": Whole()})
-        for group in ("slopes", "squares"):
-            with inside(state, group) as means:
-                low = 0.0 if group == "squares" else -1e150
-                shapes = {name: values.shape for name, values in getattr(self, group).items()}
-                check(means, {n: Array(shape=s, low=low, high=1e150) for n, s in shapes.items()})
-        self.due, self.n_steps = state["due"], state["n_steps"]
-        self.slopes, self.squares = dict(state["slopes"]), dict(state["squares"])
-        with inside(state, "kept") as kept:
-            self.kept.set_state(kept)
+    def state_is_set(self) -> None:
         require(self.due > self.kept.count, f"due: is {self.due}, a row that has come")

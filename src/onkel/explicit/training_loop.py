@@ -15,14 +15,17 @@ from onkel.explicit.features_ahead import Part, features_at_once, features_in_tu
 from onkel.explicit.weights import Weights
 from onkel.maps.base import Change
 from onkel.numerics.threads import scratch
+from onkel.state import Stateful
 
 # The features of a sub-block are to stay in a core's second-level cache while its rows are learned.
 _CACHE_BYTES = 1 << 20
 _MOST_ROWS, _FEWEST_ROWS = 512, 16
 
 
-class TrainingLoop:
+class TrainingLoop(Stateful):
     """Learns rows in order; a subclass also changes the map on the way.
+
+    Its state is what it keeps beside the weights and the map.
 
     Parameters
     ----------
@@ -108,10 +111,3 @@ class TrainingLoop:
 
     def add_columns(self, n: int) -> None:
         """Take rows with n columns more; called after the map did."""
-
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays and scalars beside those of weights and map."""
-        return {}
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""

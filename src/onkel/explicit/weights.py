@@ -17,13 +17,12 @@ from onkel.model.labels import outputs_with_class, targets_of
 from onkel.rules import base as places
 from onkel.rules.base import Rule, RuleKind, UpdateContext
 from onkel.rules.second_order import ExactScalars
-from onkel.state import Array, check, inside, require
+from onkel.state import Fields, Like, Part, Sizes, Stateful, require
 
-_ARRAYS = ("W", "H", "state", "total")
 _EXACT = {RuleKind.LEAST_SQUARES: RecursiveLeastSquares, RuleKind.NEWTON: RecursiveNewton}
 
 
-class Weights:
+class Weights(Stateful):
     """f_k = ``state[SCALE]``·w_k over m features, and how it moves.
 
     Parameters
@@ -270,29 +269,14 @@ class Weights:
 
     # ---- state ---------------------------------------------------------------------------------
 
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays."""
-        out: dict[str, Any] = {name: getattr(self, name) for name in _ARRAYS}
-        if self.matrix is not None:
-            out["matrix"] = self.matrix.get_state()
-        return out
+    def state_fields(self) -> Fields:
+        fields: Fields = dict.fromkeys(("W", "H", "state", "total"), Like())
+        return fields if self.matrix is None else {**fields, "matrix": Part()}
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        fields = {
-            "W": Array(dtype=self.W.dtype, shape=self.W.shape),
-            "H": Array(dtype=self.H.dtype, shape=self.H.shape, low=0.0),
-            "state": Array(dtype=np.float64, shape=self.state.shape),
-            "total": Array(dtype=np.float64, shape=self.total.shape),
-        }
-        check(state, fields)
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        require((state["H"] >= 0.0).all(), "H: holds numbers below 0")
         scale = state["state"][places.SCALE]
         require(1e-7 < scale < 1e7, f"state: holds a scale of {scale}; it must be 1e-7 to 1e7")
-        for name in _ARRAYS:
-            setattr(self, name, np.array(state[name]))
-        if self.matrix is not None:
-            with inside(state, "matrix") as matrix:
-                self.matrix.set_state(matrix)
 
 
 def regression(X: np.ndarray, Y: np.ndarray, theta: float) -> np.ndarray:

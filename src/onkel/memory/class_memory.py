@@ -20,7 +20,6 @@ from onkel.memory.past import (
     N_PERIODS,
     WINDOW,
     Memory,
-    check_like,
     find_periods,
 )
 
@@ -125,9 +124,5 @@ class ClassMemory(Memory):
         self.past = past._replace(followed=followed, **wide)
         self.n_classes += 1
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Take the state of another memory of as many classes."""
-        self._set_groups(state)
-        indices = {"codes": (-1, self.n_classes - 1), "periods": (0, WINDOW)}
-        check_like(state, self.get_state(), indices)
-        self._put_back(state)
+    def _indices(self) -> dict[str, tuple[int, int]]:
+        return {**super()._indices(), "codes": (-1, self.n_classes - 1)}

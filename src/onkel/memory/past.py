@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from onkel.memory.experts import Mixture, new_mixture
+from onkel.memory.experts import new_mixture
 from onkel.memory.regressions import begin
-from onkel.state import Array, Field, Whole, check, inside, require
+from onkel.state import Array, Fields, Like, Stateful, Whole, check, inside, require
 
 #: rows of a group that are remembered
 GROUP_WINDOW = 32
@@ -101,16 +101,15 @@ def grown(past: _P, names: tuple[str, ...], n: int) -> _P:
     return past._replace(**wide)
 
 
-def cut(past: _P, names: tuple[str, ...], n: int) -> dict[str, np.ndarray]:
-    """Copies of a past's arrays; of ``names`` only the slots in use, below n."""
-    held = past._asdict()
-    return {name: (v[_FIRST_SLOT:n] if name in names else v).copy() for name, v in held.items()}
+def in_use(past: _P, names: tuple[str, ...], n: int) -> _P:
+    """The arrays of a past, views; of ``names`` only the slots in use, below n."""
+    return past._replace(**{name: getattr(past, name)[_FIRST_SLOT:n] for name in names})
 
 
-def put_back(past: _P, names: tuple[str, ...], state: dict[str, np.ndarray]) -> None:
-    """The inverse of :func:`cut`, into a past just begun."""
+def put_back(past: _P, names: tuple[str, ...], known: _P) -> None:
+    """The inverse of :func:`in_use`, into a past just begun."""
     for name, array in past._asdict().items():
-        (array[_FIRST_SLOT:] if name in names else array)[:] = state[name]
+        (array[_FIRST_SLOT:] if name in names else array)[:] = getattr(known, name)
 
 
 #: rows that are remembered
@@ -146,23 +145,7 @@ def find_periods(values: np.ndarray) -> np.ndarray:
     return found
 
 
-def check_like(
-    state: dict[str, Any], begun: dict[str, Any], indices: dict[str, tuple[int, int]]
-) -> None:
-    """ModelFileError where an array differs in type or shape from that of a memory just begun.
-
-    ``indices`` gives the range of the arrays that are used as indices.
-    """
-    fields: dict[str, Field] = {}
-    for name, value in begun.items():
-        if isinstance(value, np.ndarray):
-            whole = value.dtype.kind == "i"
-            low, high = indices.get(name, (0, 2**62) if whole else (-np.inf, np.inf))
-            fields[name] = Array(dtype=value.dtype, shape=value.shape, low=low, high=high)
-    check(state, fields)
-
-
-class Memory:
+class Memory(Stateful):
     """Groups, the past of each, and regressions over it that all groups share."""
 
     #: the fields of the past that each group has for itself
@@ -234,21 +217,29 @@ class Memory:
         agreed, size = self.past.fading
         return min(max(float(agreed / size), 0.0), 1.0) if size > 0.0 else 0.0
 
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays from which ``set_state`` goes on bit for bit."""
-        state = {"P": self.P, "W": self.W, **self.mixture._asdict()}
-        state = {name: value.copy() for name, value in state.items()}
-        past = cut(self.past, self._own, self.groups.n_slots)
-        return {"groups": self.groups.get_state(), **state, **past}
+    @property
+    def known(self) -> Any:
+        """The past of the groups there are."""
+        return in_use(self.past, self._own, self.groups.n_slots)
 
-    def _set_groups(self, state: dict[str, Any]) -> None:
-        """Take the groups of a state, and begin anew with as many slots."""
+    @known.setter
+    def known(self, known: Any) -> None:
+        put_back(self.past, self._own, known)
+
+    def state_fields(self) -> Fields:
+        plain = {"P": Like(), "W": Like(), "mixture": Like()}
+        return plain | {"known": Like(self._indices())}
+
+    def _indices(self) -> dict[str, tuple[int, int]]:
+        """The ranges of the past's arrays that are used as indices."""
+        return {"periods": (0, WINDOW)}
+
+    def get_state(self) -> dict[str, Any]:
+        return {"groups": self.groups.get_state()} | super().get_state()
+
+    def set_state(self, state: dict[str, Any]) -> None:
         with inside(state, "groups") as groups:
             self.groups.set_state(groups)
+        # with as many slots as there are groups
         self._reset()
-
-    def _put_back(self, state: dict[str, Any]) -> None:
-        """The rest of a state that has been checked."""
-        self.P, self.W = np.array(state["P"]), np.array(state["W"])
-        put_back(self.past, self._own, state)
-        self.mixture = Mixture(*(np.array(state[name]) for name in Mixture._fields))
+        super().set_state(state)

@@ -25,14 +25,13 @@ from onkel.memory.past import (
     N_PERIODS,
     WINDOW,
     Memory,
-    check_like,
-    cut,
     find_periods,
     grown,
+    in_use,
     put_back,
 )
 from onkel.memory.value_loops import Own, new_own
-from onkel.state import Array, Whole, check, inside, require
+from onkel.state import Array, Fields, Like, Sizes, Whole, require
 
 # So many spreads from the centre a target is far: squares of squares lose all the others.
 _FAR = 2.0**16
@@ -200,24 +199,24 @@ class ValueMemory(Memory):
 
     # ---- state ---------------------------------------------------------------------------------
 
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays from which :meth:`set_state` goes on bit for bit."""
-        own = cut(self.own, Own._fields, self.groups.n_slots)
-        more = {"kept": self.kept.copy(), "unit": self.unit.copy(), "own": own}
-        return {"n_rows": self.n_rows, **more, **super().get_state()}
+    @property
+    def own_known(self) -> Own:
+        """The corrections of the groups there are."""
+        return in_use(self.own, Own._fields, self.groups.n_slots)
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Take the state of another memory."""
-        self._set_groups(state)
-        begun = self.get_state()
-        del begun["kept"]
-        check_like(state, begun, {"periods": (0, WINDOW)})
-        with inside(state, "own") as own:
-            check_like(own, begun["own"], {})
-        check(state, {"kept": Array(shape=("rows", _KEPT)), "n_rows": Whole()})
+    @own_known.setter
+    def own_known(self, known: Own) -> None:
+        put_back(self.own, Own._fields, known)
+
+    def state_fields(self) -> Fields:
+        return {
+            "n_rows": Whole(),
+            "unit": Array(shape=(2,)),
+            "kept": Array(shape=("rows", _KEPT)),
+            "own_known": Like(),
+            **super().state_fields(),
+        }
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
         slots = state["kept"][:, 3]
         require(((slots >= 0) & (slots < self.groups.n_slots)).all(), "kept: names no group")
-        self.kept, self.unit = np.array(state["kept"]), np.array(state["unit"])
-        self.n_rows = int(state["n_rows"])
-        self._put_back(state)
-        put_back(self.own, Own._fields, own)
