@@ -277,5 +277,5 @@ def test_help_names_what_can_be_typed():
 def test_a_word_that_is_no_verb_is_answered_with_the_verbs():
     result = run("reproduce", "X", "--help")
     assert result.exit_code == 2
-    assert "predict, live" in result.stderr
+    assert "There are: learn, predict, " in result.stderr
     assert "Did you mean 'learn'?" in run("lern").stderr
