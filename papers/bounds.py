@@ -37,7 +37,7 @@ from onkel.kernels import Gaussian
 from papers.cases import Case, Experiment, Picture, Rows
 from papers.olk import coordinates
 
-HORIZONS = tuple(2**k for k in range(6, 12))
+HORIZONS = tuple(2**k for k in range(6, 11))
 GAMMA, PENALTY, FLIPPED = 1.0, 0.01, 0.1
 #: ε of NOLANA, at which about √T landmarks move
 THRESHOLD = 0.2
@@ -214,7 +214,7 @@ def _cases(theorems: dict[str, tuple[str, int]]) -> Iterator[Case]:
 
 
 _PROTOCOL = (
-    "Streams of T = 64, ..., 2 048 rows in two columns, five of each, a tenth of the labels at "
+    "Streams of T = 64, ..., 1 024 rows in two columns, five of each, a tenth of the labels at "
     "random; hinge loss, Gaussian kernel, λ = 0.01, η = 1/√T. Regret against the SVM over the same "
     "rows, and the bound with all its terms measured on the stream."
 )

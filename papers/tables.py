@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _DIGITS = {
     "mistakes": 2, "accuracy": 2, "mse": 5, "rmse": 2, "error": 4, "regret": 2, "moves": 0,
-    "rate": 2, "length": 3, "offset": 3, "turn": 0, "axis": 0,
+    "bound": 0, "rate": 2, "length": 3, "offset": 3, "turn": 0, "axis": 0,
 }  # fmt: skip
 _SYMBOLS = {
     "n_components": "D",

@@ -8,8 +8,11 @@ import pytest
 
 from onkel import make
 from onkel.kernels import Gaussian
-from papers import EXPERIMENTS, bounds
+from papers import EXPERIMENTS, Result, bounds
+from papers.figures import draw
+from papers.headlines import headlines
 from papers.olk import coordinates
+from papers.registry import LAYOUTS
 
 CASES = [
     case for name in ("lsokl.regret", "nolana.regret")
@@ -57,6 +60,20 @@ def test_the_norm_of_a_model_over_stored_rows():
     model.partial_fit(X, y, classes=[0, 1])
     alpha, K = model.coef_[0], Gaussian().gram(X, X, bounds.GAMMA)
     assert bounds._squared_norm(model, X) == pytest.approx(alpha @ K @ alpha)
+
+
+def test_a_bound_is_a_column_and_a_line():
+    """It is printed beside the regret, and drawn with it."""
+    entry = EXPERIMENTS["nolana.regret"]
+    told = {"n_rows": 128, "seconds": (1.0,), "values": (3.0,)}
+    curve = tuple(map(np.array, ([64, 128], [2.0, 3.0], [20.0, 30.0])))
+    results = [Result(case=case, curve=curve, **told) for case in entry.cases]
+    assert all(f"| {case.label} |" in LAYOUTS["cells"].markdown(results) for case in entry.cases)
+    (figure,) = draw(entry, results)
+    heights = [line.get_ydata().tolist() for line in figure.axes[0].get_lines()]
+    assert heights == [[2.0, 3.0], [20.0, 30.0]]
+    told = headlines("nolana", {entry.name: results})
+    assert "regret 3, growing as T^0.58; bound 3, 1 times" in told
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.panel)
