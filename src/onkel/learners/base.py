@@ -377,8 +377,8 @@ class OnlineEstimator(BaseEstimator):
         Source: Zinkevich, Weimer, Smola & Li 2010 (mixing).
         """
         with signals_wait:
-            self._undo_log.forget()
             merging.merge(self, other, since)
+            self._undo_log.forget()
         return self
 
     def _take_in_own(self, other: Any, since: Any) -> None:
