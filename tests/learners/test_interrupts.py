@@ -225,3 +225,21 @@ def test_an_error_in_the_middle_of_a_block_leaves_the_model_of_n_rows(name, part
     _assert_of_n_rows(model, name, X, y, [100] * 7)
     model.partial_fit(X[700:800], y[700:800])
     _assert_of_n_rows(model, name, X, y, [100] * 8)
+
+
+def test_an_error_leaves_columns_that_came_before_the_block(monkeypatch):
+    X, y = _rows(500)
+    model = _learner("krls").partial_fit(X[:300], y[:300], classes=[0, 1])
+    model.add_columns(1)
+    wider = np.column_stack([X, np.zeros(len(X))])
+    before = model.decision_function(wider)
+
+    def broken(self, *args):
+        raise MemoryError("no memory is left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RowsSince, "append", broken)
+        with pytest.raises(MemoryError):
+            model.partial_fit(wider[300:400], y[300:400])
+    assert (model.n_rows_, model.n_features_in_) == (300, 5)
+    np.testing.assert_array_equal(model.decision_function(wider), before)

@@ -59,7 +59,7 @@ class _OnlineKernel(OverMap):
     n_components: int = param(
         default=500,
         doc="Number of landmarks B ≥ 1. More are better, cost O(B²) a row, and take up to 32·B² "
-        "bytes.",
+        "bytes. While it learns, a copy of the model is kept as well, to undo a block that fails.",
     )
     speed: str = param(
         default="balanced",
