@@ -142,7 +142,7 @@ def _squared_norm(model: Any, stored: np.ndarray) -> float:
 def _passed(model: Any, of: Rest, m: int) -> _Told:
     """One pass, row by row."""
     told, stored = _Told(), np.empty((0, of.X.shape[1]))
-    marks = set(np.linspace(0, len(of.y) - 1, _TERMS).astype(int))
+    marks = set(((np.arange(_TERMS) + 0.5) * len(of.y) / _TERMS).astype(int))
     moving, W, w_best = hasattr(model, "threshold"), np.zeros((1, 0)), np.zeros((1, 0))
     more: dict[str, Any] = {"classes": np.arange(m)}
     for t in range(len(of.y)):

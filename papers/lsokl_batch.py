@@ -21,7 +21,6 @@ _GAMMAS = (2.0**-7, 2.0**-5, 2.0**-3, 2.0**-1)
 #: grids around the best widths, where these are at the edge of the others'
 _GAMMAS_OF = {"cod-rna": (2.0**-9, *_GAMMAS[:3]), "w8a": (*_GAMMAS, 2.0)}
 _CS = (1.0, 10.0, 100.0)
-_CS_SVC = (0.1, *_CS, 1000.0)
 _ALPHAS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 _ETAS_FOGD = (0.5, 0.1, 0.02, 0.004, 0.0008)
 _ETAS_NOGD = (312.5, 62.5, 12.5, 2.5, 0.5, 0.1)
@@ -39,7 +38,13 @@ _LAST_F = (
     "The last f predicts, and a few rows may move it far: after all rows of the first order 74.8 % "
     "of the test rows are right, and 20 rows earlier 97.9 %. The other orders give 97.2 to 98.0 %."
 )
+_THREE_ROWS = (
+    "The printed accuracy is that of three of 16 281 test rows more, and a single fit has no "
+    "deviation. C = 1 is the smallest of the grid, and won on 5 000 rows; a fit of all rows takes "
+    "minutes, so the grid was not tried on all of them."
+)
 _NOTES = {
+    ("a9a", "libsvm"): _THREE_ROWS,
     ("w7a", "bsgd-r"): _LAST_F,
     ("cod-rna", "libsvm"): _NO_TEST_ROWS,
     ("w8a", "libsvm"): _NO_TEST_ROWS,
@@ -54,7 +59,7 @@ def _learners(
     mean = {**float64, "average": True}
     penalties = {**widths, "alpha": _ALPHAS}
     return {
-        "libsvm": ("svc", {}, {"gamma": _GAMMAS, "C": _CS_SVC}),
+        "libsvm": ("svc", {}, {"gamma": _GAMMAS, "C": _CS}),
         "llsvm": ("llsvm", {"n_components": B}, {"gamma": _GAMMAS, "C": _CS}),
         "bsgd-m": ("", {"budget": B, **float64}, penalties),
         "bsgd-r": ("bsgd-random", {"budget": B, **float64}, penalties),
