@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import re
@@ -14,15 +15,18 @@ from dataclasses import fields
 import numpy as np
 import pyarrow as pa
 import pytest
+from rich.console import Console
 from typer.main import get_command
 from typer.testing import CliRunner
 
 import onkel
 from onkel.algorithms import ALGORITHMS, make
 from onkel.cli import app
+from onkel.cli.console import note, watched
 from onkel.cli.options import names
 from onkel.errors import ModelFileError
 from onkel.learners.factory import OPEN
+from onkel.numerics import notices
 from onkel.streams.reading import Reading, in_short
 
 
@@ -279,3 +283,23 @@ def test_a_word_that_is_no_verb_is_answered_with_the_verbs():
     assert result.exit_code == 2
     assert "There are: learn, predict, " in result.stderr
     assert "Did you mean 'learn'?" in run("lern").stderr
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=40)
+    monkeypatch.setattr("onkel.cli.console.stderr", lambda: console)
+    return out
+
+
+def test_a_remark_beside_a_bar_does_not_break_it(terminal):
+    for _ in watched([types.SimpleNamespace(X=np.zeros((3, 1)))], "predicting", 3):
+        notices.say("compiling something")
+    assert "\x1b[2Kcompiling something" in re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
+
+
+def test_notes_are_broken_between_words_on_a_terminal(terminal):
+    note("speeds and times are medians of all the runs")
+    said = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
+    assert said.split("\n")[0].rstrip() == "speeds and times are medians of all the"

@@ -28,11 +28,16 @@ def stderr() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def note(text: str) -> None:
+def note(text: str, console: Console | None = None) -> None:
     """Say something on stderr that is not part of a result."""
     from rich.text import Text
 
-    stderr().print(Text(text, style="dim"), soft_wrap=True)
+    _print(Text(text, style="dim"), console or stderr())
+
+
+def _print(text: Any, console: Console) -> None:
+    """Print a paragraph: as one line, or on a terminal broken between words."""
+    console.print(text, soft_wrap=not console.is_terminal)
 
 
 def complain(text: str) -> None:
@@ -41,7 +46,7 @@ def complain(text: str) -> None:
 
     parts = [part.strip() for part in text.splitlines() if part.strip()]
     line = ". ".join(p if p.endswith("...") else p.removesuffix(".") for p in parts)
-    stderr().print(Text.assemble(("error: ", "bold red"), (line, "red")), soft_wrap=True)
+    _print(Text.assemble(("error: ", "bold red"), (line, "red")), stderr())
 
 
 def say_warnings() -> None:
@@ -78,11 +83,14 @@ def say_line(text: str) -> None:
 
 
 class Notes:
-    """Remarks made during long work, as notes on stderr."""
+    """Remarks made during long work, as notes on stderr; those beside a bar on its console."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console
 
     def say(self, text: str) -> bool:
         """Say it."""
-        note(text)
+        note(text, self._console)
         return True
 
     def busy(self, text: str | None) -> None:
@@ -93,6 +101,8 @@ def watched(blocks: Any, title: str, total: int | None) -> Iterator[Any]:
     """Pass blocks through, with a progress bar on stderr if it is a terminal."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from onkel.numerics.notices import heard_by
+
     columns = (
         TextColumn("[bold]{task.description}"),
         BarColumn(bar_width=None),
@@ -100,9 +110,10 @@ def watched(blocks: Any, title: str, total: int | None) -> Iterator[Any]:
         TimeRemainingColumn(compact=True),
     )
     console = stderr()
-    with Progress(
+    bar = Progress(
         *columns, console=console, transient=True, expand=True, disable=not console.is_terminal
-    ) as bar:
+    )
+    with bar, heard_by(Notes(console)):
         task = bar.add_task(title, total=total)
         for block in blocks:
             yield block

@@ -21,7 +21,7 @@ if os.name == "posix":
 _REPEATED = 1.0
 """Within so many seconds a signal may come twice by itself, from the terminal and its shell."""
 _LONGEST_REST = 5.0
-"""Seconds after a signal in which rows that were read are still learned."""
+"""Seconds of work after a signal in which rows that were read are still learned."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -53,7 +53,7 @@ class Interrupts:
         self._end_input = end_input
         self._holding = False
         self._pending = 0
-        self._came = 0.0
+        self._came = self._worked = 0.0
         self._raised = False
         self._before: dict[signal.Signals, Any] = {}
 
@@ -88,8 +88,9 @@ class Interrupts:
             yield
         finally:
             self._holding = False
-        waited = time.monotonic() - self._came
-        resting = self._end_input and waited < _LONGEST_REST
+        # a busy machine takes longer for the same work
+        worked = time.process_time() - self._worked
+        resting = self._end_input and worked < _LONGEST_REST
         if self._pending and not (self._raised or resting):
             self._raised = True
             raise Interrupted(self._pending)
@@ -100,7 +101,7 @@ class Interrupts:
             if number in (signal.SIGINT, signal.SIGTERM) and now - self._came > _REPEATED:
                 _leave(number)
             return
-        self._pending, self._came = number, now
+        self._pending, self._came, self._worked = number, now, time.process_time()
         if self._end_input and end_pipes():
             return
         if not self._holding:

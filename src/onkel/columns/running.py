@@ -14,10 +14,11 @@ so.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from onkel.numerics.jit import jit_as_written
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def fill_means(X, means, counts):
     """Replace NaN with the running mean of the column so far (0 before the first); in place."""
     for t in range(X.shape[0]):
@@ -30,7 +31,7 @@ def fill_means(X, means, counts):
                 means[j] += (x - means[j]) / counts[j]
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def means_of_codes(codes, Y, before, counts, sums, smoothing, out, learn):
     """Smoothed mean target of each row's code minus that of all rows, from the rows before.
 
@@ -50,7 +51,7 @@ def means_of_codes(codes, Y, before, counts, sums, smoothing, out, learn):
                 sums[c, j] += Y[t, j]
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def running_means(Y, total, n, before):
     """Mean of all rows before each row of Y (n, J), 0 before the first; adds Y to ``total``."""
     for t in range(len(Y)):
@@ -61,7 +62,7 @@ def running_means(Y, total, n, before):
     return n
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def standard_rows(X, out, mean, m2, t):
     """Welford's update with x_t, then (x_t - mean) / std; 0 where the variance is 0."""
     for i in range(X.shape[0]):
@@ -78,7 +79,7 @@ def standard_rows(X, out, mean, m2, t):
     return t
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def standard_late(X, out, mean, m2, count):
     """As ``standard_rows`` from the first x in a column that is not 0; a 0 stays 0."""
     for i in range(X.shape[0]):
@@ -95,7 +96,7 @@ def standard_late(X, out, mean, m2, count):
                 out[i, j] = (x - mean[j]) / np.sqrt(m2[j] / count[j])
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def minmax_late(X, out, low, high, count):
     """As ``minmax_rows`` from the first x in a column that is not 0; a 0 stays 0."""
     for i in range(X.shape[0]):
@@ -111,7 +112,7 @@ def minmax_late(X, out, low, high, count):
                 out[i, j] = (x - low[j]) / (high[j] - low[j])
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def minmax_rows(X, out, low, high, t):
     """Widen [low, high] by x_t, then (x_t - low) / (high - low); 0 where they are equal.
 
@@ -127,7 +128,7 @@ def minmax_rows(X, out, low, high, t):
             out[i, j] = (x - a) / (b - a) if b > a else 0.0
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def standard_sparse(indptr, indices, data, out, count, mean, m2, t):
     """x_t / std of rows 1..t, zeros counted; mean and m2 are those of the stored values alone.
 
@@ -147,7 +148,7 @@ def standard_sparse(indptr, indices, data, out, count, mean, m2, t):
     return t
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def minmax_sparse(indptr, indices, data, out, top):
     """x_t / largest absolute value so far."""
     for i in range(len(indptr) - 1):
@@ -158,7 +159,7 @@ def minmax_sparse(indptr, indices, data, out, top):
             out[k] = x / top[j] if top[j] > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def fill_means_sparse(indptr, indices, data, means, counts):
     """As ``fill_means``, counting zeros that are not stored as values; in place."""
     n = len(indptr) - 1
@@ -178,7 +179,7 @@ def fill_means_sparse(indptr, indices, data, means, counts):
             means[j] = sums[j] / counts[j]
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def target_rows(y, center, scale, a, b, t, minmax):
     """Center and scale after each y_t (in center[i + 1], scale[i + 1]); 1 where y has not varied.
 
@@ -206,12 +207,12 @@ _FIRST, _LAST = 64, 4096
 _LARGE, _TAKEN_AWAY = 10.0, 0.5
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def _draw_in(x, m, away, t):
     return np.arcsinh((x - m) / (away / t)) if away > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def _learn_drawn(x, j, t, mean, tails):
     """Row t of column j, drawn in and standardised; ``mean`` already includes it."""
     tails[AWAY, j] += abs(x - mean[j])
@@ -223,7 +224,7 @@ def _learn_drawn(x, j, t, mean, tails):
     return (u - tails[MEAN, j]) / np.sqrt(squares / t) if squares > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def _judged(z, x, j, t, mean, tails):
     """Scaled value of row t of column j, z before; rows 64, 128, ... decide if j is heavy."""
     if t > _LAST and tails[HEAVY, j] == 0.0:
@@ -239,7 +240,7 @@ def _judged(z, x, j, t, mean, tails):
     return own if tails[HEAVY, j] > 0.0 else z
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def tails_rows(X, out, mean, m2, tails, t):
     """Learn rows X (n, d) after t earlier ones, and write their scaled values to ``out``."""
     columns = np.arange(X.shape[1])
@@ -252,7 +253,7 @@ def tails_rows(X, out, mean, m2, tails, t):
             out[i, j] = _judged(np.float64(out[i, j]), np.float64(X[i, j]), j, t, mean, tails)
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def tails_late(X, out, mean, m2, tails, count):
     """As ``tails_rows`` from the first x in a column that is not 0; a 0 stays 0."""
     for i in range(X.shape[0]):
@@ -270,7 +271,7 @@ def tails_late(X, out, mean, m2, tails, count):
                     out[i, j] = value
 
 
-@njit(cache=True, nogil=True)
+@jit_as_written
 def standard_now(X, out, mean, m2, tails, rows):
     """Write X (n, d), standardised, to ``out``; ``rows`` (d,) of each column were learned so far.
 

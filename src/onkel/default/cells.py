@@ -247,4 +247,6 @@ def _forget(W, V, first, kept, sums):
         V[c] /= left
         for k in range(W.shape[1]):
             W[c, k] *= kept / left
-    sums[:ROWS] *= kept
+    # numba takes seconds to compile the same for a slice
+    for k in range(ROWS):
+        sums[k] *= kept

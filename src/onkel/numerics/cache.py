@@ -33,6 +33,7 @@ from numba.core.caching import (
     _SourceFileBackedLocatorMixin,
 )
 from numba.core.dispatcher import Dispatcher
+from numba.core.runtime import rtsys
 
 
 class CompiledFiles(IndexDataCacheFile):  # type: ignore[misc]
@@ -171,7 +172,11 @@ class _LoopCache(FunctionCache):
             _say("place", f"compiled loops are kept in {_temporary_folder()}: neither the "
                  "installation nor the user's cache folder can be written")  # fmt: skip
         try:
-            return super().load_overload(sig, target_context)
+            # what Numba's own does first: allocation. It also registers all that it can compile,
+            # which takes a third of a second
+            rtsys.initialize(target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
         except Exception as error:
             _say("read", f"compiled loops in {self.cache_path} cannot be read ({_why(error)}); "
                  "they are compiled anew")  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 
 from onkel.numerics.cache import keep_on_disk
+from onkel.numerics.compiling import watch
 from onkel.numerics.signals import signals_wait
 
 # Sums may be reordered and contracted (that is what makes a dot product vectorise); NaN and
@@ -59,7 +60,7 @@ class _Loop(CPUDispatcher):  # type: ignore[misc]
     """
 
     def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
-        with signals_wait:
+        with signals_wait, watch:
             return super()._compile_for_args(*args, **kwargs)  # type: ignore[misc]
 
 
@@ -74,6 +75,11 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 def jit_in_order(function: Callable[..., Any]) -> Any:
     """Compile a loop that rounds as it is written: its results don't depend on the shape."""
     return _compiled(function, _OPTIONS | {"fastmath": _IN_ORDER})
+
+
+def jit_as_written(function: Callable[..., Any]) -> Any:
+    """Compile a loop of the columns: no operation is reordered or joined with another."""
+    return _compiled(function, {"nogil": True, "no_cfunc_wrapper": True})
 
 
 def jit_inline_in_order(function: Callable[..., Any]) -> Any:

@@ -231,10 +231,8 @@ class LearnJob:
         try:
             with ExitStack() as stack:
                 run.progress = stack.enter_context(self._progress(stream))
-                for i, block in enumerate(blocks):
+                for block in blocks:
                     with interrupts.held():
-                        if i == 0:
-                            run.warm_up(block)
                         run.step(block)
                         self.checkpoint.save(model, run, stream)
                 if interrupts.interrupted is None:

@@ -10,7 +10,6 @@ from statistics import fmean, median
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import ttest_rel
 
 from onkel.evaluation.curves import by_name, sample_std
 from onkel.evaluation.formatting import bytes_text, count, duration, short
@@ -119,6 +118,8 @@ def p_values(results: Sequence[PrequentialResult]) -> dict[str, float]:
 
 def _p(a: np.ndarray, b: np.ndarray) -> float:
     """Two-sided p of a paired t-test; differences that are all the same are certain."""
+    from scipy.stats import ttest_rel
+
     difference = a - b
     if np.ptp(difference) == 0.0:
         return 1.0 if difference[0] == 0.0 else 0.0
