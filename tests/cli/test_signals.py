@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from tests.cli.endings import SlowPipe, arguments, lines, play
 from typer.testing import CliRunner
 
 import onkel
-from onkel.cli import app
+from onkel.cli import app, signals
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.streams import files, open_stream
 
@@ -230,3 +231,18 @@ def test_a_stdout_that_cannot_encode_gets_question_marks(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert b"300 ? 5 features" in done.stdout
+
+
+def test_a_busy_machine_does_not_shorten_the_rest(monkeypatch):
+    """After a signal, rows that were read are learned for seconds of work, not of the clock."""
+    monkeypatch.setattr(signals, "end_pipes", lambda: True)
+    clock = types.SimpleNamespace(monotonic=time.monotonic, process_time=time.process_time)
+    monkeypatch.setattr(signals, "time", clock)
+    with signals.Interrupts(end_input=True) as interrupts:
+        signal.raise_signal(signal.SIGTERM)
+        clock.monotonic = lambda: time.monotonic() + 60.0
+        with interrupts.held():
+            pass
+        clock.process_time = lambda: time.process_time() + 60.0
+        with pytest.raises(signals.Interrupted), interrupts.held():
+            pass
