@@ -24,7 +24,7 @@ import math
 from collections.abc import Generator
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from onkel.maps.landmarks.first_widths import (
     of_columns,
@@ -114,7 +114,7 @@ def columns_that_tell(X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.nd
             A = X * y[:, None]
             z.append(_in_units_of_chance(A.T @ X, (A * A).T @ (X * X)))
         most = np.maximum(most, np.vstack(z).max(axis=0))
-    return np.asarray(most > norm.isf(0.5 * _CHANCE / looks))
+    return np.asarray(most > -ndtri(0.5 * _CHANCE / looks))
 
 
 def _in_units_of_chance(sums: np.ndarray, squares: np.ndarray) -> np.ndarray:
