@@ -15,9 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from typer.testing import CliRunner
 
 import onkel
 from onkel import DataError, StreamModel
+from onkel.cli import app
 from onkel.learners import FOGDClassifier, KernelRLSClassifier, KernelRLSRegressor
 
 
@@ -233,6 +235,19 @@ def test_tables_are_refused_unless_the_model_says_otherwise(model, tmp_path):
     assert (lenient.predict(long) == model.predict(X)).all()
     with pytest.raises(DataError, match="no such column"):
         lenient.predict(pd.DataFrame({"new": [1.0]}))
+
+
+def test_onkel_predict_takes_a_file_as_its_model_says(model, tmp_path):
+    X, _, _ = frame(20, seed=1)
+    rows, saved = tmp_path / "rows.csv", tmp_path / "m.onkel"
+    X.drop(columns="small").to_csv(rows, index=False)
+    for missing, status in (("gap", 0), ("error", 2), (None, 2)):
+        copy.deepcopy(model).set_params(missing=missing).save(saved)
+        told = CliRunner().invoke(app, ["predict", str(saved), str(rows)])
+        assert told.exit_code == status, told.stderr
+        if missing == "gap":
+            expected = model.predict(X.assign(small=np.nan)).tolist()
+            assert told.stdout.replace('"', "").split()[1:] == expected
 
 
 def test_how_keys_are_taken_is_kept_with_the_model_and_given_at_load(model, tmp_path):

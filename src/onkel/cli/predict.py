@@ -146,6 +146,7 @@ class PredictJob:
             model.settings | {name: value for name, value in given.items() if value is not None},
             format=options.format,
             keep=_names(options.keep),
+            lacking=None if options.missing else model.keys.lacking(dicts=False),
         )
         how: dict[str, Any] = {"encoder": model.encoder}
         if options.learn:
