@@ -114,6 +114,20 @@ def test_another_loss_is_no_repetition():
     assert Result(case=replace(case.at({"loss": "hinge"})), **told).verdict == "met"
 
 
+@pytest.mark.parametrize("dataset", ["a9a", "w7a"])
+def test_the_best_of_table_3_is_inside_of_its_grid(dataset):
+    """Of the learners that are searched on all training rows; the two that average say so."""
+    online = ("fogd", "nogd", "bsgd-m", "bsgd-r")
+    entry = EXPERIMENTS["lsokl.table3"].on([dataset], list(online))
+    results = results_of(entry, read("lsokl"))
+    assert {result.case.algorithm for result in results} == set(online)
+    for result in results:
+        case = result.case
+        assert case.parameters.get("average", False) == (case.algorithm in ("fogd", "nogd"))
+        for name, values in case.search.grid.items():
+            assert min(values) < case.parameters[name] < max(values), (case.name, name)
+
+
 def test_no_verdict_is_typed():
     """Neither in a note nor in a protocol: pages compute them from the runs."""
     for entry in EXPERIMENTS.values():
