@@ -445,7 +445,7 @@ class StreamModel(StreamEstimator):
         >>> why = model.explain({"a": 1.0, "b": 1.0})
         >>> {name: round(value, 1) for name, value in why.contributions.items()}
         {'a': 3.1, 'b': -1.0}
-        >>> round(why.base + sum(why.contributions.values()) - why.score, 9)
+        >>> round(abs(why.base + sum(why.contributions.values()) - why.score), 9)
         0.0
 
         Notes
