@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
 
 from onkel.errors import DataError
@@ -137,6 +136,9 @@ class StreamEstimator(BaseEstimator, MergeableModel):
         float
             Larger is better.
         """
+        # takes a fifth of the time of all imports
+        from sklearn.metrics import accuracy_score, r2_score
+
         if y is None:
             y, predictions = self._with_targets(X)
         else:
