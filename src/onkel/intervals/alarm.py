@@ -30,6 +30,7 @@ import logging
 import math
 from typing import Any, ClassVar
 
+import numba
 import numpy as np
 
 from onkel.errors import DataError
@@ -124,6 +125,11 @@ def _watch(scores, threshold, quiet, seed, counts, edges, ties, shares, capital,
             counts[1] = -quiet
         elif better >= threshold:
             counts[1] = 0
+
+
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    # without the compiler NumPy warns of the products of _uniform, which wrap around
+    _watch = np.errstate(over="ignore")(_watch)
 
 
 class Alarm(Stateful):
