@@ -86,7 +86,7 @@ def told(name: str, taken: list[list[int]], own: list[float]) -> None:
 def alone(model: StreamModel, rows: Rows) -> list[float]:
     """Median microseconds of the learner alone: to predict, and to learn, a row that is ready."""
     learner = model.estimator
-    X = [model._scaled(model._one_row.features(x, model.encoder, model.settings)) for x, _ in rows]
+    X = [model.scaled(model._one_row.features(x, model.encoder, model.settings)) for x, _ in rows]
     taken = [
         timed(lambda x=x: learner.predict(x), lambda x=x, y=y: learner.partial_fit(x, [y]))
         for x, (_, y) in zip(X, rows, strict=True)
