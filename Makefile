@@ -1,4 +1,4 @@
-# make demo: learn real streams end to end.  make test: all tests.  make quick: two minutes of them.
+# make demo: learn real streams end to end.  make test: all tests.  make quick: three minutes of them.
 # make papers: the papers' quick tables.  Each makes .venv if it is missing.
 PYTHON ?= python3
 VENV := .venv
