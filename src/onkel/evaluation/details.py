@@ -12,6 +12,7 @@ from onkel.evaluation.baselines import Baselines
 from onkel.evaluation.bounds import RunBounds
 from onkel.evaluation.class_details import ClassCounts, Labels, Probabilities, Ranking
 from onkel.learners.predictions import Predictions
+from onkel.numerics.random import splitmix64
 from onkel.state import Array, Fields, Number, Part, Sizes, Stateful, Whole, require
 
 
@@ -259,11 +260,8 @@ class Sample(Stateful):
 
 
 def _priority(number: np.ndarray) -> np.ndarray:
-    """Numbers in [0, 1) that look random: the finaliser of splitmix64 (Steele et al. 2014)."""
-    z = (number + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (z ^ (z >> np.uint64(31))).astype(np.float64) / 2.0**64
+    """Numbers in [0, 1) that look random."""
+    return splitmix64(number).astype(np.float64) / 2.0**64
 
 
 class ValueDetails(Stateful):

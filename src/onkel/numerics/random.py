@@ -18,6 +18,17 @@ def new_state(seed: int) -> np.ndarray:
     return np.maximum(words, np.uint64(1))
 
 
+def splitmix64(t: np.ndarray) -> np.ndarray:
+    """Random 64 bits for each of the numbers t (n,) from 0 on, which depend on it alone.
+
+    Source: Steele, Lea & Flood 2014.
+    """
+    z = (t + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
 @jit_inline
 def uniform(rng):
     """The next number of [0, 1): xorshift64 (Marsaglia 2003), its upper 53 bits."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from onkel.numerics.arrays import as_dense, with_zero_columns
+from onkel.numerics.random import splitmix64
 from onkel.state import Array, Fields, Sizes, Stateful, Whole, require
 
 _MOST_ROWS = 128
@@ -52,7 +53,7 @@ class SampledRows(Stateful):
             return
         at = first + np.arange(n)
         if d == self.X.shape[1]:
-            at = at[_numbers(at) < self._below]
+            at = at[splitmix64(at) < self._below]
         if len(at) or d > self.X.shape[1]:
             self._take(as_dense(X[at - first]).astype(np.float32), at)
 
@@ -68,7 +69,7 @@ class SampledRows(Stateful):
         d = max(X.shape[1], self.X.shape[1])
         X, held = (with_zero_columns(A, d - A.shape[1]) for A in (X, self.X))
         X, at = np.concatenate([held, X]), np.concatenate([self.at, at])
-        best = np.argsort(_numbers(at), kind="stable")[: _room(d)]
+        best = np.argsort(splitmix64(at), kind="stable")[: _room(d)]
         best = best[np.argsort(at[best], kind="stable")]
         self.X, self.at = X[best], at[best]
         self.state_is_set()
@@ -82,7 +83,7 @@ class SampledRows(Stateful):
     def state_is_set(self) -> None:
         room = _room(self.X.shape[1])
         full = len(self.at) >= room
-        self._below = (int(_numbers(self.at).max()) if room else 0) if full else _MASK + 1
+        self._below = (int(splitmix64(self.at).max()) if room else 0) if full else _MASK + 1
 
     def require_width(self, width: int | None) -> None:
         """Refuse rows that are wider than those that come, if that width is known."""
@@ -96,16 +97,8 @@ def _room(d: int) -> int:
 
 
 def _number(t: int) -> int:
-    """The number of row t: splitmix64."""
+    """The number of one row: splitmix64 without an array."""
     z = (t + 1) * 0x9E3779B97F4A7C15 & _MASK
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _MASK
     return z ^ (z >> 31)
-
-
-def _numbers(t: np.ndarray) -> np.ndarray:
-    """The numbers of rows t (n,)."""
-    z = (t + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))

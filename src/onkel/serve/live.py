@@ -137,9 +137,7 @@ class LiveModel:
 
     def learn_labels(self, ids: list[Any], labels: list[Any]) -> int:
         """Learn the labels of rows that wait as one block; how many were learned."""
-        good = 0
-        while good < len(labels) and not _is_no_label(labels[good]):
-            good += 1
+        good = _n_labels(labels)
         waited = [self.late.prediction(id) for id in ids]
         with suppress(*_ERRORS):
             self.late.learn_all(ids[:good], labels[:good])
@@ -151,9 +149,7 @@ class LiveModel:
     def learn_rows(self, ids: list[Any], rows: list[Any], labels: list[Any]) -> list[Any]:
         """Predict, then learn rows with their labels as one block; the answers."""
         model, before, known = self.model, self.model.n_rows, self.score.n_labels
-        good = 0
-        while good < len(rows) and not _is_no_label(labels[good]):
-            good += 1
+        good = _n_labels(labels)
         predicted: Any = []
         try:
             predicted = model.predict_then_learn(rows[:good], labels[:good])
@@ -361,6 +357,11 @@ class LiveModel:
         encoder = self.model.encoder
         is_column = encoder is not None and "y" in encoder.kinds
         return {self.target} if is_column else {self.target, "y"}
+
+
+def _n_labels(labels: list[Any]) -> int:
+    """How many there are before one that is no label."""
+    return next((k for k, y in enumerate(labels) if _is_no_label(y)), len(labels))
 
 
 def _is_no_label(y: Any) -> bool:
