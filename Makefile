@@ -1,11 +1,12 @@
 # make demo: learn real streams end to end.  make test: all tests.  make quick: three minutes of them.
-# make papers: the papers' quick tables.  Each makes .venv if it is missing.
+# make papers: the papers' quick tables.  make docs: the site, in site/.  Each makes .venv if it is
+# missing.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test quick lint types ci bench papers clean
+.PHONY: demo test quick lint types docs serve-docs ci bench papers clean
 
 demo: $(STAMP)
 	$(BIN)/onkel demo
@@ -24,6 +25,13 @@ lint: $(STAMP)
 types: $(STAMP)
 	$(BIN)/mypy
 
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "built: site/index.html"
+
+serve-docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve
+
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.speed
 
@@ -39,5 +47,5 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site .gallery demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""The figure of docs/learned-kernels.md: bounds by D."""
+"""The figure of docs/results/learned-kernels.md: bounds by D."""
 
 from __future__ import annotations
 

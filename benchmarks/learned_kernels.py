@@ -1,8 +1,8 @@
 """Learned kernels: ``python -m benchmarks.learned_kernels [--pictures FOLDER]``.
 
 Aligned features on a stream, the laws of RRF's frequencies, the stage times of each, and the bounds
-of Nguyen et al. 2017 against measured errors. docs/learned-kernels.md shows all of this. The
-paper's task of aligned features, shown there too, is ``python -m papers aligned.figure1``.
+of Nguyen et al. 2017 against measured errors. docs/results/learned-kernels.md shows all of this.
+The paper's task of aligned features, shown there too, is ``python -m papers aligned.figure1``.
 """
 
 from __future__ import annotations

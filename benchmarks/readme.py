@@ -1,4 +1,4 @@
-"""A table of docs/results.md and the README's picture: ``python -m benchmarks.readme``.
+"""A table of docs/results/index.md and the README's picture: ``python -m benchmarks.readme``.
 
 Every algorithm with its defaults, the same for all data: the papers' rows, shuffled (seed 0), one
 pass, inputs (and regression targets) standardised online but for ``okl``, which scales by itself.

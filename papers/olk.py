@@ -5,7 +5,7 @@
 on streams of independent rows: with noise on the targets, so that the best f has loss too, and
 without. He & Kwok 2014 bound it by O(√T) for Algorithm 1, by O(T^((1+γ)/2)) where rows are stored
 with probability t^-γ, and by O(√T) with a budget of order √T (here 2√T; and 2 T^(3/4), see
-docs/regret.md).
+docs/results/regret.md).
 """
 
 from __future__ import annotations

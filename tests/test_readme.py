@@ -52,9 +52,7 @@ def test_its_lines_of_shell_run(tmp_path, monkeypatch):
     assert Path("flights.html").exists()
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
-)
+@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"])
 def test_links_lead_to_files(page):
     for target in re.findall(r"\]\(([^)#\s]+)", (ROOT / page).read_text()):
         if "://" not in target:

@@ -1,4 +1,4 @@
-"""The page docs/onnx.md runs unchanged."""
+"""The page docs/guide/export.md runs unchanged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "onnx.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "export.md"
 
 # What the page does not show: the graph of a user's own part.
 CHECK = """

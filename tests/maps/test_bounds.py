@@ -49,7 +49,7 @@ def test_the_largest_error_of_a_set_is_within_theorem_2():
     grid = np.linspace(0.05, 1.0, 400)
     bound = np.array([uniform_bound(e, D, sigma, diameter=1.0) for e in grid])
     epsilon = grid[bound <= 0.05][0]
-    # it is informative, it holds, and it is far from tight (figure in docs/learned-kernels.md)
+    # it is informative, it holds, and it is far from tight (docs/results/learned-kernels.md)
     assert epsilon < 0.6
     assert (found >= epsilon).mean() <= 0.05
     assert np.quantile(found, 0.95) < 0.5 * epsilon

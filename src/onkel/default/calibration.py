@@ -16,8 +16,8 @@ and likewise for j+1 with u. These are Newton steps with a diagonal that bounds 
 sums e fade, by half in 1 386 rows, so that the link follows changes. Two values that a step puts
 out of order meet at their mean, weighted by e, and push those beside them.
 
-Source: Platt 1999 (a link learned from scores); the bent link is ours. docs/probabilities.md shows
-what it brings.
+Source: Platt 1999 (a link learned from scores); the bent link is ours.
+docs/results/probabilities.md shows what it brings.
 """
 
 from __future__ import annotations

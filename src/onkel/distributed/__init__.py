@@ -1,7 +1,7 @@
 """Learning and predicting over several cores and machines, on Dask: ``pip install onkel[dask]``.
 
 A map is fixed on a sample of the rows. Partitions of the source are learned where they lie, each
-with a copy of the sample's model, and the models are merged in a tree. See docs/scaling.md.
+with a copy of the sample's model, and the models are merged in a tree. See docs/guide/scaling.md.
 
 ``partitions`` finds the partitions of a source. ``tasks`` says how they are read and holds the pure
 functions that workers run. ``learning`` and ``predicting`` make graphs of these. ``reports`` holds

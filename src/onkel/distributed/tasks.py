@@ -1,7 +1,7 @@
 """What workers run: the plan of a run, and pure functions of rows and models.
 
 Each can be run again. Spark, Ray or Pathway need only ``learn_sample``, ``learn_part`` and
-``merge_parts``; docs/scaling.md shows how.
+``merge_parts``; docs/guide/scaling.md shows how.
 """
 
 from __future__ import annotations

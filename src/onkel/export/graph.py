@@ -257,7 +257,7 @@ class Builders:
         self._builders = builders
 
     def register(self, cls: type, builder: Builder) -> None:
-        """Use ``builder`` to export a class of your own; see docs/onnx.md."""
+        """Use ``builder`` to export a class of your own; see docs/guide/export.md."""
         self._builders[cls] = builder
 
     def of(self, part: Any) -> Builder:
@@ -273,6 +273,6 @@ class Builders:
             raise ExportError(
                 f"no ONNX graph is known for the {self.what} {name}. There is: {known}. Write a "
                 f"builder of {self.arguments}, and register it by {self.table}.register({name}, "
-                "builder); docs/onnx.md shows one"
+                "builder); docs/guide/export.md shows one"
             )
         return self._builders[type(part)]

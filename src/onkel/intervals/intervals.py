@@ -66,7 +66,7 @@ class Intervals(Stateful):
     Before the first row nothing is known: the bounds are -inf and inf, or the target's range.
 
     Source: Angelopoulos, Candès & Tibshirani 2023, arXiv:2307.16895 (quantile tracking). The
-    scale d and the bias c are ours; docs/intervals.md shows what they bring.
+    scale d and the bias c are ours; docs/results/intervals.md shows what they bring.
 
     Examples
     --------

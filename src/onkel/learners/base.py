@@ -426,7 +426,7 @@ class OnlineEstimator(BaseEstimator):
         The graph takes ``X`` (n, d) of the learner's ``dtype`` and gives ``prediction`` (n,), as
         ``predict`` does; for a classifier also ``decision``, (n,) for two classes, else
         (n, n_classes), and ``probabilities`` (n, n_classes) if ``predict_proba`` has them. It does
-        not learn, has no memory, and does not refuse NaN. See docs/onnx.md.
+        not learn, has no memory, and does not refuse NaN. See docs/guide/export.md.
 
         Parameters
         ----------

@@ -570,7 +570,8 @@ class StreamModel(StreamEstimator):
         numbers as float64, NaN where missing; times as float64 seconds since 1970 in UTC. A model
         of unnamed columns takes ``X`` (n, d). The graph outputs ``prediction`` (n,), as `predict`,
         and for a classifier ``decision`` and ``probabilities``. It does not learn, has no memory,
-        and refuses no value: a missing one that `predict` would refuse gives NaN. See docs/onnx.md.
+        and refuses no value: a missing one that `predict` would refuse gives NaN. See
+        docs/guide/export.md.
 
         Parameters
         ----------

@@ -84,8 +84,8 @@ class LogisticNewton(Rule):
     step of Kulis & Bartlett 2010; the blocks are ours. The state is a matrix over the features, so
     the rule needs an explicit map. Where features move, past rows are carried over as in
     :class:`LeastSquares`, each with the quadratic approximation of its loss at the time it was
-    learned. docs/second-order.md compares the rule with least squares on the features of the
-    default learner.
+    learned. docs/results/second-order.md compares the rule with least squares on the features of
+    the default learner.
     """
 
     name = "newton"

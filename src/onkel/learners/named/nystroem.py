@@ -130,7 +130,7 @@ class _NOLANA(OverMap):
         '"adagrad": a step size for every feature, as in :class:`onkel.rules.AdaGrad`; often '
         "better, because features of small eigenvalues are small. The paper's accuracy on usps "
         "(92.07 %) takes it: 92.8 % with B = 100 and k = 80, against 91.8 % with one step size for "
-        "all (docs/nolana.md).",
+        "all (docs/results/nolana.md).",
     )
     theta: float = param(
         default=1e-6, doc="θ ≥ 0, the ridge with which a move carries the weights over."

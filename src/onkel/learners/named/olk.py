@@ -147,7 +147,7 @@ class _OLKFixed(OverSupportSet):
     Source: He & Kwok 2014, second strategy. The public text breaks off before the algorithm; both
     forms are derived from its Proposition 1: no change of f in expectation. "weighted" shows the
     regret stated there, O(√T) with a budget of order √T, on targets without noise; with noise it
-    takes a budget of order T^(3/4) (docs/regret.md).
+    takes a budget of order T^(3/4) (docs/results/regret.md).
     """
 
     _rows = (Row(
@@ -164,7 +164,7 @@ class _OLKFixed(OverSupportSet):
         "of κ(S, S) for each term of a size of its own. "
         '"uniform": any of the B + 1 goes with the same chance, and the others are multiplied by '
         "(B+1)/B: terms that stay long grow until the ball bounds them, and regret is all but "
-        "linear (docs/regret.md).",
+        "linear (docs/results/regret.md).",
     )
     budget: int = shared.BUDGET
     radius: float = _RADIUS

@@ -187,7 +187,7 @@ class OnlineKernelClassifier(_OnlineKernel, OnlineClassifier):
         kind='{"squared", "logistic"}',
         doc='"logistic": online Newton steps of the logistic loss '
         "(:class:`onkel.rules.LogisticNewton`), which are as accurate and no faster; see "
-        "docs/second-order.md.",
+        "docs/results/second-order.md.",
     )
 
 

@@ -84,9 +84,10 @@ class FixedRandom(SizedRemoval):
     Notes
     -----
     Source: He & Kwok 2014, second strategy; derived as in :class:`StochasticInsertion`. The paper
-    states a regret of O(√T) for B of order √T; this form does not reach it (docs/regret.md): a
-    term that survives n removals has grown by e^(n/B). :class:`BoundedRemoval` with
-    ``removal="nonuniform"`` is unbiased too, and its terms don't grow like that.
+    states a regret of O(√T) for B of order √T; this form does not reach it
+    (docs/results/regret.md): a term that survives n removals has grown by e^(n/B).
+    :class:`BoundedRemoval` with ``removal="nonuniform"`` is unbiased too, and its terms don't grow
+    like that.
     """
 
     name = "fixed_random"

@@ -1,0 +1,1 @@
+"""What the site is made of at build time: pages of learners, the gallery, files of the root."""
