@@ -81,3 +81,7 @@ class MissingModelFileError(ModelFileError, FileNotFoundError):
 
 class ExportError(ValueError):
     """A model, or a part of one, that cannot be written as an ONNX graph."""
+
+
+class JournalError(ValueError):
+    """A journal that is damaged, in use, of another model, or cannot be written."""

@@ -175,6 +175,10 @@ class Score:
         """By metric, the sum of its value of each row."""
         return {metric.name: total for metric, total in zip(self.metrics, self._sums, strict=True)}
 
+    def restore(self, n_rows: int, sums: list[float]) -> None:
+        """Go on after ``n_rows`` rows, with the `sums` that they had."""
+        self.n_rows, self._sums = n_rows, list(sums)
+
     def text(self) -> str:
         """Such as "mistakes 3.20 %"."""
         values = [total / self.n_rows for total in self._sums]

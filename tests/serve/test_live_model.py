@@ -120,6 +120,7 @@ def test_labels_unknown_doubled_and_late_are_told():
     assert said[0] == "id 1: forgotten, as 2 younger rows wait"
     assert live.counts == {
         "rows": 4, "labels": 1, "refused": 0, "unknown": 2, "doubled": 1, "late": 1,
+        "repeated": 0,
     }  # fmt: skip
     assert live.take({"id": 3, "price": 2.0}) is None
     assert live.model.n_rows == 2

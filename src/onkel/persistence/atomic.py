@@ -39,7 +39,7 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -71,7 +71,7 @@ def _remove_stale(path: Path) -> None:
             continue  # another process was faster, or it is not ours to remove
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the rename survive a power cut, on POSIX systems."""
     if os.name != "posix":
         return

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,15 +17,19 @@ from onkel import persistence
 from onkel.columns.failures import shorten
 from onkel.errors import DataError, ModelFileError
 from onkel.pipeline import LateLabels, StreamModel
+from onkel.serve import state
 from onkel.serve.runs import bounds, take_all
 from onkel.serve.score import LiveScore
 
-# Ids of rows that wait no more, to tell a label that came twice from one of no row.
-_REMEMBERED = 100_000
 _ERRORS = (ValueError, TypeError, OverflowError)
 # What is known of a row that waited when the model was loaded.
 _NOTHING = (0, None)
-_COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late")
+_COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late", "repeated")
+_UNUSED = {
+    "unknown": "no row with this id waits",
+    "doubled": "the row was learned already",
+    "late": "the row was forgotten",
+}
 
 
 class LiveModel:
@@ -52,11 +58,22 @@ class LiveModel:
         Share of the labels of a regression inside the answers' intervals; 0: no intervals.
     say : callable
         Takes one line about an event that could not be used.
+    once : bool
+        Whether an id names one row for good: a row that comes again gets the answer that it got,
+        and is not learned again; another row with its id is refused. By default an id may be used
+        again once its row has been learned.
+    remember : int
+        Ids that are remembered after their rows were learned or forgotten.
+    acknowledge : bool
+        Whether labels are answered, too.
 
     Attributes
     ----------
     counts : dict
-        Rows answered, labels learned, events refused; labels that were unknown, doubled or late.
+        Rows answered, labels learned, events refused; labels that were unknown, doubled or late;
+        rows that were repeated.
+    number, position : int, JSON value
+        Of the last cut of a journal that was taken; see `onkel.serve.durable`.
 
     Examples
     --------
@@ -82,6 +99,9 @@ class LiveModel:
         proba: bool = True,
         level: float = 0.0,
         say: Callable[[str], object] = print,
+        once: bool = False,
+        remember: int = 100_000,
+        acknowledge: bool = False,
     ) -> None:
         known = None if model.encoder is None else model.encoder.target
         if target is not None and known is not None and target != known:
@@ -100,9 +120,13 @@ class LiveModel:
             raise ValueError(f"level={level}: must be between 0 and 1, say 0.9")
         self._level = level if model.task == "regression" else 0.0
         # of each row that waits: the labels learned by the time that it was predicted, its interval
-        self._known: dict[Any, tuple[int, Any]] = {}
+        self.known: dict[Any, tuple[int, Any]] = {}
         # ids that wait no more: whether they were learned, else forgotten
-        self._past: OrderedDict[Any, bool] = OrderedDict()
+        self.past: OrderedDict[Any, bool] = OrderedDict()
+        self._once, self._remember, self._acknowledge = once, remember, acknowledge
+        # with ``once``, of each id that is known: a CRC of its row, and the answer as JSON
+        self.answers: dict[Any, tuple[int, str]] = {}
+        self.number, self.position = 0, None
 
     @property
     def model(self) -> StreamModel:
@@ -110,30 +134,59 @@ class LiveModel:
         model: StreamModel = self.late.model
         return model
 
-    def take(self, event: Mapping[str, Any]) -> dict[str, Any] | None:
+    def take(self, event: Mapping[str, Any] | str) -> dict[str, Any] | None:
         """Take an event; the answer to it if it is a row, None if it is a label.
 
         An answer has the keys ``id``, ``prediction`` (None before the first label),
         ``probabilities`` or ``interval`` if there are, and ``model_rows``, the rows learned before
-        it. The answer to a bad row has an ``error`` instead.
+        it. The answer to a bad row has an ``error`` instead. In place of an event that could not be
+        read stands text that says why.
         """
+        if isinstance(event, str):
+            return self.refuse(None, event)
         x = {str(name): value for name, value in event.items()}
         id = x.pop(self.id, None)
         if x and x.keys() <= self.label_names():
-            self._label(id, next(iter(x.values())))
-            return None
+            return self._label(id, next(iter(x.values())))
         y = x.pop(self.target, None)
         try:
-            return self._row(id, x, y)
+            if self.was_answered(id):
+                return self._again(id, event)
+            answer = self._row(id, x, y)
         except _ERRORS as error:
             return self.refuse(id, str(error))
+        self._note(id, event, answer)
+        return answer
 
-    def take_all(self, events: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any] | None]:
+    def take_all(
+        self, events: Sequence[Mapping[str, Any] | str]
+    ) -> Iterator[dict[str, Any] | None]:
         """Take events that came together, in their order; what `take` returns for each of them.
 
         Rows, or labels, that follow one another are one block for the model, which is faster.
         """
         return take_all(self, events)
+
+    def was_answered(self, id: Any) -> bool:
+        """Whether the row of an id was answered, and must not be learned again."""
+        return id is not None and isinstance(id, str | int | float) and id in self.answers
+
+    def _again(self, id: Any, event: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a row that has come before."""
+        mark, answer = self.answers[id]
+        if _mark(event) != mark:
+            raise DataError("a row with this id and other values was answered; give it a new id")
+        self.counts["repeated"] += 1
+        return dict(json.loads(answer))
+
+    def _note(self, id: Any, event: Mapping[str, Any], answer: dict[str, Any]) -> None:
+        """Remember an answer, for the row's id may come again."""
+        if self._once and id is not None:
+            self.answers[id] = _mark(event), json.dumps(answer, separators=(",", ":"))
+
+    def learned_labels(self, ids: list[Any]) -> list[dict[str, Any] | None]:
+        """The answers to labels that were learned."""
+        return [{"id": id, "learned": True} if self._acknowledge else None for id in ids]
 
     def learn_labels(self, ids: list[Any], labels: list[Any]) -> int:
         """Learn the labels of rows that wait as one block; how many were learned."""
@@ -143,10 +196,12 @@ class LiveModel:
             self.late.learn_all(ids[:good], labels[:good])
         done = next((k for k, id in enumerate(ids) if id in self.late), len(ids))
         for id, y, predicted in zip(ids[:done], labels, waited, strict=False):
-            self._learned(id, y, predicted, *self._known.pop(id, _NOTHING))
+            self._learned(id, y, predicted, *self.known.pop(id, _NOTHING))
         return done
 
-    def learn_rows(self, ids: list[Any], rows: list[Any], labels: list[Any]) -> list[Any]:
+    def learn_rows(
+        self, ids: list[Any], rows: list[Any], labels: list[Any], events: Sequence[Any]
+    ) -> list[Any]:
         """Predict, then learn rows with their labels as one block; the answers."""
         model, before, known = self.model, self.model.n_rows, self.score.n_labels
         good = _n_labels(labels)
@@ -161,10 +216,11 @@ class LiveModel:
         for k, (id, y, p) in enumerate(zip(ids, labels, predicted, strict=False)):
             self._learned(id, y, p.item(), known + k)
             answers.append({"id": id, "prediction": p.item(), "model_rows": before + k})
+            self._note(id, events[k], answers[-1])
         self.counts["rows"] += len(answers)
         return answers
 
-    def keep_rows(self, ids: list[Any], rows: list[Any]) -> list[Any]:
+    def keep_rows(self, ids: list[Any], rows: list[Any], events: Sequence[Any]) -> list[Any]:
         """Predict rows as one block and let them wait; the answers."""
         model, ahead = self.model, self.late.n_waiting
         more: list[dict[str, Any]] = [{} for _ in rows]
@@ -181,11 +237,15 @@ class LiveModel:
             return []
         self.counts["rows"] += len(rows)
         known = self.score.n_labels
-        self._known |= {id: (known, own.get("interval")) for id, own in zip(ids, more, strict=True)}
-        return [
+        self.known |= {id: (known, own.get("interval")) for id, own in zip(ids, more, strict=True)}
+        answers = [
             {"id": id, "prediction": p, **own, "model_rows": model.n_rows}
             for id, p, own in zip(ids, predicted, more, strict=True)
         ]
+        if self._once:
+            for id, event, answer in zip(ids, events, answers, strict=False):
+                self._note(id, event, answer)
+        return answers
 
     @property
     def tells_more(self) -> bool:
@@ -212,7 +272,7 @@ class LiveModel:
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model, and beside it the rows that wait; `onkel.load` reads the model.
+        """Write the model, and beside it all that is known of rows; `onkel.load` reads the model.
 
         A model that has learned no row yet is not written, as it knows no columns.
         """
@@ -220,8 +280,11 @@ class LiveModel:
             if n := self.late.n_waiting:
                 self.say(f"not saved: no label has come; {n:,} rows wait")
             return
-        waiting = {"waiting": self.late.get_waiting()} if self.late.n_waiting else {}
-        persistence.save(self.model, path, info=waiting and {"live": waiting})
+        persistence.save(self.model, path, info={"live": self.get_state()})
+
+    def to_bytes(self) -> bytes:
+        """The content of the file that `save` writes, of a new model, too."""
+        return persistence.to_bytes(self.model, info={"live": self.get_state()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **how: Any) -> LiveModel:
@@ -232,17 +295,30 @@ class LiveModel:
         loaded, info = persistence.load_with_info(Path(path))
         late = loaded if isinstance(loaded, LateLabels) else None
         model = loaded if late is None else late.model
-        named = isinstance(model, StreamModel) and model.encoder is not None
-        if not named or model.encoder.n_vector is not None:
+        known = info.get("live")
+        named = isinstance(model, StreamModel) and (model.encoder is not None or known is not None)
+        if not named or (model.encoder is not None and model.encoder.n_vector is not None):
             raise ModelFileError(
                 f"{path}: holds a {type(model).__name__} without its columns; give a file that "
                 "'onkel live' or 'onkel learn --save' wrote"
             )
         live = cls(model, **how)
-        waiting = info.get("live", {}).get("waiting") if late is None else late.get_waiting()
-        if waiting is not None:
-            live.late.set_waiting(waiting)
+        if late is not None:
+            live.late.set_waiting(late.get_waiting())
+        elif known is not None:
+            try:
+                live.set_state(known)
+            except ModelFileError as error:
+                raise ModelFileError(f"{path}: live/{error}") from None
         return live
+
+    def get_state(self) -> dict[str, Any]:
+        """All that is known beside the model, as nested dicts of arrays and plain values."""
+        return state.state_of(self)
+
+    def set_state(self, found: dict[str, Any]) -> None:
+        """The inverse of `get_state`; a damaged state is refused."""
+        state.set_state(self, found)
 
     def _row(self, id: Any, x: dict[str, Any], y: Any) -> dict[str, Any]:
         late, model = self.late, self.model
@@ -276,37 +352,38 @@ class LiveModel:
         self.counts["rows"] += 1
         return {"id": id, "prediction": predicted if before else None, **more, "model_rows": before}
 
-    def _label(self, id: Any, y: Any) -> None:
-        """Learn a row's label, or say why not."""
+    def _label(self, id: Any, y: Any) -> dict[str, Any] | None:
+        """Learn a row's label, or say why not; the answer, if labels are answered."""
         hashable = id is not None and isinstance(id, str | int | float)
         if hashable and id in self.late:
-            known = self._known.get(id, _NOTHING)
+            known = self.known.get(id, _NOTHING)
             try:
                 self._learn(id, y, known, lambda: self.late.learn(id, y))
             except _ERRORS as error:
                 self._refuse_label(id, y, error)
+                why = str(error)
             else:
-                self._known.pop(id, None)
-            return
-        learned = self._past.get(id) if hashable else None
-        kind = {None: "unknown", True: "doubled", False: "late"}[learned]
-        why = {
-            "unknown": "no row with this id waits",
-            "doubled": "the row was learned already",
-            "late": "the row was forgotten",
-        }[kind]
-        self.counts[kind] += 1
-        self.say(f"{kind} label {shorten(y)} of id {id!r}: {why}")
+                self.known.pop(id, None)
+                return self.learned_labels([id])[0]
+        else:
+            learned = self.past.get(id) if hashable else None
+            kind = {None: "unknown", True: "doubled", False: "late"}[learned]
+            why = _UNUSED[kind]
+            self.counts[kind] += 1
+            self.say(f"{kind} label {shorten(y)} of id {id!r}: {why}")
+            if learned:
+                return self.learned_labels([id])[0]
+        return {"id": id, "learned": False, "error": why} if self._acknowledge else None
 
     def _keep(self, id: Any, x: dict[str, Any], more: dict[str, Any]) -> Any:
         """Predict a row and let it wait; if too many do, the oldest is forgotten."""
         oldest = self.late.oldest if self.late.n_waiting >= self.late.most else None
         predicted = self.late.predict(id, x)
         if oldest is not None:
-            self._known.pop(oldest, None)
+            self.known.pop(oldest, None)
             self._pass(oldest, learned=False)
             self.say(f"id {oldest!r}: forgotten, as {self.late.most:,} younger rows wait")
-        self._known[id] = self.score.n_labels, more.get("interval")
+        self.known[id] = self.score.n_labels, more.get("interval")
         return predicted
 
     def _learn(self, id: Any, y: Any, known: tuple[int, Any], learn: Callable[[], Any]) -> Any:
@@ -334,10 +411,12 @@ class LiveModel:
 
     def _pass(self, id: Any, *, learned: bool) -> None:
         """Remember an id that waits no more."""
-        self._past[id] = learned
-        self._past.move_to_end(id)
-        if len(self._past) > _REMEMBERED:
-            self._past.popitem(last=False)
+        self.past[id] = learned
+        self.past.move_to_end(id)
+        if len(self.past) > self._remember:
+            oldest, _ = self.past.popitem(last=False)
+            if oldest not in self.late:
+                self.answers.pop(oldest, None)
 
     def columns(self, x: dict[str, Any]) -> dict[str, Any]:
         """The columns that are learned; one that the row lacks is a gap."""
@@ -357,6 +436,11 @@ class LiveModel:
         encoder = self.model.encoder
         is_column = encoder is not None and "y" in encoder.kinds
         return {self.target} if is_column else {self.target, "y"}
+
+
+def _mark(event: Mapping[str, Any]) -> int:
+    """A checksum of a row, to tell it from another with its id."""
+    return zlib.crc32(json.dumps(event, sort_keys=True, default=str).encode())
 
 
 def _n_labels(labels: list[Any]) -> int:

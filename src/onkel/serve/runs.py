@@ -16,10 +16,12 @@ _LONGEST = 64
 _ROW, _LABEL, _BOTH, _OTHER = "row", "label", "row with its label", "other"
 
 
-def take_all(live: Any, events: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any] | None]:
+def take_all(
+    live: Any, events: Sequence[Mapping[str, Any] | str]
+) -> Iterator[dict[str, Any] | None]:
     """The answers of a `LiveModel` to events, in their order."""
     for kind, group in groupby(events, lambda event: _kind(live, event)):
-        found = list(group)
+        found: list[Any] = list(group)
         for start in range(0, len(found), _LONGEST):
             run = found[start : start + _LONGEST]
             answers = _as_block(live, kind, run) if _forms_block(live, kind, run) else []
@@ -28,7 +30,9 @@ def take_all(live: Any, events: Sequence[Mapping[str, Any]]) -> Iterator[dict[st
             yield from map(live.take, run[len(answers) :])
 
 
-def _kind(live: Any, event: Mapping[str, Any]) -> str:
+def _kind(live: Any, event: Mapping[str, Any] | str) -> str:
+    if isinstance(event, str):
+        return _OTHER
     names = event.keys() - {live.id}
     if live.id not in event or not names:
         return _OTHER
@@ -51,6 +55,8 @@ def _forms_block(live: Any, kind: str, run: list[Mapping[str, Any]]) -> bool:
         return False
     if kind == _LABEL:
         return all(id in late for id in ids)
+    if any(map(live.was_answered, ids)):
+        return False
     room = late.n_waiting + len(run) <= late.most
     return room and not any(id in late for id in ids)
 
@@ -60,7 +66,7 @@ def _as_block(live: Any, kind: str, run: list[Mapping[str, Any]]) -> list[Any]:
     ids = [event[live.id] for event in run]
     if kind == _LABEL:
         labels = [next(v for name, v in event.items() if name != live.id) for event in run]
-        return [None] * live.learn_labels(ids, labels)
+        return live.learned_labels(ids[: live.learn_labels(ids, labels)])
     rows = []
     for event in run:
         x = {str(name): v for name, v in event.items() if name not in (live.id, live.target)}
@@ -70,8 +76,9 @@ def _as_block(live: Any, kind: str, run: list[Mapping[str, Any]]) -> list[Any]:
             break
     ids = ids[: len(rows)]
     if kind == _BOTH:
-        return live.learn_rows(ids, rows, [event[live.target] for event in run[: len(rows)]])
-    return live.keep_rows(ids, rows)
+        labels = [event[live.target] for event in run[: len(rows)]]
+        return live.learn_rows(ids, rows, labels, run)
+    return live.keep_rows(ids, rows, run)
 
 
 def bounds(values: Any) -> list[float | None]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from onkel.evaluation.baselines import Baselines
 from onkel.metrics import Score
+from onkel.parameters import is_whole
+from onkel.state import Field, Listed, Sizes, Text, Whole, check, inside, require
 
 # Labels that are collected before they are scored: one by one would take longer than learning.
 _BLOCK = 1024
@@ -26,9 +29,11 @@ class LiveScore:
         self._baselines = Baselines(task)
         self._codes: dict[Any, int] = {}
         self._loss = 0.0
-        self._all, self._recent = Score(task), Score(task)
-        # intervals, and those with their label inside: in all, and since the last report
-        self._bounded, self._inside = [0, 0], [0, 0]
+        self._all = Score(task)
+        # intervals, and those with their label inside
+        self._bounded = self._inside = 0
+        # at the last report
+        self._reported: _Sums | None = None
         # since the last block: (label, prediction, labels that had not come by its row)
         self._waiting: list[tuple[Any, Any, int]] = []
 
@@ -40,10 +45,8 @@ class LiveScore:
         """
         if interval is not None:
             low, high = interval
-            inside = (low is None or low <= y) and (high is None or y <= high)
-            for k in range(2):
-                self._bounded[k] += 1
-                self._inside[k] += inside
+            self._bounded += 1
+            self._inside += (low is None or low <= y) and (high is None or y <= high)
         self._waiting.append((y, predicted, max(self.n_labels - known, 0)))
         self.n_labels += 1
         if len(self._waiting) == _BLOCK:
@@ -54,18 +57,75 @@ class LiveScore:
 
         ``coverage`` is the share of labels inside the intervals.
         """
-        self._take()
-        found: dict[str, Any] = {"score": _values(self._all), "recent": _values(self._recent)}
-        if self._bounded[0]:
-            found["score"]["coverage"] = self._inside[0] / self._bounded[0]
-        if self._bounded[1]:
-            found["recent"]["coverage"] = self._inside[1] / self._bounded[1]
-        self._bounded[1] = self._inside[1] = 0
-        n = self._baselines.n_scored
-        baseline = float(self._baselines.sums.min()) if n else 0.0
-        found["skill"] = 1.0 - self._loss / baseline if baseline > 0 else None
-        self._recent = Score(self.task)
+        now = self._now()
+        found: dict[str, Any] = {"score": now._metrics(), "recent": now._metrics(self._reported)}
+        n = now._baselines.n_scored
+        baseline = float(now._baselines.sums.min()) if n else 0.0
+        found["skill"] = 1.0 - now._loss / baseline if baseline > 0 else None
+        self._reported = now._sums()
         return found
+
+    def _now(self) -> LiveScore:
+        """A copy in which all labels are scored.
+
+        This one scores them in blocks that do not depend on when somebody asks, as sums over other
+        blocks are rounded otherwise.
+        """
+        now = copy.copy(self)
+        now._baselines, now._all = copy.deepcopy((self._baselines, self._all))
+        now._codes = dict(self._codes)
+        now._take()
+        return now
+
+    def _sums(self) -> _Sums:
+        score = self._all
+        return _Sums(score.n_rows, tuple(score.sums.values()), self._bounded, self._inside)
+
+    def _metrics(self, since: _Sums | None = None) -> dict[str, float]:
+        """Metrics of the labels since; None: of all."""
+        sums = self._sums()
+        since = since or _Sums(0, (0.0,) * len(sums.losses), 0, 0)
+        found = {}
+        if n := sums.n_rows - since.n_rows:
+            # the difference of sums may be rounded below 0
+            means = [max(a - b, 0.0) / n for a, b in zip(sums.losses, since.losses, strict=True)]
+            metrics = zip(self._all.metrics, means, strict=True)
+            found = {metric.name: metric.finish(mean) for metric, mean in metrics}
+        if bounded := sums.bounded - since.bounded:
+            found["coverage"] = (sums.inside - since.inside) / bounded
+        return found
+
+    def get_state(self) -> dict[str, Any]:
+        """All but what was reported last; `set_state` goes on with the same numbers."""
+        score = self._all
+        return {
+            "n_labels": self.n_labels,
+            "classes": list(self._codes),
+            "loss": self._loss,
+            "n_rows": score.n_rows,
+            "sums": list(score.sums.values()),
+            "bounded": self._bounded,
+            "inside": self._inside,
+            "waiting": [list(entry) for entry in self._waiting],
+            "baselines": self._baselines.get_state(),
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of `get_state`; a damaged state is refused."""
+        check(state, _FIELDS)
+        score = Score(self.task)
+        require(len(state["sums"]) == len(score.metrics), "sums: not one of each metric")
+        score.restore(state["n_rows"], state["sums"])
+        for entry in state["waiting"]:
+            require(len(entry) == 3 and is_whole(entry[2]), "waiting: holds no score of a label")
+        with inside(state, "baselines") as baselines:
+            self._baselines.set_state(baselines)
+        self.n_labels, self._loss = state["n_labels"], float(state["loss"])
+        self._codes = {name: code for code, name in enumerate(state["classes"])}
+        self._bounded, self._inside = state["bounded"], state["inside"]
+        self._waiting = [(y, predicted, missing) for y, predicted, missing in state["waiting"]]
+        self._all = score
+        self._reported = self._now()._sums()
 
     def _take(self) -> None:
         if not self._waiting:
@@ -83,11 +143,39 @@ class LiveScore:
         first = len(y) - scored
         self._loss += float(losses[first:].sum())
         # rows before the first label had no prediction
-        for score in (self._all, self._recent):
-            score.add(y[first:], p[first:])
+        self._all.add(y[first:], p[first:])
 
 
-def _values(score: Score) -> dict[str, float]:
-    if not score.n_rows:
-        return {}
-    return {m.name: m.finish(score.sums[m.name] / score.n_rows) for m in score.metrics}
+class _Sums(NamedTuple):
+    """What has been scored by some time."""
+
+    n_rows: int
+    losses: tuple[float, ...]
+    bounded: int
+    inside: int
+
+
+class _Row(Field):
+    """Any list; its entries are looked at later."""
+
+    def check(self, value: Any, sizes: Sizes) -> str | None:
+        return None if isinstance(value, list) else "is not a list"
+
+
+class _Sum(Field):
+    """A sum of losses, which may have become infinite."""
+
+    def check(self, value: Any, sizes: Sizes) -> str | None:
+        return None if isinstance(value, float) and value >= 0.0 else "is no sum of losses"
+
+
+_FIELDS: dict[str, Field] = {
+    "n_labels": Whole(),
+    "classes": Listed(Text(), "classes"),
+    "loss": _Sum(),
+    "n_rows": Whole(),
+    "sums": Listed(_Sum(), "metrics"),
+    "bounded": Whole(),
+    "inside": Whole(),
+    "waiting": Listed(_Row(), "waiting"),
+}

@@ -1,0 +1,163 @@
+"""A live model that loses nothing: cuts go to the journal first, and a restart takes them again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from onkel.errors import JournalError, MissingModelFileError
+from onkel.persistence.atomic import write_whole
+from onkel.serve.journal import Cut, Journal
+from onkel.serve.live import LiveModel
+
+Answers = list[dict[str, Any] | None]
+
+
+class DurableModel:
+    """A `LiveModel` whose file and journal together always hold all that was acknowledged.
+
+    Events that are taken together are a cut. It is written to the journal, and then predicted and
+    learned; what is learned of a cut depends on nothing but the cuts before it. So after a crash
+    the model of the file takes the cuts that follow it, and is bit for bit the model that there
+    was; its next file has the same bytes as without the crash.
+
+    Parameters
+    ----------
+    live : LiveModel
+        As the file holds it, or a new one.
+    path : path-like
+        The model's file, which `snapshot` writes.
+    journal : Journal
+        That of this model, or an empty one.
+
+    Examples
+    --------
+    >>> import tempfile, onkel
+    >>> folder = tempfile.mkdtemp()
+    >>> new = lambda: LiveModel(onkel.StreamModel(onkel.make("pa", task="regression")))
+    >>> model = DurableModel.open(folder + "/m.onkel", Journal(folder + "/journal"), new)
+    >>> model.take([{"id": 1, "size": 70.0}])
+    [{'id': 1, 'prediction': None, 'model_rows': 0}]
+    >>> model.journal.close()  # a crash
+    >>> model = DurableModel.open(folder + "/m.onkel", Journal(folder + "/journal"), new)
+    >>> list(model.recover())
+    [(1, None, [{'id': 1, 'prediction': None, 'model_rows': 0}])]
+    >>> model.take([{"id": 1, "y": 210.0}])
+    [None]
+    >>> model.snapshot()
+    """
+
+    def __init__(self, live: LiveModel, path: str | os.PathLike[str], journal: Journal) -> None:
+        self.live = live
+        self.path = Path(path)
+        self.journal = journal
+        digest = _digest(self.path.read_bytes()) if self.path.exists() else None
+        journal.follow(live.number, digest)
+        self._saved = live.number, digest
+        self._recovered = journal.last == live.number
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        journal: Journal,
+        new: Callable[[], LiveModel],
+        **how: Any,
+    ) -> DurableModel:
+        """The model of a file, loaded as by `LiveModel.load`; a new one is made and written.
+
+        A new one is written at once, as the journal does not say how it was made. If that fails,
+        the journal is closed.
+        """
+        try:
+            try:
+                live = LiveModel.load(path, **how)
+            except MissingModelFileError:
+                if not journal.is_empty:
+                    raise JournalError(
+                        f"{path}: does not exist, and {journal.folder} has cuts that follow it; "
+                        "restore the file, or give a new folder"
+                    ) from None
+                live = new()
+                write_whole(Path(path), live.to_bytes())
+            return cls(live, path, journal)
+        except BaseException:
+            journal.close()
+            raise
+
+    @property
+    def number(self) -> int:
+        """The number of the last cut that was taken."""
+        return self.live.number
+
+    @property
+    def position(self) -> Any:
+        """The position of the source after it."""
+        return self.live.position
+
+    def take(self, events: Sequence[Mapping[str, Any] | str], position: Any = None) -> Answers:
+        """Take events as one cut; the answers, as of `LiveModel.take_all`.
+
+        Parameters
+        ----------
+        events : list of dict
+            As JSON has them; text in place of an event says why it could not be read.
+        position : JSON value, optional
+            Where the source stands after them.
+
+        Raises
+        ------
+        TypeError
+            JSON cannot hold the events.
+        JournalError
+            The journal cannot be written. In both cases nothing was taken.
+        """
+        if not self._recovered:
+            raise RuntimeError("the journal has cuts that were not taken again: call recover()")
+        cut = self.journal.append(events, position)
+        self.journal.commit()
+        return self._learn(cut)
+
+    def recover(self) -> Iterator[tuple[int, Any, Answers]]:
+        """Take the cuts again that the model's file does not know.
+
+        Yields each one's number, position and answers, which are those it got before.
+        """
+        say, self.live.say = self.live.say, _nothing
+        try:
+            for cut in self.journal.records(after=self.live.number):
+                yield cut.number, cut.position, self._learn(cut)
+        finally:
+            self.live.say = say
+        self._recovered = True
+
+    def snapshot(self) -> None:
+        """Write the model's file with all that it knows, and forget the cuts it has learned.
+
+        ModelFileError if it could not be written; the journal then keeps them.
+        """
+        content = self.live.to_bytes()
+        digest = _digest(content)
+        if (self.number, digest) == self._saved:
+            return
+        # a segment says which file it follows; with no cut between two files it follows either
+        self.journal.begin_segment(None if self.number == self._saved[0] else digest)
+        write_whole(self.path, content)
+        self._saved = self.number, digest
+        self.journal.forget(self.live.number)
+
+    def _learn(self, cut: Cut) -> Answers:
+        answers = list(self.live.take_all(cut.events))
+        self.live.number, self.live.position = cut.number, cut.position
+        return answers
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _nothing(line: str) -> None:
+    """Say nothing: it was said when the cut was first taken."""

@@ -1,0 +1,382 @@
+"""A journal: cuts of events on disk before a model learns them, so that no crash loses one.
+
+It is a folder of segments. A segment is a file of records, and a record is one cut: its running
+number, the position of the source after it, and its events, as JSON. Each record has a length and a
+CRC-32. A new segment begins with each snapshot of the model; older ones are removed when the
+snapshot is safe on disk.
+
+A crash in the middle of writing leaves a torn record at the very end. Nobody was told that it was
+taken, so it is dropped. A record that is damaged and has good ones after it is an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from struct import Struct
+from typing import Any, NamedTuple
+
+from onkel.errors import JournalError
+from onkel.persistence.atomic import sync_folder
+
+_MARK = b"\xa5oj1"
+# mark, bytes of the content, number, CRC-32 of both and the content
+_HEAD = Struct("<4sIQI")
+_LONGEST = 1 << 31
+_SUFFIX = ".journal"
+_FORMAT = 1
+
+
+class Cut(NamedTuple):
+    """Events that were taken together, and where the source stood after them."""
+
+    number: int
+    position: Any
+    events: Any
+
+
+class Journal:
+    """Append-only records in a folder, which one process at a time may use.
+
+    Parameters
+    ----------
+    folder : path-like
+        Made if there is none.
+    segment_bytes : int
+        A segment that has grown to so many bytes is followed by a new one.
+
+    Attributes
+    ----------
+    first, last : int
+        Numbers of the first and the last cut; ``first = last + 1`` if there is none.
+    dropped : str or None
+        What a crash had left of a cut that was never acknowledged.
+
+    Raises
+    ------
+    JournalError
+        Another process uses the folder, or a record before others is damaged; the error names the
+        file and the byte.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with Journal(folder) as journal:
+    ...     cut = journal.append([{"id": 1, "size": 70.0}], position={"orders": 1})
+    ...     journal.commit()
+    >>> with Journal(folder) as journal:
+    ...     list(journal.records())
+    [Cut(number=1, position={'orders': 1}, events=[{'id': 1, 'size': 70.0}])]
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, segment_bytes: int = 64 << 20) -> None:
+        self.folder = Path(folder)
+        self.dropped: str | None = None
+        self.first, self.last = 1, 0
+        self._segment_bytes = segment_bytes
+        self._file = -1
+        self._size = 0
+        self._broken: str | None = None
+        self._pending: list[bytes] = []
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = _locked(self.folder)
+        except OSError as error:
+            raise JournalError(f"{folder}: cannot be used: {error.strerror or error}") from None
+        try:
+            self._segments = sorted(self.folder.glob(f"*{_SUFFIX}"))
+            self._find_end()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files; what was appended and not committed is forgotten."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def append(self, events: Any, position: Any = None) -> Cut:
+        """Note a cut, which `commit` writes; returns it as it will be read again.
+
+        TypeError for events that JSON cannot hold; nothing is noted then.
+        """
+        number = self.last + 1
+        content = _json([position, events])
+        self._pending.append(_record(number, content))
+        self.last = number
+        return Cut(number, *json.loads(content))
+
+    def commit(self) -> None:
+        """Write what was appended; it is on disk when this returns.
+
+        JournalError if it could not be written. Then it is not in the journal, and after an error
+        that leaves it unsure what the disk holds, nothing more is taken.
+        """
+        content, n = b"".join(self._pending), len(self._pending)
+        self._pending = []
+        if not content:
+            return
+        try:
+            if self._broken:
+                raise OSError(None, self._broken)
+            if self._file < 0 or self._size >= self._segment_bytes:
+                self._begin(self.last - n)
+            _write(self._file, content)
+            _sync(self._file)
+        except OSError as error:
+            self.last -= n
+            self._cut_back()
+            raise JournalError(
+                f"{self.folder}: the journal cannot be written ({error.strerror or error}); "
+                "nothing of these events was taken"
+            ) from error
+        self._size += len(content)
+
+    def records(self, after: int = 0) -> Iterator[Cut]:
+        """The cuts that were committed, from number ``after + 1``."""
+        for path, following in zip(self._segments, [*self._segments[1:], None], strict=True):
+            if following is not None and _first(following) <= after + 1:
+                continue
+            content = path.read_bytes()
+            for number, start, end in _frames(path, content, _first(path)):
+                if number > after and number >= _first(path):
+                    position, events = json.loads(content[start:end])
+                    yield Cut(number, position, events)
+
+    def begin_segment(self, model: str | None = None) -> None:
+        """Begin a new segment; ``model``: the digest of the model file that knows all before it."""
+        try:
+            self._begin(self.last, model)
+        except OSError as error:
+            raise JournalError(
+                f"{self.folder}: no new segment can be begun: {error.strerror or error}"
+            ) from error
+
+    def _begin(self, after: int, model: str | None = None) -> None:
+        path = self.folder / f"{after + 1:020d}{_SUFFIX}"
+        content = _record(after, _json({"format": _FORMAT, "model": model}))
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        try:
+            _write(file, content)
+            os.fsync(file)
+            sync_folder(self.folder)
+        except OSError:
+            os.close(file)
+            raise
+        if self._file >= 0:
+            os.close(self._file)
+        self._file, self._size = file, len(content)
+        if path not in self._segments:
+            self._segments.append(path)
+
+    def forget(self, number: int) -> None:
+        """Remove the segments that hold nothing after a number: a model file has all of that."""
+        while len(self._segments) > 1 and _first(self._segments[1]) <= number + 1:
+            self._segments.pop(0).unlink(missing_ok=True)
+            self.first = _first(self._segments[0])
+        sync_folder(self.folder)
+
+    def follow(self, number: int, model: str | None) -> None:
+        """Number the next cuts after a model file, which knows the cuts up to ``number``.
+
+        JournalError if the journal is that of another model, or lacks cuts that follow.
+        """
+        if not self._segments or (self.is_empty and self.last < number):
+            self.first, self.last = number + 1, number
+            self._remove_all()
+            self.begin_segment(model)
+            return
+        before = self.first - 1
+        if before > number or self.last < number:
+            raise JournalError(
+                f"{self.folder}: the journal has cuts {self.first:,} to {self.last:,}, and the "
+                f"model file knows those up to {number:,}: they are not of each other; give the "
+                "folder of this model, or a new one"
+            )
+        for path in self._segments:
+            noted = self._noted(path)
+            if _first(path) == number + 1 and None not in (noted, model) and noted != model:
+                raise JournalError(
+                    f"{self.folder}: the journal follows another model file than this one; give "
+                    "the folder of this model, or a new one"
+                )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no cut."""
+        return self.first > self.last
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the segments."""
+        return sum(path.stat().st_size for path in self._segments)
+
+    def _find_end(self) -> None:
+        """Check all records, and drop what a crash left of the last."""
+        self.first, self.last = 1, 0
+        for k, path in enumerate(self._segments):
+            content, first = path.read_bytes(), _first(path)
+            last, end = first - 2, 0
+            for number, _, stop in _frames(path, content, first):
+                last, end = number, stop
+            final = path == self._segments[-1]
+            if end < len(content) or last < first - 1:
+                if not final:
+                    raise _damaged(path, end)
+                self._drop(path, end, len(content))
+            if end == 0:
+                continue
+            if k == 0:
+                self.first = first
+            elif first != self.last + 1:
+                raise JournalError(
+                    f"{path}: begins with cut {first:,}, and the segment before it ends with "
+                    f"{self.last:,}; a segment is missing"
+                )
+            self.last = last
+        self._segments = [path for path in self._segments if path.exists()]
+        if self._segments:
+            self._noted(self._segments[-1])
+            self._file = os.open(self._segments[-1], os.O_WRONLY | os.O_APPEND)
+            self._size = os.fstat(self._file).st_size
+        else:
+            self.first, self.last = 1, 0
+
+    def _drop(self, path: Path, end: int, size: int) -> None:
+        """Cut off a torn record, or remove a segment that had not begun."""
+        if end == 0:
+            path.unlink()
+        else:
+            os.truncate(path, end)
+            file = os.open(path, os.O_WRONLY)
+            _sync(file)
+            os.close(file)
+        sync_folder(self.folder)
+        if size > end:
+            self.dropped = f"{path}: {size - end:,} bytes of a cut that was never acknowledged"
+
+    def _noted(self, path: Path) -> str | None:
+        """The digest of the model file that a segment follows."""
+        with path.open("rb") as file:
+            size = _HEAD.unpack(file.read(_HEAD.size))[1]
+            about = json.loads(file.read(size))
+        if about.get("format") != _FORMAT:
+            raise JournalError(
+                f"{path}: written in format {about.get('format')}; this onkel reads format "
+                f"{_FORMAT}"
+            )
+        found: str | None = about["model"]
+        return found
+
+    def _cut_back(self) -> None:
+        """Remove what a failed commit wrote; a disk that cannot do that is trusted no more."""
+        try:
+            os.ftruncate(self._file, self._size)
+            _sync(self._file)
+        except OSError as error:
+            self._broken = f"an earlier failure could not be undone: {error.strerror or error}"
+
+    def _remove_all(self) -> None:
+        for path in self._segments:
+            path.unlink(missing_ok=True)
+        self._segments = []
+
+
+def _json(content: Any) -> bytes:
+    try:
+        data = json.dumps(content, separators=(",", ":")).encode()
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"events must be as JSON has them: {error}") from None
+    if len(data) >= _LONGEST:
+        raise TypeError(f"a cut of {len(data):,} bytes is too large: {_LONGEST:,} at most")
+    return data
+
+
+def _record(number: int, data: bytes) -> bytes:
+    check = zlib.crc32(data, zlib.crc32(_HEAD.pack(_MARK, len(data), number, 0)))
+    return _HEAD.pack(_MARK, len(data), number, check) + data
+
+
+def _frames(path: Path, content: bytes, first: int) -> Iterator[tuple[int, int, int]]:
+    """Number, start and end of each record's content; that before ``first`` is of the segment.
+
+    It ends before a torn record at the end. JournalError if good ones follow a bad one.
+    """
+    start, number = 0, first - 1
+    while start < len(content):
+        end = _end(content, start, number)
+        if end is None:
+            following = start
+            while (following := content.find(_MARK, following + 1)) >= 0:
+                if _end(content, following, None) is not None:
+                    raise _damaged(path, start)
+            return
+        yield number, start + _HEAD.size, end
+        start, number = end, number + 1
+
+
+def _end(content: bytes, start: int, number: int | None) -> int | None:
+    """Where a record ends, if a good one (of that number) starts there."""
+    begin = start + _HEAD.size
+    if begin > len(content):
+        return None
+    mark, size, own, check = _HEAD.unpack(content[start:begin])
+    if mark != _MARK or begin + size > len(content) or number not in (None, own):
+        return None
+    data = content[begin : begin + size]
+    found = zlib.crc32(data, zlib.crc32(_HEAD.pack(_MARK, size, own, 0)))
+    return begin + size if found == check else None
+
+
+def _damaged(path: Path, byte: int) -> JournalError:
+    return JournalError(
+        f"{path}: the record at byte {byte:,} is damaged, and good ones follow it; restore the "
+        "file, or begin with a new folder from the last model file"
+    )
+
+
+def _first(path: Path) -> int:
+    """The number of a segment's first cut, from its name."""
+    try:
+        return int(path.name.removesuffix(_SUFFIX))
+    except ValueError:
+        raise JournalError(f"{path}: is no segment of a journal; remove it") from None
+
+
+def _locked(folder: Path) -> int:
+    """A lock on the folder, which ends with the process."""
+    import fcntl
+
+    file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        raise JournalError(
+            f"{folder}: another process uses this journal; end it, or give another folder"
+        ) from None
+    return file
+
+
+def _write(file: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(file, rest) :]
+
+
+def _sync(file: int) -> None:
+    getattr(os, "fdatasync", os.fsync)(file)

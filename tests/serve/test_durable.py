@@ -1,0 +1,173 @@
+"""A model that crashes: the same answers and the same file as without a crash."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.serve.stream import LEARNERS, opened, play
+
+from onkel.errors import JournalError, ModelFileError
+from onkel.serve import LiveModel, durable
+
+_KILLS = 3
+
+
+def _uninterrupted(folder, seed, learner):
+    answers = dict(play(folder, seed, learner))
+    return answers, (folder / "m.onkel").read_bytes()
+
+
+def _folders(tmp_path):
+    for name in ("whole", "broken"):
+        (tmp_path / name).mkdir()
+    return tmp_path / "whole", tmp_path / "broken"
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("seed", range(2))
+def test_a_crash_after_any_cut_changes_nothing(tmp_path, seed, learner):
+    whole, broken = _folders(tmp_path)
+    expected, file = _uninterrupted(whole, seed, learner)
+    assert sum(len(answers) for answers in expected.values()) > 400
+    rng, found = random.Random(seed), {}
+    stops = sorted(rng.sample(range(2, len(expected)), 4))
+    for stop in [*stops, None]:
+        for number, answers in play(
+            broken, seed, learner, snapshots=rng.choice([3, 30]), stop=stop
+        ):
+            assert found.setdefault(number, answers) == answers
+    assert found == expected
+    assert (broken / "m.onkel").read_bytes() == file
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_at_random_moments(tmp_path):
+    whole, broken = _folders(tmp_path)
+    expected, file = _uninterrupted(whole, 5, "okl")
+    rng, found, kills = random.Random(7), {}, 0
+    command = [sys.executable, "-m", "tests.serve.stream", str(broken), "5", "okl"]
+    while True:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            first = process.stdout.readline()
+            if kills < _KILLS:
+                time.sleep(rng.uniform(0.0, 0.1))
+                process.send_signal(signal.SIGKILL)
+            lines = [first, *process.stdout]
+        kills += 1
+        for line in lines:
+            if line.endswith("]\n"):
+                number, answers = json.loads(line)
+                assert found.setdefault(number, answers) == answers
+        if lines[-1] == "done\n":
+            break
+        assert kills < 100
+    assert found == expected
+    assert (broken / "m.onkel").read_bytes() == file
+
+
+def test_a_repeated_row_gets_its_answer_again(tmp_path):
+    model = opened(tmp_path, "pa")
+    row, other = {"id": 1, "a": 1.0, "y": 2.0}, {"id": 2, "a": 2.0}
+    answers = model.take([row, other])
+    assert model.take([row, other, row]) == [*answers, answers[0]]
+    assert model.take([{"id": 2, "y": 3.0}]) == [None]
+    assert model.take([other])[0] == answers[1]
+    (refused,) = model.take([{"id": 2, "a": 2.5}])
+    assert "give it a new id" in refused["error"]
+    assert model.live.counts == {"rows": 2, "labels": 2, "refused": 1, "unknown": 0, "doubled": 0,
+                                 "late": 0, "repeated": 4}  # fmt: skip
+    model.snapshot()
+    model.journal.close()
+    again = opened(tmp_path, "pa")
+    assert again.live.counts == model.live.counts
+    assert again.take([other])[0] == answers[1]
+    assert again.live.model.n_rows == 2
+
+
+def test_ids_are_remembered_within_a_bound(tmp_path):
+    model = opened(tmp_path, "pa")
+    for t in range(500):
+        model.take([{"id": t, "a": t / 7, "y": 1.0}, {"id": -t - 1, "a": 1.0}])
+    assert len(model.live.answers) == 140
+    assert len(model.live.past) == 100
+    assert len(model.live.known) == 40
+
+
+def test_what_json_cannot_hold_is_refused_and_nothing_is_taken(tmp_path):
+    model = opened(tmp_path, "pa")
+    with pytest.raises(TypeError, match="as JSON has them"):
+        model.take([{"id": 1, "a": object()}])
+    assert model.number == model.journal.last == 0
+
+
+def test_cuts_are_not_taken_before_the_earlier_ones_were_recovered(tmp_path):
+    model = opened(tmp_path, "pa")
+    model.take([{"id": 1, "a": 1.0}])
+    model.journal.close()
+    again = opened(tmp_path, "pa")
+    with pytest.raises(RuntimeError, match="recover"):
+        again.take([{"id": 2, "a": 1.0}])
+    assert len(list(again.recover())) == 1
+    again.take([{"id": 2, "a": 1.0}])
+
+
+def test_a_file_that_cannot_be_written_keeps_the_journal(tmp_path, monkeypatch):
+    model = opened(tmp_path, "pa")
+    model.take([{"id": 1, "a": 1.0, "y": 2.0}])
+
+    def fails(path, content):
+        raise ModelFileError("no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(durable, "write_whole", fails)
+        for _ in range(2):
+            with pytest.raises(ModelFileError):
+                model.snapshot()
+    model.take([{"id": 2, "a": 1.0, "y": 2.0}])
+    model.journal.close()
+    again = opened(tmp_path, "pa")
+    assert [number for number, _, _ in again.recover()] == [1, 2]
+    again.snapshot()
+    assert again.journal.is_empty
+
+
+def test_a_lost_or_another_model_file_is_an_error(tmp_path):
+    model = opened(tmp_path, "pa")
+    model.take([{"id": 1, "a": 1.0, "y": 2.0}])
+    model.journal.close()
+    old = model.path.read_bytes()
+    other = tmp_path / "other"
+    other.mkdir()
+    elsewhere = opened(other, "krls")
+    model.path.write_bytes(elsewhere.path.read_bytes())
+    with pytest.raises(JournalError, match="another model file"):
+        opened(tmp_path, "pa")
+    model.path.unlink()
+    with pytest.raises(JournalError, match="does not exist"):
+        opened(tmp_path, "pa")
+    model.path.write_bytes(old)
+    again = opened(tmp_path, "pa")
+    list(again.recover())
+    again.snapshot()
+    again.journal.close()
+    model.path.write_bytes(old)
+    with pytest.raises(JournalError, match="are not of each other"):
+        opened(tmp_path, "pa")
+
+
+def test_the_file_is_a_model_as_others_and_a_live_one_goes_on(tmp_path):
+    import onkel
+
+    model = opened(tmp_path, "pa")
+    model.take([{"id": t, "a": t / 3, "y": t / 5} for t in range(10)])
+    model.snapshot()
+    assert onkel.load(model.path).n_rows == 10
+    live = LiveModel.load(model.path, say=pytest.fail)
+    assert live.report()["score"] == model.live.report()["score"]
+    assert live.to_bytes() == model.path.read_bytes()
