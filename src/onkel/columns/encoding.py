@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from onkel.columns.column import CODE, EXACT, Column, Given
+from onkel.columns.column import Column, Given
 from onkel.columns.failures import missing_column
 from onkel.columns.layout import Layout
 from onkel.errors import DataError
@@ -161,11 +161,7 @@ class Encoder(Stateful):
     @property
     def codes(self) -> list[int]:
         """The features that hold codes."""
-        if not self.statistics:
-            return []
-        text = [self.layout.get(k, CODE) for k in self.layout.categories]
-        found = text + [self.layout.get(k, EXACT) for k in self.layout.repeated]
-        return [feature for feature in found if feature >= 0]
+        return self.layout.codes() if self.statistics else []
 
     @property
     def hashed(self) -> list[str]:

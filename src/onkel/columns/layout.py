@@ -59,6 +59,8 @@ class Layout(Stateful):
         self.gaps: list[int] = []
         self._at: dict[tuple[int, int], int] = {}
         self._owners: set[int] = set()
+        # how many features there were when they were listed, and those with codes
+        self._codes: tuple[int, list[int]] = (0, [])
         self.append(columns)
         self.n_first = len(self.features)
 
@@ -117,6 +119,16 @@ class Layout(Stateful):
     def get(self, column: int, part: int) -> int:
         """The feature of a part; -1 if it has none."""
         return self._at.get((column, part), -1)
+
+    def codes(self) -> list[int]:
+        """The features that hold codes."""
+        known, found = self._codes
+        if known != len(self.features):
+            text = [self.get(k, CODE) for k in self.categories]
+            own = text + [self.get(k, EXACT) for k in self.repeated]
+            found = [feature for feature in own if feature >= 0]
+            self._codes = len(self.features), found
+        return found
 
     def waits(self, column: int) -> bool:
         """Whether all rows so far had the column's constant."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,13 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 # Answers for a value that is missing, and for one that is left to the way of tables.
 _MISSING: Any = object()
 _ELSEWHERE: Any = object()
+# A vector with a squared length below this has no value that is infinite in float32.
+_SMALL = 1e76
+# The length of vectors up to which BLAS never uses several threads for a dot product.
+_SHORT = 8192
+_ALL_FLOATS = {float}
+# Texts of a column whose codes are noted.
+_MOST_KNOWN = 4096
 
 
 class RowEncoder:
@@ -53,6 +61,8 @@ class RowEncoder:
             kinds.get(column.kind, _Number)(encoder.layout, k, encoder.na_values)
             for k, column in enumerate(self.columns)
         ]
+        self._numbers = _Numbers([cell for cell in self._cells if _is_plain(cell)])
+        self._others = [cell for cell in self._cells if not _is_plain(cell)]
 
     def fits(self, encoder: Encoder, lacking: bool, ignores: bool) -> bool:
         """Whether the look-ups are those of this encoder, as it is now, and of this treatment."""
@@ -64,44 +74,57 @@ class RowEncoder:
 
         With ``learn``, the encoder's means and counts of gaps are replaced by new ones.
         """
-        encoder, gaps = self.encoder, []
         if not row.keys() <= self._names and (learn or not self._may_ignore(row)):
             return None
+        encoder = self.encoder
         learns = learn and not encoder.fixed
-        x = np.zeros(len(encoder.layout))
+        x = np.zeros(len(encoder.layout.features))
+        cells = self._others if self._numbers.put(row, x) else self._cells
+        gaps: list[_Cell] = []
         absent = 0
-        for k, cell in enumerate(self._cells):
-            if cell.name not in row:
+        for cell in cells:
+            if cell.name in row:
+                value = row[cell.name]
+                if type(value) is str and value in cell.known:
+                    cell.put_known(value, x)
+                    continue
+                value = cell.read(value)
+            else:
                 absent += 1
                 if cell.late:
                     continue
                 if not self.lacking:
                     return None
                 value = _MISSING
-            else:
-                value = cell.read(row[cell.name])
             if value is _ELSEWHERE:
                 return None
             if value is _MISSING:
                 if self.missing != "auto" or not cell.put_gap(x, learns):
                     return None
-                gaps.append(k)
+                gaps.append(cell)
             elif not cell.put(value, x, learns):
                 return None
         if absent == len(self._cells):
             return None
-        with np.errstate(over="ignore"):
-            X = x.astype(self.dtype)[None]
-        if np.isinf(X).any():
+        X = self._finite(x)
+        if X is None:
             return None
-        if self.missing in ("auto", "mean"):
+        if self.missing in ("auto", "mean") and (learns or gaps):
             self._fill(X, learns)
         if learn and gaps:
             counts = list(encoder.layout.gaps)
-            for k in gaps:
-                counts[k] += self._cells[k].counted
+            for cell in gaps:
+                counts[cell.k] += cell.counted
             encoder.layout.gaps = counts
         return X
+
+    def _finite(self, x: np.ndarray) -> np.ndarray | None:
+        """The row in the model's dtype; None if a value is too large for it."""
+        if len(x) <= _SHORT and np.vdot(x, x) < _SMALL:
+            return x.astype(self.dtype)[None]
+        with np.errstate(over="ignore"):
+            X = x.astype(self.dtype)[None]
+        return None if np.isinf(X).any() else X
 
     def _may_ignore(self, row: Mapping[str, Any]) -> bool:
         """Whether the keys of a row that are no columns are left out: their names are texts."""
@@ -115,8 +138,34 @@ class RowEncoder:
 
             self.encoder.means, self.encoder.counts = means.copy(), counts.copy()
             fill_means(X, self.encoder.means, self.encoder.counts)
-        elif np.isnan(X).any():
+        else:
             np.copyto(X, means[: X.shape[1]], where=np.isnan(X), casting="same_kind")
+
+
+class _Numbers:
+    """Columns that hold one number each: a row of floats is put with two calls of NumPy."""
+
+    def __init__(self, cells: list[_Cell]) -> None:
+        self._get = itemgetter(*(cell.name for cell in cells)) if len(cells) > 1 else None
+        at = [cell.layout.get(cell.k, VALUE) for cell in cells]
+        consecutive = at == list(range(at[0], at[0] + len(at))) if at else False
+        self._at: Any = slice(at[0], at[0] + len(at)) if consecutive else np.array(at, np.intp)
+        origins = [cell.column.origin for cell in cells]
+        self._origins = np.array(origins) if any(origins) else None
+
+    def put(self, row: Mapping[str, Any], x: np.ndarray) -> bool:
+        """Write the numbers of a row; False, and nothing, unless all are finite floats."""
+        if self._get is None:
+            return False
+        try:
+            values = self._get(row)
+        except KeyError:
+            return False
+        # a sum that is not finite minus itself is NaN
+        if set(map(type, values)) != _ALL_FLOATS or (total := sum(values)) - total != 0.0:
+            return False
+        x[self._at] = values if self._origins is None else np.array(values) - self._origins
+        return True
 
 
 class _Cell:
@@ -131,6 +180,8 @@ class _Cell:
         self.gaps = GAPS.union(na_values)
         #: whether gaps are counted
         self.counted = True
+        #: values whose features are there: the code, its feature, and the feature of codes
+        self.known: dict[str, tuple[int, int, int]] = {}
 
     def read(self, value: Any) -> Any:
         """The value as the column's kind holds it."""
@@ -138,6 +189,10 @@ class _Cell:
 
     def put(self, value: Any, x: np.ndarray, learns: bool) -> bool:
         """Write the features of a value; False if the row would change the columns."""
+        raise NotImplementedError
+
+    def put_known(self, value: str, x: np.ndarray) -> None:
+        """Write the features of a value that is ``known``."""
         raise NotImplementedError
 
     def put_gap(self, x: np.ndarray, learns: bool) -> bool:
@@ -244,8 +299,20 @@ class _Text(_Cell):
             return False
         if learns and self.layout.waits(self.k):
             return False
-        self._put_code(own.code(value), x)
+        code = own.code(value)
+        place = self.layout.get(self.k, code) if code else -1
+        if place >= 0 or (own.full and len(self.known) < _MOST_KNOWN):
+            # code and feature do not change again
+            self.known[value] = code, place, self.layout.get(self.k, CODE)
+        self._put_code(code, x)
         return True
+
+    def put_known(self, value: str, x: np.ndarray) -> None:
+        code, place, at = self.known[value]
+        if at >= 0:
+            x[at] = code
+        if place >= 0:
+            x[place] = 1.0
 
     def put_gap(self, x: np.ndarray, learns: bool) -> bool:
         own = self.own
@@ -277,6 +344,13 @@ class _Empty(_Cell):
 
     def put_gap(self, x: np.ndarray, learns: bool) -> bool:
         return True
+
+
+def _is_plain(cell: _Cell) -> bool:
+    """Whether a float of the column is one feature, and nothing else."""
+    own, layout = cell.column, cell.layout
+    number = own.kind == "number" and not own.form and cell.k not in layout.repeated
+    return number and layout.get(cell.k, VALUE) >= 0
 
 
 def _checked(values: np.ndarray) -> Any:

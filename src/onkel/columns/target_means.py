@@ -13,6 +13,7 @@ Source: Prokhorenkova et al. 2018 (ordered target statistics); Micci-Barreca 200
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -92,8 +93,6 @@ class TargetMeans(Stateful):
     ) -> np.ndarray:
         from onkel.columns.running import means_of_codes
 
-        if len(codes) == 1:
-            return self._of_row(name, int(codes[0]), Y, before, learn)
         codes = codes.astype(np.int64)
         self._make_room(name, int(codes.max(initial=0)) + 1)
         out = np.zeros_like(Y)
@@ -101,21 +100,47 @@ class TargetMeans(Stateful):
         means_of_codes(codes, Y, before, *own, _SMOOTHING, out, learn)
         return out
 
-    def _of_row(
-        self, name: int, c: int, Y: np.ndarray, before: np.ndarray, learn: bool
-    ) -> np.ndarray:
-        """As `means_of_codes`, which takes longer to call than one row needs."""
-        counts, sums = self.counts.get(name), self.sums.get(name)
-        if counts is None or sums is None or c >= len(counts) or sums.shape[1] < self.n_means:
-            self._make_room(name, c + 1)
-            counts, sums = self.counts[name], self.sums[name]
-        if c == 0:
-            return np.zeros_like(Y)
-        out = (sums[c] - counts[c] * before) / (counts[c] + _SMOOTHING)
-        if learn:
-            counts[c] += 1.0
-            sums[c] += Y[0]
-        return out
+    def learn_row(self, codes: dict[int, int], label: Any) -> dict[int, list[float]]:
+        """As :meth:`learn`, to the same bits, of one row: a list (J,) of each column.
+
+        A compiled loop would take longer to call than one row needs.
+        """
+        target = self._as_target(label)
+        n = self.n_rows
+        before = [total / n if n > 0.0 else 0.0 for total in self.total.tolist()]
+        found = {name: self._of_row(name, c, before) for name, c in codes.items()}
+        self.total += target
+        self.n_rows = n + 1.0
+        for name, c in codes.items():
+            counts, sums = self.counts.get(name), self.sums.get(name)
+            if counts is None or sums is None or len(counts) <= c or sums.shape[1] < len(target):
+                self._make_room(name, c + 1)
+                counts, sums = self.counts[name], self.sums[name]
+            if c:
+                counts[c] += 1.0
+                for k, one in enumerate(target):
+                    if one:
+                        sums[c, k] += one
+        return found
+
+    def row_now(self, codes: dict[int, int]) -> dict[int, list[float]]:
+        """As :meth:`now`, to the same bits, of one row: a list (J,) of each column."""
+        n = max(self.n_rows, 1.0)
+        before = [total / n for total in self.total.tolist()]
+        return {name: self._of_row(name, c, before) for name, c in codes.items()}
+
+    def _of_row(self, name: int, c: int, before: list[float]) -> list[float]:
+        """The statistics (J,) of one code."""
+        counts = self.counts.get(name)
+        if not c or counts is None or c >= len(counts):
+            return [0.0] * len(before)
+        n, sums = counts.item(c), self.sums[name]
+        m = n + _SMOOTHING
+        if len(before) == 1 == sums.shape[1]:
+            return [(sums.item(c, 0) - n * before[0]) / m]
+        # a class that came after the last row of this column has no sum there
+        own = [*sums[c].tolist(), *[0.0] * (len(before) - sums.shape[1])]
+        return [(s - n * b) / m for s, b in zip(own, before, strict=True)]
 
     def _make_room(self, name: int, n: int) -> None:
         held = self.counts.get(name, np.zeros(0))
@@ -136,21 +161,29 @@ class TargetMeans(Stateful):
         """The numbers (n, 1), or one indicator column for each class but the first."""
         if not self.of_classes:
             return np.asarray(y, dtype=np.float64)[:, None]
-        first: Any = [0]
-        index: Any = [0]
-        if len(y) == 1:
-            names = [_name(y[0])]
-        else:
-            values, first, index = np.unique(y, return_index=True, return_inverse=True)
-            names = [_name(value) for value in values]
-        for k in np.argsort(first):
-            if names[k] not in self.classes and len(self.classes) < _MOST_CLASSES:
-                self.classes.append(names[k])
+        values, first, index = np.unique(y, return_index=True, return_inverse=True)
+        names = [_name(value) for value in values]
+        self._meet(names[k] for k in np.argsort(first))
+        place = np.array([self.classes.index(n) if n in self.classes else 0 for n in names])
+        return (place[index][:, None] == np.arange(1, self.n_means + 1)).astype(np.float64)
+
+    def _as_target(self, label: Any) -> list[float]:
+        """As :meth:`_as_targets`, of one label."""
+        if not self.of_classes:
+            return [float(label)]
+        name = _name(label)
+        self._meet([name])
+        place = self.classes.index(name) if name in self.classes else 0
+        return [float(k == place) for k in range(1, self.n_means + 1)]
+
+    def _meet(self, names: Iterable[str]) -> None:
+        """Add the classes that are new, in this order."""
+        for name in names:
+            if name not in self.classes and len(self.classes) < _MOST_CLASSES:
+                self.classes.append(name)
         more = len(self.classes) - 1 - len(self.total)
         if more > 0:
             self.total = np.pad(self.total, (0, more))
-        place = np.array([self.classes.index(n) if n in self.classes else 0 for n in names])
-        return (place[index][:, None] == np.arange(1, self.n_means + 1)).astype(np.float64)
 
     def take_in(self, other: TargetMeans, origin: TargetMeans | None) -> None:
         """Add what another has counted since both were ``origin`` (None: since the first row)."""
@@ -166,13 +199,18 @@ class TargetMeans(Stateful):
 
     def mark(self, codes: dict[int, np.ndarray]) -> tuple[Any, ...]:
         """What :meth:`go_back` needs to undo the learning of rows with these codes."""
-        held = []
+        held: list[tuple[Any, ...]] = []
         for name, own in codes.items():
             if name in self.counts:
                 counts, sums = self.counts[name], self.sums[name]
-                old = own.astype(np.int64)
                 # arrays without room for a code are replaced by longer ones
-                old = old if len(old) == 1 and old[0] < len(counts) else old[old < len(counts)]
+                if len(own) == 1:
+                    c = int(own[0])
+                    if c < len(counts):
+                        held.append((counts, sums, c, counts[c], sums[c].copy()))
+                    continue
+                old = own.astype(np.int64)
+                old = old[old < len(counts)]
                 held.append((counts, sums, old, counts[old], sums[old]))
         kept = dict(self.counts), dict(self.sums)
         return list(self.classes), self.n_rows, self.total.copy(), kept, held

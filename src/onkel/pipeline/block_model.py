@@ -225,15 +225,16 @@ class BlockModel:
         ndarray of shape (n,)
             Labels, or values in the target's own units.
         """
-        return self.predict_scaled(self.scaled(X))
+        return self._predicted(self.scaled(X))
 
     @locked
     def predict_scaled(self, X: Any) -> np.ndarray:
         """As `predict_features`, for rows that are scaled already."""
-        predictions = self.estimator.predict(X)
-        if self.target_scaler is None:
-            return predictions
-        return self.target_scaler.inverse_transform(predictions)
+        return self._predicted(X)
+
+    def _predicted(self, X: Any) -> np.ndarray:
+        predictions, target = self.estimator.predict(X), self._statistics.target_scaler
+        return predictions if target is None else target.inverse_transform(predictions)
 
     @locked
     def interval_features(self, X: Any, level: float = 0.9) -> np.ndarray:
@@ -290,9 +291,8 @@ class BlockModel:
         """
         more = by_group(self.estimator, groups)
         predictions = self.estimator.predict_next(self.scaled(X), ahead, **more)
-        if self.target_scaler is None:
-            return np.asarray(predictions)
-        return self.target_scaler.inverse_transform(predictions)
+        target = self._statistics.target_scaler
+        return np.asarray(predictions) if target is None else target.inverse_transform(predictions)
 
     @locked
     def next_intervals(

@@ -26,6 +26,45 @@ class Segment(NamedTuple):
     late: int
 
 
+class Places:
+    """Where each of the learner's columns comes from, looked up once for many rows.
+
+    ``key``: the encoded columns d, how many columns are late, the statistics of a code J, and the
+    columns with codes.
+    """
+
+    def __init__(self, key: tuple[int, int, int, list[int]], n_first: int, late: Any) -> None:
+        self.key = key
+        d, _, n_means, codes = key
+        coded, held = set(codes), set(late)
+        source = [*((j, 0) for j in range(n_first)), *late]
+        #: (column, code's column, statistic) of the columns that hold statistics
+        self.of_means = [(at, j, k) for at, (j, k) in enumerate(source) if j in coded]
+        self.at_means = np.array([at for at, _, _ in self.of_means], dtype=np.intp)
+        self._from = np.array([j if j < d else 0 for j, _ in source], dtype=np.intp)
+        self._lacking = np.array([at for at, (j, _) in enumerate(source) if j >= d], dtype=np.intp)
+        #: encoded columns, and statistics of codes, that have no place before their first value
+        self.open = [j for j in range(n_first, d) if j not in coded and (j, 0) not in held]
+        self._open = np.array(self.open, dtype=np.intp)
+        self.open_means = [
+            (j, k)
+            for j in codes
+            for k in range(n_means)
+            if (k or j >= n_first) and (j, k) not in held
+        ]
+
+    def copied(self, X: np.ndarray) -> np.ndarray:
+        """The columns of X (n, d) in their places; statistics are to be put in theirs."""
+        out = X.take(self._from, axis=1)
+        if len(self._lacking):
+            out[:, self._lacking] = 0.0
+        return out
+
+    def any_begins(self, X: np.ndarray) -> bool:
+        """Whether a column without a place has a value in the row X (1, d)."""
+        return bool(self.open) and bool(X.take(self._open).any())
+
+
 class Widening:
     """The learner's columns if the encoder has statistics.
 
@@ -49,6 +88,7 @@ class Widening:
         self.late: list[tuple[int, int]] = []
         #: whether new columns get no place
         self.fixed = False
+        self._known_places: Places | None = None
 
     def learn(self, X: np.ndarray, y: np.ndarray, codes: list[int]) -> list[Segment]:
         """The learner's rows for encoded rows X (n, d), each by the rows before it; learn them.
@@ -56,6 +96,8 @@ class Widening:
         A new segment starts at each row where a column begins.
         """
         codes = [j for j in codes if j < X.shape[1]]
+        if len(X) == 1:
+            return [Segment(0, self._learn_row(X, y[0], codes), y, len(self.late))]
         means = self.means.learn({j: X[:, j] for j in codes}, y)
         held = len(self.late)
         rows = self._find_places(X, means)
@@ -68,11 +110,25 @@ class Widening:
             for a, b, n in zip(starts, ends, late, strict=True)
         ]
 
+    def _learn_row(self, X: np.ndarray, label: Any, codes: list[int]) -> np.ndarray:
+        """As :meth:`learn`, of one row X (1, d)."""
+        means = self.means.learn_row(_codes_of(X, codes), label)
+        if not self.fixed:
+            places = self._places(X.shape[1], codes)
+            begin = [(j, 0) for j in places.open if X[0, j] != 0.0] if places.any_begins(X) else []
+            begin += [
+                (j, k) for j, k in places.open_means if k < len(means[j]) and means[j][k] != 0.0
+            ]
+            self.late += sorted(begin)
+        return self._placed_row(X, means)
+
     def now(self, X: np.ndarray, codes: list[int]) -> np.ndarray:
         """The learner's rows for encoded rows X, by everything learned so far."""
         if not codes and not self.late and X.shape[1] == self.n_first:
             return X
         codes = [j for j in codes if j < X.shape[1]]
+        if len(X) == 1:
+            return self._placed_row(X, self.means.row_now(_codes_of(X, codes)))
         means = self.means.now({j: X[:, j] for j in codes}) if codes else {}
         return self._placed(X, means)
 
@@ -103,18 +159,28 @@ class Widening:
         return [row for row, _, _ in new]
 
     def _placed(self, X: np.ndarray, means: dict[int, np.ndarray]) -> np.ndarray:
-        out = np.zeros((len(X), self.n_first + len(self.late)), dtype=X.dtype)
-        out[:, : self.n_first] = X[:, : self.n_first]
+        places = self._places(X.shape[1], list(means))
+        out = places.copied(X)
         with np.errstate(over="ignore"):
-            for j in means:
-                if j < self.n_first:
-                    out[:, j] = means[j][:, 0] if means[j].shape[1] else 0.0
-            for at, (j, k) in enumerate(self.late, self.n_first):
-                if j in means:
-                    out[:, at] = means[j][:, k] if k < means[j].shape[1] else 0.0
-                elif j < X.shape[1]:
-                    out[:, at] = X[:, j]
+            for at, j, k in places.of_means:
+                out[:, at] = means[j][:, k] if k < means[j].shape[1] else 0.0
         return out
+
+    def _placed_row(self, X: np.ndarray, means: dict[int, list[float]]) -> np.ndarray:
+        places = self._places(X.shape[1], list(means))
+        out = places.copied(X)
+        if places.of_means:
+            found = [means[j][k] if k < len(means[j]) else 0.0 for _, j, k in places.of_means]
+            with np.errstate(over="ignore"):
+                out[0, places.at_means] = found
+        return out
+
+    def _places(self, d: int, codes: list[int]) -> Places:
+        """Where the learner's columns come from, for rows of d encoded columns."""
+        key = d, len(self.late), self.means.n_means, codes
+        if self._known_places is None or self._known_places.key != key:
+            self._known_places = Places(key, self.n_first, self.late)
+        return self._known_places
 
     def get_state(self) -> dict[str, Any]:
         """A copy of the state."""
@@ -140,6 +206,11 @@ class Widening:
         widening.late = [(int(j), int(k)) for j, k in state["late"]]
         require(len(set(widening.late)) == len(widening.late), "late: holds a column twice")
         return widening
+
+
+def _codes_of(X: np.ndarray, codes: list[int]) -> dict[int, int]:
+    """The codes of one row X (1, d), by column."""
+    return dict(zip(codes, map(int, X.take(codes).tolist()), strict=True)) if codes else {}
 
 
 def _first_rows(values: np.ndarray) -> list[int]:

@@ -40,18 +40,12 @@ class OneRow:
         listed = _listed(rows)
         if listed is None or encoder is None or encoder.n_vector is not None:
             return None
-        own, how = self._encoder, (keys.missing != "error", keys.extra != "error")
-        if own is None or not own.fits(encoder, *how):
-            reading = reading_to_predict(settings)
-            # a row that is learned would be skipped where one that is predicted is refused
-            missing = settings.get("missing", reading.missing)
-            others = other_columns(encoder, settings)
-            own = self._encoder = RowEncoder(encoder, missing, reading.dtype, others, *how)
         if len(listed) == 1:
-            return own.features(listed[0], learn=learn)
+            return self._looked_up(encoder, settings, keys).features(listed[0], learn=learn)
         if learn and any(row.keys() != listed[0].keys() for row in listed):
             # a key that came late and that some rows lack is a gap in a table
             return None
+        own = self._looked_up(encoder, settings, keys)
         before = encoder.means, encoder.counts, encoder.layout.gaps
         found = []
         for row in listed:
@@ -61,6 +55,18 @@ class OneRow:
                 return None
             found.append(X)
         return np.concatenate(found)
+
+    def _looked_up(self, encoder: Encoder, settings: dict[str, Any], keys: Keys) -> RowEncoder:
+        """The look-ups of this encoder, as it is now."""
+        own, (missing, extra) = self._encoder, keys
+        lacking, ignores = missing != "error", extra != "error"
+        if own is None or not own.fits(encoder, lacking, ignores):
+            reading = reading_to_predict(settings)
+            # a row that is learned would be skipped where one that is predicted is refused
+            how = settings.get("missing", reading.missing), reading.dtype
+            others = other_columns(encoder, settings)
+            own = self._encoder = RowEncoder(encoder, *how, others, lacking, ignores)
+        return own
 
     def block(
         self,

@@ -103,8 +103,8 @@ class RunningStatistics:
 
         Late columns that nothing was learned from are cut; late columns that rows lack are 0.
         """
-        if is_fitted(self.scaler):
-            known = self.scaler.n_features_in_
+        known = vars(self.scaler).get("n_features_in_")
+        if known is not None and known != X.shape[1]:
             if known < X.shape[1] <= known + n_late:
                 X = X[:, :known]
             elif X.shape[1] < known <= X.shape[1] + self.scaler.n_late_:
@@ -154,6 +154,8 @@ class RunningStatistics:
 
 def is_fitted(estimator: Any) -> bool:
     """Whether an estimator or a scaler has seen any row."""
+    if "model_" in vars(estimator):
+        return True
     own = getattr(estimator, "__sklearn_is_fitted__", None)
     if own is not None:
         return bool(own())

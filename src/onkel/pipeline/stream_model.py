@@ -482,7 +482,11 @@ class StreamModel(StreamEstimator):
         DataError
             As `predict`.
         """
-        return _only(self.predict(row)).item()
+        encoder, found = self.encoder, None
+        if encoder is not None:
+            found = self._one_row.features(row, encoder, self.settings, self.keys)
+        predicted = self.predict(row) if found is None else self.predict_features(found)
+        return _only(predicted).item()
 
     @_where_the_learner_has("predict_proba")
     def predict_proba_one(self, row: Mapping[str, Any]) -> dict[Any, float]:

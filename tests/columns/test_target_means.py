@@ -1,0 +1,88 @@
+"""Target means of one row are those of the compiled loops over blocks, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onkel.columns.target_means import TargetMeans
+from onkel.pipeline.inputs import Widening
+
+
+def _equal(a: TargetMeans, b: TargetMeans) -> bool:
+    """Whether both know the same, whatever room they keep for codes to come."""
+    same = a.classes == b.classes and a.n_rows == b.n_rows and np.array_equal(a.total, b.total)
+    for name in {**a.counts, **b.counts}:
+        n = max(len(of.counts.get(name, ())) for of in (a, b))
+        (counts, sums), (others, theirs) = (of._padded(name, n, a.n_means) for of in (a, b))
+        same = same and np.array_equal(counts, others) and np.array_equal(sums, theirs)
+    return same
+
+
+def _targets(kind: str, rng: np.random.Generator, n: int) -> np.ndarray:
+    if kind == "numbers":
+        return rng.normal(3.0, 100.0, n) * 10.0 ** rng.integers(-9, 9, n)
+    few = 2 if kind == "two classes" else 30
+    # classes come one after the other
+    return np.array([f"c{rng.integers(0, 1 + min(few - 1, t // 9))}" for t in range(n)])
+
+
+@pytest.mark.parametrize("kind", ["numbers", "two classes", "many classes"])
+@pytest.mark.parametrize("seed", range(4))
+def test_one_row_is_a_block_of_one(kind, seed):
+    rng = np.random.default_rng(seed)
+    y = _targets(kind, rng, 400)
+    codes = {3: rng.integers(0, 5, 400), 8: rng.integers(0, 300, 400), 1: np.zeros(400, int)}
+    row, block, whole = (TargetMeans(kind != "numbers") for _ in range(3))
+    told = whole.learn(codes, y)
+    for t in range(400):
+        one = {name: int(own[t]) for name, own in codes.items()}
+        now, before = row.row_now(one), block.now({k: np.array([c]) for k, c in one.items()})
+        learned = row.learn_row(one, y[t])
+        own = block.learn({k: np.array([c]) for k, c in one.items()}, y[t : t + 1])
+        for name in codes:
+            assert np.array_equal(now[name], before[name][0])
+            assert np.array_equal(learned[name], own[name][0])
+            # a class that came later has no mean yet
+            assert np.array_equal(learned[name], told[name][t, : len(learned[name])])
+    assert _equal(row, block)
+    assert _equal(row, whole)
+
+
+def test_a_prediction_makes_no_room():
+    means = TargetMeans()
+    means.learn_row({0: 1}, 2.0)
+    before = means.get_state()
+    assert means.row_now({0: 5000, 7: 3}) == {0: [0.0], 7: [0.0]}
+    assert str(means.get_state()) == str(before)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "many classes"])
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_get_the_same_places_row_by_row(kind, seed):
+    """Encoded columns grow; columns begin at their first value that is not 0."""
+    rng = np.random.default_rng(seed)
+    n, d = 300, 12
+    y = _targets(kind, rng, n)
+    X = np.where(rng.random((n, d)) < 0.02, rng.normal(size=(n, d)), 0.0).astype(np.float32)
+    X[:, :3] = rng.normal(size=(n, 3))
+    coded = [1, 6]
+    X[:, coded] = rng.integers(0, 9, (n, 2))
+    X[:50, 6] = 0.0
+    rows, block = (Widening(kind != "numbers", 3) for _ in range(2))
+    segments = block.learn(X, y, coded)
+    wide = np.concatenate(
+        [np.pad(s.X, ((0, 0), (0, 3 + len(block.late) - s.X.shape[1]))) for s in segments]
+    )
+    for t in range(n):
+        (segment,) = rows.learn(X[t : t + 1], y[t : t + 1], coded)
+        assert segment.late == len(rows.late)
+        width = segment.X.shape[1]
+        assert np.array_equal(segment.X[0], wide[t, :width])
+        assert not wide[t, width:].any()
+        # a row that lacks the last columns has zeros there
+        some = X[t : t + 1, : int(rng.integers(7, d + 1))]
+        both = np.concatenate([some, some])
+        assert np.array_equal(rows.now(some, coded)[0], rows.now(both, coded)[1])
+    assert rows.late == block.late
+    assert _equal(rows.means, block.means)
