@@ -22,7 +22,10 @@ from onkel.cli.guarded import Notices
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import Pipe
 from onkel.cli.signals import Interrupts
+from onkel.errors import JournalError
 from onkel.serve import LiveModel
+from onkel.serve.durable import DurableModel
+from onkel.serve.journal import Journal
 
 ONKEL = [sys.executable, "-m", "onkel"]
 
@@ -223,3 +226,61 @@ def test_a_pipe_without_a_pace_is_answered_at_once(tmp_path):
     os.close(write)
     runner.join(30)
     assert not runner.is_alive()
+
+
+def test_a_journal_survives_what_the_model_file_does_not(tmp_path):
+    rows = _lines(_row(t) for t in range(60))
+    labels = _lines({"id": t, "y": t % 7} for t in range(60))
+
+    def run(folder, pieces, *, kill):
+        """Feed pieces, waiting for the answers to rows; the answers by id, and what was said."""
+        args = [*ONKEL, "live", "m.onkel", "-a", "pa", "--task", "regression", "--journal", "j",
+                "--metrics-every", "0", "--level", "0.9"]  # fmt: skip
+        with subprocess.Popen(args, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:  # fmt: skip
+            found = []
+            for piece in pieces:
+                process.stdin.write(piece)
+                process.stdin.flush()
+                found += [process.stdout.readline() for line in piece.splitlines()
+                          if b'"a"' in line]  # fmt: skip
+            if kill:
+                process.kill()
+            found += process.communicate()[0].splitlines(keepends=True)
+        return found, process
+
+    cut = rows.index(b"\n", 1000) + 1
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    for folder in (whole, broken):
+        folder.mkdir()
+    expected, process = run(whole, [rows[:cut], rows[cut:], b"rubbish\n" + labels], kill=False)
+    assert process.returncode == 0
+    first, _ = run(broken, [rows[:cut]], kill=True)
+    # what was answered comes again, as to somebody who was not told; it is not learned again
+    again, process = run(broken, [rows[:cut], rows[cut:], b"rubbish\n" + labels], kill=False)
+    assert process.returncode == 0
+    assert again == expected
+    assert first == expected[: len(first)]
+    model = LiveModel.load(broken / "m.onkel", say=pytest.fail)
+    assert model.counts["repeated"] == rows[:cut].count(b"\n")
+    assert model.counts["rows"] == model.counts["labels"] == 60
+    assert model.model.to_bytes() == LiveModel.load(whole / "m.onkel").model.to_bytes()
+
+
+def test_a_journal_that_cannot_be_written_ends_the_run(tmp_path, monkeypatch, capsys):
+    def fails(self):
+        raise JournalError("j: the journal cannot be written")
+
+    monkeypatch.setattr(Journal, "commit", fails)
+    new = LiveModel(onkel.StreamModel(onkel.make("pa", task="regression")), say=say_line)
+    durable = DurableModel.open(tmp_path / "m.onkel", Journal(tmp_path / "j"), lambda: new)
+    source, write = os.pipe()
+    os.write(write, _lines([_row(0, y=1.0)]))
+    os.close(write)
+    with open(tmp_path / "answers", "wb") as out:
+        options = LiveOptions(model=tmp_path / "m.onkel", metrics_every=0)
+        pipe = Pipe(new, options, source, out.fileno(), Interrupts(), durable)
+        assert pipe.run() == 1
+    assert "neither answered nor learned" in capsys.readouterr().err
+    assert (tmp_path / "answers").read_bytes() == b""
+    assert new.counts["rows"] == 0

@@ -59,7 +59,7 @@ def cuts(seed, n, task):
         found = found[size:]
 
 
-def opened(folder, learner):
+def opened(folder, learner, **more):
     """The model in a folder, and its journal."""
     name, task, params = LEARNERS[learner]
 
@@ -70,6 +70,7 @@ def opened(folder, learner):
 
     level = 0.9 if task == "regression" else 0.0
     how = {"most": 40, "remember": 100, "once": True, "level": level, "say": lambda line: None}
+    how |= more
     folder = Path(folder)
     journal = Journal(folder / "journal", segment_bytes=20_000)
     return DurableModel.open(folder / "m.onkel", journal, new, **how)

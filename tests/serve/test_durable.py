@@ -161,6 +161,23 @@ def test_a_lost_or_another_model_file_is_an_error(tmp_path):
         opened(tmp_path, "pa")
 
 
+def test_cuts_are_taken_again_as_they_were_taken_first(tmp_path):
+    model = opened(tmp_path, "pa")
+    model.take([{"id": 1, "a": 1.0, "y": 2.0}])
+    model.journal.close()
+    with pytest.raises(JournalError, match="start with that"):
+        opened(tmp_path, "pa", level=0.5)
+    again = opened(tmp_path, "pa")
+    list(again.recover())
+    again.snapshot()
+    again.journal.close()
+    changed = opened(tmp_path, "pa", level=0.5)
+    changed.take([{"id": 2, "a": 1.0, "y": 2.0}])
+    changed.journal.close()
+    again = opened(tmp_path, "pa", level=0.5)
+    assert [number for number, _, _ in again.recover()] == [2]
+
+
 def test_the_file_is_a_model_as_others_and_a_live_one_goes_on(tmp_path):
     import onkel
 
@@ -168,6 +185,6 @@ def test_the_file_is_a_model_as_others_and_a_live_one_goes_on(tmp_path):
     model.take([{"id": t, "a": t / 3, "y": t / 5} for t in range(10)])
     model.snapshot()
     assert onkel.load(model.path).n_rows == 10
-    live = LiveModel.load(model.path, say=pytest.fail)
+    live = LiveModel.load(model.path, **model.live.options, say=pytest.fail)
     assert live.report()["score"] == model.live.report()["score"]
     assert live.to_bytes() == model.path.read_bytes()

@@ -58,6 +58,14 @@ class DurableModel:
         journal.follow(live.number, digest)
         self._saved = live.number, digest
         self._recovered = journal.last == live.number
+        saved = live.options if live.saved_options is None else live.saved_options
+        changed = [name for name, value in live.options.items() if saved.get(name) != value]
+        if changed and not self._recovered:
+            name = changed[0]
+            raise JournalError(
+                f"{journal.folder}: its cuts were taken with {name}={saved.get(name)!r}, not "
+                f"{live.options[name]!r}; start with that, end, and change it then"
+            )
 
     @classmethod
     def open(
@@ -83,7 +91,11 @@ class DurableModel:
                     ) from None
                 live = new()
                 write_whole(Path(path), live.to_bytes())
-            return cls(live, path, journal)
+            durable = cls(live, path, journal)
+            if durable._recovered:
+                # the file says how the cuts that follow it are taken
+                durable.snapshot()
+            return durable
         except BaseException:
             journal.close()
             raise

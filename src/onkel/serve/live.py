@@ -108,6 +108,13 @@ class LiveModel:
             raise ValueError(f"target={target!r}: the model was learned with the target {known!r}")
         self.id = id
         self.target = target or known or "y"
+        #: what decides, besides the model, what becomes of events
+        self.options: dict[str, Any] = {
+            "id": id, "target": self.target, "exclude": sorted(exclude), "most": most,
+            "proba": proba, "level": level, "once": once, "remember": remember,
+        }  # fmt: skip
+        #: the same, as the model's file has them
+        self.saved_options: dict[str, Any] | None = None
         if self.id == self.target:
             raise ValueError(f"id={id!r}: the label has that name, too")
         self.late = LateLabels(model, most)

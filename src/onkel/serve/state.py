@@ -26,6 +26,7 @@ def state_of(live: Any) -> dict[str, Any]:
         "forgotten": late.n_forgotten,
         "waiting": late.get_waiting(),
         "ids": _packed(live),
+        "options": live.options,
         "number": live.number,
         "position": json.dumps(live.position),
     }
@@ -48,6 +49,8 @@ def set_state(live: Any, state: dict[str, Any]) -> None:
     with inside(state, "waiting") as waiting:
         live.late.set_waiting(waiting)
     live.late.n_forgotten = int(state["forgotten"])
+    require(isinstance(state.get("options"), dict), "options: are missing")
+    live.saved_options = state["options"]
     live.number = int(state["number"])
     try:
         live.position = json.loads(state["position"])

@@ -33,30 +33,69 @@ def live(options: LiveOptions) -> None:
     if len(sources) > 1:
         raise ValueError(f"{options.source}: onkel live reads one file or pipe")
     never_wait()
-    model = _model(options)
+    durable = None if options.journal is None else _durable(options)
+    model = _model(options) if durable is None else durable.live
     with Interrupts(end_input=True) as interrupts, sources[0].opened() as raw:
-        status = Pipe(model, options, raw.fileno(), 1, interrupts).run()
+        status = Pipe(model, options, raw.fileno(), 1, interrupts, durable).run()
+    if durable is not None:
+        durable.journal.close()
     if status:
         raise typer.Exit(status)
 
 
+def _how(options: LiveOptions) -> dict[str, Any]:
+    """How a live model reads events and answers them."""
+    return {
+        "id": options.id, "exclude": names_in(options.exclude), "most": options.waiting,
+        "proba": options.proba, "level": options.level, "say": say_line, "target": options.target,
+        "once": options.journal is not None,
+    }  # fmt: skip
+
+
 def _model(options: LiveOptions) -> Any:
     """The saved model, or a new one."""
+    from onkel.serve import LiveModel
+
+    if not options.model.exists():
+        return _new(options)
+    found = LiveModel.load(options.model, **_how(options))
+    _continue(options, found)
+    return found
+
+
+def _durable(options: LiveOptions) -> Any:
+    """The saved model, or a new one, after all cuts of the journal."""
+    from onkel.serve.durable import DurableModel
+    from onkel.serve.journal import Journal
+
+    assert options.journal is not None
+    journal = Journal(options.journal)
+    if journal.dropped is not None:
+        say_line(f"dropped {journal.dropped}")
+    made = not options.model.exists()
+    how = _how(options)
+    durable = DurableModel.open(options.model, journal, lambda: _new(options), **how)
+    again = sum(len(answers) for _, _, answers in durable.recover())
+    if again:
+        say_line(f"{again:,} events of {options.journal} were taken again")
+    if not made:
+        _continue(options, durable.live)
+    return durable
+
+
+def _continue(options: LiveOptions, found: Any) -> None:
+    _refuse_others(options, found.model)
+    rows, waiting = found.model.n_rows, found.late.n_waiting
+    say_line(f"continuing {options.model} after {rows:,} rows; {waiting:,} wait for labels")
+
+
+def _new(options: LiveOptions) -> Any:
+    """A new model."""
     from onkel.algorithms import DEFAULT
     from onkel.learners.factory import make_estimator
     from onkel.pipeline import StreamModel
     from onkel.serve import LiveModel
 
-    how: dict[str, Any] = {
-        "id": options.id, "exclude": names_in(options.exclude), "most": options.waiting,
-        "proba": options.proba, "level": options.level, "say": say_line, "target": options.target,
-    }  # fmt: skip
-    if options.model.exists():
-        found = LiveModel.load(options.model, **how)
-        _refuse_others(options, found.model)
-        rows, waiting = found.model.n_rows, found.late.n_waiting
-        say_line(f"continuing {options.model} after {rows:,} rows; {waiting:,} wait for labels")
-        return found
     if options.task is None:
         raise ValueError(
             f"{options.model} does not exist: a new model needs --task classification or "
@@ -70,7 +109,8 @@ def _model(options: LiveOptions) -> Any:
     kept |= {"group": options.group} if options.group else {}
     kept |= {"exclude": names_in(options.exclude)} if options.exclude else {}
     estimator = make_estimator(algorithm, options.task, params, options.seed)
-    return LiveModel(StreamModel(estimator, scaling=options.scaling, settings=kept), **how)
+    model = StreamModel(estimator, scaling=options.scaling, settings=kept)
+    return LiveModel(model, **_how(options))
 
 
 def _refuse_others(options: LiveOptions, model: Any) -> None:

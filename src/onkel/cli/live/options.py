@@ -46,6 +46,14 @@ class LiveOptions:
     level: Annotated[
         float, of_run("Share of labels inside the answers' intervals, say 0.9; 0: none.", "--level")
     ] = 0.0
+    journal: Annotated[
+        Path | None,
+        of_run(
+            "Folder of a journal: what was answered is there first, and survives any crash.",
+            "--journal",
+            metavar="FOLDER",
+        ),
+    ] = None
     waiting: Annotated[
         int, of_run("Rows that may wait for labels.", "--waiting", min=1, metavar="ROWS")
     ] = 100_000

@@ -14,6 +14,7 @@ from onkel.cli.console import as_json, say_line
 from onkel.cli.guarded import PIECE
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.signals import Interrupts
+from onkel.errors import JournalError
 
 # Seconds after which an answer is sent though more rows are there.
 _FLUSH = 0.02
@@ -26,15 +27,23 @@ class Pipe:
     """Lines from one file, answers to another, until the input ends or a signal comes."""
 
     def __init__(
-        self, model: Any, options: LiveOptions, source: int, out: int, interrupts: Interrupts
+        self,
+        model: Any,
+        options: LiveOptions,
+        source: int,
+        out: int,
+        interrupts: Interrupts,
+        durable: Any = None,
     ) -> None:
+        # ``durable``: the model with its journal
+        self._durable = durable
         self._model, self._options, self._interrupts = model, options, interrupts
         self._source, self._out = source, out
         self._csv = _Csv(options, model) if options.format == "csv" else None
         self._rest = b""
         self._answers: list[str] = [] if self._csv is None else [self._csv.HEADER]
         self._n_lines = self._events = self._saved = 0
-        self._broken = False
+        self._broken = self._untaken = False
         now = time.monotonic()
         self._flushed = self._saved_at = self._told_at = now
 
@@ -74,7 +83,7 @@ class Pipe:
     def _take(self, data: bytes) -> None:
         """Answer and learn the lines that are whole."""
         *lines, self._rest = (self._rest + data).split(b"\n")
-        events: list[dict[str, Any]] = []
+        events: list[dict[str, Any] | str] = []
         for line in lines:
             self._n_lines += 1
             if not line.strip():
@@ -85,10 +94,7 @@ class Pipe:
                 if event is not None and not isinstance(event, dict):
                     raise ValueError('a line must be an object, such as {"id": 1, "x": 2.5}')
             except (ValueError, RecursionError) as error:
-                # answers keep the order of the lines
-                self._take_events(events)
-                self._answer(self._model.refuse(None, f"line {self._n_lines:,}: {error}"))
-                continue
+                event = f"line {self._n_lines:,}: {error}"
             if event is not None:
                 events.append(event)
             if self._csv is not None and not self._csv.knows_columns:
@@ -96,9 +102,18 @@ class Pipe:
         self._take_events(events)
         self._flush()
 
-    def _take_events(self, events: list[dict[str, Any]]) -> None:
+    def _take_events(self, events: list[dict[str, Any] | str]) -> None:
         """Answer and learn events; forget them."""
-        for answer in self._model.take_all(events):
+        durable = self._durable
+        if not events or self._untaken:
+            return
+        try:
+            answers = self._model.take_all(events) if durable is None else durable.take(events)
+        except JournalError as error:
+            self._untaken = True
+            self._give_up(f"{error}; the lines since were neither answered nor learned")
+            return
+        for answer in answers:
             self._answer(answer)
             if time.monotonic() - self._flushed > _FLUSH:
                 self._flush()
@@ -125,7 +140,10 @@ class Pipe:
         """Save; a failure is told, and the next time tries again."""
         self._saved, self._saved_at = self._events, time.monotonic()
         try:
-            self._model.save(self._options.model)
+            if self._durable is None:
+                self._model.save(self._options.model)
+            else:
+                self._durable.snapshot()
         except (OSError, ValueError, TypeError) as error:
             say_line(f"error: the model could not be saved: {error}")
             return False
