@@ -10,6 +10,7 @@ import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.explicit import ahead
+from onkel.maps import LearnedLandmarks
 
 # The search due at 1 024 rows begins at 960 and uses the first 960 rows.
 BEGUN, AMID, DUE, AFTER = 960, 1008, 1024, 1200
@@ -81,6 +82,31 @@ def test_amid_a_search_a_model_is_saved_and_goes_on_to_the_same(again):
     np.testing.assert_array_equal(other.predict(X), model.predict(X))
     whole = OnlineKernelRegressor(n_components=30, memory=False).partial_fit(X, y)
     np.testing.assert_allclose(whole.predict(X), model.predict(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("late", [AMID, DUE - 1], ids=["amid the fit", "in the replay"])
+def test_a_class_that_comes_amid_a_search_does_not_begin_it_again(monkeypatch, late):
+    X, y = rows()
+    labels = np.digitize(y, [-0.5, 0.5])
+    labels[late] = 3
+    begun, found = [], []
+    search = LearnedLandmarks.fit_in_steps
+
+    def counted(self, X, Y, weight, due):
+        begun.append(due)
+        return search(self, X, Y, weight, due)
+
+    monkeypatch.setattr(LearnedLandmarks, "fit_in_steps", counted)
+    for step in (1, AFTER):
+        begun.clear()
+        model = OnlineKernelClassifier(n_components=30, memory=False).fit(X[:BEGUN], labels[:BEGUN])
+        for start in range(BEGUN, AFTER, step):
+            model.partial_fit(X[start : start + step], labels[start : start + step])
+        assert begun.count(DUE) == 1
+        found.append(model.decision_function(X))
+    assert found[0].shape == (AFTER, 4)
+    np.testing.assert_allclose(*found, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.slow

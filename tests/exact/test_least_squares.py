@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from onkel.exact import least_squares
+from onkel.exact.least_squares import RecursiveLeastSquares
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps import FourierFeatures, IdentityFeatures, NystroemFeatures
@@ -129,6 +130,28 @@ def test_a_class_in_mid_stream_is_batch_ridge_on_indicators(start):
     indicators = (late[:, None] == np.arange(model.n_outputs)).astype(float)
     expected = ridge_regression(np.c_[X, np.ones(300)], indicators, weight, 0.01)
     np.testing.assert_allclose(model.coef, expected, atol=1e-8)
+
+
+def test_few_rows_are_predicted_without_the_weights():
+    rng = np.random.default_rng(0)
+    Z, codes = rng.standard_normal((100, 6)), rng.integers(4, size=100)
+    matrix = RecursiveLeastSquares(6, 4, 0.1, 1.0)
+    matrix.learn(Z, np.eye(4)[codes], np.ones(100))
+    np.testing.assert_allclose(matrix.predictions(Z[:3]), Z[:3] @ matrix.weights(), atol=1e-12)
+
+
+def test_a_class_leaves_the_factor_and_its_rows_as_they_are():
+    rng = np.random.default_rng(0)
+    Z, codes = rng.standard_normal((100, 6)), rng.integers(4, size=100)
+    late, early = RecursiveLeastSquares(6, 4, 0.1, 1.0), RecursiveLeastSquares(6, 5, 0.1, 1.0)
+    Y = np.insert(np.eye(4)[codes], 2, 0.0, axis=1)
+    late.learn(Z, np.eye(4)[codes], np.ones(100))
+    late.add_output(2)
+    assert late.since.count == 100
+    early.learn(Z, Y, np.ones(100))
+    for matrix in (late, early):
+        matrix.learn(Z[::-1], np.roll(Y, 1, axis=1), np.ones(100))
+    np.testing.assert_allclose(late.weights(), early.weights(), atol=1e-12)
 
 
 def test_long_ill_conditioned_stream_stays_batch_ridge():

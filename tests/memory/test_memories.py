@@ -271,7 +271,7 @@ def test_a_newton_step_of_two_classes_is_that_of_several():
     rng = np.random.default_rng(0)
     n = 6
     P, Q = np.zeros((n, n)), np.zeros((n, n))
-    w, v, work = np.zeros(n), np.zeros(n), np.zeros((3, n))
+    w, v, work = np.zeros(n), np.zeros(n), [*np.zeros((3, n)), np.zeros((n, n))]
     begin(P, 1.0)
     begin(Q, 1.0)
     for _ in range(40):
@@ -279,9 +279,28 @@ def test_a_newton_step_of_two_classes_is_that_of_several():
         share = rng.uniform(0.01, 0.99)
         p = np.array([share, 1.0 - share])
         regressions.newton(U, n, p, code, weight, P, w, *work)
-        regressions.newton_of_two(U, n, p, code, weight, Q, v, *work[1:])
+        regressions.newton_of_two(U, n, p, code, weight, Q, v, *work[1:3])
         np.testing.assert_allclose(v, w, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(Q, P, rtol=1e-9, atol=1e-12)
+
+
+def test_a_newton_step_of_many_classes_adds_their_curvature():
+    rng = np.random.default_rng(0)
+    n, K = 5, 80
+    P, w, work = np.zeros((n, n)), np.zeros(n), [*np.zeros((3, n)), np.zeros((n, n))]
+    begin(P, 1.0)
+    R, v = np.eye(n), np.zeros(n)
+    for _ in range(20):
+        U, code, weight = rng.normal(size=(K, n)), int(rng.integers(K)), rng.uniform(0.5, 2.0)
+        # a feature without a spread adds no column to the factor
+        U[:, 2] = 1.0
+        p = rng.dirichlet(np.ones(K))
+        regressions.newton(U, n, p, code, weight, P, w, *work)
+        away = U - p @ U
+        R += weight * (away.T * p) @ away
+        v += np.linalg.solve(R, weight * away[code])
+        np.testing.assert_allclose(P, np.linalg.inv(R), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(w, v, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("classes", [False, True])

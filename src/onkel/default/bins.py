@@ -149,7 +149,8 @@ def _explained(X: np.ndarray, Y: np.ndarray, values: list[np.ndarray]) -> np.nda
         if len(values[j]) == 1:
             continue
         bins = np.searchsorted(_edges(x, values[j], _FEW_BINS), x)
-        sums = np.array([np.bincount(bins, y) for y in Y.T])
         sizes = np.bincount(bins)
-        out[j] = (sums**2 / np.maximum(sizes, 1)).sum() - chance * (np.count_nonzero(sizes) - 1)
+        sums = (bins == np.arange(len(sizes))[:, None]).astype(np.float64) @ Y
+        between = (sums**2 / np.maximum(sizes, 1)[:, None]).sum()
+        out[j] = between - chance * (np.count_nonzero(sizes) - 1)
     return out

@@ -39,6 +39,7 @@ from onkel.exact.matrices import (
     check_matrices,
     wider,
 )
+from onkel.numerics.arrays import with_zero_column_at
 from onkel.numerics.linalg import BlockFactor
 from onkel.numerics.threads import n_threads, side_by_side
 
@@ -223,6 +224,14 @@ class RecursiveLeastSquares:
             return self.w0
         return np.asarray(self.w0 + self.factor.back(self.since.inner()))
 
+    def predictions(self, Z: np.ndarray) -> np.ndarray:
+        """Z w (n, K) of a few rows Z (n, m), without w."""
+        Z = np.asarray(Z, dtype=np.float64)
+        out = Z @ self.w0
+        if self.since.count:
+            out += self.since.rows_of_L(self.factor.transposed(Z)) @ self.since.v
+        return np.asarray(out)
+
     # ---- what follows from the matrices --------------------------------------------------------
 
     def linearized(
@@ -268,11 +277,16 @@ class RecursiveLeastSquares:
         noise = self.sums.noise
         return (1.0 + np.maximum(spread, 0.0)) * noise[0] / max(noise[1], 1.0)
 
-    def add_output(self, position: int) -> np.ndarray:
-        """Insert a class without rows at ``position``; returns the weights (K, m)."""
+    def add_output(self, position: int) -> None:
+        """Insert a class without rows at ``position``."""
+        several = self.sums.b.shape[1] > 1
         self.sums.add_class(position)
-        self._anchor_at(self.since.count)
-        return np.array(self.w0.T, order="C")
+        if several:
+            # all that belongs to the class is 0, and the factor stays
+            self.w0 = with_zero_column_at(self.w0, position)
+            self.since.add_output(position)
+        else:
+            self._anchor_at(self.since.count)
 
     def add_features(self, where: list[int]) -> None:
         """Insert features before those of ``where``; they were 0 in all rows so far.

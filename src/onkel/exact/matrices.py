@@ -11,6 +11,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from onkel.merging import joined
+from onkel.numerics.arrays import with_zero_column_at
 from onkel.numerics.linalg import add_gram, cholesky_lower, lower_gram
 from onkel.state import Array, check, require
 
@@ -119,7 +120,7 @@ class Sums:
         if self.b.shape[1] == 1:
             both = [self.z_sum[:, None] - self.b, self.z_sum[:, None] + self.b]
             self.b = 0.5 * np.concatenate(both, axis=1)
-        self.b = np.insert(self.b, position, 0.0, axis=1)
+        self.b = with_zero_column_at(self.b, position)
 
     def add_features(self, where: list[int]) -> None:
         """Insert features before those of ``where``; they were 0 in all rows so far.
@@ -217,6 +218,10 @@ class RowsSince:
     def inner(self) -> np.ndarray:
         """U L⁻ᵀ v (m, K)."""
         return np.asarray(self.U @ solve_lower(self.L, self.v, transposed=True))
+
+    def add_output(self, position: int) -> None:
+        """Insert a class without rows at ``position``."""
+        self._v = with_zero_column_at(self._v, position)
 
     def add_features(self, where: list[int]) -> None:
         """Insert features before those of ``where``; they were 0 in all rows so far."""

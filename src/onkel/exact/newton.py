@@ -115,8 +115,8 @@ class RecursiveNewton(RecursiveLeastSquares):
         h = np.maximum((expit(F) * expit(-F)).max(axis=1), _LEAST_CURVATURE)
         return weight * h, F + slope / h[:, None], weight[:, None] * slope
 
-    def add_output(self, position: int) -> np.ndarray:
-        """Insert a class that no row so far belonged to; returns the weights (K, m).
+    def add_output(self, position: int) -> None:
+        """Insert a class that no row so far belonged to.
 
         Two classes were one output f: each against the other, they become -f and f.
         """
@@ -125,7 +125,6 @@ class RecursiveNewton(RecursiveLeastSquares):
             sums.b = np.concatenate([-sums.b, sums.b], axis=1)
         sums.b = np.insert(sums.b, position, -0.5 * sums.z_sum, axis=1)
         self._anchor_at(self.since.count)
-        return np.array(self.w0.T, order="C")
 
 
 def _indicators(Y: np.ndarray) -> np.ndarray:

@@ -57,15 +57,19 @@ def _refit(model: Any, rows: int, due: int) -> Generator[float, None, Any]:
     first = tuple(part[:rows] for part in model.warmup.rows())
     new = yield from _scaled(model.fit_anew(*first, due))
     yield _OF_FIT
-    replay = new.replay()
-    for start in range(0, due, _REPLAYED):
+    replay, start = new.replay(), 0
+    while start < due:
         end = min(start + _REPLAYED, due)
-        if end > rows:
-            if model.warmup.count < end:
-                # wait until the rows have come
-                yield 1.0
-            first = model.warmup.rows()
-        replay.learn(*(part[start:end] for part in first))
+        if model.warmup.count < end:
+            # wait until the rows have come
+            yield 1.0
+        if new.n_outputs < model.n_outputs:
+            # a class has come, and codes are others: sums over rows begin again
+            new.begin_anew(model.n_outputs)
+            replay, start = new.replay(), 0
+            continue
+        replay.learn(*(part[start:end] for part in model.warmup.rows()))
+        start = end
         yield _OF_FIT + (1.0 - _OF_FIT) * end / due
     replay.finish()
     return new

@@ -17,7 +17,7 @@ from onkel.explicit.weights import Weights
 from onkel.losses import Loss
 from onkel.maps.base import Change, FeatureMap
 from onkel.model.contract import Model
-from onkel.model.labels import targets_of
+from onkel.model.labels import targets_of, targets_of_fit
 from onkel.model.transaction import diverged
 from onkel.model.warmup import Warmup
 from onkel.numerics.notices import working
@@ -93,7 +93,7 @@ class ExplicitModel(Model):
     # ---- state ---------------------------------------------------------------------------------
 
     def _fit_first(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
-        self.map.fit_labelled(X, self.targets(y), weight)
+        self.map.fit_labelled(X, self._targets_of_fit(y), weight)
 
     def _reset(self) -> None:
         """f = 0 over the map as it is now."""
@@ -168,7 +168,9 @@ class ExplicitModel(Model):
 
     def add_output(self, position: int) -> None:
         """Make room for a class with zero scores at ``position``; see :class:`Weights`."""
-        self.ahead = None
+        if self.n_outputs == 1:
+            # the targets of a fit that is under way were ±1
+            self.ahead = None
         if self.training is not None:
             self.training.add_output(position)
             self.weights.add_output(position)
@@ -246,7 +248,7 @@ class ExplicitModel(Model):
         """As :meth:`fit_anew`, of the last fit of the map."""
         new = copy.copy(self)
         new.map, new.training, new.ahead = copy.copy(self.map), None, None
-        yield from new.map.fit_last(X, new.targets(y), weight)
+        yield from new.map.fit_last(X, new._targets_of_fit(y), weight)
         new._reset()
         return new
 
@@ -256,9 +258,15 @@ class ExplicitModel(Model):
         """A copy that has learned nothing, over this map fitted anew; steps give the share done."""
         new = copy.copy(self)
         new.map, new.training, new.ahead = copy.copy(self.map), None, None
-        yield from new.map.fit_in_steps(X, new.targets(y), weight, due)
-        new._reset()
+        yield from new.map.fit_in_steps(X, new._targets_of_fit(y), weight, due)
+        # classes may have come meanwhile: none of them is in these rows
+        new.begin_anew(self.n_outputs)
         return new
+
+    def begin_anew(self, n_outputs: int) -> None:
+        """Forget what was learned, over the map as it is, with ``n_outputs`` outputs."""
+        self.n_outputs = n_outputs
+        self._reset()
 
     def replay(self) -> Replay:
         """Takes rows that have been predicted already."""
@@ -282,7 +290,12 @@ class ExplicitModel(Model):
     def scores(self, X: Any) -> np.ndarray:
         """f(x) of each row, (n, K) in float64."""
         out = np.zeros((X.shape[0], self.n_outputs))
-        if self.training is not None and self.coef.shape[1]:
+        if self.training is None:
+            return out
+        matrix = self.weights.matrix
+        if matrix is not None and self.weights.does_without(X.shape[0]):
+            return matrix.predictions(self.training.features(X))
+        if self.coef.shape[1]:
             coef = self.coef
             with one_blas_thread(X.shape[0]):
                 for a, b in self.training.sub_blocks(X.shape[0]):
@@ -346,3 +359,7 @@ class ExplicitModel(Model):
     def targets(self, y: np.ndarray) -> np.ndarray:
         """Targets (n, K) as numbers: y itself, or the indicators of the classes."""
         return targets_of(y, self.n_outputs)
+
+    def _targets_of_fit(self, y: np.ndarray) -> np.ndarray:
+        """Targets (n, C) of the rows that the map is fitted on."""
+        return targets_of_fit(y, self.n_outputs, self.seed)

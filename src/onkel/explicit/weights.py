@@ -21,6 +21,9 @@ from onkel.state import Fields, Like, Part, Sizes, Stateful, require
 
 _EXACT = {RuleKind.LEAST_SQUARES: RecursiveLeastSquares, RuleKind.NEWTON: RecursiveNewton}
 
+# Classes for each row from which on scores are cheaper without W.
+_CLASSES_A_ROW = 32
+
 
 class Weights(Stateful):
     """f_k = ``state[SCALE]``·w_k over m features, and how it moves.
@@ -112,6 +115,10 @@ class Weights(Stateful):
         mean = self._whole_total() / max(self.state[places.T], 1.0)
         return mean.astype(self.W.dtype)
 
+    def does_without(self, n_rows: int) -> bool:
+        """Whether the matrix predicts so few rows of many classes faster than ``W`` is computed."""
+        return self._behind and _CLASSES_A_ROW * n_rows <= self.shape[0]
+
     def _whole_total(self) -> np.ndarray:
         """The sum of the weights after each row, (K, m)."""
         return self.total + self.state[places.PENDING] * self.W.astype(np.float64)
@@ -199,7 +206,8 @@ class Weights(Stateful):
         so their decisions and margins, are those of f.
         """
         if self.matrix is not None:
-            self.W = self.matrix.add_output(position)
+            self.matrix.add_output(position)
+            self.shape, self._behind = (self.matrix.w0.shape[1], self.shape[1]), True
             return
         if self.shape[0] == 1:
             # ‖-f/2‖² + ‖f/2‖²

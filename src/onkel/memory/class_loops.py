@@ -214,7 +214,8 @@ def _learn_regressions(U, code, weight, row, E, P, W, work):
         if U.shape[0] == 2:
             newton_of_two(U, n, E[2 + i], code, weight, P[i], W[i], work[1], work[2])
         else:
-            newton(U, n, E[2 + i], code, weight, P[i], W[i], work[0], work[1], work[2])
+            room = work[0], work[1], work[2], work[3:]
+            newton(U, n, E[2 + i], code, weight, P[i], W[i], *room)
 
 
 @jit_inline
@@ -235,8 +236,8 @@ def learn(F, codes, weight, slots, fresh, past, mixture, P, W, out):
     :func:`_fill_columns` fills in.
     """
     K = F.shape[1]
-    U, E, work = np.empty((K, N_FEATURES)), np.empty((N_EXPERTS, K)), np.empty((3, N_FEATURES))
-    target = np.zeros(K)
+    U, E, target = np.empty((K, N_FEATURES)), np.empty((N_EXPERTS, K)), np.zeros(K)
+    work = np.empty((3 + N_FEATURES, N_FEATURES))
     for t in range(F.shape[0]):
         own = past_of(past, slots[t], fresh[t], F[t])
         fill_features(own, F[t], U)

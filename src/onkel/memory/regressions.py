@@ -118,6 +118,8 @@ def learn_row(P, w, first, n, row, forgetting, ridge, u, error, weight, k, g):
 
 # Classes less likely than this are left out of the curvature.
 _UNLIKELY = 1e-4
+# From so many classes on, a factor of the curvature has far fewer columns than there are classes.
+_MANY_CLASSES = 64
 
 
 @jit_inline
@@ -148,18 +150,49 @@ def newton_of_two(U, n, p, code, weight, P, w, v, k):
         absorb(P, n, k, spread / curvature)
 
 
+@jit
+def _absorb_all(U, n, p, weight, P, mean, v, k, G):
+    """The curvature of all classes at once: n columns of its factor instead of K rows."""
+    for i in range(n):
+        for j in range(n):
+            G[i, j] = 0.0
+    for c in range(U.shape[0]):
+        for j in range(n):
+            v[j] = U[c, j] - mean[j]
+        for i in range(n):
+            scaled = weight * p[c] * v[i]
+            for j in range(n):
+                G[i, j] += scaled * v[j]
+    for i in range(n):
+        # the i-th column of the factor, from the rest of G
+        if G[i, i] > 0.0:
+            root = math.sqrt(G[i, i])
+            for j in range(n):
+                v[j] = G[i, j] / root if j >= i else 0.0
+            for a in range(i + 1, n):
+                for b in range(i + 1, n):
+                    G[a, b] -= v[a] * v[b]
+            absorb(P, n, k, 1.0 + times(P, v, n, k))
+
+
 @jit_inline
-def newton(U, n, p, code, weight, P, w, mean, v, k):
-    """One online Newton step of the softmax loss: curvature Σ p (u - ū)(u - ū)ᵀ, then the step."""
+def newton(U, n, p, code, weight, P, w, mean, v, k, G):
+    """One online Newton step of the softmax loss: curvature Σ p (u - ū)(u - ū)ᵀ, then the step.
+
+    ``G`` (n, n) is room.
+    """
     for j in range(n):
         mean[j] = 0.0
         for c in range(U.shape[0]):
             mean[j] += p[c] * U[c, j]
-    for c in range(U.shape[0]):
-        if p[c] >= _UNLIKELY:
-            for j in range(n):
-                v[j] = math.sqrt(weight * p[c]) * (U[c, j] - mean[j])
-            absorb(P, n, k, 1.0 + times(P, v, n, k))
+    if U.shape[0] < _MANY_CLASSES:
+        for c in range(U.shape[0]):
+            if p[c] >= _UNLIKELY:
+                for j in range(n):
+                    v[j] = math.sqrt(weight * p[c]) * (U[c, j] - mean[j])
+                absorb(P, n, k, 1.0 + times(P, v, n, k))
+    else:
+        _absorb_all(U, n, p, weight, P, mean, v, k, G)
     for j in range(n):
         v[j] = weight * (U[code, j] - mean[j])
     times(P, v, n, k)

@@ -18,6 +18,14 @@ def as_dense(X: Any) -> np.ndarray:
     return rows if rows.flags.writeable else rows.copy()
 
 
+def with_zero_column_at(A: np.ndarray, position: int) -> np.ndarray:
+    """A (n, K), in row order, with a column of zeros before column ``position``."""
+    wider = np.empty((len(A), A.shape[1] + 1), A.dtype)
+    wider[:, :position], wider[:, position] = A[:, :position], 0.0
+    wider[:, position + 1 :] = A[:, position:]
+    return wider
+
+
 def with_zero_columns(S: np.ndarray, n: int) -> np.ndarray:
     """Rows (m, d) with n columns of zeros after their own."""
     return np.pad(S, [(0, 0), (0, n)]) if n else S
