@@ -24,6 +24,7 @@ from onkel.cli import (
     info,
     live,
     predict,
+    serve,
     tune,
 )
 from onkel.cli.console import Notes, complain, fail, say_warnings
@@ -100,6 +101,7 @@ app.command()(learn)
 app.command()(predict.predict)
 app.command()(explain.explain)
 app.command()(live.live)
+app.command()(serve.serve)
 app.command()(info.info)
 app.command()(export.export)
 app.command()(compare.compare)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,8 @@ class DurableModel:
 
     def __init__(self, live: LiveModel, path: str | os.PathLike[str], journal: Journal) -> None:
         self.live = live
+        #: held while a cut is learned: who reads the model meanwhile waits
+        self.lock = threading.RLock()
         self.path = Path(path)
         self.journal = journal
         digest = _digest(self.path.read_bytes()) if self.path.exists() else None
@@ -162,8 +165,9 @@ class DurableModel:
         self.journal.forget(self.live.number)
 
     def _learn(self, cut: Cut) -> Answers:
-        answers = list(self.live.take_all(cut.events))
-        self.live.number, self.live.position = cut.number, cut.position
+        with self.lock:
+            answers = list(self.live.take_all(cut.events))
+            self.live.number, self.live.position = cut.number, cut.position
         return answers
 
 

@@ -122,10 +122,10 @@ class LiveModel:
         self.counts = dict.fromkeys(_COUNTS, 0)
         self.score = LiveScore(model.task)
         self._exclude = set(exclude)
-        self._has_proba = proba and hasattr(model.estimator, "predict_proba")
+        self.has_proba = proba and hasattr(model.estimator, "predict_proba")
         if not 0.0 <= level < 1.0:
             raise ValueError(f"level={level}: must be between 0 and 1, say 0.9")
-        self._level = level if model.task == "regression" else 0.0
+        self.level = level if model.task == "regression" else 0.0
         # of each row that waits: the labels learned by the time that it was predicted, its interval
         self.known: dict[Any, tuple[int, Any]] = {}
         # ids that wait no more: whether they were learned, else forgotten
@@ -134,6 +134,8 @@ class LiveModel:
         # with ``once``, of each id that is known: a CRC of its row, and the answer as JSON
         self.answers: dict[Any, tuple[int, str]] = {}
         self.number, self.position = 0, None
+        #: names of columns that a service let through and the model may not know yet
+        self.offered: set[str] = set()
 
     @property
     def model(self) -> StreamModel:
@@ -161,7 +163,8 @@ class LiveModel:
                 return self._again(id, event)
             answer = self._row(id, x, y)
         except _ERRORS as error:
-            return self.refuse(id, str(error))
+            self.refuse(id, str(error))
+            return self.refusal(id, error)
         self._note(id, event, answer)
         return answer
 
@@ -232,11 +235,11 @@ class LiveModel:
         model, ahead = self.model, self.late.n_waiting
         more: list[dict[str, Any]] = [{} for _ in rows]
         try:
-            if self._has_proba:
+            if self.has_proba:
                 for own, shares in zip(more, model.predict_proba_next(rows, ahead), strict=True):
-                    own["probabilities"] = self._by_label(shares)
-            if self._level:
-                ends = model.predict_interval_next(rows, self._level, ahead)
+                    own["probabilities"] = self.by_label(shares)
+            if self.level:
+                ends = model.predict_interval_next(rows, self.level, ahead)
                 for own, pair in zip(more, ends, strict=True):
                     own["interval"] = bounds(pair)
             predicted = self.late.predict_all(ids, rows)
@@ -257,9 +260,10 @@ class LiveModel:
     @property
     def tells_more(self) -> bool:
         """Whether answers have probabilities or intervals."""
-        return self._has_proba or self._level > 0
+        return self.has_proba or self.level > 0
 
-    def _by_label(self, shares: np.ndarray) -> dict[str, float]:
+    def by_label(self, shares: np.ndarray) -> dict[str, float]:
+        """Probabilities by the names of the classes."""
         return dict(zip(map(str, self.model.classes_), shares.tolist(), strict=True))
 
     def refuse(self, id: Any, why: str) -> dict[str, Any]:
@@ -267,6 +271,14 @@ class LiveModel:
         self.counts["refused"] += 1
         self.say(f"refused: {'' if id is None else f'id {id!r}: '}{why}")
         return {"id": id, "error": why}
+
+    def refusal(self, id: Any, error: Exception) -> dict[str, Any]:
+        """The answer to a row that cannot be used."""
+        answer: dict[str, Any] = {"id": id, "error": str(error)}
+        column = getattr(error, "column", None)
+        if self._acknowledge and column is not None:
+            answer |= {"column": column, "value": shorten(getattr(error, "value", None))}
+        return answer
 
     def report(self) -> dict[str, Any]:
         """Counts, rows that wait, score, skill, coverage of the intervals, alarms; JSON-able."""
@@ -333,9 +345,9 @@ class LiveModel:
         x = self.columns(x)
         before = model.n_rows
         more: dict[str, Any] = {}
-        if self._has_proba and (shares := late.predict_proba(x)) is not None:
-            more["probabilities"] = self._by_label(shares)
-        if self._level and (ends := late.predict_interval(x, self._level)) is not None:
+        if self.has_proba and (shares := late.predict_proba(x)) is not None:
+            more["probabilities"] = self.by_label(shares)
+        if self.level and (ends := late.predict_interval(x, self.level)) is not None:
             more["interval"] = bounds(ends)
         if id in late:
             raise DataError("a row with this id waits for its label already")
@@ -356,6 +368,8 @@ class LiveModel:
         if refused is not None:
             # only now: a row that cannot be predicted is refused as a whole
             self._refuse_label(id, y, refused)
+            if self._acknowledge:
+                more["label_error"] = str(refused)
         self.counts["rows"] += 1
         return {"id": id, "prediction": predicted if before else None, **more, "model_rows": before}
 
@@ -368,7 +382,7 @@ class LiveModel:
                 self._learn(id, y, known, lambda: self.late.learn(id, y))
             except _ERRORS as error:
                 self._refuse_label(id, y, error)
-                why = str(error)
+                why, kind = str(error), "refused"
             else:
                 self.known.pop(id, None)
                 return self.learned_labels([id])[0]
@@ -380,7 +394,9 @@ class LiveModel:
             self.say(f"{kind} label {shorten(y)} of id {id!r}: {why}")
             if learned:
                 return self.learned_labels([id])[0]
-        return {"id": id, "learned": False, "error": why} if self._acknowledge else None
+        if not self._acknowledge:
+            return None
+        return {"id": id, "learned": False, "error": why, "reason": kind}
 
     def _keep(self, id: Any, x: dict[str, Any], more: dict[str, Any]) -> Any:
         """Predict a row and let it wait; if too many do, the oldest is forgotten."""

@@ -32,6 +32,8 @@ class LiveScore:
         self._all = Score(task)
         # intervals, and those with their label inside
         self._bounded = self._inside = 0
+        # sum over the intervals with both ends
+        self._width = 0.0
         # at the last report
         self._reported: _Sums | None = None
         # since the last block: (label, prediction, labels that had not come by its row)
@@ -46,6 +48,8 @@ class LiveScore:
         if interval is not None:
             low, high = interval
             self._bounded += 1
+            if low is not None and high is not None:
+                self._width += high - low
             self._inside += (low is None or low <= y) and (high is None or y <= high)
         self._waiting.append((y, predicted, max(self.n_labels - known, 0)))
         self.n_labels += 1
@@ -55,7 +59,7 @@ class LiveScore:
     def report(self) -> dict[str, Any]:
         """The metrics so far, and those ``recent`` since the last report; JSON-able.
 
-        ``coverage`` is the share of labels inside the intervals.
+        ``coverage`` is the share of labels inside the intervals, ``width`` their mean width.
         """
         now = self._now()
         found: dict[str, Any] = {"score": now._metrics(), "recent": now._metrics(self._reported)}
@@ -79,12 +83,13 @@ class LiveScore:
 
     def _sums(self) -> _Sums:
         score = self._all
-        return _Sums(score.n_rows, tuple(score.sums.values()), self._bounded, self._inside)
+        losses = tuple(score.sums.values())
+        return _Sums(score.n_rows, losses, self._bounded, self._inside, self._width)
 
     def _metrics(self, since: _Sums | None = None) -> dict[str, float]:
         """Metrics of the labels since; None: of all."""
         sums = self._sums()
-        since = since or _Sums(0, (0.0,) * len(sums.losses), 0, 0)
+        since = since or _Sums(0, (0.0,) * len(sums.losses), 0, 0, 0.0)
         found = {}
         if n := sums.n_rows - since.n_rows:
             # the difference of sums may be rounded below 0
@@ -93,6 +98,7 @@ class LiveScore:
             found = {metric.name: metric.finish(mean) for metric, mean in metrics}
         if bounded := sums.bounded - since.bounded:
             found["coverage"] = (sums.inside - since.inside) / bounded
+            found["width"] = max(sums.width - since.width, 0.0) / bounded
         return found
 
     def get_state(self) -> dict[str, Any]:
@@ -106,6 +112,7 @@ class LiveScore:
             "sums": list(score.sums.values()),
             "bounded": self._bounded,
             "inside": self._inside,
+            "width": self._width,
             "waiting": [list(entry) for entry in self._waiting],
             "baselines": self._baselines.get_state(),
         }
@@ -123,6 +130,7 @@ class LiveScore:
         self.n_labels, self._loss = state["n_labels"], float(state["loss"])
         self._codes = {name: code for code, name in enumerate(state["classes"])}
         self._bounded, self._inside = state["bounded"], state["inside"]
+        self._width = float(state["width"])
         self._waiting = [(y, predicted, missing) for y, predicted, missing in state["waiting"]]
         self._all = score
         self._reported = self._now()._sums()
@@ -153,6 +161,7 @@ class _Sums(NamedTuple):
     losses: tuple[float, ...]
     bounded: int
     inside: int
+    width: float
 
 
 class _Row(Field):
@@ -177,5 +186,6 @@ _FIELDS: dict[str, Field] = {
     "sums": Listed(_Sum(), "metrics"),
     "bounded": Whole(),
     "inside": Whole(),
+    "width": _Sum(),
     "waiting": Listed(_Row(), "waiting"),
 }

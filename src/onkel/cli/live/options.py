@@ -13,22 +13,15 @@ from onkel.cli.options import of_model, of_run
 
 
 @dataclass(frozen=True, kw_only=True)
-class LiveOptions:
-    """What ``onkel live`` is given."""
+class EventOptions:
+    """How a live model is made, what its events are, and when it is saved."""
 
     model: Annotated[
         Path, typer.Argument(metavar="MODEL", help="Model to go on with, and to save; may be new.")
     ]
-    source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="File or named pipe; '-' for stdin.")
-    ] = "-"
     id: Annotated[str, of_run("Key with the id of a row.", "--id", metavar="COLUMN")] = "id"
     target: options.Target = None
     group: options.Group = None
-    format: Annotated[Literal["jsonl", "csv"], of_run("Of lines and answers.", "--format")] = (
-        "jsonl"
-    )
-    sep: Annotated[str, of_run("Separator of CSV.", "--sep", metavar="MARK")] = ","
     algorithm: options.Algorithm = None
     task: Annotated[
         Literal["classification", "regression"] | None,
@@ -63,6 +56,19 @@ class LiveOptions:
     save_seconds: Annotated[
         float, of_run("Save after so many seconds.", "--save-seconds", min=0.1, metavar="S")
     ] = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveOptions(EventOptions):
+    """What ``onkel live`` is given."""
+
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="File or named pipe; '-' for stdin.")
+    ] = "-"
+    format: Annotated[Literal["jsonl", "csv"], of_run("Of lines and answers.", "--format")] = (
+        "jsonl"
+    )
+    sep: Annotated[str, of_run("Separator of CSV.", "--sep", metavar="MARK")] = ","
     metrics_every: Annotated[
         float, of_run("Metrics on stderr; 0: none.", "--metrics-every", min=0, metavar="S")
     ] = 60.0

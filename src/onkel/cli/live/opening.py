@@ -1,0 +1,97 @@
+"""The model of ``onkel live`` and ``onkel serve``: that of the file, or a new one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from onkel.cli.arguments import names_in, parse_settings, with_features
+from onkel.cli.console import say_line
+from onkel.cli.live.options import EventOptions
+
+
+def how_of(options: EventOptions) -> dict[str, Any]:
+    """How a live model reads events and answers them."""
+    return {
+        "id": options.id, "exclude": names_in(options.exclude), "most": options.waiting,
+        "proba": options.proba, "level": options.level, "say": say_line, "target": options.target,
+    }  # fmt: skip
+
+
+def open_model(options: EventOptions) -> Any:
+    """The saved model, or a new one."""
+    from onkel.serve import LiveModel
+
+    if not options.model.exists():
+        return new_model(options, **how_of(options))
+    found = LiveModel.load(options.model, **how_of(options))
+    _continue(options, found)
+    return found
+
+
+def open_durable(options: EventOptions, folder: Path, **more: Any) -> Any:
+    """The saved model, or a new one, after all cuts of the journal."""
+    from onkel.serve.durable import DurableModel
+    from onkel.serve.journal import Journal
+
+    if not options.model.exists():
+        _require_task(options)
+    journal = Journal(folder)
+    if journal.dropped is not None:
+        say_line(f"dropped {journal.dropped}")
+    made = not options.model.exists()
+    how = how_of(options) | {"once": True} | more
+    durable = DurableModel.open(options.model, journal, lambda: new_model(options, **how), **how)
+    again = sum(len(answers) for _, _, answers in durable.recover())
+    if again:
+        say_line(f"{again:,} events of {folder} were taken again")
+    if not made:
+        _continue(options, durable.live)
+    return durable
+
+
+def _continue(options: EventOptions, found: Any) -> None:
+    _refuse_others(options, found.model)
+    rows, waiting = found.model.n_rows, found.late.n_waiting
+    say_line(f"continuing {options.model} after {rows:,} rows; {waiting:,} wait for labels")
+
+
+def new_model(options: EventOptions, **how: Any) -> Any:
+    """A new model."""
+    from onkel.algorithms import DEFAULT
+    from onkel.learners.factory import make_estimator
+    from onkel.pipeline import StreamModel
+    from onkel.serve import LiveModel
+
+    task = _require_task(options)
+    params = with_features(parse_settings(options.settings or ()), options.features)
+    algorithm = options.algorithm or DEFAULT
+    kept = {"algorithm": algorithm, "params": params, "scaling": options.scaling,
+            "seed": options.seed, "missing": options.missing, "dtype": "float32",
+            "task": task, "target": options.target or "y", "statistics": True}  # fmt: skip
+    kept |= {"group": options.group} if options.group else {}
+    kept |= {"exclude": names_in(options.exclude)} if options.exclude else {}
+    estimator = make_estimator(algorithm, task, params, options.seed)
+    model = StreamModel(estimator, scaling=options.scaling, settings=kept)
+    return LiveModel(model, **how)
+
+
+def _require_task(options: EventOptions) -> str:
+    if options.task is None:
+        raise ValueError(
+            f"{options.model} does not exist: a new model needs --task classification or "
+            "--task regression, as no label is known yet"
+        )
+    return options.task
+
+
+def _refuse_others(options: EventOptions, model: Any) -> None:
+    """Refuse options that contradict the saved model."""
+    held = {"task": model.task, **{k: model.settings.get(k) for k in ("algorithm", "group")}}
+    for name, value in held.items():
+        wanted = getattr(options, name)
+        if wanted is not None and wanted != value:
+            raise ValueError(
+                f"--{name} {wanted}: {options.model} has {value!r}; leave the option out, or name "
+                "a new file"
+            )

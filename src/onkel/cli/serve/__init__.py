@@ -1,0 +1,134 @@
+"""``onkel serve``: a model as a service over HTTP that never loses an event."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from onkel.cli.arguments import command
+from onkel.cli.console import say_line
+from onkel.cli.live.opening import open_durable
+from onkel.cli.serve.options import ServeOptions
+
+_LONGEST_DRAIN = 10
+# A connection on which nothing is asked is closed after so many seconds.
+_IDLE = 60
+
+
+@command(ServeOptions)
+def serve(options: ServeOptions) -> None:
+    """Serve a model over HTTP: it predicts rows, and learns their labels when they come.
+
+    POST /predict {"id": 7, "size": 3.5} is answered at once; POST /label {"id": 7, "y": 12.0} is
+    its label. The page at / shows how well it does.
+
+    Example: onkel serve prices.onkel --task regression --target price
+    """
+    if os.name != "posix":
+        raise ValueError("onkel serve needs file locks as POSIX has them")
+    try:
+        import uvicorn
+
+        from onkel.serve.http.app import make_app
+        from onkel.serve.http.bodies import Limits
+        from onkel.serve.http.service import Service
+    except ModuleNotFoundError as error:
+        raise ValueError(f"onkel serve needs {error.name}: pip install 'onkel[serve]'") from None
+    token = None if options.token_file is None else _token(options.token_file)
+    if token is None and options.host not in ("127.0.0.1", "::1", "localhost"):
+        say_line(f"anybody who reaches {options.host} may use this model; give --token-file")
+    limits = Limits(options.max_body, options.max_rows, options.max_columns, options.timeout)
+    models = _models(options)
+    service = Service(models, options.model.stem, limits, say_line)
+    warming = threading.Thread(target=_warm_up, args=(service,), name="onkel warm_up", daemon=True)
+    config = uvicorn.Config(
+        make_app(service, token), options.host, options.port, log_level="warning",
+        access_log=False, timeout_keep_alive=_IDLE, timeout_graceful_shutdown=_LONGEST_DRAIN,
+        lifespan="on", server_header=False, h11_max_incomplete_event_size=64 << 10, ws="none",
+    )  # fmt: skip
+    try:
+        _run(uvicorn.Server(config), service, warming)
+    except BaseException:
+        models.close()
+        raise
+    say_line("saved; ended")
+
+
+def _run(server: Any, service: Any, warming: threading.Thread) -> None:
+    """Serve until a signal comes: then what came is answered, and the models are saved."""
+    import asyncio
+    import signal
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        def end(number: int) -> None:
+            if service.ending:
+                # what was answered is in the journal
+                say_line("a second signal: ended at once; the next start takes the journal again")
+                os._exit(128 + number)
+            server.should_exit = service.ending = True
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, end, number)
+        task = asyncio.create_task(server._serve())
+        while not (server.started or task.done()):
+            await asyncio.sleep(0.01)
+        if server.started:
+            warming.start()
+            host, port = server.servers[0].sockets[0].getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            say_line(f"listening at http://{shown}:{port}")
+        await task
+
+    with asyncio.Runner(loop_factory=_loop()) as runner:
+        runner.run(main())
+    if not server.started:
+        raise typer.Exit(1)
+
+
+def _loop() -> Any:
+    """The faster event loop, where it is installed."""
+    try:
+        import uvloop
+    except ModuleNotFoundError:
+        return None
+    return uvloop.new_event_loop
+
+
+def _models(options: ServeOptions) -> Any:
+    from onkel.serve.one_model import OneModel
+
+    folder = options.journal or Path(f"{options.model}.journal")
+    how = {"acknowledge": True, "say": _nothing}
+    return OneModel(open_durable(options, folder, **how), options.save_every, options.save_seconds)
+
+
+def _warm_up(service: Any) -> None:
+    from onkel.serve.warmup import warm_up
+
+    try:
+        with service.models.reading(None) as live:
+            content = live.model.to_bytes()
+        warm_up(live, content)
+    except Exception as error:
+        say_line(f"loops could not be compiled beforehand: {error}")
+    service.ready = True
+
+
+def _token(path: Path) -> str:
+    try:
+        token = path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"--token-file {path}: cannot be read ({error})") from None
+    if not token or not token.isascii() or len(token.split()) != 1:
+        raise ValueError(f"--token-file {path}: must hold one word of ASCII characters")
+    return token
+
+
+def _nothing(line: str) -> None:
+    """What could not be used is told to the client that sent it."""

@@ -1,0 +1,1 @@
+"""A service over HTTP: bodies become events for the engine, answers become bodies."""

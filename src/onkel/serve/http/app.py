@@ -1,0 +1,197 @@
+"""The application: routes, and what is asked of every request before it is read."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from onkel._version import __version__
+from onkel.serve.http import adapters, openapi, page
+from onkel.serve.http.bodies import RequestError, parsed, written
+from onkel.serve.http.metrics import CONTENT_TYPE
+from onkel.serve.http.requests import answered, body_of, key_of
+from onkel.serve.http.service import VERBS, Service
+
+Scope = Any
+#: what anybody may ask without the token: it tells nothing of rows
+_OPEN = ("/health", "/ready", "/ping", "/v2/health/live", "/v2/health/ready")
+
+
+def make_app(service: Service, token: str | None = None) -> Any:
+    """The ASGI application of a service.
+
+    Parameters
+    ----------
+    service : Service
+        It is started and stopped with the application.
+    token : str, optional
+        What requests must bear, except those for health.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        service.start()
+        yield
+        await asyncio.to_thread(service.stop)
+
+    routes = []
+    for prefix in ("/models/{key}",) if service.models.keyed else ("",):
+        routes += [Route(f"{prefix}/{verb}", _rows(service, verb), methods=["POST"])
+                   for verb in VERBS]  # fmt: skip
+        routes += [Route(f"{prefix}/model", _model(service))]
+    routes += [
+        Route("/health", _said(lambda: {"status": "ok", "version": __version__})),
+        Route("/ready", _ready(service)),
+        Route("/metrics", _metrics(service)),
+        Route("/snapshot", _snapshot(service), methods=["POST"]),
+        Route("/openapi.json", _said(lambda: openapi.document(service))),
+        *adapters.routes(service),
+        *page.routes(service),
+    ]
+    handlers: dict[Any, Any] = {
+        RequestError: _refused, HTTPException: _not_found, Exception: _failed(service),
+    }  # fmt: skip
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+    app.router.redirect_slashes = False
+    return _Guard(app, service, token)
+
+
+def _rows(service: Service, verb: str) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        body = await body_of(request, service.limits)
+        rows, form = parsed(request.headers.get("content-type", ""), body, service.limits)
+        answers = await service.answer(verb, key_of(request), rows)
+        content, kind = written(answers, form)
+        return Response(content, _status(answers), None, kind)
+
+    return endpoint
+
+
+def _status(answers: list[dict[str, Any]]) -> int:
+    """200 if anything was done."""
+    if not all("error" in answer for answer in answers):
+        return 200
+    unknown = all(answer.get("reason") in ("unknown", "late") for answer in answers)
+    return 404 if unknown else 422
+
+
+def _model(service: Service) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        return answered(await asyncio.to_thread(service.about, key_of(request)))
+
+    return endpoint
+
+
+def _said(what: Callable[[], Any]) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        return answered(what())
+
+    return endpoint
+
+
+def _ready(service: Service) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        if service.ending:
+            return answered({"ready": False, "error": "the service is ending"}, 503)
+        if not service.ready:
+            why = "loops are being compiled for this machine; it takes up to some minutes once"
+            return answered({"ready": False, "error": why}, 503)
+        return answered({"ready": True})
+
+    return endpoint
+
+
+def _metrics(service: Service) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        return Response(await asyncio.to_thread(service.metrics.text), 200, None, CONTENT_TYPE)
+
+    return endpoint
+
+
+def _snapshot(service: Service) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        try:
+            await service.snapshot()
+        except (OSError, ValueError) as error:
+            raise RequestError(503, f"the model could not be saved: {error}") from None
+        return answered({"saved": True})
+
+    return endpoint
+
+
+async def _refused(request: Request, error: Any) -> Response:
+    headers = {"retry-after": str(error.more["retry"])} if "retry" in error.more else {}
+    return answered({"error": str(error)}, error.status, **headers)
+
+
+async def _not_found(request: Request, error: Any) -> Response:
+    path = request.url.path[:80]
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "")
+        why = f"{request.method[:20]} is not for {path}; use {allowed}"
+        return answered({"error": why}, 405, allow=allowed)
+    if error.status_code == 404:
+        return answered({"error": f"{path} is not here; /openapi.json lists what is"}, 404)
+    return answered({"error": str(error.detail)}, error.status_code)
+
+
+def _failed(service: Service) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def handler(request: Request, error: Exception) -> Response:
+        service.say(f"error: {request.url.path[:80]}: {type(error).__name__}: {error}")
+        return answered({"error": "the service failed; its log says why"}, 500)
+
+    return handler
+
+
+class _Guard:
+    """Asks for the token, and notes how long each request took."""
+
+    def __init__(self, app: Any, service: Service, token: str | None) -> None:
+        self._app, self._service = app, service
+        self._token = None if token is None else f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.perf_counter(), 499
+
+        async def noting(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            if not self._may(scope):
+                why = "this service needs its token: send 'Authorization: Bearer TOKEN'"
+                response = answered({"error": why}, 401, **{"www-authenticate": "Bearer"})
+                await response(scope, receive, noting)
+                return
+            await self._app(scope, receive, noting)
+        except ClientDisconnect:
+            pass
+        finally:
+            self._service.metrics.note(_endpoint(scope), status, time.perf_counter() - began)
+
+    def _may(self, scope: Scope) -> bool:
+        if self._token is None or scope["path"] in _OPEN:
+            return True
+        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        return hmac.compare_digest(given, self._token)
+
+
+def _endpoint(scope: Scope) -> str:
+    """A name of few: no path of a request becomes a label."""
+    route = scope.get("route")
+    return "other" if route is None else str(route.path)

@@ -1,0 +1,67 @@
+"""What each endpoint makes of a row: the event that the engine takes, or why it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from onkel.serve.http.bodies import Limits
+
+Event = dict[str, Any]
+MakeEvent = Callable[[Any, Event], Event]
+
+
+class RowError(ValueError):
+    """A row that an endpoint cannot use."""
+
+
+def to_predict(live: Any, row: Event) -> Event:
+    """The row without its label, which may be there."""
+    return {name: value for name, value in row.items() if name != live.target}
+
+
+def to_learn(live: Any, row: Event) -> Event:
+    """The row with its label under the target's name."""
+    if row.get(live.target) is not None:
+        return row
+    if "y" in live.label_names() and row.get("y") is not None:
+        return {name: value for name, value in row.items() if name not in ("y", live.target)} | {
+            live.target: row["y"]
+        }
+    raise RowError(f"the row has no label: give {_names(live)}")
+
+
+def to_label(live: Any, row: Event) -> Event:
+    """The id and the label, and nothing else."""
+    if not isinstance(row.get(live.id), str | int | float):
+        raise RowError(f"a label needs the {live.id!r} of its row, a text or a number")
+    others = row.keys() - {live.id} - live.label_names()
+    if others or len(row) != 2:
+        raise RowError(
+            f"a label has {live.id!r} and {_names(live)}, and nothing else"
+            + (f"; {min(others)!r} is too much" if others else "")
+        )
+    return row
+
+
+def checked(row: Any, limits: Limits) -> Event:
+    """A row that is an object of not too many columns."""
+    if not isinstance(row, dict):
+        raise RowError(f'{str(row)[:40]!r} is no row; a row is an object such as {{"size": 2.5}}')
+    if len(row) > limits.columns:
+        raise RowError(f"{len(row):,} columns; {limits.columns:,} may be (--max-columns)")
+    return row
+
+
+def only_learned(answer: Event) -> Event:
+    """The answer of /learn: whether it was learned."""
+    if "error" in answer:
+        return answer
+    if "label_error" in answer:
+        return {"id": answer["id"], "learned": False, "error": answer["label_error"]}
+    return {"id": answer["id"], "learned": True, "model_rows": answer["model_rows"]}
+
+
+def _names(live: Any) -> str:
+    names = [live.target, *sorted(live.label_names() - {live.target})]
+    return " or ".join(map(repr, names))

@@ -1,0 +1,49 @@
+"""What endpoints ask of a request, and give back."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from onkel.serve.http.bodies import JSON, Limits, RequestError, encoded
+
+_LONGEST_KEY = 200
+
+
+def answered(value: Any, status: int = 200, **headers: str) -> Response:
+    """A response of JSON."""
+    return Response(encoded(value), status, headers or None, JSON)
+
+
+async def body_of(request: Request, limits: Limits) -> bytes:
+    """The body, if it is not too large and comes in time."""
+    most = limits.body
+    too_large = RequestError(
+        413, f"the body is larger than the {most:,} bytes that may be (--max-body); send fewer rows"
+    )
+    if int(request.headers.get("content-length", 0)) > most:
+        raise too_large
+    pieces, size = [], 0
+    try:
+        async with asyncio.timeout(limits.seconds):
+            async for piece in request.stream():
+                size += len(piece)
+                if size > most:
+                    raise too_large
+                pieces.append(piece)
+    except TimeoutError:
+        raise RequestError(
+            408, f"the body has not come within {limits.seconds:g} seconds (--timeout)"
+        ) from None
+    return b"".join(pieces)
+
+
+def key_of(request: Request) -> str | None:
+    """The key of the model that is asked."""
+    key: str | None = request.path_params.get("key")
+    if key is not None and len(key) > _LONGEST_KEY:
+        raise RequestError(404, f"a key has at most {_LONGEST_KEY} characters")
+    return key

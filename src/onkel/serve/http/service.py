@@ -1,0 +1,227 @@
+"""What stands between requests and models: rows are checked, batched, journaled and answered."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from onkel.errors import JournalError
+from onkel.pipeline.summary import describe
+from onkel.serve.batches import Batches, FullError, Parts
+from onkel.serve.http.bodies import Limits, RequestError
+from onkel.serve.http.events import (
+    Event,
+    MakeEvent,
+    RowError,
+    checked,
+    only_learned,
+    to_label,
+    to_learn,
+    to_predict,
+)
+from onkel.serve.http.metrics import Metrics
+from onkel.serve.one_model import Models
+from onkel.serve.reading import peek
+
+#: what may be done with rows: the event of each, and the answer of each
+VERBS: dict[str, tuple[MakeEvent, Callable[[Event], Event] | None]] = {
+    "predict": (to_predict, None),
+    "learn": (to_learn, only_learned),
+    "predict-then-learn": (to_learn, None),
+    "label": (to_label, None),
+}
+
+
+class Service:
+    """Models, a thread that writes and one that reads, and what is known of both.
+
+    Parameters
+    ----------
+    models : Models
+        After their recovery.
+    name : str
+        The model's name for KServe and the page.
+    limits : Limits
+        What a request may have.
+    say : callable
+        Takes one line about what failed in the background.
+    """
+
+    def __init__(
+        self,
+        models: Models,
+        name: str,
+        limits: Limits | None = None,
+        say: Callable[[str], object] = print,
+    ) -> None:
+        self.models, self.name, self.say = models, name, say
+        self.limits = limits or Limits()
+        self.metrics = Metrics(self.report)
+        self.ready = False
+        self.ending = False
+        #: the last answers, for the page
+        self.last: deque[Event] = deque(maxlen=20)
+        self._failed: str | None = None
+
+    def start(self) -> None:
+        """Start the threads; their answers go to the loop that runs now."""
+        loop = asyncio.get_running_loop()
+
+        def deliver(pairs: list[tuple[Any, Any]]) -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(_resolve, pairs)
+
+        self.writer = Batches(self._write, deliver, idle=self._save)
+        self.reader = Batches(self._read, deliver, most=64)
+
+    def stop(self) -> None:
+        """Work on what waits, write the models, and end."""
+        self.ending = True
+        self.writer.end()
+        self.reader.end()
+        self.models.close()
+
+    async def answer(self, verb: str, key: str | None, rows: list[Any]) -> list[Event]:
+        """The answers to rows, in their order.
+
+        RequestError if nothing of the request could be taken.
+        """
+        make, shown = VERBS[verb]
+        answers: list[Any] = [None] * len(rows)
+        writes: list[tuple[int, Event]] = []
+        reads: list[tuple[int, Event]] = []
+        live = self.models.names(key)
+        for k, row in enumerate(rows):
+            try:
+                event = make(live, checked(row, self.limits))
+                if verb != "label":
+                    self._require_narrow(live, event)
+            except RowError as error:
+                id = row.get(live.id) if isinstance(row, dict) else None
+                answers[k] = {"id": id, "error": str(error)}
+                continue
+            pure = verb == "predict" and event.get(live.id) is None
+            (reads if pure else writes).append((k, event))
+        for batches, chosen in ((self.writer, writes), (self.reader, reads)):
+            if not chosen:
+                continue
+            found = await self._put(batches, key, [event for _, event in chosen])
+            for (k, _), own in zip(chosen, found, strict=True):
+                answers[k] = own if shown is None else shown(own)
+        self.last.extend(own for own in answers[-20:] if "prediction" in own)
+        return answers
+
+    async def snapshot(self) -> None:
+        """Write the models, after all requests so far."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+
+        def task() -> None:
+            error: Exception | None = None
+            try:
+                self.models.snapshot()
+            except Exception as found:
+                error = found
+            loop.call_soon_threadsafe(_resolve, [(done, error)])
+
+        self.writer.between(task)
+        await done
+
+    def about(self, key: str | None) -> dict[str, Any]:
+        """What a model is: its columns and classes, and how well it does."""
+        with self.models.reading(key) as live:
+            found = describe(live.model)
+            return {
+                "name": self.name if key is None else key,
+                "id": live.id,
+                "target": live.target,
+                "task": found["task"],
+                "algorithm": live.model.settings.get("algorithm"),
+                "classes": found["classes"],
+                "columns": found["columns"],
+                "rows": live.model.n_rows,
+                "bytes": live.model.nbytes,
+                **{name: value for name, value in live.report().items() if name != "rows"},
+            }
+
+    def report(self) -> dict[str, Any]:
+        """Numbers about models, requests and the process."""
+        rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        with suppress(OSError, IndexError, ValueError):
+            rss = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+        return self.models.report() | {"lag_seconds": self.writer.oldest(), "rss_bytes": rss}
+
+    def _require_narrow(self, live: Any, event: Event) -> None:
+        """Refuse a row whose new columns would make the model too wide."""
+        encoder, offered = live.model.encoder, live.offered
+        kinds = {} if encoder is None else encoder.kinds
+        own = (live.id, live.target)
+        new = [name for name in event if not (name in kinds or name in offered or name in own)]
+        if not new:
+            return
+        offered.difference_update([name for name in offered if name in kinds])
+        if len(kinds) + len(offered) + len(new) > self.limits.columns:
+            raise RowError(
+                f"{new[0]!r} would be one column more than the {self.limits.columns:,} that may be "
+                "(--max-columns)"
+            )
+        offered.update(new)
+
+    async def _put(self, batches: Batches, key: str | None, events: list[Event]) -> list[Event]:
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        try:
+            batches.put(key, events, future)
+        except FullError as error:
+            raise RequestError(503, str(error), retry=1) from None
+        try:
+            found: list[Event] = await future
+        except JournalError as error:
+            raise RequestError(503, str(error), retry=5) from None
+        return found
+
+    def _write(self, parts: Parts) -> list[Any]:
+        return self.models.take(parts)
+
+    def _read(self, parts: Parts) -> list[Any]:
+        """The answers to rows that are only predicted, those of one model together."""
+        by_key: dict[str | None, list[int]] = {}
+        for k, (key, _) in enumerate(parts):
+            by_key.setdefault(key, []).append(k)
+        found: list[Any] = [None] * len(parts)
+        for key, places in by_key.items():
+            rows = [row for k in places for row in parts[k][1]]
+            try:
+                with self.models.reading(key) as live:
+                    told = iter(peek(live, rows))
+                    for k in places:
+                        found[k] = [next(told) for _ in parts[k][1]]
+            except Exception as error:
+                for k in places:
+                    found[k] = error
+        return found
+
+    def _save(self) -> None:
+        try:
+            self.models.snapshot_when_due()
+        except (OSError, ValueError) as error:
+            if str(error) != self._failed:
+                self.say(f"error: the model could not be saved: {error}")
+            self._failed = str(error)
+        else:
+            self._failed = None
+
+
+def _resolve(pairs: list[tuple[Any, Any]]) -> None:
+    """Give each future its answers; a client that went away has cancelled its own."""
+    for future, answers in pairs:
+        if future.done():
+            continue
+        if isinstance(answers, Exception):
+            future.set_exception(answers)
+        else:
+            future.set_result(answers)

@@ -1,0 +1,47 @@
+"""Predictions that learn nothing and keep nothing: they need no journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from onkel.serve.runs import bounds
+
+_ERRORS = (ValueError, TypeError, OverflowError)
+
+
+def peek(live: Any, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The answers that rows without an id would get from a `LiveModel` now, each by itself."""
+    model, ahead = live.model, live.late.n_waiting
+    if not model.n_rows:
+        return [{"id": None, "prediction": None, "model_rows": 0} for _ in rows]
+    # of a block, a memory takes each row for the one after the last
+    memory = getattr(model.estimator, "memory_", None)
+    if len(rows) > 1 and memory is None and "group" not in model.settings:
+        try:
+            return _block(live, rows, ahead)
+        except _ERRORS:
+            pass  # some row is bad
+    return [_one(live, row, ahead) for row in rows]
+
+
+def _one(live: Any, row: dict[str, Any], ahead: int) -> dict[str, Any]:
+    try:
+        return _block(live, [row], ahead)[0]
+    except _ERRORS as error:
+        return live.refusal(None, error)  # type: ignore[no-any-return]
+
+
+def _block(live: Any, rows: Sequence[dict[str, Any]], ahead: int) -> list[dict[str, Any]]:
+    model = live.model
+    rows = [live.columns(row) for row in rows]
+    predicted = model.predict_next(rows, ahead).tolist()
+    found = [{"id": None, "prediction": p, "model_rows": model.n_rows} for p in predicted]
+    if live.has_proba:
+        for answer, shares in zip(found, model.predict_proba_next(rows, ahead), strict=True):
+            answer["probabilities"] = live.by_label(shares)
+    if live.level:
+        pairs = model.predict_interval_next(rows, live.level, ahead)
+        for answer, pair in zip(found, pairs, strict=True):
+            answer["interval"] = bounds(pair)
+    return found
