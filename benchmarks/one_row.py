@@ -1,8 +1,9 @@
-"""One row a call, as a service has it: ``python -m benchmarks.one_row [--rows N]``.
+"""One row a call, as in a service: ``python -m benchmarks.one_row [--rows N] [--learners A,B]``.
 
 Each row, a dict, is predicted and then learned; with `LateLabels` its label comes ten rows later.
-Microseconds of each call: the median, the 99th and the 99.9th percentile of one run. "own" is the
-median of the learner alone, with the row ready as an array: what stands above it is what columns
+Microseconds of each call: the median of CPU time, and the median, the 99th and the 99.9th
+percentile of time passed. "own" is the median CPU time of the learner alone, with the row ready as
+an array (late labels are predicted by `predict_next`): what the median takes more is what columns
 and bookkeeping cost. River's pipelines see the same rows in the same run.
 """
 
@@ -64,50 +65,57 @@ def river(kind: str) -> Any:
     return forest.ARFClassifier(seed=0)
 
 
-def timed(*calls: Callable[[], object]) -> list[int]:
-    """Nanoseconds of each call."""
+def timed(*calls: Callable[[], object]) -> list[tuple[int, int]]:
+    """Nanoseconds of each call: passed, and of CPU time."""
     taken = []
     for call in calls:
+        cpu = time.thread_time_ns()
         start = time.perf_counter_ns()
         call()
-        taken.append(time.perf_counter_ns() - start)
+        passed = time.perf_counter_ns() - start
+        taken.append((passed, time.thread_time_ns() - cpu))
     return taken
 
 
-def told(name: str, taken: list[list[int]], own: list[float]) -> None:
+def told(name: str, taken: list[list[tuple[int, int]]], own: list[float]) -> None:
     """Print a line of the table."""
     cells = []
-    for times, alone in zip(np.array(taken).T / 1e3, own, strict=True):
-        shares = np.percentile(times, [50, 99, 99.9])
+    for (passed, cpu), alone in zip(np.array(taken).transpose(1, 2, 0) / 1e3, own, strict=True):
+        shares = [np.median(cpu), *np.percentile(passed, [50, 99, 99.9])]
         cells += ["" if np.isnan(alone) else f"{alone:.0f}", *(f"{share:.0f}" for share in shares)]
     line(name, *cells)
 
 
-def alone(model: StreamModel, rows: Rows) -> list[float]:
-    """Median microseconds of the learner alone: to predict, and to learn, a row that is ready."""
+def alone(model: StreamModel, rows: Rows, *, late: bool) -> list[float]:
+    """Median microseconds of CPU time of the learner alone: to predict, and to learn, a row."""
     learner = model.estimator
     X = [model.scaled(model._one_row.features(x, model.encoder, model.settings)) for x, _ in rows]
     taken = [
-        timed(lambda x=x: learner.predict(x), lambda x=x, y=y: learner.partial_fit(x, [y]))
+        timed(
+            lambda x=x: learner.predict_next(x, LATE) if late else learner.predict(x),
+            lambda x=x, y=y: learner.partial_fit(x, [y]),
+        )
         for x, (_, y) in zip(X, rows, strict=True)
     ]
-    predict, learn = np.median(np.array(taken), axis=0) / 1e3
+    predict, learn = np.median(np.array(taken)[:, :, 1], axis=0) / 1e3
     return [float(predict), float(learn)]
 
 
-def run(rows: Rows) -> None:
+def run(rows: Rows, learners: dict[str, dict[str, Any]]) -> None:
     """Print the table of one kind of rows."""
-    head("model", *("own", "predict p50", "p99", "p99.9"), *("own", "learn p50", "p99", "p99.9"))
+    times = ("CPU p50", "p50", "p99", "p99.9")
+    head(
+        "model", "own", *(f"predict {times[0]}", *times[1:]), "own", f"learn {times[0]}", *times[1:]
+    )
     nothing = [np.nan, np.nan]
-    for name, parameters in LEARNERS.items():
+    for name, parameters in learners.items():
         warm, timed_rows = rows[:WARM], rows[WARM:]
         model = StreamModel(onkel.make(name.split()[0], **parameters))
         model.partial_fit([x for x, _ in warm], [y for _, y in warm])
         taken = []
         for x, y in timed_rows:
             taken.append(timed(lambda: model.predict_one(x), lambda: model.learn_one(x, y)))  # noqa: B023
-        own = alone(model, timed_rows)
-        told(name, taken, own)
+        told(name, taken, alone(model, timed_rows, late=False))
         late, taken = LateLabels(model), []
         for t, (x, _) in enumerate(timed_rows):
             before = timed_rows[t - LATE][1]
@@ -115,8 +123,8 @@ def run(rows: Rows) -> None:
             if t >= LATE:
                 calls.append(lambda: late.learn(t - LATE, before))  # noqa: B023
             taken.append(timed(*calls))
-        told(f"{name}, late labels", taken[LATE:], own)
-    for kind in ("logistic", "forest"):
+        told(f"{name}, late labels", taken[LATE:], alone(model, timed_rows, late=True))
+    for kind in ("logistic", "forest") if len(learners) == len(LEARNERS) else ():
         pipeline = river(kind)
         for x, y in rows[:WARM]:
             pipeline.learn_one(x, y == "up")
@@ -131,12 +139,16 @@ def run(rows: Rows) -> None:
 
 
 def main() -> None:
-    options = arguments(__doc__ or "", rows=3000)
+    known = ",".join(LEARNERS)
+    options = arguments(
+        __doc__ or "", {"learners": f"some of {known}; River's only with all"}, rows=3000
+    )
+    learners = {name: LEARNERS[name] for name in (options.learners or known).split(",")}
     gc.collect()
     gc.freeze()
     for make in (numbers, mixed):
         print(f"\n{(make.__doc__ or '').rstrip('.')}: microseconds a call\n")
-        run(make(WARM + options.rows))
+        run(make(WARM + options.rows), learners)
 
 
 if __name__ == "__main__":

@@ -295,8 +295,8 @@ class ExplicitModel(Model):
         matrix = self.weights.matrix
         if matrix is not None and self.weights.does_without(X.shape[0]):
             return matrix.predictions(self.training.features(X))
-        if self.coef.shape[1]:
-            coef = self.coef
+        coef = self.coef
+        if coef.shape[1]:
             with one_blas_thread(X.shape[0]):
                 for a, b in self.training.sub_blocks(X.shape[0]):
                     out[a:b] = self.training.features(X[a:b]) @ coef.T

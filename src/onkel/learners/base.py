@@ -166,7 +166,8 @@ class OnlineEstimator(BaseEstimator):
     # ---- checking --------------------------------------------------------------------------------
 
     def _check_scoring(self, X: Any) -> Any:
-        check_is_fitted(self)
+        if "model_" not in vars(self):
+            check_is_fitted(self)
         X, error = check_rows(self, X, reset=False, least=0)
         if error is not None:
             raise error

@@ -45,6 +45,8 @@ def in_classes(P: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndar
 
 def joined(parts: list[Predictions]) -> Predictions:
     """The predictions of consecutive parts, as one."""
+    if len(parts) == 1:
+        return parts[0]
     predictions, last = np.concatenate([part.predictions for part in parts]), parts[-1]
     scores = [
         in_classes(part.scores, part.classes, last.classes)
@@ -61,12 +63,16 @@ def joined(parts: list[Predictions]) -> Predictions:
 def labels_of(out: list[Part], classes: np.ndarray) -> np.ndarray:
     """The labels (n,) predicted of parts."""
     labels = [known[decide(P, len(known))] for P, known in out if len(P)]
+    if len(labels) == 1:
+        return labels[0]
     return np.concatenate(labels) if labels else classes[:0]
 
 
 def scores_of(out: list[Part], classes: np.ndarray) -> np.ndarray:
     """Scores (n, 1 or n_classes) of parts, in the classes known now."""
     scores = [in_classes(P, known, classes) for P, known in out]
+    if len(scores) == 1:
+        return scores[0]
     return np.concatenate(scores) if scores else np.zeros((0, max(1, len(classes))))
 
 

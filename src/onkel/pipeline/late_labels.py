@@ -365,11 +365,11 @@ class LateLabels:
 
 
 def _known(x: Any, model: StreamModel) -> Any:
-    """A row without the columns that the model never had."""
+    """A row without the columns that the model never had, if it does not leave them out itself."""
     encoder = model.encoder
-    if encoder is None or encoder.n_vector is not None or not isinstance(x, dict):
+    if model.keys.extra != "error" or encoder is None or encoder.n_vector is not None:
         return x
-    new = extra_columns(x, encoder, model.settings)
+    new = extra_columns(x, encoder, model.settings) if isinstance(x, dict) else []
     return {name: value for name, value in x.items() if name not in new} if new else x
 
 

@@ -92,7 +92,7 @@ class RunningStatistics:
                 refuse_bad(X[: (error.row or 0) + 1])
                 error.column = TARGET
                 raise
-        X = self.scaler.transform(X) if self.fixed else self.scaler.learn_transform(X)
+        X = self.scaler.scaled_as_is(X) if self.fixed else self.scaler.learn_transform(X)
         if target is None:
             return Prepared(X, y)
         y, center, scale = target.scaled_as_is(y) if self.fixed else target.learn_transform(y)
@@ -109,7 +109,7 @@ class RunningStatistics:
                 X = X[:, :known]
             elif X.shape[1] < known <= X.shape[1] + self.scaler.n_late_:
                 X = with_zero_columns(X, known - X.shape[1])
-        return self.scaler.transform(X)
+        return self.scaler.scaled_as_is(X)
 
     def take_late(self, d: int, late: int) -> None:
         """Widen to d columns, the last ``late`` of which came in mid-stream."""
