@@ -98,6 +98,7 @@ def _page(a: Any) -> str:
         f"# {a.name}: {a.title}\n",
         f"\n{first}\n",
         f'<div class="onkel-facts" markdown>\n\n{_facts(a)}\n\n</div>\n',
+        f"![{a.name}: two moons and a wave, in one pass]({_picture(a.name)}){{.onkel-portrait}}\n",
     ]
     if update:
         lines += ["## How it moves\n", update, ""]
