@@ -1,12 +1,12 @@
 """Support vectors of a budget, in the plane.
 
-Four learners that store rows may keep forty of them. They differ in what they do with the next:
+Four learners that store rows may keep twenty of them. They differ in what they do with the next:
 drop the oldest, drop one at random, project it onto the others, or merge two. The picture shows
 what they kept, and the border they made of it.
 """
 
 # %%
-# Two spirals, one pass, forty stored rows.
+# Two spirals, one pass, twenty stored rows.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,10 +21,10 @@ X = np.column_stack([np.cos(angle), np.sin(angle)]) * (angle * np.where(y, 1, -1
 X += rng.normal(0, 0.13, X.shape)
 
 models = {
-    "forgetron: drops the oldest": onkel.make("forgetron", budget=40, gamma=2.0),
-    "rbp: drops one at random": onkel.make("rbp", budget=40, gamma=2.0, random_state=0),
-    "projectron: projects": onkel.make("projectron", budget=40, gamma=2.0),
-    "bsgd-m: merges two": onkel.make("bsgd-m", budget=40, gamma=2.0, alpha=0.001),
+    "forgetron: drops the oldest": onkel.make("forgetron", budget=20, gamma=2.0),
+    "rbp: drops one at random": onkel.make("rbp", budget=20, gamma=2.0, random_state=0),
+    "projectron: projects": onkel.make("projectron", budget=20, gamma=2.0),
+    "bsgd-m: merges two": onkel.make("bsgd-m", budget=20, gamma=2.0, alpha=0.001),
 }
 
 # %%

@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT / "examples"
 _CACHE = ROOT / ".gallery"
 STYLE = Path(__file__).with_name("gallery.mplstyle")
+_PARTS = ("gallery.mplstyle", "portraits.py", "gallery.py")
 
 CHAPTERS = {
     "Streams in time": [
@@ -198,7 +199,7 @@ def _made(
     """What ``make`` gives for each name; made anew if its source or the package has changed."""
     package = _digest(
         *(path.read_bytes() for path in sorted((ROOT / "src" / "onkel").rglob("*.py"))),
-        *(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.*"))),
+        *(Path(__file__).with_name(part).read_bytes() for part in _PARTS),
     )
     kept = {name: _CACHE / f"{kind}-{name}-{package}-{_digest(source(name))}" for name in names}
     missing = [name for name in names if not kept[name].exists()]
@@ -223,14 +224,16 @@ def _digest(*contents: bytes) -> str:
 
 
 def _page(example: Example) -> str:
-    lines = [f"# {example.title}\n", example.about, ""]
-    pictures = iter(example.pictures)
+    """The picture that stands for the example comes first, all others below their code."""
+    *others, main = [f"![{example.title}](images/{name}){{.onkel-figure}}\n"
+                     for name in example.pictures]  # fmt: skip
+    lines = [f"# {example.title}\n", example.about, "", main]
     for part in example.parts:
         lines += [part.text, "", f"```python\n{part.code}\n```\n"]
         if part.printed:
             lines += [f"```text\n{part.printed}\n```\n"]
         for _ in part.figures:
-            lines.append(f"![{example.title}](images/{next(pictures)}){{.onkel-figure}}\n")
+            lines.append(others.pop(0) if others else "")
     lines += [
         f"`examples/{example.name}.py` is the whole script. It ran for {example.seconds:.0f} s "
         "when this site was built.\n"

@@ -18,7 +18,7 @@ import onkel
 from onkel.persistence import load, save
 from onkel.persistence.files import FORMAT_VERSION
 
-FOLDER = Path("/tmp/golden-try")
+FOLDER = Path(__file__).parent / f"format-{FORMAT_VERSION}"
 SMALL = {
     "n_components": 8, "budget": 8, "k": 4, "gamma": 0.5, "random_state": 0, "n_candidates": 40,
     "n_landmarks": 8, "n_frequencies": 4, "n_per_row": 4, "n_transfer": 2,
