@@ -220,11 +220,15 @@ class Part(Field):
     """A :class:`Stateful` attribute, with a state of its own; None is left out of a state.
 
     ``begin(owner)`` gives the object that takes the state where the owner holds None; ``anew``:
-    in any case.
+    in any case. ``among``: its fields stand among those of the owner, and it is there where the
+    state has this one of them. ``where``: an attribute of the owner; where it is false, the part
+    is left out of a state. A state without it leaves the part as it is.
     """
 
     begin: Callable[[Any], Stateful] | None = None
     anew: bool = False
+    among: str = ""
+    where: str = ""
 
 
 class Stateful:
@@ -260,8 +264,9 @@ class Stateful:
         for name, field in self.state_fields().items():
             value = getattr(self, name, None)
             if isinstance(field, Part):
-                if value is not None:
-                    state[name.strip("_")] = value.get_state()
+                if value is not None and (not field.where or getattr(self, field.where)):
+                    held = value.get_state()
+                    state |= held if field.among else {name.strip("_"): held}
                 continue
             if value is None and field.optional:
                 continue
@@ -286,13 +291,22 @@ class Stateful:
         }
         named = {name.strip("_"): field for name, field in plain.items()}
         self.check_state(state, check(state, named, **self.state_sizes()))
-        for name, field in plain.items():
-            value = state.get(name.strip("_"))
-            setattr(self, name, None if value is None else field.loaded(value))
+        found = {name: state.get(name.strip("_")) for name in plain}
+        self.take(
+            {
+                name: None if value is None else plain[name].loaded(value)
+                for name, value in found.items()
+            }
+        )
         for name, field in fields.items():
             if isinstance(field, Part):
                 self._set_part(name, field, state)
         self.state_is_set()
+
+    def take(self, values: dict[str, Any]) -> None:
+        """Set the attributes that a state gave, by name; all but the parts."""
+        for name, value in values.items():
+            setattr(self, name, value)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -303,16 +317,20 @@ class Stateful:
 
     def _set_part(self, name: str, field: Part, state: dict[str, Any]) -> None:
         """Let an attribute that keeps a state of its own take it."""
-        key = name.strip("_")
+        key = field.among or name.strip("_")
         if key not in state:
-            require(field.optional, f"{key}: is missing")
-            setattr(self, name, None)
+            require(field.optional or field.where, f"{key}: is missing")
+            if field.optional:
+                setattr(self, name, None)
             return
         part = getattr(self, name, None)
         if part is None or field.anew:
             assert field.begin is not None
             part = field.begin(self)
             setattr(self, name, part)
+        if field.among:
+            part.set_state(state)
+            return
         with inside(state, key) as of_part:
             part.set_state(of_part)
 

@@ -1,4 +1,4 @@
-"""The first rows are kept in one array that grows."""
+"""The first rows are kept in arrays that grow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def rows(n=300):
 
 def kept(step, n=300):
     X, y, weight = rows(n)
-    warmup = Warmup(1000)
+    warmup = Warmup(1000, 3, np.float32)
     for a in range(0, n, step):
         part = slice(a, a + step)
         warmup.keep(X[part], y[part], weight[part])
@@ -54,7 +54,7 @@ def test_what_was_given_out_stays_as_more_rows_come():
 def test_a_copy_has_the_rows_and_no_room_beside_them(again):
     warmup = kept(1, 150)
     other = again(warmup)
-    assert sum(of.nbytes for of in other._kept) == sum(of.nbytes for of in warmup.rows())
+    assert sum(of.nbytes for of in other._held.values()) == sum(of.nbytes for of in warmup.rows())
     X, y, weight = rows()
     for each in (warmup, other):
         each.keep(X[150:], y[150:], weight[150:])

@@ -59,7 +59,7 @@ class CorrectedModel(ExplicitModel):
         self.stages = [PairCells(PairBins.none(), n_outputs)]
         fitting = _KEPT_BYTES // (feature_map.n_features_in_ * 8)
         last = next_power_of_two(min(_LAST_ROWS, fitting)) // 2
-        self.choice = Warmup(last, _next_choice) if last >= _FIRST_ROWS else None
+        self.choice = self._new_choice(last) if last >= _FIRST_ROWS else None
         #: residuals of the rows kept for the choice
         self.residuals = np.empty((0, n_outputs))
 
@@ -108,6 +108,9 @@ class CorrectedModel(ExplicitModel):
         self.stages[0].learn(X, self.residuals, weight)
         if self.choice.complete:
             self._end_choice()
+
+    def _new_choice(self, n: int) -> Warmup:
+        return Warmup(n, self.map.n_features_in_, self.map.dtype_, _next_choice)
 
     def _end_choice(self) -> None:
         """Keep the columns and bins as they are, and begin the later stages."""
@@ -195,8 +198,9 @@ class CorrectedModel(ExplicitModel):
                 self.stages.append(cells)
         self.choice, self.residuals = None, np.empty((0, self.n_outputs))
         if "choice" in state:
+            self.choice = self._new_choice(1)
             with inside(state, "choice") as choice:
-                self.choice = Warmup.from_state(choice, _next_choice)
+                self.choice.set_state(choice)
             shape = (self.choice.count, self.n_outputs)
             check(state, {"residuals": Array(shape=shape, low=-1e153, high=1e153)})
             self.residuals = np.array(state["residuals"])

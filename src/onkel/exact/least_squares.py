@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -36,12 +36,14 @@ from onkel.exact.matrices import (
     Known,
     RowsSince,
     Sums,
-    check_matrices,
+    matrix,
+    require_equal,
     wider,
 )
 from onkel.numerics.arrays import with_zero_column_at
 from onkel.numerics.linalg import BlockFactor
 from onkel.numerics.threads import n_threads, side_by_side
+from onkel.state import Fields, Part, Sizes, Stateful, require
 
 #: rows between two factorisations of R: fewer cost more for the factor, more cost more for S
 ANCHOR_ROWS = 256
@@ -66,7 +68,7 @@ class Anchor(NamedTuple):
     w0: np.ndarray
 
 
-class RecursiveLeastSquares:
+class RecursiveLeastSquares(Stateful):
     """The sums R (m, m) and b (m, K), the last anchor, and the rows since.
 
     ``prior`` is K₀ (m, m), the identity if None; ``ridge`` > 0; ``forgetting`` λ in (0, 1].
@@ -299,16 +301,30 @@ class RecursiveLeastSquares:
         self.w0 = np.insert(self.w0, where, 0.0, axis=0)
         self.since.add_features(where)
 
-    def get_state(self) -> dict[str, Any]:
-        """The matrices by name."""
-        sums = self.sums.get_state()
-        return {"C": self.factor.C} | sums | {"w0": self.w0} | self.since.get_state()
+    # ---- state ---------------------------------------------------------------------------------
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        check_matrices(state, *self.sums.b.shape, self.period, self.lead * self.sums.prior)
-        self.sums.set_state(state)
-        self.w0 = np.ascontiguousarray(np.array(state["w0"]))
-        self.factor = BlockFactor(np.asarray(state["C"]))
-        self.since = RowsSince(*self.sums.b.shape, self.period)
-        self.since.set_state(state)
+    STATE: ClassVar[Fields] = {
+        "C": matrix("m", "m"),
+        "sums": Part(among="R"),
+        "w0": matrix("m", "K"),
+        "since": Part(among="U"),
+    }
+
+    @property
+    def C(self) -> np.ndarray:
+        """The factor of the last anchor, (m, m)."""
+        return self.factor.C
+
+    def state_sizes(self) -> Sizes:
+        return self.sums.state_sizes()
+
+    def take(self, values: dict[str, Any]) -> None:
+        self.factor = BlockFactor(values["C"])
+        self.w0 = np.ascontiguousarray(values["w0"])
+
+    def state_is_set(self) -> None:
+        C = self.C
+        require((C.diagonal() > 0.0).all(), "C: is no factor; its diagonal must be above 0")
+        U, C = self.since.U, np.triu(C)
+        factored = C.T @ (C + U @ (U.T @ C))
+        require_equal("C", np.triu(factored), np.triu(self.sums.R + self.lead * self.sums.prior))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
@@ -13,13 +13,20 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 from onkel.merging import joined
 from onkel.numerics.arrays import with_zero_column_at
 from onkel.numerics.linalg import add_gram, cholesky_lower, lower_gram
-from onkel.state import Array, check, require
+from onkel.state import Array, Fields, Sizes, Stateful, require
 
 #: for fewer rows SciPy's wrappers, which block other threads, are quicker to call
 FEW_ROWS = 16
 _SUMS = ("R", "b", "z_sum", "noise")
+# the largest number in a loaded state, and the relative difference allowed between its matrices
+_MOST, _ROUNDING = 1e150, 1e-5
 #: what :meth:`Sums.faded` gives for no rows
 NOTHING = [0.0] * len(_SUMS)
+
+
+def matrix(*shape: str) -> Array:
+    """The field of a matrix, or vector, of numbers whose products are finite."""
+    return Array(shape=shape, low=-_MOST, high=_MOST)
 
 
 class Known(NamedTuple):
@@ -33,7 +40,7 @@ class Known(NamedTuple):
     theta: float
 
 
-class Sums:
+class Sums(Stateful):
     """R = ridge·K₀ + Σ z zᵀ (m, m; upper triangle), b = Σ z y (m, K), Σ z, and the noise.
 
     ``prior`` is K₀ (m, m), the identity if None. With ``forgetting`` below 1, rows fade.
@@ -132,15 +139,19 @@ class Sums:
         self.b = np.insert(self.b, where, 0.0, axis=0)
         self.z_sum = np.insert(self.z_sum, where, 0.0, axis=0)
 
-    def get_state(self) -> dict[str, Any]:
-        """The sums by name."""
-        return {name: getattr(self, name) for name in _SUMS}
+    STATE: ClassVar[Fields] = {
+        "R": matrix("m", "m"),
+        "b": matrix("m", "K"),
+        "z_sum": matrix("m"),
+        "noise": Array(shape=(2,), low=0.0, high=_MOST),
+    }
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        self.R = np.asfortranarray(np.array(state["R"]))
-        for name in _SUMS[1:]:
-            setattr(self, name, np.ascontiguousarray(np.array(state[name])))
+    def state_sizes(self) -> Sizes:
+        m, K = self.b.shape
+        return {"m": m, "K": K}
+
+    def state_is_set(self) -> None:
+        self.R, self.b = np.asfortranarray(self.R), np.ascontiguousarray(self.b)
 
 
 def wider(A: np.ndarray, where: list[int], diagonal: float) -> np.ndarray:
@@ -151,7 +162,7 @@ def wider(A: np.ndarray, where: list[int], diagonal: float) -> np.ndarray:
     return A
 
 
-class RowsSince:
+class RowsSince(Stateful):
     """Up to ``most`` rows beside the factor C: U = C⁻ᵀ Zᵀ (m, n), S = Uᵀ U + I = L Lᵀ, v (n, K).
 
     Room for all is made at the start, so that a new row copies no other.
@@ -227,15 +238,25 @@ class RowsSince:
         """Insert features before those of ``where``; they were 0 in all rows so far."""
         self._U = np.insert(self._U, where, 0.0, axis=1)
 
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays."""
-        return {"U": self.U, "L": self.L, "v": self.v}
+    STATE: ClassVar[Fields] = {
+        "U": matrix("m", "rows"),
+        "L": matrix("rows", "rows"),
+        "v": matrix("rows", "K"),
+    }
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        self.count = 0
-        L = np.asarray(state["L"])
-        self.append(np.asarray(state["U"]), np.empty((len(L), 0)), L, np.asarray(state["v"]))
+    def state_sizes(self) -> Sizes:
+        return {"m": self._U.shape[1], "K": self._v.shape[1]}
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        rows, most = sizes["rows"], len(self._v) - 1
+        require(rows <= most, f"U: holds {rows} rows since the anchor, not {most}")
+        U, L = state["U"], state["L"]
+        require((L.diagonal() > 0.0).all(), "L: is no factor; its diagonal must be above 0")
+        require_equal("L", L @ L.T, U.T @ U + np.eye(rows))
+
+    def take(self, values: dict[str, Any]) -> None:
+        self.count, L = 0, values["L"]
+        self.append(values["U"], np.empty((len(L), 0)), L, values["v"])
 
 
 def solve_lower(L: np.ndarray, B: np.ndarray, transposed: bool = False) -> np.ndarray:
@@ -243,33 +264,7 @@ def solve_lower(L: np.ndarray, B: np.ndarray, transposed: bool = False) -> np.nd
     return np.asarray(dtrtrs(L, B, lower=1, trans=int(transposed))[0])
 
 
-# The largest number in a loaded state, and the relative difference allowed between its matrices.
-_MOST, _ROUNDING = 1e150, 1e-5
-
-
-def check_matrices(state: dict[str, Any], m: int, K: int, period: int, lead: np.ndarray) -> None:
-    """Raise a ModelFileError unless the matrices are valid and belong together.
-
-    There are m features, K outputs and ``period`` rows from anchor to anchor. A factor is that of
-    R + ``lead`` (m, m).
-    """
-    shapes: dict[str, tuple[int | str, ...]] = {
-        "R": (m, m), "C": (m, m), "b": (m, K), "w0": (m, K), "z_sum": (m,), "noise": (2,),
-        "U": (m, "rows"), "L": ("rows", "rows"), "v": ("rows", K),
-    }  # fmt: skip
-    rows = check(state, {n: Array(shape=s, low=-_MOST, high=_MOST) for n, s in shapes.items()})
-    most = period - 1
-    require(rows["rows"] <= most, f"U: holds {rows['rows']} rows since the anchor, not {most}")
-    require((state["noise"] >= 0.0).all(), "noise: holds numbers below 0")
-    C, U, L = (np.asarray(state[name]) for name in "CUL")
-    require((C.diagonal() > 0.0).all(), "C: is no factor; its diagonal must be above 0")
-    require((L.diagonal() > 0.0).all(), "L: is no factor; its diagonal must be above 0")
-    _require_equal("L", L @ L.T, U.T @ U + np.eye(len(L)))
-    factored = np.triu(C).T @ (np.triu(C) + U @ (U.T @ np.triu(C)))
-    _require_equal("C", np.triu(factored), np.triu(state["R"] + lead))
-
-
-def _require_equal(name: str, found: np.ndarray, wanted: np.ndarray) -> None:
+def require_equal(name: str, found: np.ndarray, wanted: np.ndarray) -> None:
     """Raise a ModelFileError if two matrices differ by more than rounding."""
     largest = np.abs(wanted).max(initial=0.0)
     near = np.abs(found - wanted).max(initial=0.0) <= _ROUNDING * largest

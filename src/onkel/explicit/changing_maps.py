@@ -102,7 +102,8 @@ class Growing(TrainingLoop):
         self.support = with_zero_columns(self.support, n)
 
     def state_fields(self) -> Fields:
-        return {"support": Array(dtype=self.map.dtype_, shape=("n", self.map.n_features_in_))}
+        support = Array(dtype=self.map.dtype_, shape=("n", self.map.n_features_in_))
+        return {**super().state_fields(), "support": support}
 
     def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
         most = self.weights.W.shape[1] if self.map.grows else 0

@@ -20,12 +20,12 @@ from onkel.numerics.threads import helpers, n_threads, scratch, side_by_side
 # other at every part, and the system puts threads that wake each other on one core.
 _WAITING = 3
 
-Part = tuple[int, int]
+Span = tuple[int, int]
 Make = Callable[[int, int, np.ndarray], np.ndarray]
 
 
 def features_in_turn(
-    make: Make, parts: list[Part], m: int, dtype: np.dtype
+    make: Make, parts: list[Span], m: int, dtype: np.dtype
 ) -> Generator[np.ndarray, None, None]:
     """The features of each part, in order.
 
@@ -55,7 +55,7 @@ def features_in_turn(
 
 
 def features_at_once(
-    make: Make, parts: list[Part], m: int, dtype: np.dtype
+    make: Make, parts: list[Span], m: int, dtype: np.dtype
 ) -> Generator[np.ndarray, None, None]:
     """As :func:`features_in_turn`; makes as many parts at once as there are threads.
 
@@ -72,7 +72,7 @@ def features_at_once(
 class _Line:
     """Parts that several threads make; one of them takes the parts in order."""
 
-    def __init__(self, make: Make, parts: list[Part], buffers: list[np.ndarray]) -> None:
+    def __init__(self, make: Make, parts: list[Span], buffers: list[np.ndarray]) -> None:
         self._make, self._parts = make, parts
         self._free, self._begun = deque(buffers), 0
         self._made: dict[int, tuple[np.ndarray, np.ndarray | BaseException]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Generator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,10 +23,10 @@ from onkel.model.warmup import Warmup
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule, T
-from onkel.state import Whole, check, inside, require
+from onkel.state import Fields, Part, Sizes, Stateful, Whole, require
 
 
-class ExplicitModel(Model):
+class ExplicitModel(Model, Stateful):
     """f_k(x) = w_k · z(x) for K outputs: a map, a rule and a loss, with all their state.
 
     Parameters
@@ -66,7 +66,7 @@ class ExplicitModel(Model):
         #: the next fit, where it is made ahead: no state, it can always begin again
         self.ahead: Ahead | None = None
         rows = feature_map.warmup_rows()
-        self.warmup = Warmup(rows, feature_map.next_fit) if rows else None
+        self.warmup = self._new_warmup(rows) if rows else None
         if self.warmup is None:
             self.map.fit_first(np.empty((0, feature_map.n_features_in_), feature_map.dtype_))
             self._reset()
@@ -137,34 +137,29 @@ class ExplicitModel(Model):
         assert self.training is not None
         return self.training.coef
 
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
-        out: dict[str, Any] = {"n_outputs": self.n_outputs}
-        if self.training is not None:
-            out |= (
-                self.weights.get_state() | {"map": self.map.get_state()} | self.training.get_state()
-            )
-        if self.warmup is not None:
-            out["warmup"] = self.warmup.get_state()
-        return out
+    STATE: ClassVar[Fields] = {
+        "n_outputs": Whole(low=1, high=2**31),
+        "map": Part(where="ready"),
+        "training": Part(lambda model: model._begun(), anew=True, among="W", optional=True),
+        "warmup": Part(lambda model: model._new_warmup(1), anew=True, optional=True),
+    }
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Take the state of a model of the same map, rule and loss."""
-        check(state, {"n_outputs": Whole(low=1, high=2**31)})
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
         require("W" in state or "warmup" in state, "W: is missing, and so are the first rows")
+        require("W" not in state or "map" in state, "map: is missing")
+
+    def state_is_set(self) -> None:
         self.ahead = None
-        self.n_outputs = state["n_outputs"]
-        if "W" in state:
-            with inside(state, "map") as map_state:
-                self.map.set_state(map_state)
-            self._reset()
-            assert self.training is not None
-            self.weights.set_state(state)
-            self.training.set_state(state)
-        self.warmup = None
-        if "warmup" in state:
-            with inside(state, "warmup") as warmup:
-                self.warmup = Warmup.from_state(warmup, self.map.next_fit)
+
+    def _begun(self) -> TrainingLoop:
+        """The training loop at f = 0, over the map as it is now."""
+        self._reset()
+        assert self.training is not None
+        return self.training
+
+    def _new_warmup(self, n_rows: int) -> Warmup:
+        m = self.map
+        return Warmup(n_rows, m.n_features_in_, m.dtype_, m.next_fit)
 
     def add_output(self, position: int) -> None:
         """Make room for a class with zero scores at ``position``; see :class:`Weights`."""

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from onkel.explicit.features_ahead import Part, features_at_once, features_in_turn
+from onkel.explicit.features_ahead import Span, features_at_once, features_in_turn
 from onkel.explicit.weights import Weights
 from onkel.maps.base import Change
 from onkel.numerics.threads import scratch
-from onkel.state import Stateful
+from onkel.state import Fields, Part, Stateful
 
 # The features of a sub-block are to stay in a core's second-level cache while its rows are learned.
 _CACHE_BYTES = 1 << 20
@@ -66,7 +66,7 @@ class TrainingLoop(Stateful):
             for (a, b), Z in zip(parts, features, strict=True):
                 self.weights.learn(Z, y[a:b], weight[a:b], P[a:b])
 
-    def sub_blocks(self, n: int) -> list[Part]:
+    def sub_blocks(self, n: int) -> list[Span]:
         """Where the sub-blocks of n rows begin and end: their features fit a fast cache."""
         if n == 1:
             return [(0, 1)]
@@ -105,6 +105,9 @@ class TrainingLoop(Stateful):
     def moves(self) -> list[np.ndarray] | None:
         """The arrays that learning writes to, if these are a few vectors; else None."""
         return self.weights.moves() if self.settled() else None
+
+    def state_fields(self) -> Fields:
+        return {"weights": Part(among="W"), **self.STATE}
 
     def add_output(self, position: int) -> None:
         """Make room for a class; called before the weights do."""

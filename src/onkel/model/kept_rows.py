@@ -1,20 +1,98 @@
-"""A uniform sample of the rows so far, the same however the stream was cut into blocks."""
+"""Rows that a model keeps for a fit: all of them, or a uniform sample of those so far.
+
+The sample is the same however the stream was cut into blocks.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from onkel.model.labels import with_class
-from onkel.model.warmup import fields_of_rows
 from onkel.numerics.arrays import with_zero_columns
-from onkel.state import Array, Whole, check, require
+from onkel.state import Array, Fields, Sizes, Stateful, Whole, require
 
-_ARRAYS = ("X", "y", "weight", "born")
+#: with a larger weight the other rows would be lost in rounding
+LARGEST_WEIGHT = 1e12
 
 
-class KeptRows:
+class RowStore(Stateful):
+    """Up to ``size`` rows X (n, d), their labels or targets y (n,) and weights (n,).
+
+    The arrays have spare room, which doubles as rows come. ``count`` is the number of rows taken.
+    """
+
+    #: what is kept of each row beside X, and its type
+    BESIDE: ClassVar[dict[str, type]] = {"y": np.float64, "weight": np.float64}
+
+    def __init__(self, size: int, d: int, dtype: Any) -> None:
+        self.size, self.count = size, 0
+        self._held = {"X": np.empty((0, d), dtype)}
+        self._held |= {name: np.empty(0, of) for name, of in self.BESIDE.items()}
+
+    @property
+    def X(self) -> np.ndarray:
+        """The rows kept, (n, d)."""
+        return self._held["X"][: self.count]
+
+    @property
+    def y(self) -> np.ndarray:
+        """Their labels or targets, (n,)."""
+        return self._held["y"][: self.count]
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Their weights, (n,)."""
+        return self._held["weight"][: self.count]
+
+    def _make_room(self, n: int) -> None:
+        """Make room for n rows; what was given out stays as it is."""
+        room = len(self._held["y"])
+        if n > room:
+            rows = max(n, min(2 * room, self.size))
+            for name, held in self._held.items():
+                self._held[name] = np.empty((rows, *held.shape[1:]), held.dtype)
+                self._held[name][:room] = held
+
+    def add_class(self, position: int, from_signs: bool) -> None:
+        """Recode the labels for a class inserted at ``position``; ``from_signs``: they were ±1."""
+        self._held["y"] = with_class(self.y, position, from_signs)
+        self._drop_room()
+
+    def add_columns(self, n: int) -> None:
+        """Append n columns of zeros to the rows kept."""
+        self._held["X"] = with_zero_columns(self.X, n)
+        self._drop_room()
+
+    def _drop_room(self) -> None:
+        self._held = {name: held[: self.count] for name, held in self._held.items()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # a copy needs no spare room
+        held = {name: held[: self.count] for name, held in self._held.items()}
+        return self.__dict__ | {"_held": held}
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def state_fields(self) -> Fields:
+        X = self._held["X"]
+        # squared distances between rows must be finite
+        most = 0.1 * float(np.sqrt(np.finfo(X.dtype).max))
+        return {
+            "X": Array(X.dtype, ("n", X.shape[1]), -most, most),
+            "y": Array(shape=("n",), low=-1e153, high=1e153),
+            "weight": Array(shape=("n",), low=0.0, high=LARGEST_WEIGHT),
+        }
+
+    def take(self, values: dict[str, Any]) -> None:
+        given = {name: values.pop(name) for name in self._held}
+        self._held |= {name: value for name, value in given.items() if value is not None}
+        self.count = len(self._held["y"])
+        super().take(values)
+
+
+class KeptRows(RowStore):
     """Up to ``size`` of the rows that count (weight > 0), each as likely as any other.
 
     Row t, counted from 0, takes place ⌊u_t · (t + 1)⌋ if there is one; u_t is the t-th number of a
@@ -22,33 +100,16 @@ class KeptRows:
     rows are then kept for about ``memory`` further rows.
     """
 
+    BESIDE: ClassVar[dict[str, type]] = RowStore.BESIDE | {"born": np.int64}
+
     def __init__(self, size: int, d: int, dtype: Any, seed: int, memory: float = np.inf) -> None:
-        self.size, self.seed, self.memory = size, seed, memory
-        self.count = 0
-        # with spare room, which doubles as rows come
-        self._X = np.empty((0, d), dtype)
-        self._y, self._weight = np.empty(0), np.empty(0)
-        self._born = np.empty(0, np.int64)
-
-    @property
-    def X(self) -> np.ndarray:
-        """The rows kept, (n, d)."""
-        return self._X[: self.count]
-
-    @property
-    def y(self) -> np.ndarray:
-        """Their labels or targets, (n,)."""
-        return self._y[: self.count]
-
-    @property
-    def weight(self) -> np.ndarray:
-        """Their weights, (n,)."""
-        return self._weight[: self.count]
+        super().__init__(size, d, dtype)
+        self.seed, self.memory = seed, memory
 
     @property
     def born(self) -> np.ndarray:
         """The number t of each row, (n,)."""
-        return self._born[: self.count]
+        return self._held["born"][: self.count]
 
     def add(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         """Take rows X (n, d), labels or targets y (n,) and weights (n,)."""
@@ -60,9 +121,9 @@ class KeptRows:
         taken = np.flatnonzero(place < self.size)
         _, last = np.unique(place[taken][::-1], return_index=True)
         rows = taken[len(taken) - 1 - last]
-        for held, values in ((self._X, X), (self._y, y), (self._weight, weight)):
-            held[place[rows]] = values[used[rows]]
-        self._born[place[rows]] = t[rows]
+        new = {"X": X[used], "y": y[used], "weight": weight[used], "born": t}
+        for name, values in new.items():
+            self._held[name][place[rows]] = values[rows]
         self.count += len(used)
 
     def _places(self, t: np.ndarray) -> np.ndarray:
@@ -71,35 +132,11 @@ class KeptRows:
         among = np.maximum(np.minimum(t + 1, self.memory), self.size)
         return np.where(t < self.size, t, (u * among).astype(np.int64))
 
-    def _make_room(self, n: int) -> None:
-        room = len(self._y)
-        if n <= room:
-            return
-        for name in _ARRAYS:
-            values = getattr(self, "_" + name)
-            more = np.zeros((min(max(n, 2 * room), self.size) - room, *values.shape[1:]))
-            setattr(self, "_" + name, np.concatenate([values, more.astype(values.dtype)]))
+    def state_fields(self) -> Fields:
+        born = Array(np.int64, ("n",), 0, 2**62)
+        return {**super().state_fields(), "born": born, "count": Whole()}
 
-    def add_class(self, position: int, from_signs: bool) -> None:
-        """Recode the labels for a class inserted at ``position``; ``from_signs``: they were ±1."""
-        self._y = with_class(self._y, position, from_signs)
-
-    def add_columns(self, n: int) -> None:
-        """Append n columns of zeros to the rows kept."""
-        self._X = with_zero_columns(self._X, n)
-
-    def get_state(self) -> dict[str, Any]:
-        """Named arrays and scalars."""
-        return {name: getattr(self, name) for name in (*_ARRAYS, "count")}
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`."""
-        born = Array(dtype=np.int64, shape=("n",), low=0, high=2**62)
-        fields = {**fields_of_rows(self._X), "born": born, "count": Whole()}
-        sizes = check(state, fields, d=self._X.shape[1])
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
         n, count = sizes["n"], state["count"]
         require(n == min(count, self.size), f"X: holds {n} of the {count} rows so far")
         require(not n or state["born"].max() < count, "born: names rows that have not come")
-        self.count = state["count"]
-        for name in _ARRAYS:
-            setattr(self, "_" + name, np.array(state[name]))

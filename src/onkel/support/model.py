@@ -70,7 +70,7 @@ class SupportModel(StoredRows):
         self.gamma_ = math.nan
         self.kernel, self.gamma, self.limit = kernel, gamma, limit
         self.d, self.dtype, self.seed = d, np.dtype(dtype), seed
-        self.warmup = Warmup(n_warmup) if isinstance(gamma, str) else None
+        self.warmup = Warmup(n_warmup, d, self.dtype) if isinstance(gamma, str) else None
         if self.warmup is None:
             self._fit_first(np.empty((0, d), self.dtype), np.empty(0), np.empty(0))
             self._reset()

@@ -11,7 +11,7 @@ from onkel.model.contract import Model
 from onkel.model.warmup import Warmup
 from onkel.numerics.random import new_state
 from onkel.rules import base as places
-from onkel.state import Array, Fields, Number, Sizes, Stateful, Whole, check, require
+from onkel.state import Array, Fields, Number, Sizes, Stateful, Whole, check, inside, require
 from onkel.support.budget import N_INFO, TARGET
 from onkel.support.slots import BORN, N_COUNTS, SIZE
 
@@ -138,7 +138,11 @@ class StoredRows(Model, Stateful):
         self.n_outputs = int(state["n_outputs"])
         if "A" in state:
             super().set_state(state)
-        self.warmup = Warmup.from_state(state["warmup"]) if "warmup" in state else None
+        self.warmup = None
+        if "warmup" in state:
+            self.warmup = Warmup(1, self.d, self.dtype)
+            with inside(state, "warmup") as warmup:
+                self.warmup.set_state(warmup)
 
     def state_is_set(self) -> None:
         """Give the arrays their spare room."""
