@@ -15,7 +15,7 @@ from onkel.learners import ExplicitKernelClassifier, ExplicitKernelRegressor
 from onkel.losses import Loss
 from onkel.maps import ReparameterizedFeatures
 from onkel.maps.reparameterized import LAWS
-from onkel.model.kept_rows import KeptRows
+from onkel.model.warmup import KeptRows
 from onkel.rules import Gradient, LeastSquares, LogisticNewton
 
 D, N = 3, 400

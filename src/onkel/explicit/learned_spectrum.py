@@ -24,7 +24,7 @@ import numpy as np
 from onkel.exact.matrices import Known
 from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights, regression
-from onkel.model.kept_rows import KeptRows
+from onkel.model.warmup import KeptRows
 from onkel.numerics.arrays import as_dense
 from onkel.rules.base import RuleKind
 from onkel.state import Fields, Like, Part, Sizes, Whole, require

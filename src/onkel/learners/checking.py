@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from onkel.columns.failures import shorten
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
-from onkel.model.kept_rows import LARGEST_WEIGHT
+from onkel.model.warmup import LARGEST_WEIGHT
 from onkel.numerics.arrays import as_values
 from onkel.parameters import is_whole
 

@@ -1,4 +1,4 @@
-"""The first rows of a stream, kept until the fit on them is final.
+"""Rows that a model keeps for a fit: the first ones, until the fit on them is final, or a sample.
 
 A bandwidth or landmarks fitted on the first N rows must not depend on how the stream was cut into
 blocks, yet each row must be predicted before it is learned. So the fit is redone after rows 1, 2,
@@ -11,17 +11,96 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from onkel.model.kept_rows import RowStore
-from onkel.state import Fields, Sizes, Whole, require
+from onkel.model.labels import with_class
+from onkel.numerics.arrays import with_zero_columns
+from onkel.state import Array, Fields, Sizes, Stateful, Whole, require
+
+#: with a larger weight the other rows would be lost in rounding
+LARGEST_WEIGHT = 1e12
 
 
 def next_power_of_two(n: int) -> int:
     """The smallest power of two above n ≥ 0."""
     return 1 << n.bit_length()
+
+
+class RowStore(Stateful):
+    """Rows X (n, d), their labels or targets y (n,) and weights (n,).
+
+    The arrays have spare room, which doubles as rows come. ``count`` is the number of rows taken.
+    """
+
+    #: what is kept of each row beside X, and its type
+    BESIDE: ClassVar[dict[str, type]] = {"y": np.float64, "weight": np.float64}
+
+    def __init__(self, d: int, dtype: Any) -> None:
+        self.count = 0
+        self._held = {"X": np.empty((0, d), dtype)}
+        self._held |= {name: np.empty(0, of) for name, of in self.BESIDE.items()}
+
+    @property
+    def X(self) -> np.ndarray:
+        """The rows kept, (n, d)."""
+        return self._held["X"][: self.count]
+
+    @property
+    def y(self) -> np.ndarray:
+        """Their labels or targets, (n,)."""
+        return self._held["y"][: self.count]
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Their weights, (n,)."""
+        return self._held["weight"][: self.count]
+
+    def _make_room(self, n: int, most: int) -> None:
+        """Make room for n rows, of ``most`` in all; what was given out stays as it is."""
+        room = len(self._held["y"])
+        if n > room:
+            rows = max(n, min(2 * room, most))
+            for name, held in self._held.items():
+                self._held[name] = np.empty((rows, *held.shape[1:]), held.dtype)
+                self._held[name][:room] = held
+
+    def add_class(self, position: int, from_signs: bool) -> None:
+        """Recode the labels for a class inserted at ``position``; ``from_signs``: they were ±1."""
+        self._held["y"] = with_class(self.y, position, from_signs)
+        self._drop_room()
+
+    def add_columns(self, n: int) -> None:
+        """Append n columns of zeros to the rows kept."""
+        self._held["X"] = with_zero_columns(self.X, n)
+        self._drop_room()
+
+    def _drop_room(self) -> None:
+        self._held = {name: held[: self.count] for name, held in self._held.items()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # a copy needs no spare room
+        held = {name: held[: self.count] for name, held in self._held.items()}
+        return self.__dict__ | {"_held": held}
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def state_fields(self) -> Fields:
+        X = self._held["X"]
+        # squared distances between rows must be finite
+        most = 0.1 * float(np.sqrt(np.finfo(X.dtype).max))
+        return {
+            "X": Array(X.dtype, ("n", X.shape[1]), -most, most),
+            "y": Array(shape=("n",), low=-1e153, high=1e153),
+            "weight": Array(shape=("n",), low=0.0, high=LARGEST_WEIGHT),
+        }
+
+    def take(self, values: dict[str, Any]) -> None:
+        given = {name: values.pop(name) for name in self._held}
+        self._held |= {name: value for name, value in given.items() if value is not None}
+        self.count = len(self._held["y"])
+        super().take(values)
 
 
 class Warmup(RowStore):
@@ -33,17 +112,8 @@ class Warmup(RowStore):
     def __init__(
         self, n_rows: int, d: int, dtype: Any, next_fit: Callable[[int], int] = next_power_of_two
     ) -> None:
-        super().__init__(n_rows, d, dtype)
-        self.next_fit = next_fit
-
-    @property
-    def n_rows(self) -> int:
-        """The rows that are waited for."""
-        return self.size
-
-    @n_rows.setter
-    def n_rows(self, n: int) -> None:
-        self.size = n
+        super().__init__(d, dtype)
+        self.n_rows, self.next_fit = n_rows, next_fit
 
     @property
     def complete(self) -> bool:
@@ -62,7 +132,7 @@ class Warmup(RowStore):
         """Take the rows of positive weight."""
         used = weight > 0.0
         start, end = self.count, self.count + int(np.count_nonzero(used))
-        self._make_room(end)
+        self._make_room(end, self.n_rows)
         for name, values in (("X", X), ("y", y), ("weight", weight)):
             self._held[name][start:end] = values[used]
         self.count = end
@@ -81,3 +151,53 @@ class Warmup(RowStore):
         require(len(missing) in (0, len(self._held)), f"{', '.join(missing)}: is missing")
         n = sizes.get("n", 0)
         require(n < state["n_rows"], f"X: holds {n} rows, as many as are waited for")
+
+
+class KeptRows(RowStore):
+    """Up to ``size`` of the rows that count (weight > 0), each as likely as any other.
+
+    Row t, counted from 0, takes place ⌊u_t · (t + 1)⌋ if there is one; u_t is the t-th number of a
+    seeded stream (Algorithm R of Vitter 1985). Once t + 1 > ``memory``, ``memory`` replaces t + 1:
+    rows are then kept for about ``memory`` further rows.
+    """
+
+    BESIDE: ClassVar[dict[str, type]] = RowStore.BESIDE | {"born": np.int64}
+
+    def __init__(self, size: int, d: int, dtype: Any, seed: int, memory: float = np.inf) -> None:
+        super().__init__(d, dtype)
+        self.size, self.seed, self.memory = size, seed, memory
+
+    @property
+    def born(self) -> np.ndarray:
+        """The number t of each row, (n,)."""
+        return self._held["born"][: self.count]
+
+    def add(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        """Take rows X (n, d), labels or targets y (n,) and weights (n,)."""
+        used = np.flatnonzero(weight > 0.0)
+        t = self.count + np.arange(len(used))
+        place = self._places(t)
+        self._make_room(min(self.count + len(used), self.size), self.size)
+        # the last of several rows for one place stays
+        taken = np.flatnonzero(place < self.size)
+        _, last = np.unique(place[taken][::-1], return_index=True)
+        rows = taken[len(taken) - 1 - last]
+        new = {"X": X[used], "y": y[used], "weight": weight[used], "born": t}
+        for name, values in new.items():
+            self._held[name][place[rows]] = values[rows]
+        self.count += len(used)
+
+    def _places(self, t: np.ndarray) -> np.ndarray:
+        stream = np.random.PCG64([self.seed, 2]).advance(self.count)
+        u = np.random.Generator(stream).random(len(t))
+        among = np.maximum(np.minimum(t + 1, self.memory), self.size)
+        return np.where(t < self.size, t, (u * among).astype(np.int64))
+
+    def state_fields(self) -> Fields:
+        born = Array(np.int64, ("n",), 0, 2**62)
+        return {**super().state_fields(), "born": born, "count": Whole()}
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        n, count = sizes["n"], state["count"]
+        require(n == min(count, self.size), f"X: holds {n} of the {count} rows so far")
+        require(not n or state["born"].max() < count, "born: names rows that have not come")
