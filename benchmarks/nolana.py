@@ -44,7 +44,7 @@ def stages() -> str:
     def walked(features: bool) -> None:
         for a in range(0, n, 512):
             panel = Panel(far, X[a : a + 512], weight[a : a + 512])
-            panel.walk()
+            panel.next_rows()
             if features:
                 panel.features()
 

@@ -132,17 +132,17 @@ def _many_outputs(loss, P, t, k, c):
     """Loss and direction with K outputs: the true class k against the best wrong one."""
     if loss == Loss.LOGISTIC:
         return _softmax(P, t, k, c)
-    rival = -1
+    other = -1
     for j in range(P.shape[1]):
         c[j] = 0.0
-        if j != k and (rival < 0 or P[t, j] > P[t, rival]):
-            rival = j
-    margin = P[t, k] - P[t, rival]
+        if j != k and (other < 0 or P[t, j] > P[t, other]):
+            other = j
+    margin = P[t, k] - P[t, other]
     value = 0.0
     move = 0.0
     if loss == Loss.PERCEPTRON:
         # among equal scores the first class is predicted
-        if margin < 0.0 or (margin == 0.0 and rival < k):
+        if margin < 0.0 or (margin == 0.0 and other < k):
             value, move = -margin, 1.0
     elif loss == Loss.MARGIN_LOGISTIC:
         value, move = _logistic(margin)
@@ -151,7 +151,7 @@ def _many_outputs(loss, P, t, k, c):
         if loss == Loss.SQUARED_HINGE:
             value, move = value * value, 2.0 * value
     c[k] = move
-    c[rival] = -move
+    c[other] = -move
     return value
 
 

@@ -113,23 +113,23 @@ class PredictJob:
 
     def _predict(self, write: Any, held: Any) -> None:
         """Write the columns to keep and the predictions, block by block."""
-        from onkel.cli.predicting import Alone, Asked, Learning, Next
+        from onkel.cli.predicting import Alone, Learning, Next, Wanted
         from onkel.cli.tables import say_of_bad_values
 
         options, model = self.options, self.model
         level = share(options.intervals)
-        asked = Asked(proba=options.proba, scores=options.scores, level=level)
+        wanted = Wanted(proba=options.proba, scores=options.scores, level=level)
         kind = Learning if options.learn else Next if options.next else Alone
-        predictor = kind(model, asked)
+        predictor = kind(model, wanted)
         stream = self._open()
         if options.learn:
             model.adopt(stream)
         for block in watched(stream, "predicting", stream.n_rows):
             with held():
                 began = time.perf_counter()
-                columns, told = predictor.predict(block)
+                columns, predictions = predictor.predict(block)
                 spent, n = time.perf_counter() - began, len(columns["prediction"])
-                self.scored.add(block.y, told, spent, n if options.learn else None)
+                self.scored.add(block.y, predictions, spent, n if options.learn else None)
                 self.n_rows += n
                 write(stream.kept(n) | columns)
             if predictor.failure is not None:

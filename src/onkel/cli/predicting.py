@@ -24,7 +24,7 @@ _SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Wanted:
     """What is written of each row besides its prediction."""
 
     proba: bool = False
@@ -42,7 +42,7 @@ class Alone:
     """Predicts each row by itself; learns nothing."""
 
     model: Any
-    asked: Asked
+    wanted: Wanted
     #: the error of a row that could not be learned; the rows before it are
     failure: DataError | None = field(default=None, init=False)
 
@@ -52,15 +52,15 @@ class Alone:
 
     def predict(self, block: Block) -> tuple[dict[str, Any], Predictions]:
         """The columns to write, and for the score the predictions with what is behind them."""
-        model, asked = self.model, self.asked
+        model, wanted = self.model, self.wanted
         columns = self.columns(block.X)
         predictions = columns["prediction"]
-        if model.task == "regression" or (block.y is None and not asked.more):
+        if model.task == "regression" or (block.y is None and not wanted.more):
             return columns, Predictions(predictions)
         scores, classes = None, model.classes_
         if hasattr(model.estimator, "predict_proba"):
             probabilities = self.probabilities(block.X)
-            if asked.proba:
+            if wanted.proba:
                 columns |= self._by_class("proba", probabilities)
             # their softmax are the probabilities again
             scores = np.log(np.maximum(probabilities, _SMALLEST))
@@ -72,10 +72,10 @@ class Alone:
     def columns(self, X: Any) -> dict[str, Any]:
         """Predictions, bounds and scores of features X."""
         columns: dict[str, Any] = {"prediction": self.model.predict_features(X)}
-        if self.asked.level is not None:
-            bounds = self.model.interval_features(X, self.asked.level)
+        if self.wanted.level is not None:
+            bounds = self.model.interval_features(X, self.wanted.level)
             columns |= dict(zip(BOUNDS, bounds.T, strict=True))
-        if self.asked.scores:
+        if self.wanted.scores:
             columns |= self._by_class("score", self.model.decision_features(X))
         return columns
 
@@ -99,14 +99,14 @@ class Next(Alone):
     ahead: int = field(default=0, init=False)
 
     def predict(self, block: Block) -> tuple[dict[str, Any], Predictions]:
-        told = super().predict(block)
+        found = super().predict(block)
         self.ahead += block.n_rows
-        return told
+        return found
 
     def columns(self, X: Any) -> dict[str, Any]:
         columns: dict[str, Any] = {"prediction": self.model.next_features(X, self.ahead)}
-        if self.asked.level is not None:
-            bounds = self.model.next_intervals(X, self.asked.level, self.ahead)
+        if self.wanted.level is not None:
+            bounds = self.model.next_intervals(X, self.wanted.level, self.ahead)
             columns |= dict(zip(BOUNDS, bounds.T, strict=True))
         return columns
 
@@ -128,37 +128,37 @@ class Learning(Next):
                 break
         first = parts[0][0]
         columns = {name: np.concatenate([own[name] for own, _ in parts]) for name in first}
-        told = [told for _, told in parts if told is not None]
-        return columns, joined(told) if told else Predictions(columns["prediction"][:0])
+        learned = [own for _, own in parts if own is not None]
+        return columns, joined(learned) if learned else Predictions(columns["prediction"][:0])
 
     def _runs(self, known: np.ndarray) -> Iterator[tuple[slice, bool]]:
-        """Rows that go together; with more than predictions asked for, each by itself."""
+        """Rows that go together; where more than predictions is wanted, each by itself."""
         n = len(known)
-        changes = range(1, n) if self.asked.more else np.flatnonzero(np.diff(known)) + 1
+        changes = range(1, n) if self.wanted.more else np.flatnonzero(np.diff(known)) + 1
         starts = [0, *changes]
         for start, end in zip(starts, [*starts[1:], n], strict=True):
             yield slice(start, end), bool(known[start])
 
     def _part(self, part: Block, learn: bool) -> tuple[dict[str, Any], Predictions | None]:
-        columns = self._asked_for(part) if self.asked.more or not learn else {}
+        columns = self._wanted_columns(part) if self.wanted.more or not learn else {}
         if not learn:
             self.ahead += part.n_rows
             return columns, None
         # labels beside gaps come as objects
         assert part.y is not None
         try:
-            told = self.model.predictions_then_learn(part._replace(y=np.array(part.y.tolist())))
+            found = self.model.predictions_then_learn(part._replace(y=np.array(part.y.tolist())))
         except DataError as error:
             self.failure = error
             before = error.predictions if error.predictions is not None else np.array([])
-            told = Predictions(before, error.scores, error.classes)
+            found = Predictions(before, error.scores, error.classes)
             columns = {name: values[: len(before)] for name, values in columns.items()}
         self.ahead = 0
-        return columns | {"prediction": told.predictions}, told
+        return columns | {"prediction": found.predictions}, found
 
-    def _asked_for(self, part: Block) -> dict[str, Any]:
+    def _wanted_columns(self, part: Block) -> dict[str, Any]:
         columns = self.columns(part.X)
-        if self.asked.proba:
+        if self.wanted.proba:
             columns |= self._by_class("proba", self.probabilities(part.X))
         return columns
 

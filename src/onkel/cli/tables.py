@@ -29,7 +29,7 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
     if extra["status"] not in ("complete", "not written"):
         rows.insert(0, ("status", f"{extra['status']}: what follows is of the rows before"))
     rows.append(("rows", f"{result.n_rows:,} × {extra['n_features']} features"))
-    rows += told(score_rows(result))
+    rows += with_direction(score_rows(result))
     if extra.get("alarms"):
         rows.append(
             ("alarms", "after row " + ", ".join(f"{row:,}" for row in extra["alarms"][-8:]))
@@ -53,7 +53,7 @@ def waiting_text(waiting: dict[str, int]) -> str:
     )
 
 
-def told(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def with_direction(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Rows of a score, with the direction of its metrics."""
     lower = {metric.title for metric in METRICS.values() if metric.lower_is_better}
     return [(n, f"{text}   (lower is better)" if n in lower else text) for n, text in rows]

@@ -58,7 +58,7 @@ class Delayed:
 
         Before the first label comes, 0 is predicted for a value, and None for a class: a mistake.
         """
-        told: list[Any] = []
+        predictions: list[Any] = []
         self.missing = []
         try:
             for t in range(block.n_rows):
@@ -67,13 +67,13 @@ class Delayed:
                 due = self._due(row)
                 self._learn_until(self.now)
                 self.missing.append(len(self.waiting))
-                told.append(self._predict(row))
+                predictions.append(self._predict(row))
                 self.waiting.add(self.n_rows, _waiting(row, due))
                 self.n_rows += 1
         except DataError as error:
-            error.predictions = self._array(told)
+            error.predictions = self._array(predictions)
             raise
-        return self._array(told)
+        return self._array(predictions)
 
     def finish(self) -> None:
         """Learn the rows that still wait: the stream has ended and their labels come."""
@@ -139,8 +139,8 @@ class Delayed:
             return self.model.predict_next(row.X, ahead, **more)[0]
         return 0.0 if self.task == "regression" else None
 
-    def _array(self, told: list[Any]) -> np.ndarray:
-        return np.array(told, dtype=np.float64 if self.task == "regression" else object)
+    def _array(self, predictions: list[Any]) -> np.ndarray:
+        return np.array(predictions, dtype=np.float64 if self.task == "regression" else object)
 
 
 def _group(row: Block) -> Any:

@@ -116,13 +116,13 @@ def mean_loss(model: Any, X: Any, y: np.ndarray, classes: bool, most: float = ma
     """
     total, size = 0.0, -(-len(y) // _LOOKS)
     for start in range(0, len(y), size):
-        told = y[start : start + size]
+        labels = y[start : start + size]
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                predicted = model.learn(Block(X[start : start + size], told, start))
+                predicted = model.learn(Block(X[start : start + size], labels, start))
         except DivergenceError:
             return math.inf
-        total += float(np.sum(predicted != told if classes else (predicted - told) ** 2))
+        total += float(np.sum(predicted != labels if classes else (predicted - labels) ** 2))
         if total / len(y) > most or not math.isfinite(total):
             return math.inf
     return total / len(y)

@@ -116,7 +116,7 @@ class Moving(TrainingLoop):
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         panel = self.map.panel(as_dense(X), weight)
         while not panel.done:
-            rows = panel.walk()
+            rows = panel.next_rows()
             self.weights.learn(panel.features(), y[rows], weight[rows], P[rows])
             moved = panel.move()
             if moved is not None:

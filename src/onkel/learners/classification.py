@@ -305,8 +305,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         if self.feedback_ is not None:
             rows = weight > 0.0
             wrong = decide(P, len(self.classes_)) != codes
-            told = (None if p is None else p[rows] for p in (shares, alone))
-            self.feedback_.learn_classes(wrong[rows], *told)
+            of_rows = (None if p is None else p[rows] for p in (shares, alone))
+            self.feedback_.learn_classes(wrong[rows], *of_rows)
         return P
 
     def _shares_learned(
@@ -325,8 +325,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     def _learn_row(self, X: np.ndarray, code: int, weight: float = 1.0) -> None:
         """Learn one row X (1, d), already checked and of the learner's dtype."""
         rare = self.class_weight is not None or len(self.classes_) < 2
-        told = self.calibration_ is None and self.feedback_ is None
-        if not rare and told and weight <= LARGEST_WEIGHT:
+        alone = self.calibration_ is None and self.feedback_ is None
+        if not rare and alone and weight <= LARGEST_WEIGHT:
             y = 2.0 * code - 1.0 if len(self.classes_) == 2 else float(code)
             learn_checked_row(self, X, y, weight)
             return

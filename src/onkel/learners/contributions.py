@@ -65,9 +65,9 @@ def contributions(
         for own, order in zip(list(rows), orders, strict=True):
             for k, j in enumerate(order.tolist()):
                 own[k + 1 :, groups[j]] = x[groups[j]]
-        told = np.asarray(score(rows.reshape(len(part) * (p + 1), -1)), dtype=np.float64)
-        told = told.reshape(len(part), p + 1)
-        base += told[:, 0].sum()
-        for gained, order in zip(np.diff(told, axis=1), orders, strict=True):
+        scores = np.asarray(score(rows.reshape(len(part) * (p + 1), -1)), dtype=np.float64)
+        scores = scores.reshape(len(part), p + 1)
+        base += scores[:, 0].sum()
+        for gained, order in zip(np.diff(scores, axis=1), orders, strict=True):
             found[order] += gained
     return found / len(Z), float(base / len(Z))

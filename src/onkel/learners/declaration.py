@@ -155,25 +155,25 @@ def _own_first(cls: type) -> list[str]:
 
 def parameters(cls: type) -> list[dict[str, str]]:
     """Name, kind, default and doc of each parameter, those of a base unless declared again."""
-    return [_told(cls, name) for name in _own_first(cls)]
+    return [_documented(cls, name) for name in _own_first(cls)]
 
 
-def _told(cls: type, name: str) -> dict[str, str]:
+def _documented(cls: type, name: str) -> dict[str, str]:
     declared = [base.__dict__.get("__dataclass_fields__", {}) for base in cls.__mro__]
     found = [of_base[name] for of_base in declared if name in of_base]
     value = found[0].default
-    told = next(parameter for parameter in found if parameter.metadata)
+    about = next(parameter for parameter in found if parameter.metadata)
     return {
         "name": name,
-        "kind": told.metadata["kind"] or str(told.type).replace(" | ", " or "),
+        "kind": about.metadata["kind"] or str(about.type).replace(" | ", " or "),
         "default": json.dumps(value) if isinstance(value, str) else repr(value),
-        "doc": told.metadata["doc"],
+        "doc": about.metadata["doc"],
     }
 
 
 def _described(cls: type, name: str) -> str:
     """A parameter in numpydoc's layout."""
-    told = _told(cls, name)
+    about = _documented(cls, name)
     indent = " " * 4
-    doc = textwrap.fill(told["doc"], 96, initial_indent=indent, subsequent_indent=indent)
-    return f"{name} : {told['kind']}, default={told['default']}\n{doc}"
+    doc = textwrap.fill(about["doc"], 96, initial_indent=indent, subsequent_indent=indent)
+    return f"{name} : {about['kind']}, default={about['default']}\n{doc}"

@@ -239,7 +239,7 @@ class AdaptiveNystroem(NystroemFeatures):
         for a in range(0, X.shape[0], _ROWS):
             panel = Panel(self, as_dense(X[a : a + _ROWS]), np.ones(min(_ROWS, X.shape[0] - a)))
             while not panel.done:
-                panel.walk()
+                panel.next_rows()
                 panel.move()
 
     def fit(self, X: Any, y: Any = None) -> AdaptiveNystroem:

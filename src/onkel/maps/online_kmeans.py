@@ -131,7 +131,7 @@ class Panel:
     def done(self) -> bool:
         return self.stop == len(self.X)
 
-    def walk(self) -> slice:
+    def next_rows(self) -> slice:
         """The next rows that meet the same landmarks."""
         m = self.map
         self.start = self.stop

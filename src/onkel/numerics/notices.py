@@ -1,4 +1,4 @@
-"""What long work tells whoever watches: that something compiles, or which rows are searched.
+"""What long work says while it goes on: that something compiles, or which rows are searched.
 
 Nobody has to listen. The command line does, and the progress line while a run is on.
 """
@@ -11,10 +11,10 @@ from typing import Protocol
 
 
 class Listener(Protocol):
-    """Who is told."""
+    """Who shows what work says."""
 
     def say(self, text: str) -> bool:
-        """Show a remark; where this returns False, the listener before is asked."""
+        """Show a remark; where this returns False, it goes to the listener before."""
 
     def busy(self, text: str | None) -> None:
         """What is being done now; None: it is done."""
@@ -24,18 +24,18 @@ _listeners: list[Listener] = []
 
 
 def begin(listener: Listener) -> None:
-    """From now on the listener is told first."""
+    """From now on the listener comes first."""
     _listeners.append(listener)
 
 
 def end(listener: Listener) -> None:
-    """The listener is told no more."""
+    """The listener hears no more."""
     _listeners.remove(listener)
 
 
 @contextmanager
 def heard_by(listener: Listener) -> Iterator[None]:
-    """While active, the listener is told first."""
+    """While active, the listener comes first."""
     begin(listener)
     try:
         yield
@@ -53,11 +53,11 @@ def say(text: str) -> None:
 @contextmanager
 def working(text: str) -> Iterator[None]:
     """Tell all listeners of long work while it goes on."""
-    told = list(_listeners)
-    for listener in told:
+    listeners = list(_listeners)
+    for listener in listeners:
         listener.busy(text)
     try:
         yield
     finally:
-        for listener in told:
+        for listener in listeners:
             listener.busy(None)

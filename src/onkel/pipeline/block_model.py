@@ -180,9 +180,9 @@ class BlockModel:
         # what the very first row was predicted says nothing
         first = int(not self.n_rows)
         try:
-            told = learn_rows(self, X, y, block.late, block.groups)
-            self._feed_back(y, told.predictions, told.alone, first)
-            return told
+            found = learn_rows(self, X, y, block.late, block.groups)
+            self._feed_back(y, found.predictions, found.alone, first)
+            return found
         except DataError as error:
             if error.predictions is not None:
                 self._feed_back(y, error.predictions, error.alone, first)
@@ -195,11 +195,11 @@ class BlockModel:
         """Learn how far predictions were off, unless the learner does."""
         if self.feedback is not self._feedback:
             return
-        y, told = y[first : len(predictions)], predictions[first:]
+        y, found = y[first : len(predictions)], predictions[first:]
         if self.task == "classification":
-            self._feedback.learn_classes(np.asarray(told) != y, None, None)
+            self._feedback.learn_classes(np.asarray(found) != y, None, None)
         else:
-            self._feedback.learn_values(y, told, told if alone is None else alone[first:])
+            self._feedback.learn_values(y, found, found if alone is None else alone[first:])
 
     @locked
     def intervals_then_learn(

@@ -154,8 +154,8 @@ class StreamEstimator(BaseEstimator, MergeableModel):
         if stream.target is None:
             name = self.encoder.target
             raise DataError(f"there are no targets to score: give y, or the column {name!r}")
-        told = [(block.y, self.predict_features(block.X)) for block in stream]
-        y, predictions = (np.concatenate(parts) for parts in zip(*told, strict=True))
+        predicted = [(block.y, self.predict_features(block.X)) for block in stream]
+        y, predictions = (np.concatenate(parts) for parts in zip(*predicted, strict=True))
         there = np.array([value is not None and value == value for value in y.tolist()], dtype=bool)
         return np.array(y[there].tolist()), predictions[there]
 

@@ -71,8 +71,8 @@ def explained(model: BlockModel, X: np.ndarray, values: dict[str, Any]) -> Expla
     row = as_dense(model.scaled(X))
     shares, base = contributions(score, row[0], Z, groups)
     names = _names(model, len(groups))
-    told = {names[j]: float(shares[j]) for j in np.argsort(-np.abs(shares), kind="stable")}
-    return Explanation(label.item(), float(score(row)[0]), base, told, values, probability)
+    by_column = {names[j]: float(shares[j]) for j in np.argsort(-np.abs(shares), kind="stable")}
+    return Explanation(label.item(), float(score(row)[0]), base, by_column, values, probability)
 
 
 def _of_class(estimator: Any, at: int) -> Score:

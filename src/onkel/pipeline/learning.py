@@ -44,8 +44,8 @@ def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> P
             head = slice(error.row)
             if error.row:
                 own = None if groups is None else groups[head]
-                told = learn_rows(model, X[head], y[head], late, own)
-                error.predictions, error.scores, error.classes, error.alone = told
+                found = learn_rows(model, X[head], y[head], late, own)
+                error.predictions, error.scores, error.classes, error.alone = found
             raise error
     before = model._inputs.mark(X), model._statistics.mark(), model.n_rows
     done: list[Predictions] = []
@@ -79,12 +79,12 @@ def _learn_segment(model: Parts, segment: Segment, groups: Any) -> Predictions:
         # Nothing was learned yet: learn the rows before the bad one.
         if error.row:
             head = segment._replace(X=segment.X[: error.row], y=segment.y[: error.row])
-            told = _learn_segment(model, head, groups)
-            error.predictions, error.scores, error.classes, error.alone = told
+            found = _learn_segment(model, head, groups)
+            error.predictions, error.scores, error.classes, error.alone = found
         raise
     own = None if groups is None else groups[segment.start :][: len(segment.y)]
     try:
-        told = model.estimator.predictions_then_learn(
+        found = model.estimator.predictions_then_learn(
             rows.X, rows.y, **by_group(model.estimator, own)
         )
     except DataError as error:
@@ -92,8 +92,8 @@ def _learn_segment(model: Parts, segment: Segment, groups: Any) -> Predictions:
             error.predictions = rows.in_units(error.predictions)
             error.alone = None if error.alone is None else rows.in_units(error.alone)
         raise
-    alone = None if told.alone is None else rows.in_units(told.alone)
-    return told._replace(predictions=rows.in_units(told.predictions), alone=alone)
+    alone = None if found.alone is None else rows.in_units(found.alone)
+    return found._replace(predictions=rows.in_units(found.predictions), alone=alone)
 
 
 def take_late(model: Parts, d: int, late: int) -> None:

@@ -29,16 +29,16 @@ def located(
         column = settings.get("target") or (encoder and encoder.target) or TARGET
     elif isinstance(column, int) and encoder is not None:
         column = encoder.column_of(column)
-    told = type(error)(
+    found = type(error)(
         error.message,
         source=error.source or source,
         row=None if error.row is None else error.row + start,
         column=column,
         value=error.value,
     )
-    told.predictions = error.predictions
-    told.scores, told.classes, told.alone = error.scores, error.classes, error.alone
-    return told
+    found.predictions = error.predictions
+    found.scores, found.classes, found.alone = error.scores, error.classes, error.alone
+    return found
 
 
 TARGET = "y"

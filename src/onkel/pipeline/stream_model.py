@@ -336,8 +336,8 @@ class StreamModel(StreamEstimator):
         ndarray of shape (n,)
             Predictions before learning.
         """
-        if target is None and group is None and (told := self._learn_one(X, y)) is not None:
-            return told
+        if target is None and group is None and (found := self._learn_one(X, y)) is not None:
+            return found
         try:
             predictions = self._learn_blocks(X, y, target, group, self.learn)
         except NoRowsError:
@@ -378,8 +378,8 @@ class StreamModel(StreamEstimator):
             found = self._learn_blocks(X, y, target, group, learn)
         except NoRowsError:
             found = []
-        told = np.concatenate(found) if found else np.zeros((0, 3))
-        return told[:, 0], told[:, 1:]
+        rows = np.concatenate(found) if found else np.zeros((0, 3))
+        return rows[:, 0], rows[:, 1:]
 
     def _learn_blocks(
         self, X: Any, y: Any, target: str | None, group: str | None, learn: Callable[..., Any]
@@ -400,8 +400,8 @@ class StreamModel(StreamEstimator):
             if isinstance(error, DataError):
                 if error.predictions is not None:
                     predictions.append(error.predictions)
-                told = [part if part.ndim == 1 else part[:, 0] for part in predictions]
-                error.predictions = np.concatenate(told) if told else None
+                own = [part if part.ndim == 1 else part[:, 0] for part in predictions]
+                error.predictions = np.concatenate(own) if own else None
             raise
         return predictions
 
@@ -664,8 +664,8 @@ def _unnamed(estimator: Any, source: str | None = None) -> DataError:
     )
 
 
-def _only(told: np.ndarray) -> Any:
-    """What was told of the one row."""
-    if len(told) != 1:
-        raise DataError(f"one row is expected, a dict of its values; got {len(told)} rows")
-    return told[0]
+def _only(predictions: np.ndarray) -> Any:
+    """The prediction of the one row."""
+    if len(predictions) != 1:
+        raise DataError(f"one row is expected, a dict of its values; got {len(predictions)} rows")
+    return predictions[0]

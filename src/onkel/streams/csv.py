@@ -193,8 +193,8 @@ class CsvSource(TextSource):
     def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
         """Read a file's header and return the rows after it."""
         names, delimiter, end = header_of(chunk.data, self.reading, file.name, self.reads)
-        if self.asked is not None and self.asked not in names:
-            raise missing_column(self.asked, names, file.name)
+        if self.named_target is not None and self.named_target not in names:
+            raise missing_column(self.named_target, names, file.name)
         self._header = Layout(names, delimiter, self.types, [], self._nulls)
         self._settled, self.lacks = False, "has a header but no rows"
         lines = chunk.data.count(b"\n", 0, end)

@@ -211,12 +211,12 @@ def _format_of(name: str) -> str | None:
     return None
 
 
-def find_format(refs: Iterable[FileRef], asked: str | None) -> str:
+def find_format(refs: Iterable[FileRef], wanted: str | None) -> str:
     """The format asked for, or the one that the file names show."""
-    if asked is not None:
-        if asked not in FORMATS:
-            raise DataError(f"unknown format {asked!r}; the formats are {', '.join(FORMATS)}")
-        return asked
+    if wanted is not None:
+        if wanted not in FORMATS:
+            raise DataError(f"unknown format {wanted!r}; the formats are {', '.join(FORMATS)}")
+        return wanted
     found: dict[str, str] = {}
     for ref in refs:
         one = _format_of(ref.name)

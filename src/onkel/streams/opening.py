@@ -129,14 +129,14 @@ def _is_table(source: Any) -> bool:
 
 def _no_columns(reading: Reading, labelled: bool) -> None:
     """Refuse column names: arrays and rows have none."""
-    asked = [] if reading.target is None or labelled else ["target"]
+    names = [] if reading.target is None or labelled else ["target"]
     if reading.features is not None and not isinstance(reading.features, int):
-        asked.append("features")
+        names.append("features")
     named = ("exclude", "categorical", "keep", "group", "time")
-    asked += [k for k in named if getattr(reading, k)]
-    if asked:
+    names += [k for k in named if getattr(reading, k)]
+    if names:
         raise DataError(
-            f"{' and '.join(asked)} name columns, and arrays and rows of (x, y) have no such "
+            f"{' and '.join(names)} name columns, and arrays and rows of (x, y) have no such "
             "columns; give (X, y), or a table"
         )
 

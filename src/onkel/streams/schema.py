@@ -96,8 +96,8 @@ class Schema:
         if encoder is None:
             # Excluded columns may be among those that come later.
             reading = self.reading
-            asked = reading.categorical + reading.keep_columns + (() if grows else reading.exclude)
-            for name in [*(self._only or ()), *asked]:
+            named = reading.categorical + reading.keep_columns + (() if grows else reading.exclude)
+            for name in [*(self._only or ()), *named]:
                 if name not in present:
                     raise missing_column(name, names, source)
             return self._new(first, announced, target, source), target
@@ -169,8 +169,8 @@ class Schema:
 
     def _without_index(self, first: Any, columns: list[Column]) -> list[Column]:
         """Leave out the index of a table, unless it was asked for or stands alone."""
-        asked = (*self.reading.keep_columns, *self.reading.categorical)
-        if len(columns) < 2 or columns[0].name in asked or columns[0].name != first.schema.names[0]:
+        named = (*self.reading.keep_columns, *self.reading.categorical)
+        if len(columns) < 2 or columns[0].name in named or columns[0].name != first.schema.names[0]:
             return columns
         with suppress(DataError):
             if is_index(columns[0], given(first.column(0), columns[0])):

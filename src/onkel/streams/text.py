@@ -27,8 +27,8 @@ class TextSource(TableSource):
 
     ``kinds`` of columns are known beforehand. ``target``, if known: whole numbers in it stay
     integers. ``reads`` tells whether a column of this name is read; the others may hold anything.
-    ``asked`` is the target that the user names: a header that lacks it is reported before errors in
-    the rows.
+    ``named_target`` is the target that the user names: a header that lacks it is reported before
+    errors in the rows.
     """
 
     #: whether quotes may contain a line end
@@ -43,9 +43,9 @@ class TextSource(TableSource):
         target: str | None,
         reads: Callable[[str], bool],
         reading: Reading,
-        asked: str | None = None,
+        named_target: str | None = None,
     ) -> None:
-        self.asked = asked
+        self.named_target = named_target
         self.files, self.kinds, self.target, self.reads = files, kinds, target, reads
         self.name = joint_name(files)
         self.once = any(f.once for f in files)

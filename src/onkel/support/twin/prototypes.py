@@ -48,11 +48,11 @@ def rival_gap(scores, j, c):
     """Lead of class c over the others in column j, on a scale where the margin is 1."""
     if scores.shape[0] == 1:
         return scores[0, j] if c == 1 else -scores[0, j]
-    rival = -np.inf
+    best_other = -np.inf
     for k in range(scores.shape[0]):
         if k != c:
-            rival = max(rival, scores[k, j])
-    return 0.5 * (scores[c, j] - rival)
+            best_other = max(best_other, scores[k, j])
+    return 0.5 * (scores[c, j] - best_other)
 
 
 @jit_inline
