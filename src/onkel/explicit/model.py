@@ -16,17 +16,16 @@ from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights
 from onkel.losses import Loss
 from onkel.maps.base import Change, FeatureMap
-from onkel.model.contract import Model
+from onkel.model.contract import Model, diverged
 from onkel.model.labels import targets_of, targets_of_fit
-from onkel.model.transaction import diverged
 from onkel.model.warmup import Warmup
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule, T
-from onkel.state import Fields, Part, Sizes, Stateful, Whole, require
+from onkel.state import Fields, Part, Sizes, Whole, require
 
 
-class ExplicitModel(Model, Stateful):
+class ExplicitModel(Model):
     """f_k(x) = w_k · z(x) for K outputs: a map, a rule and a loss, with all their state.
 
     Parameters

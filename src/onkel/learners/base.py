@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -23,6 +23,10 @@ from onkel.model.transaction import RowLog, locked, signals_wait
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
+
+if TYPE_CHECKING:
+    from onkel.default.challenger import RestartingModel
+    from onkel.model.contract import Model
 
 
 @declared
@@ -102,7 +106,8 @@ class OnlineEstimator(BaseEstimator):
         loss = parse_loss(
             name, self._losses if rule.own_loss is None else tuple(rule.own_loss.values())
         )
-        self.model_ = self._make_model(d, rule, loss, epsilon, n_outputs)
+        #: f, in the learner's representation
+        self.model_: Model | RestartingModel = self._make_model(d, rule, loss, epsilon, n_outputs)
         #: what is remembered of the last labels; None for most learners
         self.memory_ = self._new_memory(n_outputs)
         #: what labels that came say of predictions; None without ``feedback``

@@ -53,7 +53,8 @@ class OverMap(OnlineEstimator):
     @property
     def map_(self) -> Any:
         """The map of the model that predicts, fitted."""
-        return self.model_.map
+        model: Any = self.model_
+        return model.map
 
 
 @declared
@@ -104,17 +105,18 @@ class OverSupportSet(OnlineEstimator):
     @property
     def support_vectors_(self) -> np.ndarray:
         """The stored rows (size, d)."""
-        check_is_fitted(self)
-        return self.model_.support.copy()
+        return self._support_model().support.copy()
 
     @property
     def n_support_(self) -> int:
         """Number of stored rows."""
-        check_is_fitted(self)
-        return self.model_.size
+        return self._support_model().size
 
     @property
     def gamma_(self) -> float:
         """The kernel's width in use; NaN before the first row where it is fitted."""
+        return self._support_model().gamma_
+
+    def _support_model(self) -> Any:
         check_is_fitted(self)
-        return self.model_.gamma_
+        return self.model_

@@ -6,23 +6,38 @@ from typing import Any
 
 import numpy as np
 
-from onkel.errors import MergeError
+from onkel.errors import DivergenceError, MergeError
 from onkel.losses import Loss
-from onkel.model.transaction import RowLog, learn_or_undo
+from onkel.model.transaction import RowLog
 from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules import base as places
 from onkel.rules.base import Rule, UpdateContext, vector
+from onkel.state import Stateful
 
 #: every model learns so many rows in well under a second
 FEW_AT_ONCE = 2048
 # What a model that keeps no sum of its iterates passes to the loops.
 _NO_TOTAL = np.empty((0, 0))
 
+#: the few arrays that learning writes to, each with a copy; None: there is a log
+Before = list[tuple[np.ndarray, np.ndarray]] | None
 
-class Model:
+
+def diverged(row: int, scores: np.ndarray | None = None) -> DivergenceError:
+    """The error for a row that makes a model diverge; ``scores`` of the rows before it."""
+    error = DivergenceError(
+        "learning this row makes the model diverge (its scores are no longer finite numbers); try "
+        "a smaller learning_rate, another loss, or scaled features and targets",
+        row=row,
+    )
+    error.scores = scores
+    return error
+
+
+class Model(Stateful):
     """K outputs f, moved by a rule along a loss.
 
     A subclass defines ``_fit_first(X, y, weight)``, ``_reset()``, ``ready``,
@@ -50,6 +65,11 @@ class Model:
         return state
 
     @property
+    def coef(self) -> np.ndarray:
+        """Weights of the features or stored rows, (K, m)."""
+        raise NotImplementedError
+
+    @property
     def fits(self) -> str:
         """What progress notices call a fit on the first rows."""
         return "fitting"
@@ -69,6 +89,10 @@ class Model:
 
     def _learn_in_order(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         """Learn the rows in order; P (n, K) gets the scores before each."""
+        raise NotImplementedError
+
+    def add_output(self, position: int) -> None:
+        """Make room for a class with zero scores at ``position``."""
         raise NotImplementedError
 
     def add_columns(self, n: int) -> None:
@@ -146,9 +170,78 @@ class Model:
         """f(x) of each row, (n, K) in float64."""
         raise NotImplementedError
 
-    #: learns rows X (n, d) in order, and returns the scores (n, K) before each; y, float64: -1 and
-    #: +1 (K = 1), class codes (K > 2) or targets; weight, float64: at least 0
-    learn = learn_or_undo
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Learn rows X (n, d) in order; returns the scores (n, K) before each.
+
+        y, float64: -1 and +1 (K = 1), class codes (K > 2) or targets. Weights, float64, are at
+        least 0.
+
+        Raises
+        ------
+        DivergenceError
+            Holds the row, and the scores of the rows before it, which have been learned.
+        """
+        if self.cannot_diverge or X.shape[0] == 0:
+            return self.learn_rows(X, y, weight)
+        few = self.few_weights()
+        before = None if few is None else [(values, values.copy()) for values in few]
+        if before is None:
+            self.undo_log.begin(self, X, self.n_outputs)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            try:
+                P = self.learn_rows(X, y, weight)
+            except (ArithmeticError, ValueError):
+                # a number too large for a formula: OverflowError, LinAlgError and the like
+                P = None
+            except BaseException:
+                self._rewind(before)
+                self.undo_log.forget()
+                raise
+            if P is not None and np.isfinite(P).all() and self.is_finite():
+                if before is None:
+                    self.undo_log.note(X, y, weight)
+                return P
+            row, P = self._up_to_the_last_good(before, P, X, y, weight)
+        self.undo_log.forget()
+        raise diverged(row, P)
+
+    def _up_to_the_last_good(
+        self, before: Before, P: Any, X: Any, y: np.ndarray, weight: np.ndarray
+    ) -> tuple[int, np.ndarray]:
+        """Learn rows for as long as the model stays finite; returns their number and scores."""
+
+        def learned(n: int) -> np.ndarray | None:
+            self._rewind(before)
+            if n == 0:
+                return np.zeros((0, self.n_outputs))
+            try:
+                P = self.learn_rows(X[:n], y[:n], weight[:n])
+            except (ArithmeticError, ValueError):
+                return None
+            return P if np.isfinite(P).all() and self.is_finite() else None
+
+        n = X.shape[0]
+        good, bad = 0, n
+        if P is not None and not np.isfinite(P).all():
+            # the first row that finds the model broken, or breaks it
+            bad = int(np.argmin(np.isfinite(P).all(axis=1))) + 1
+            for near in (bad - 1, bad - 2):
+                if near >= 0 and (scores := learned(near)) is not None:
+                    return near, scores
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            good, bad = (middle, bad) if learned(middle) is not None else (good, middle)
+        scores = learned(good)
+        assert scores is not None
+        return good, scores
+
+    def _rewind(self, before: Before) -> None:
+        """Set the model back to what it was before this block."""
+        if before is None:
+            self.undo_log.replay(self, self.learn_rows)
+            return
+        for values, then in before:
+            values[...] = then
 
     def learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """As :meth:`learn`, without a check for divergence."""

@@ -6,7 +6,7 @@ Four things come in the way of learning, and each has its answer here:
 * a signal, such as Ctrl-C: it waits until the rows in hand are learned
   (:mod:`onkel.numerics.signals`);
 * a row after which the model would not be finite: it is undone and refused, and so is anything else
-  that breaks off the learning of rows (:func:`learn_or_undo`);
+  that breaks off the learning of rows (:meth:`onkel.model.contract.Model.learn`);
 * any other failure: what it began is as it was before (:func:`undone_on_failure`).
 
 To undo rows costs little. If learning changes only a few vectors, they are copied before each
@@ -26,11 +26,10 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from onkel.errors import DivergenceError
 from onkel.numerics.signals import signals_wait
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -80,107 +79,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-# ---- rows that are refused, and learning that breaks off ---------------------------------------
-
-
-class Undone(Protocol):
-    """What undoing asks of a model; see :class:`onkel.model.contract.Model`."""
-
-    n_outputs: int
-    undo_log: RowLog
-    cannot_diverge: bool
-
-    def is_finite(self) -> bool: ...
-    def few_weights(self) -> list[np.ndarray] | None: ...
-    def learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray: ...
-
-
-#: the few arrays that learning writes to, each with a copy; None: there is a log
-Before = list[tuple[np.ndarray, np.ndarray]] | None
-
-
-def learn_or_undo(model: Undone, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Learn the rows in order; returns the scores (n, K) before each.
-
-    Raises
-    ------
-    DivergenceError
-        Holds the row, and the scores of the rows before it, which have been learned.
-    """
-    if model.cannot_diverge or X.shape[0] == 0:
-        return model.learn_rows(X, y, weight)
-    few = model.few_weights()
-    before = None if few is None else [(values, values.copy()) for values in few]
-    if before is None:
-        model.undo_log.begin(model, X, model.n_outputs)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        try:
-            P = model.learn_rows(X, y, weight)
-        except (ArithmeticError, ValueError):
-            # a number too large for a formula: OverflowError, LinAlgError and the like
-            P = None
-        except BaseException:
-            _rewind(model, before)
-            model.undo_log.forget()
-            raise
-        if P is not None and np.isfinite(P).all() and model.is_finite():
-            if before is None:
-                model.undo_log.note(X, y, weight)
-            return P
-        row, P = _up_to_the_last_good(model, before, P, X, y, weight)
-    model.undo_log.forget()
-    raise diverged(row, P)
-
-
-def diverged(row: int, scores: np.ndarray | None = None) -> DivergenceError:
-    """The error for a row that makes a model diverge; ``scores`` of the rows before it."""
-    error = DivergenceError(
-        "learning this row makes the model diverge (its scores are no longer finite numbers); try "
-        "a smaller learning_rate, another loss, or scaled features and targets",
-        row=row,
-    )
-    error.scores = scores
-    return error
-
-
-def _up_to_the_last_good(
-    model: Undone, before: Before, P: Any, X: Any, y: np.ndarray, weight: np.ndarray
-) -> tuple[int, np.ndarray]:
-    """Learn rows for as long as the model stays finite; returns their number and scores."""
-
-    def learned(n: int) -> np.ndarray | None:
-        _rewind(model, before)
-        if n == 0:
-            return np.zeros((0, model.n_outputs))
-        try:
-            P = model.learn_rows(X[:n], y[:n], weight[:n])
-        except (ArithmeticError, ValueError):
-            return None
-        return P if np.isfinite(P).all() and model.is_finite() else None
-
-    n = X.shape[0]
-    good, bad = 0, n
-    if P is not None and not np.isfinite(P).all():
-        # the first row that finds the model broken, or breaks it
-        bad = int(np.argmin(np.isfinite(P).all(axis=1))) + 1
-        for near in (bad - 1, bad - 2):
-            if near >= 0 and (scores := learned(near)) is not None:
-                return near, scores
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        good, bad = (middle, bad) if learned(middle) is not None else (good, middle)
-    scores = learned(good)
-    assert scores is not None
-    return good, scores
-
-
-def _rewind(model: Undone, before: Before) -> None:
-    """Set the model back to what it was before this block."""
-    if before is None:
-        model.undo_log.replay(model, model.learn_rows)
-        return
-    for values, then in before:
-        values[...] = then
+# ---- learning that breaks off -------------------------------------------------------------------
 
 
 class RowLog:

@@ -11,7 +11,7 @@ from onkel.model.contract import Model
 from onkel.model.warmup import Warmup
 from onkel.numerics.random import new_state
 from onkel.rules import base as places
-from onkel.state import Array, Fields, Number, Sizes, Stateful, Whole, check, inside, require
+from onkel.state import Array, Fields, Number, Sizes, Whole, check, inside, require
 from onkel.support.budget import N_INFO, TARGET
 from onkel.support.slots import BORN, N_COUNTS, SIZE
 
@@ -21,7 +21,7 @@ SLOTS = "slots"
 _FIRST_CAPACITY = 64
 
 
-class StoredRows(Model, Stateful):
+class StoredRows(Model):
     """Coefficients A (K, slots) over rows S (slots, d), and what else is kept for each slot."""
 
     not_merged = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from onkel import budgets
 from onkel.kernels import Kernel
@@ -240,14 +239,12 @@ class _DualSGD(OverSupportSet):
     @property
     def feature_coef_(self) -> np.ndarray:
         """w̃, the weights of the Fourier features, (K, 2D)."""
-        check_is_fitted(self)
-        return self.model_.feature_coef
+        return self._support_model().feature_coef
 
     @property
     def frequencies_(self) -> np.ndarray:
         """The frequencies of the features, (d, D)."""
-        check_is_fitted(self)
-        return self.model_.features.frequencies_
+        return self._support_model().features.frequencies_
 
 
 @learner("gamma=2.0, random_state=0", score="0.96")
