@@ -42,12 +42,6 @@ def open_writer(out: str) -> Iterator[Write]:
         yield write
 
 
-def _batch(columns: Columns) -> Any:
-    import pyarrow as pa
-
-    return pa.RecordBatch.from_pydict({k: pa.array(v) for k, v in columns.items()})
-
-
 @contextmanager
 def _parquet(file: Any) -> Iterator[Write]:
     import pyarrow.parquet as pq
@@ -67,11 +61,13 @@ def _csv(file: Any) -> Iterator[Write]:
 @contextmanager
 def _arrow(make: Callable[[Any], Any]) -> Iterator[Write]:
     """Arrow's writers need the schema first: that of the first batch."""
+    import pyarrow as pa
+
     writer: Any = None
 
     def write(columns: Columns) -> None:
         nonlocal writer
-        batch = _batch(columns)
+        batch = pa.RecordBatch.from_pydict({k: pa.array(v) for k, v in columns.items()})
         if writer is None:
             writer = make(batch.schema)
         writer.write_batch(batch)

@@ -19,10 +19,6 @@ FIRST_ROWS = 100
 """Rows that tell what a column is; a pipe gives so many before they are looked at."""
 
 
-def _empty_layout(encoder: Encoder) -> Layout:
-    return Layout((), encoder.n_hash, encoder.max_categories, encoder.statistics)
-
-
 class Encoder(Stateful):
     """Encode columns of a table as float features; saved with the model. New features go last.
 
@@ -93,7 +89,7 @@ class Encoder(Stateful):
         "zero_based": Flag(empty=True),
         "means": Listed(Number(), "filled", into=np.array, empty=True),
         "counts": Listed(Number(low=0.0), "filled", into=np.array, empty=True),
-        "layout": Part(_empty_layout, anew=True),
+        "layout": Part(lambda e: Layout((), e.n_hash, e.max_categories, e.statistics), anew=True),
     }
 
     def __init__(

@@ -212,16 +212,12 @@ def _read(
     if table.num_rows == 0:
         raise DataError(f"no rows of the split {subset!r}", source=str(file), column="split")
     if by_time:
-        table = table.take(_time_order(table, entry))
+        # rows of the same time keep their order
+        table = table.take(np.lexsort([table[name].to_numpy() for name in reversed(entry.time)]))
     X = np.empty((table.num_rows, len(features)))
     for j, column in enumerate(features):
         X[:, j] = table[column].to_numpy()
     return X, table["y"].to_numpy(), n_rows
-
-
-def _time_order(table: Any, entry: Entry) -> np.ndarray:
-    """Row numbers sorted by time; rows of the same time keep their order."""
-    return np.lexsort([table[column].to_numpy() for column in reversed(entry.time)])
 
 
 def _feature_columns(names: list[str], entry: Entry, file: Path) -> list[str]:

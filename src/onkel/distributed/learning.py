@@ -19,8 +19,6 @@ from onkel.distributed.tasks import (
     learn_sample,
     merge_parts,
     next_sample,
-    report_of,
-    sample_without_model,
 )
 from onkel.errors import DataError, MergeError
 from onkel.learners.saving import nbytes
@@ -121,8 +119,8 @@ def learn(
     rounds = min(rounds, len(parts) // models)
     sample, learned, whole = _graph(plan, parts, models, rounds, fan_in)
     delayed = dask().delayed
-    reports = [delayed(report_of)(one) for one in learned]
-    futures = client.compute([delayed(sample_without_model)(sample), *reports, whole])
+    reports = [one.report for one in learned]
+    futures = client.compute([delayed(replace)(sample, state={}), *reports, whole])
     first, *reports, last = futures
     try:
         by_name = _watched([first, *reports], watch)

@@ -283,15 +283,5 @@ def next_sample(sample: Sample, merged: LearnedPart) -> Sample:
     return replace(sample, state=state, merging=sample.merging + merged.merging)
 
 
-def report_of(part: LearnedPart) -> PartReport:
-    """The report of a partition, without its model."""
-    return part.report
-
-
-def sample_without_model(sample: Sample) -> Sample:
-    """The sample, without its model."""
-    return replace(sample, state={})
-
-
 def _report(name: str, score: Score, began: float) -> PartReport:
     return PartReport(name, score.n_rows, score.sums, time.perf_counter() - began)

@@ -104,7 +104,10 @@ class ClassCounts(Stateful):
     def summary(self, names: list[Any]) -> dict[str, Any]:
         """Recall of each class seen, their mean, and the confusion matrix; sorted by label."""
         order = sorted(range(len(self.total)), key=lambda k: (str(type(names[k])), names[k]))
-        order = [k for k in order if self.total[k] or self._was_predicted(k)]
+        seen = np.asarray(self.total) > 0
+        if self.confusion is not None:
+            seen |= self.confusion.any(axis=0)
+        order = [k for k in order if seen[k]]
         recall = {str(names[k]): self.right[k] / self.total[k] for k in order if self.total[k]}
         found: dict[str, Any] = {
             "balanced_accuracy": 100.0 * float(np.mean(list(recall.values()))),
@@ -116,9 +119,6 @@ class ClassCounts(Stateful):
                 "rows": self.confusion[np.ix_(order, order)].tolist(),
             }
         return found
-
-    def _was_predicted(self, k: int) -> bool:
-        return self.confusion is not None and bool(self.confusion[:, k].any())
 
 
 def _grown(counts: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -252,16 +252,13 @@ class Sample(Stateful):
         """The next targets and their predictions."""
         number = np.arange(self.n_rows, self.n_rows + len(y), dtype=np.uint64)
         self.n_rows += len(y)
-        rows = np.column_stack([_priority(number), y, p])
+        # numbers in [0, 1) that look random
+        priority = splitmix64(number).astype(np.float64) / 2.0**64
+        rows = np.column_stack([priority, y, p])
         if len(self.rows) == _SAMPLE:
             rows = rows[rows[:, 0] < self.rows[-1, 0]]
         rows = np.concatenate([self.rows, rows])
         self.rows = rows[np.argsort(rows[:, 0], kind="stable")[:_SAMPLE]]
-
-
-def _priority(number: np.ndarray) -> np.ndarray:
-    """Numbers in [0, 1) that look random."""
-    return splitmix64(number).astype(np.float64) / 2.0**64
 
 
 class ValueDetails(Stateful):

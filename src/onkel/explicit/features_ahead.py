@@ -128,11 +128,8 @@ class _Line:
     def _wait_for(self, i: int) -> tuple[np.ndarray, np.ndarray | BaseException]:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: i in self._made or self._can_begin())
+                self._changed.wait_for(lambda: i in self._made or (self._free and not self._over()))
                 if i in self._made:
                     return self._made.pop(i)
                 task = self._begin()
             self._finish(*task)
-
-    def _can_begin(self) -> bool:
-        return bool(self._free) and not self._over()

@@ -222,7 +222,10 @@ def features_of(encoder: Encoder, graph: Graph, reading: Reading, places: Sequen
         Feature, and the index of its statistic; an unknown place gives 0.
     """
     # inputs come first, so they keep their names
-    inputs = [_input(graph, column) for column in encoder.columns]
+    inputs = [
+        graph.input(column.name, str if column.kind == "text" else np.float64, 1)
+        for column in encoder.columns
+    ]
     blocks = [
         Block(block.values.to(reading.dtype), block.places)
         for k, x in enumerate(inputs)
@@ -234,10 +237,6 @@ def features_of(encoder: Encoder, graph: Graph, reading: Reading, places: Sequen
     zero = filled(inputs[0], 0.0, 1, reading.dtype)
     whole = concat(*(block.values for block in blocks), zero)
     return whole.columns([known.get(place, len(known)) for place in places])
-
-
-def _input(graph: Graph, column: Column) -> Value:
-    return graph.input(column.name, str if column.kind == "text" else np.float64, 1)
 
 
 def _blocks(encoder: Encoder, k: int, x: Value, reading: Reading) -> Iterator[Block]:

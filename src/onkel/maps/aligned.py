@@ -19,7 +19,6 @@ from onkel.maps.alignment import (
     drawn,
     indicators,
     largest,
-    radius_of,
 )
 from onkel.maps.base import Change
 from onkel.maps.fourier import SpectralFeatures
@@ -283,7 +282,8 @@ class AlignedFourier(SpectralFeatures):
         """The features to use, (M,), and their q, for the v (N,) of all candidates."""
         rho = self.rho
         if rho is None:
-            rho = radius_of(self.n_components, self.n_candidates, self.power)
+            # that of the uniform distribution over n_components of the candidates
+            rho = (self.n_candidates / self.n_components) ** (self.power - 1.0) - 1.0
         q = aligned_weights(v, rho, self.power)
         if self.selection == "largest":
             return largest(q, self.n_components)

@@ -395,11 +395,6 @@ def _bracket(inside) -> tuple[float, float]:  # type: ignore[no-untyped-def]
     return s, math.inf
 
 
-def radius_of(n: int, n_candidates: int, power: float) -> float:
-    """ρ of the uniform distribution over n of the candidates."""
-    return float((n_candidates / n) ** (power - 1.0) - 1.0)
-
-
 def largest(q: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The features of non-zero weight, at most n, those of largest q; and their weights."""
     order = np.argsort(-q, kind="stable")[:n]

@@ -194,11 +194,6 @@ def _scaled(values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return np.asfortranarray(vectors / np.sqrt(values))
 
 
-def _from_scratch(E: np.ndarray, q: int, P: np.ndarray, n_iter: int) -> np.ndarray:
-    """From scratch: all eigenpairs of E, O(m³)."""
-    return leading(E, P.shape[1])
-
-
 def randomized(E: np.ndarray, q: int, P: np.ndarray, n_iter: int) -> np.ndarray:
     """Q ← E Q, ``n_iter`` times from the last factor (equation 10); O(m² r).
 
@@ -244,5 +239,6 @@ def rank_two(E: np.ndarray, q: int, P: np.ndarray, n_iter: int) -> np.ndarray:
 SOLVERS: dict[str, Callable[[np.ndarray, int, np.ndarray, int], np.ndarray]] = {
     "randomized": randomized,
     "rank_two": rank_two,
-    "scratch": _from_scratch,
+    # all eigenpairs of E, O(m³)
+    "scratch": lambda E, q, P, n_iter: leading(E, P.shape[1]),
 }

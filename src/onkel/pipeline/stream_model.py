@@ -627,7 +627,8 @@ class StreamModel(StreamEstimator):
             stream = open_to_predict(X, self.encoder, self.settings, self.keys, by_group=True)
             rows = concat(list(stream))
         except NoRowsError:
-            return self._of_no_rows(lambda rows: method(rows, self._any_group()))
+            groups = [""] if "group" in self.settings else None
+            return self._of_no_rows(lambda rows: method(rows, groups))
         return method(rows.X, rows.groups)
 
     def _over(self, X: Any, method: Callable[[Any], np.ndarray]) -> np.ndarray:
@@ -649,9 +650,6 @@ class StreamModel(StreamEstimator):
         """What a method that takes features gives for no rows: of the right type and shape."""
         assert self.encoder is not None
         return method(np.zeros((1, self.encoder.n_features), dtype=np.float32))[:0]
-
-    def _any_group(self) -> list[Any] | None:
-        return [""] if "group" in self.settings else None
 
 
 def _unnamed(estimator: Any, source: str | None = None) -> DataError:

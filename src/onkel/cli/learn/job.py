@@ -120,7 +120,9 @@ class LearnJob:
             run.set_part(info["part"])
         if "waiting" in info:
             run.set_waiting(info["waiting"])
-        rest = take(chain([first] if first is not None else [], blocks), self._rows_left())
+        limit = self.options.limit
+        left = None if limit is None else max(0, limit - self.resumed_rows)
+        rest = take(chain([first] if first is not None else [], blocks), left)
         status = self._learn(model, run, rest, stream, interrupts)
         with interrupts.held():
             return self._outcome().finish(model, run, stream, status)
@@ -214,10 +216,6 @@ class LearnJob:
             delay=self.delay,
             intervals=self.intervals,
         )
-
-    def _rows_left(self) -> int | None:
-        limit = self.options.limit
-        return None if limit is None else max(0, limit - self.resumed_rows)
 
     def _learn(
         self,

@@ -198,7 +198,8 @@ def write_table(table: Comparison, form: str) -> str:
     if form == "markdown":
         rule = ["---", *["---:"] * (len(table.head) - 1)]
         parts = [table.head, rule, *rows]
-        return "".join(_markdown_row(row) for row in parts)
+        escaped = ([cell.replace("|", "\\|") for cell in row] for row in parts)
+        return "".join(f"| {' | '.join(row)} |\n" for row in escaped)
     if form != "latex":
         raise ValueError(f"table={form!r}: must be one of {', '.join(FORMATS)}")
     body = [_latex_row(table.head) + " \\midrule", *map(_latex_row, rows)]
@@ -218,10 +219,6 @@ def _csv(table: Comparison) -> str:
         name, metric = line.summary.name, line.summary.metric.name
         writer.writerow([name, metric, *numbers, p, int(line.among_best)])
     return out.getvalue()
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
 def _latex_row(cells: Sequence[str]) -> str:
