@@ -325,3 +325,14 @@ def test_rows_in_a_burst_have_probabilities():
         wanted = live.model.predict_proba_next(row, t)[0].tolist()
         assert list(answer["probabilities"].values()) == pytest.approx(wanted, abs=1e-6)
         assert answer["model_rows"] == 60
+
+
+def test_a_row_whose_label_comes_after_a_thousand_others_is_scored():
+    live = LiveModel(onkel.StreamModel(onkel.make("pa", task="regression")))
+    live.take({"id": "old", "a": 2.0})
+    for t in range(1024):
+        live.take({"id": t, "a": 0.5, "y": 1.0})
+    live.take({"id": "old", "y": 3.0})
+    # the baselines know what they knew of the rows before
+    assert live.report()["labels"] == 1025
+    assert live.report()["skill"] < 1

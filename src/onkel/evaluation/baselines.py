@@ -82,7 +82,9 @@ class Baselines(Stateful):
         """
         seen = np.concatenate([self._recent, y])
         late = np.zeros(len(y), dtype=np.int64) if missing is None else np.asarray(missing)
-        n_known = np.maximum.accumulate(len(self._recent) + np.arange(len(y)) - late)
+        # what was known of a row before stays known, however long this one has waited
+        own = np.maximum(len(self._recent) + np.arange(len(y)) - late, 0)
+        n_known = np.maximum.accumulate(own)
         known = seen[: n_known[-1] if len(y) else 0]
         scored = n_known + self._n_known > 0
         self._recent = seen[len(known) :]

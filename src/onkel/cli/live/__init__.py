@@ -1,4 +1,4 @@
-"""``onkel live``: one process in a pipe that predicts rows and learns their labels."""
+"""``onkel live``: one process in a pipe, or at a broker, that predicts rows and learns labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import typer
 
 from onkel.cli.arguments import command
 from onkel.cli.guarded import never_wait
-from onkel.cli.live.opening import open_durable, open_model
 from onkel.cli.live.options import LiveOptions
 
 
@@ -22,11 +21,25 @@ def live(options: LiveOptions) -> None:
     """
     if os.name != "posix":
         raise ValueError("onkel live needs pipes and signals as POSIX has them")
+    from onkel.serve.brokers import is_broker
+
+    status = _at_broker(options) if is_broker(options.source) else _in_pipe(options)
+    if status:
+        raise typer.Exit(status)
+
+
+def _in_pipe(options: LiveOptions) -> int:
+    from onkel.cli.live.opening import open_durable, open_model
     from onkel.cli.live.pipe import Pipe
     from onkel.cli.outputs import check_outputs
     from onkel.cli.signals import Interrupts
     from onkel.streams.files import find_files
 
+    for name in ("out", "labels", "client"):
+        if getattr(options, name) is not None:
+            raise ValueError(
+                f"--{name} is for a broker, such as kafka://host/topic; SOURCE is {options.source}"
+            )
     check_outputs(options.model, inputs=[options.source])
     sources = find_files(options.source)
     if len(sources) > 1:
@@ -38,5 +51,13 @@ def live(options: LiveOptions) -> None:
         status = Pipe(model, options, raw.fileno(), 1, interrupts, durable).run()
     if durable is not None:
         durable.journal.close()
-    if status:
-        raise typer.Exit(status)
+    return status
+
+
+def _at_broker(options: LiveOptions) -> int:
+    from onkel.cli.live.broker import run
+    from onkel.cli.outputs import check_outputs
+
+    check_outputs(options.model)
+    never_wait()
+    return run(options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,17 @@ def open_model(options: EventOptions) -> Any:
     return found
 
 
-def open_durable(options: EventOptions, folder: Path, **more: Any) -> Any:
-    """The saved model, or a new one, after all cuts of the journal."""
+def open_durable(
+    options: EventOptions,
+    folder: Path,
+    recover: Callable[[Any], int] | None = None,
+    **more: Any,
+) -> Any:
+    """The saved model, or a new one, after all cuts of the journal.
+
+    ``recover`` takes them, and returns how many events they had; by default nobody is told the
+    answers.
+    """
     from onkel.serve.durable import DurableModel
     from onkel.serve.journal import Journal
 
@@ -42,12 +52,20 @@ def open_durable(options: EventOptions, folder: Path, **more: Any) -> Any:
     made = not options.model.exists()
     how = how_of(options) | {"once": True} | more
     durable = DurableModel.open(options.model, journal, lambda: new_model(options, **how), **how)
-    again = sum(len(answers) for _, _, answers in durable.recover())
-    if again:
-        say_line(f"{again:,} events of {folder} were taken again")
-    if not made:
-        _continue(options, durable.live)
+    try:
+        again = (recover or _recover)(durable)
+        if again:
+            say_line(f"{again:,} events of {folder} were taken again")
+        if not made:
+            _continue(options, durable.live)
+    except BaseException:
+        journal.close()
+        raise
     return durable
+
+
+def _recover(durable: Any) -> int:
+    return sum(len(answers) for _, _, answers in durable.recover())
 
 
 def _continue(options: EventOptions, found: Any) -> None:

@@ -63,8 +63,27 @@ class LiveOptions(EventOptions):
     """What ``onkel live`` is given."""
 
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="File or named pipe; '-' for stdin.")
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="File or named pipe; '-' for stdin. Or kafka://HOST/TOPIC, redis://HOST/STREAM, "
+            "nats://HOST/SUBJECT.",
+        ),
     ] = "-"
+    out: Annotated[
+        str | None, of_run("Topic of a broker for the answers.", "--out", metavar="TOPIC")
+    ] = None
+    labels: Annotated[
+        str | None, of_run("Topic of a broker with labels by id.", "--labels", metavar="TOPIC")
+    ] = None
+    client: Annotated[
+        Path | None,
+        of_run(
+            "Lines name=value for the broker's client, such as a password.",
+            "--client",
+            metavar="FILE",
+        ),
+    ] = None
     format: Annotated[Literal["jsonl", "csv"], of_run("Of lines and answers.", "--format")] = (
         "jsonl"
     )

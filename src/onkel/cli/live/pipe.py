@@ -151,7 +151,7 @@ class Pipe:
 
     def _tell(self) -> None:
         report = self._model.report()
-        say_line(as_json(report) if self._options.as_json else _text(report))
+        say_line(as_json(report) if self._options.as_json else text_of(report))
 
     def _flush(self) -> None:
         """Write the answers; with nobody left to read them, the run ends."""
@@ -231,7 +231,7 @@ def _value(text: str) -> Any:
     return text
 
 
-def _text(report: dict[str, Any]) -> str:
+def text_of(report: dict[str, Any]) -> str:
     """The metrics as one line for people."""
     from onkel.metrics import METRICS
 

@@ -104,7 +104,7 @@ def _models(options: ServeOptions) -> Any:
     from onkel.serve.one_model import OneModel
 
     folder = options.journal or Path(f"{options.model}.journal")
-    how = {"acknowledge": True, "say": _nothing}
+    how: dict[str, Any] = {"acknowledge": True, "say": _nothing}
     return OneModel(open_durable(options, folder, **how), options.save_every, options.save_seconds)
 
 

@@ -38,7 +38,7 @@ class KafkaDoor:
         topic: str,
         out: str,
         labels: str | None = None,
-        settings: Mapping[str, str] | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = f"kafka://{servers}/{topic}"
         self._out = out

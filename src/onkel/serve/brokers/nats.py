@@ -44,7 +44,7 @@ class NatsDoor:
         subject: str,
         out: str,
         labels: str | None = None,
-        settings: Mapping[str, str] | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = f"nats://{server}/{subject}"
         self._loop = asyncio.new_event_loop()

@@ -32,7 +32,7 @@ class RedisDoor:
         stream: str,
         out: str,
         labels: str | None = None,
-        settings: Mapping[str, str] | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = f"redis://{server}/{stream}"
         host, _, port = server.rpartition(":")
@@ -41,6 +41,7 @@ class RedisDoor:
         # an addition must not be sent again by itself: it may have come through
         how: dict[str, Any] = {"socket_timeout": _PATIENCE, "retry": Retry(NoBackoff(), 0)}
         how |= settings or {}
+        how |= {name: int(how[name]) for name in ("db", "protocol") if name in how}
         self._client = redis.Redis(host=host, port=int(port), **how)
         for name in (stream, out, labels):
             kind = "none" if name is None else self._ask(self._client.type, name).decode()

@@ -1,0 +1,158 @@
+"""A live model that stands between topics: each event is answered once, whatever dies.
+
+What is read together is one cut. It goes to the journal with the place of each message, then the
+model takes it, and the answers are sent. The position of a cut says what was read, and where the
+output ended at the last snapshot. So after a crash it is known what to read next, which cuts to
+take again, and where to look for the answers that were told: those are not told twice. A snapshot
+waits until all answers are in the output.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from onkel.serve.brokers.door import Answer, Door, Message
+from onkel.serve.brokers.order import Reader
+from onkel.serve.durable import DurableModel
+
+
+class Loop:
+    """Drives a `DurableModel` with a door.
+
+    Parameters
+    ----------
+    model : DurableModel
+        Its journal may have cuts that the model's file does not know: call `recover` first.
+    door : Door
+        A fresh one.
+    has_labels : bool
+        Whether labels come on a topic of their own.
+    most : int
+        Rows, and labels, of one cut. What is there is taken at once, so a cut is this large only
+        while the model is behind.
+    """
+
+    def __init__(self, model: DurableModel, door: Door, has_labels: bool, most: int = 512) -> None:
+        self._model, self._door, self._most = model, door, most
+        self._reader = Reader(door, has_labels)
+        self._read: dict[str, Any] = {}
+        self._began: Any = None
+        self._end: Any = None
+
+    def recover(self) -> tuple[int, int]:
+        """Take the cuts after the snapshot again, and go on reading after them.
+
+        How many events they have, and how many answers were still to be told.
+        """
+        model, door = self._model, self._door
+        told: set[str] | None = None
+        n_events = 0
+        pending: list[Answer] = []
+        for _, position, answers in model.recover():
+            _check_place(position, door)
+            if told is None:
+                told = door.told(position["end"])
+            found = _answers(position["rows"], answers[position["older"] :])
+            pending += [answer for answer in found if answer.source not in told]
+            n_events += len(answers)
+        if model.position is None:
+            self._began = self._end = door.end()
+        else:
+            _check_place(model.position, door)
+            self._read = dict(model.position["read"])
+            self._began, self._end = model.position["began"], model.position["end"]
+        door.begin(self._read, self._began)
+        door.tell(pending)
+        return n_events, len(pending)
+
+    def round(self, seconds: float) -> int:
+        """Answer and learn what has come, or wait so long for it; how many events."""
+        older, rows, younger = self._reader.read(self._most, seconds)
+        messages = [*older, *rows, *younger]
+        if not messages:
+            return 0
+        self._read |= {message.place: message.at for message in messages}
+        sources = [row.source for row in rows]
+        position = {
+            "door": self._door.name, "read": dict(self._read), "began": self._began,
+            "end": self._end, "older": len(older), "rows": sources,
+        }  # fmt: skip
+        events = [*map(self._label, older), *map(_event, rows), *map(self._label, younger)]
+        answers = self._model.take(events, position)
+        self._door.tell(_answers(sources, answers[len(older) :]))
+        return len(messages)
+
+    def save(self, seconds: float) -> None:
+        """Wait until all answers are in the output, and write the model's file.
+
+        ConnectionError if the broker does not take them in time. Nothing is written then; the
+        journal has all that is needed.
+        """
+        self._door.settle(seconds)
+        self._end = self._door.end()
+        self._model.snapshot()
+
+    def _label(self, message: Message) -> Any:
+        """A label; keys other than the id and the label are of no interest."""
+        event = _event(message)
+        if isinstance(event, str):
+            return event
+        live = self._model.live
+        names = [name for name in live.label_names() if name in event]
+        if live.id not in event or len(names) != 1:
+            return (
+                f"{message.source}: a label must have the keys {live.id!r} and {live.target!r}, "
+                f"and has {', '.join(map(repr, event)) or 'none'}"
+            )
+        return {live.id: event[live.id], names[0]: event[names[0]]}
+
+
+def _event(message: Message) -> Any:
+    """The event of a message; text that says why if it has none."""
+    try:
+        event = json.loads(message.payload)
+    except (ValueError, RecursionError) as error:
+        return f"{message.source}: {error}"
+    if not isinstance(event, dict):
+        return f'{message.source}: must be an object, such as {{"id": 1, "x": 2.5}}'
+    return event
+
+
+def _answers(sources: list[str], answers: Iterable[dict[str, Any] | None]) -> list[Answer]:
+    """What is to be told: a label among the rows has no answer."""
+    return [
+        Answer(source, answer.get("id"), payload_of(answer))
+        for source, answer in zip(sources, answers, strict=False)
+        if answer is not None
+    ]
+
+
+def payload_of(answer: dict[str, Any]) -> bytes:
+    """An answer as JSON; numbers that are not finite are null."""
+    try:
+        return json.dumps(answer, allow_nan=False).encode()
+    except ValueError:
+        from onkel.evaluation.result import finite
+
+        return json.dumps(finite(answer)).encode()
+
+
+def _check_place(position: Any, door: Door) -> None:
+    """Refuse a model that stands in another stream."""
+    stands = position.get("door") if isinstance(position, dict) else None
+    if stands is None:
+        raise ValueError(
+            f"{door.name}: the model and its journal stand in another source, not in a broker; "
+            "give a new model and journal"
+        )
+    if _topic(stands) != _topic(door.name):
+        raise ValueError(
+            f"{door.name}: the model stands in {stands}; give that, or a new model and journal"
+        )
+
+
+def _topic(url: str) -> tuple[str, str]:
+    """Kind of broker and topic of a URL; a broker may move to another host."""
+    return url.partition(":")[0], url.rpartition("/")[2]
