@@ -263,6 +263,11 @@ def load_with_info(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     return _model_of(_read(Path(path)), str(path))
 
 
+def from_bytes_with_info(content: bytes) -> tuple[Any, dict[str, Any]]:
+    """The model and the ``info`` of what `to_bytes` wrote; see `load_with_info`."""
+    return _model_of(_parsed(bytes(content), "the bytes"), "the bytes")
+
+
 def _model_of(
     found: tuple[dict[str, Any], dict[str, Any]], name: str
 ) -> tuple[Any, dict[str, Any]]:

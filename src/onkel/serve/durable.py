@@ -93,7 +93,7 @@ class DurableModel:
                         "restore the file, or give a new folder"
                     ) from None
                 live = new()
-                write_whole(Path(path), live.to_bytes())
+                live.write(path)
             durable = cls(live, path, journal)
             if durable._recovered:
                 # the file says how the cuts that follow it are taken

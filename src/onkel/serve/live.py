@@ -16,6 +16,7 @@ import numpy as np
 from onkel import persistence
 from onkel.columns.failures import shorten
 from onkel.errors import DataError, ModelFileError
+from onkel.persistence.atomic import write_whole
 from onkel.pipeline import LateLabels, StreamModel
 from onkel.serve import state
 from onkel.serve.runs import bounds, take_all
@@ -301,6 +302,10 @@ class LiveModel:
             return
         persistence.save(self.model, path, info={"live": self.get_state()})
 
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """As `save`, of a new model, too."""
+        write_whole(Path(path), self.to_bytes())
+
     def to_bytes(self) -> bytes:
         """The content of the file that `save` writes, of a new model, too."""
         return persistence.to_bytes(self.model, info={"live": self.get_state()})
@@ -311,7 +316,17 @@ class LiveModel:
 
         ModelFileError if the file is damaged, or holds something else than a model of a table.
         """
-        loaded, info = persistence.load_with_info(Path(path))
+        return cls._of(persistence.load_with_info(Path(path)), str(path), how)
+
+    @classmethod
+    def from_bytes(cls, content: bytes, **how: Any) -> LiveModel:
+        """The inverse of `to_bytes`; see `load`."""
+        return cls._of(persistence.from_bytes_with_info(content), "the bytes", how)
+
+    @classmethod
+    def _of(cls, found: tuple[Any, dict[str, Any]], path: str, how: dict[str, Any]) -> LiveModel:
+        """The live model of a file's content."""
+        loaded, info = found
         late = loaded if isinstance(loaded, LateLabels) else None
         model = loaded if late is None else late.model
         known = info.get("live")

@@ -11,10 +11,11 @@ import typer
 
 from onkel.cli.arguments import command
 from onkel.cli.console import say_line
-from onkel.cli.live.opening import open_durable
+from onkel.cli.live.opening import how_of, new_model, open_durable
 from onkel.cli.serve.options import ServeOptions
 
 _LONGEST_DRAIN = 10
+_REMEMBERED_OF_A_KEY = 1_000
 # A connection on which nothing is asked is closed after so many seconds.
 _IDLE = 60
 
@@ -101,11 +102,39 @@ def _loop() -> Any:
 
 
 def _models(options: ServeOptions) -> Any:
+    """The models and their journal, after recovery."""
     from onkel.serve.one_model import OneModel
 
-    folder = options.journal or Path(f"{options.model}.journal")
     how: dict[str, Any] = {"acknowledge": True, "say": _nothing}
-    return OneModel(open_durable(options, folder, **how), options.save_every, options.save_seconds)
+    when = options.save_every, options.save_seconds
+    if options.keyed:
+        return _keyed(options, how)
+    folder = options.journal or Path(f"{options.model}.journal")
+    return OneModel(open_durable(options, folder, **how), *when)
+
+
+def _keyed(options: ServeOptions, how: dict[str, Any]) -> Any:
+    from onkel.serve import LiveModel
+    from onkel.serve.journal import Journal
+    from onkel.serve.keyed import KeyedModels
+
+    how = how_of(options) | {"once": True, "remember": _REMEMBERED_OF_A_KEY} | how
+    if options.model.exists():
+        template = LiveModel.load(options.model, **how)
+    else:
+        template = new_model(options, **how)
+        template.write(options.model)
+    path = Path(f"{options.model}.keys")
+    journal = Journal(options.journal or Path(f"{path}.journal"))
+    models = KeyedModels(
+        path, template.to_bytes(), journal, how,
+        max_models=options.max_models, max_bytes=options.max_memory * 1_000_000,
+        save_every=options.save_every, save_seconds=options.save_seconds,
+    )  # fmt: skip
+    if again := models.recover():
+        say_line(f"{again:,} events of {journal.folder} were taken again")
+    say_line(f"{len(models.keys()):,} models in {path}; a new key begins with {options.model}")
+    return models
 
 
 def _warm_up(service: Any) -> None:

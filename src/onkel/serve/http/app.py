@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import hmac
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -25,6 +26,8 @@ from onkel.serve.http.service import VERBS, Service
 Scope = Any
 #: what anybody may ask without the token: it tells nothing of rows
 _OPEN = ("/health", "/ready", "/ping", "/v2/health/live", "/v2/health/ready")
+#: where a browser may give the token as a password
+_PAGE = ("/", "/events")
 
 
 def make_app(service: Service, token: str | None = None) -> Any:
@@ -175,7 +178,8 @@ class _Guard:
         try:
             if not self._may(scope):
                 why = "this service needs its token: send 'Authorization: Bearer TOKEN'"
-                response = answered({"error": why}, 401, **{"www-authenticate": "Bearer"})
+                asked = 'Basic realm="onkel"' if scope["path"] in _PAGE else "Bearer"
+                response = answered({"error": why}, 401, **{"www-authenticate": asked})
                 await response(scope, receive, noting)
                 return
             await self._app(scope, receive, noting)
@@ -188,7 +192,17 @@ class _Guard:
         if self._token is None or scope["path"] in _OPEN:
             return True
         given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        if scope["path"] in _PAGE and given[:6].lower() == b"basic ":
+            given = _password(given[6:])
         return hmac.compare_digest(given, self._token)
+
+
+def _password(credentials: bytes) -> bytes:
+    """A password as if it were borne: a browser asks a person for the token."""
+    try:
+        return b"Bearer " + base64.b64decode(credentials, validate=True).partition(b":")[2]
+    except ValueError:
+        return b""
 
 
 def _endpoint(scope: Scope) -> str:

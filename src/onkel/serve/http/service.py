@@ -113,7 +113,8 @@ class Service:
             found = await self._put(batches, key, [event for _, event in chosen])
             for (k, _), own in zip(chosen, found, strict=True):
                 answers[k] = own if shown is None else shown(own)
-        self.last.extend(own for own in answers[-20:] if "prediction" in own)
+        of = {} if key is None else {"key": key}
+        self.last.extend({**of, **own} for own in answers[-20:] if "prediction" in own)
         return answers
 
     async def snapshot(self) -> None:

@@ -1,0 +1,335 @@
+"""A live model for each key, made from one template on first use; one journal for all.
+
+Models that were used least are on disk: rows of an SQLite table, each the bytes of its model file.
+So a key is never the name of a file. A model knows the number of the last cut that it learned; a
+restart gives each model the cuts that it lacks.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from onkel.errors import JournalError, ModelFileError
+from onkel.serve.batches import Parts
+from onkel.serve.journal import Cut, Journal
+from onkel.serve.live import LiveModel
+
+# Bytes of a model in memory, besides its ids, for each byte of its state: as measured. It has room
+# for rows since its matrix was factored, and copies to undo rows with.
+_ROOM = 3.5
+_LEAST = 100_000
+_AN_ID = 400
+# Share of the models that leave together: each time costs one flush of the disk.
+_LEAVING = 0.05
+_COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late", "repeated")
+
+
+class KeyedModels:
+    """Live models by key, as a service takes them; see `onkel.serve.one_model.Models`.
+
+    Parameters
+    ----------
+    path : path-like
+        The SQLite file; made if there is none.
+    template : bytes
+        The model file that each key begins with; that of the first start stays.
+    journal : Journal
+        Of these models.
+    how : dict
+        Arguments of each `LiveModel`.
+    max_models : int
+        Models in memory.
+    max_bytes : int
+        Bytes that they may take, about.
+    save_every, save_seconds : int, float
+        What was learned is written to the file after so many events, or seconds.
+
+    Examples
+    --------
+    >>> import tempfile, onkel
+    >>> folder = tempfile.mkdtemp()
+    >>> new = LiveModel(onkel.StreamModel(onkel.make("pa", task="regression")))
+    >>> models = KeyedModels(folder + "/m.keys", new.to_bytes(), Journal(folder + "/journal"), {})
+    >>> models.recover()
+    0
+    >>> row = {"id": 1, "size": 70.0, "y": 210.0}
+    >>> models.take([("Ulm", [row]), ("Bonn", [row])])[0]
+    [{'id': 1, 'prediction': None, 'model_rows': 0}]
+    >>> models.report()["models"]
+    2
+    >>> models.close()
+    """
+
+    keyed = True
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        template: bytes,
+        journal: Journal,
+        how: dict[str, Any],
+        *,
+        max_models: int = 10_000,
+        max_bytes: int = 1 << 30,
+        save_every: int = 100_000,
+        save_seconds: float = 60.0,
+    ) -> None:
+        self.journal = journal
+        self._how = how
+        self._max_models, self._max_bytes = max_models, max_bytes
+        self._save_every, self._save_seconds = save_every, save_seconds
+        self._lock = threading.RLock()
+        self._models: OrderedDict[str, LiveModel] = OrderedDict()
+        self._sizes: dict[str, int] = {}
+        self._bytes = 0
+        self._changed: set[str] = set()
+        self._news, self._saved_at, self._closed = 0, time.monotonic(), False
+        self.counts = dict.fromkeys(_COUNTS, 0)
+        try:
+            self._file = _Table(Path(path), template)
+            self._template = self._made(self._file.template)
+            self._file.require_options(self._template.options, journal)
+            journal.follow(self._file.number, None)
+            if journal.last < self._file.highest:
+                raise JournalError(
+                    f"{journal.folder}: ends with cut {journal.last:,}, and models in {path} have "
+                    f"learned {self._file.highest:,}: they are not of each other; restore the "
+                    "folder of these models"
+                )
+        except BaseException:
+            journal.close()
+            raise
+
+    def recover(self) -> int:
+        """Take the cuts that models lack; how many events were taken again."""
+        n = 0
+        for cut in self.journal.records(after=self._file.number):
+            n += sum(len(own) for own in self._learn(cut).values())
+            with self._lock:
+                self._leave()
+        return n
+
+    def take(self, parts: Parts) -> list[Any]:
+        """Take the events of several requests as one cut; the answers to each."""
+        together: dict[str, list[Any]] = {}
+        for key, own in parts:
+            together.setdefault(str(key), []).extend(own)
+        cut = self.journal.append([[key, own] for key, own in together.items()])
+        self.journal.commit()
+        answers = {key: iter(found) for key, found in self._learn(cut).items()}
+        self._news += sum(map(len, together.values()))
+        with self._lock:
+            self._leave()
+        return [[next(answers[str(key)]) for _ in own] for key, own in parts]
+
+    @contextmanager
+    def reading(self, key: str | None) -> Iterator[LiveModel]:
+        """The model of a key, which nobody changes meanwhile; the template of a new one."""
+        with self._lock:
+            yield self._template if key is None else self._found(key) or self._template
+            self._leave()
+
+    def names(self, key: str | None) -> LiveModel:
+        """The model of a key, or the template where it is not in memory."""
+        return self._models.get(key or "", self._template)
+
+    def snapshot(self) -> None:
+        """Write all models that changed, and forget the cuts that they have learned."""
+        with self._lock:
+            number = self.journal.last
+            self._news, self._saved_at = 0, time.monotonic()
+            self._write(sorted(self._changed), number)
+            if self.journal.last >= self.journal.first:
+                self.journal.begin_segment()
+            self.journal.forget(number)
+
+    def snapshot_when_due(self) -> None:
+        """Write models, if much or long ago was learned since."""
+        late = time.monotonic() - self._saved_at >= self._save_seconds
+        if self._news >= self._save_every or (self._news and late):
+            self.snapshot()
+
+    def close(self) -> None:
+        """Write models, and close their file and the journal."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self.snapshot()
+        finally:
+            self._file.close()
+            self.journal.close()
+
+    def content(self, key: str) -> bytes | None:
+        """The bytes of a model's file, as `onkel.from_bytes` reads them; None if there is none."""
+        with self._lock:
+            live = self._models.get(key)
+            return self._file.get(key) if live is None else live.to_bytes()
+
+    def keys(self) -> list[str]:
+        """The keys that have a model."""
+        with self._lock:
+            return sorted({*self._file.keys(), *self._models})
+
+    def report(self) -> dict[str, Any]:
+        """Counts since the start, over all models, and where the models are."""
+        with self._lock:
+            live = self._models.values()
+            return {
+                **self.counts,
+                "models": len(self._file.known | self._models.keys()),
+                "models_in_memory": len(self._models),
+                "models_bytes": self._bytes,
+                "waiting": sum(own.late.n_waiting for own in live),
+                "forgotten": sum(own.late.n_forgotten for own in live),
+                "rings": sum(len(own.model.alarms_) for own in live),
+                "journal_bytes": self.journal.nbytes,
+                "score": {},
+                "skill": None,
+            }
+
+    def _learn(self, cut: Cut) -> dict[str, list[Any]]:
+        """The answers of a cut by key; models that have learned it are left out."""
+        found = {}
+        with self._lock:
+            for key, events in cut.events:
+                live = self._found(key) or self._made(self._file.template)
+                if live.number >= cut.number:
+                    continue
+                self._models[key] = live
+                before = dict(live.counts)
+                found[key] = list(live.take_all(events))
+                live.number = cut.number
+                for name in _COUNTS:
+                    self.counts[name] += live.counts[name] - before[name]
+                self._changed.add(key)
+                self._weigh(key, _size(live))
+        return found
+
+    def _found(self, key: str) -> LiveModel | None:
+        """A model, from memory or from the file; None if the key is new."""
+        live = self._models.get(key)
+        if live is not None:
+            self._models.move_to_end(key)
+            return live
+        content = self._file.get(key)
+        if content is None:
+            return None
+        live = self._models[key] = self._made(content)
+        self._weigh(key, _size(live))
+        return live
+
+    def _made(self, content: bytes) -> LiveModel:
+        return LiveModel.from_bytes(content, **self._how)
+
+    def _weigh(self, key: str, size: int) -> None:
+        self._bytes += size - self._sizes.get(key, 0)
+        self._sizes[key] = size
+
+    def _leave(self) -> None:
+        """Write the models that were used least, and drop them, if too many are in memory."""
+        n, size = len(self._models), self._bytes
+        if n <= self._max_models and size <= self._max_bytes:
+            return
+        leaving = []
+        most, most_bytes = (1 - _LEAVING) * self._max_models, (1 - _LEAVING) * self._max_bytes
+        for key in self._models:
+            if n <= 1 or (n <= most and size <= most_bytes):
+                break
+            leaving.append(key)
+            n, size = n - 1, size - self._sizes[key]
+        try:
+            self._write([key for key in leaving if key in self._changed], None)
+        except ModelFileError:
+            return  # they stay in memory; `snapshot` tells of the failure
+        for key in leaving:
+            del self._models[key]
+            self._bytes -= self._sizes.pop(key)
+
+    def _write(self, keys: Iterable[str], number: int | None) -> None:
+        """Write models, and up to which cut all models are written, at once."""
+        contents = {key: self._models[key].to_bytes() for key in keys}
+        self._file.put(contents, number, self.journal.last)
+        self._changed.difference_update(keys)
+
+
+def _size(live: LiveModel) -> int:
+    ids = len(live.past) + len(live.known) + len(live.answers)
+    return int(_ROOM * live.model.nbytes) + _LEAST + _AN_ID * ids
+
+
+_SETUP = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=FULL",
+    "CREATE TABLE IF NOT EXISTS models (key TEXT PRIMARY KEY, content BLOB)",
+    "CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BLOB)",
+)
+
+
+class _Table:
+    """The SQLite file: bytes by key, and up to which cut all of them are written."""
+
+    def __init__(self, path: Path, template: bytes) -> None:
+        try:
+            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            for line in _SETUP:
+                self._db.execute(line)
+            self._db.executemany(
+                "INSERT OR IGNORE INTO about VALUES (?, ?)",
+                [("template", template), ("number", 0), ("highest", 0)],
+            )
+            about = dict(self._db.execute("SELECT name, value FROM about"))
+            self.known = {key for (key,) in self._db.execute("SELECT key FROM models")}
+        except sqlite3.Error as error:
+            raise ModelFileError(f"{path}: cannot be used as a file of models: {error}") from None
+        self._path = path
+        self.template: bytes = about["template"]
+        #: the cut up to which all models are written, and the last that any of them has learned
+        self.number, self.highest = int(about["number"]), int(about["highest"])
+
+    def require_options(self, options: dict[str, Any], journal: Journal) -> None:
+        """Refuse other options than those with which the cuts of the journal were taken."""
+        known = dict(self._db.execute("SELECT name, value FROM about"))
+        text = repr(sorted(options.items()))
+        if known.get("options", text) != text and not journal.is_empty:
+            raise JournalError(
+                f"{journal.folder}: its cuts were taken with other options ({known['options']}); "
+                "start with those, end, and change them then"
+            )
+        self._db.execute("INSERT OR REPLACE INTO about VALUES ('options', ?)", [text])
+
+    def get(self, key: str) -> bytes | None:
+        if key not in self.known:
+            return None
+        found = self._db.execute("SELECT content FROM models WHERE key = ?", [key]).fetchone()
+        return None if found is None else bytes(found[0])
+
+    def keys(self) -> set[str]:
+        return self.known
+
+    def put(self, contents: dict[str, bytes], number: int | None, highest: int) -> None:
+        """Write all or nothing."""
+        numbers = {"highest": highest} | ({} if number is None else {"number": number})
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.executemany("INSERT OR REPLACE INTO models VALUES (?, ?)", contents.items())
+            for name, value in numbers.items():
+                self._db.execute("UPDATE about SET value = ? WHERE name = ?", [value, name])
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise ModelFileError(f"{self._path}: models could not be saved: {error}") from None
+        self.known.update(contents)
+        self.number, self.highest = numbers.get("number", self.number), highest
+
+    def close(self) -> None:
+        self._db.close()

@@ -1,0 +1,156 @@
+"""Models by key: each learns its own events, wherever it is, and whatever ends the process."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+
+import pytest
+from tests.serve.serving import serving
+from tests.serve.stream import cuts
+
+import onkel
+from onkel.errors import JournalError
+from onkel.serve import LiveModel
+from onkel.serve.journal import Journal
+from onkel.serve.keyed import KeyedModels
+
+HOW = {"most": 40, "remember": 100, "once": True, "say": lambda line: None}
+_SETTINGS = {"missing": "auto", "dtype": "float32"}
+
+
+def _template():
+    model = onkel.make("pa", task="regression")
+    return LiveModel(onkel.StreamModel(model, settings=_SETTINGS), **HOW).to_bytes()
+
+
+def _opened(folder, **how):
+    models = KeyedModels(folder / "m.keys", _template(), Journal(folder / "journal"),
+                         HOW | how.pop("how", {}), **how)  # fmt: skip
+    models.recover()
+    return models
+
+
+def _parts(seed, n=12):
+    """Cuts of several keys, among them names that a file system would not like."""
+    keys = ["Ulm", "../../etc/passwd", "", "a/b", "😀", "x" * 200]
+    streams = {key: cuts(seed + k, 60, "regression") for k, key in enumerate(keys)}
+    rng = random.Random(seed)
+    while streams:
+        chosen = rng.sample(sorted(streams), min(len(streams), rng.randint(1, 4)))
+        parts = []
+        for key in chosen:
+            own = next(streams[key], None)
+            if own is None:
+                del streams[key]
+            else:
+                parts.append((key, own))
+        if parts:
+            yield parts
+
+
+def test_each_key_is_a_live_model_of_its_own(tmp_path):
+    models = _opened(tmp_path, max_models=2)
+    alone = {}
+    for parts in _parts(0):
+        found = models.take(parts)
+        for (key, events), answers in zip(parts, found, strict=True):
+            if key not in alone:
+                alone[key] = LiveModel.from_bytes(_template(), **HOW)
+            assert answers == list(alone[key].take_all(events))
+        assert len(models._models) <= 2
+    assert models.keys() == sorted(alone)
+    for key, live in alone.items():
+        assert onkel.from_bytes(models.content(key)).to_bytes() == live.model.to_bytes()
+    models.close()
+    again = _opened(tmp_path)
+    for key, live in alone.items():
+        with again.reading(key) as found:
+            assert found.model.to_bytes() == live.model.to_bytes()
+            assert found.counts == live.counts
+    again.close()
+
+
+@pytest.mark.parametrize("max_models", [1, 3, 100])
+def test_a_crash_changes_nothing(tmp_path, max_models):
+    folders = [tmp_path / name for name in ("whole", "broken")]
+    for folder in folders:
+        folder.mkdir()
+    whole, rng = _opened(folders[0]), random.Random(max_models)
+    expected = [whole.take(parts) for parts in _parts(1)]
+    broken, found = _opened(folders[1], max_models=max_models), []
+    for parts in _parts(1):
+        found.append(broken.take(parts))
+        chance = rng.random()
+        if chance < 0.2:
+            broken.snapshot()
+        elif chance < 0.4:  # a crash: nothing more is written
+            broken.journal.close()
+            broken._file.close()
+            broken = _opened(folders[1], max_models=max_models)
+    assert found == expected
+    assert broken.keys() == whole.keys()
+    keys = whole.keys()
+    assert [broken.content(key) for key in keys] == [whole.content(key) for key in keys]
+    whole.close()
+    broken.close()
+
+
+def test_memory_is_bounded(tmp_path):
+    models = _opened(tmp_path, max_bytes=1_000_000)
+    for k in range(50):
+        models.take([(f"key {k}", [{"id": 1, "a": 1.0, "y": 2.0}])])
+    report = models.report()
+    assert report["models"] == 50
+    assert report["models_in_memory"] < 12
+    assert report["models_bytes"] == sum(models._sizes.values()) <= 1_000_000
+    # an id is known again, though its model was on disk
+    assert models.take([("key 0", [{"id": 1, "a": 1.0, "y": 2.0}])])[0][0]["model_rows"] == 0
+    assert models.counts["repeated"] == 1
+    models.close()
+
+
+def test_no_key_is_the_name_of_a_file(tmp_path):
+    (tmp_path / "in").mkdir()
+    models = _opened(tmp_path / "in", max_models=1)
+    for key in ("../escaped", "/tmp/escaped", "a\x00b", "'; DROP TABLE models; --"):
+        models.take([(key, [{"id": 1, "a": 1.0, "y": 2.0}])])
+    models.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+    with sqlite3.connect(tmp_path / "in" / "m.keys") as file:
+        assert file.execute("SELECT count(*) FROM models").fetchone() == (4,)
+    file.close()
+
+
+def test_a_lost_journal_and_other_options_are_errors(tmp_path):
+    models = _opened(tmp_path, max_models=1)
+    for key in "abc":
+        models.take([(key, [{"id": 1, "a": 1.0, "y": 2.0}])])
+    models.journal.close()
+    models._file.close()
+    with pytest.raises(JournalError, match="other options"):
+        _opened(tmp_path, how={"most": 41})
+    for path in (tmp_path / "journal").glob("*.journal"):
+        path.unlink()
+    with pytest.raises(JournalError, match="not of each other"):
+        _opened(tmp_path)
+
+
+def test_keyed_models_over_http(tmp_path):
+    with serving(_opened(tmp_path, how={"acknowledge": True})) as (_, client):
+        rows = [{"id": k, "a": float(k), "y": 2.0 * k} for k in range(20)]
+        assert client.post("/models/one/learn", rows)[0] == 200
+        assert client.post("/models/%2e%2e/learn", rows[:5])[0] == 200
+        assert client.post("/models/..%2Fm.keys/learn", rows[:5])[0] == 404
+        assert client.post("/models/one/predict", {"a": 3.0})[1]["model_rows"] == 20
+        assert client.post("/models/new/predict", {"a": 3.0})[1]["prediction"] is None
+        assert client.get("/models/one/model")[1]["rows"] == 20
+        assert client.post("/learn", rows)[0] == 404
+        assert client.post("/models/" + "x" * 300 + "/learn", rows)[0] == 404
+        assert "onkel_models 2.0" in client.raw("GET", "/metrics")[2].decode()
+        tensors = [{"name": "a", "shape": [1], "datatype": "FP64", "data": [3.0]}]
+        status, found = client.post("/v2/models/one/infer", {"inputs": tensors})
+        assert (status, found["outputs"][0]["shape"]) == (200, [1])
+    again = _opened(tmp_path, how={"acknowledge": True})
+    assert len(again.keys()) == 2
+    again.close()
