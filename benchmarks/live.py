@@ -1,5 +1,8 @@
 """`onkel live` in a pipe, fed at several rates: ``python -m benchmarks.live [--seconds N]``.
 
+``--door http``: `onkel serve` instead, with 64 connections that send a row, wait for its answer,
+and send the next.
+
 Each row carries its label: it is answered, then learned. Milliseconds from the moment a row is
 written to the moment its answer is there, and rows per second answered; two processes, as in use.
 Rows that are due together are written together, as a broker hands them out.
@@ -19,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import http_load
 from benchmarks.timing import head, line
 
 RATES = (1, 100, 1_000, 20_000)
@@ -92,7 +96,13 @@ def run(learner: str, how: tuple[str, ...], rate: int, seconds: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--door", choices=["pipe", "http"], default="pipe")
     options = parser.parse_args()
+    if options.door == "http":
+        head("learner", "request", "requests/s", "p50 ms", "p99 ms", "p99.9 ms")
+        for learner, how in LEARNERS:
+            http_load.run(learner, how, options.seconds)
+        return
     head("learner", "rows/s written", "rows/s answered", "p50 ms", "p99 ms", "p99.9 ms")
     for learner, how in LEARNERS:
         for rate in RATES:

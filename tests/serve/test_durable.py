@@ -10,6 +10,8 @@ import sys
 import time
 
 import pytest
+from tests.serve.soak import MOST, REMEMBER
+from tests.serve.soak import play as play_soak
 from tests.serve.stream import LEARNERS, opened, play
 
 from onkel.errors import JournalError, ModelFileError
@@ -188,3 +190,13 @@ def test_the_file_is_a_model_as_others_and_a_live_one_goes_on(tmp_path):
     live = LiveModel.load(model.path, **model.live.options, say=pytest.fail)
     assert live.report()["score"] == model.live.report()["score"]
     assert live.to_bytes() == model.path.read_bytes()
+
+
+@pytest.mark.slow
+def test_counts_are_right_and_memory_is_bounded():
+    found, expected, _, sizes, report = play_soak(20_000)
+    assert found == expected
+    assert sizes[0] <= MOST
+    assert sizes[1] <= REMEMBER
+    assert sizes[2] == sizes[0] + sizes[1]
+    assert report["rows"] == found["rows"]

@@ -193,7 +193,7 @@ class LiveModel:
     def _note(self, id: Any, event: Mapping[str, Any], answer: dict[str, Any]) -> None:
         """Remember an answer, for the row's id may come again."""
         if self._once and id is not None:
-            self.answers[id] = _mark(event), json.dumps(answer, separators=(",", ":"))
+            self.answers[id] = _mark(event), json.dumps(answer)
 
     def learned_labels(self, ids: list[Any]) -> list[dict[str, Any] | None]:
         """The answers to labels that were learned."""
@@ -478,7 +478,7 @@ class LiveModel:
 
 def _mark(event: Mapping[str, Any]) -> int:
     """A checksum of a row, to tell it from another with its id."""
-    return zlib.crc32(json.dumps(event, sort_keys=True, default=str).encode())
+    return zlib.crc32(repr(event).encode(errors="surrogatepass"))
 
 
 def _n_labels(labels: list[Any]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from onkel.cli.live.opening import how_of, new_model, open_durable
 from onkel.cli.serve.options import ServeOptions
 
 _LONGEST_DRAIN = 10
+_SWITCH = 0.001
 _REMEMBERED_OF_A_KEY = 1_000
 # A connection on which nothing is asked is closed after so many seconds.
 _IDLE = 60
@@ -63,6 +65,9 @@ def _run(server: Any, service: Any, warming: threading.Thread) -> None:
     """Serve until a signal comes: then what came is answered, and the models are saved."""
     import asyncio
     import signal
+
+    # a thread that learns hands over sooner to the one that reads requests
+    sys.setswitchinterval(_SWITCH)
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
