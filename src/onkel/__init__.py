@@ -10,7 +10,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from onkel._quick_start import install
 from onkel._version import __version__ as __version__
+
+install()
+del install
 
 if TYPE_CHECKING:
     from onkel import evaluation as evaluate

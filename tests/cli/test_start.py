@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from onkel.cli import app
-from onkel.cli.later import import_later
 from onkel.pipeline.block_model import BlockModel
 
 
@@ -37,13 +36,6 @@ MAIN = (
 )
 
 
-def test_statistics_of_scipy_are_not_loaded_to_learn(rows, tmp_path):
-    """scikit-learn imports them; that takes a fifth of the time of all imports."""
-    told = python(f"{MAIN}\nprint('scipy.stats._stats_py' in sys.modules)", "learn", rows, "-t",
-                  "y", "-a", "pa", "-o", tmp_path / "m.onkel")  # fmt: skip
-    assert told.splitlines()[-1] == "False"
-
-
 def test_each_row_is_learned_once(rows, monkeypatch):
     """No copy of the model learns the first block to warm up: that took half of the time."""
     learned, real = [], BlockModel.predictions_then_learn
@@ -57,24 +49,6 @@ def test_each_row_is_learned_once(rows, monkeypatch):
     assert done.exit_code == 0, done.stderr
     assert sum(learned) == 300
     assert json.loads(done.stdout)["learn_seconds"] > 0
-
-
-def test_a_module_is_loaded_when_something_of_it_is_asked_for():
-    told = python("""if True:
-        import sys
-        from onkel.cli.later import import_later
-        import_later("wave")
-        import wave
-        held = wave
-        assert "audioop" not in dir(wave)
-        print(wave.Error.__name__, sys.modules["wave"] is held, held.open.__name__)
-        from wave import Wave_read
-        print(Wave_read.__name__)
-    """)
-    assert told.split() == ["Error", "False", "open", "Wave_read"]
-    before = sys.modules["json"]
-    import_later("json")
-    assert sys.modules["json"] is before
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")

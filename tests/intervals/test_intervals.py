@@ -50,7 +50,7 @@ def test_the_theorem_over_any_sequence(errors, level, step):
     intervals, y = Intervals(level, step=step, low=-math.inf), np.array(errors)
     q, missed = [], []
     for t, truth in enumerate(y.tolist()):
-        d, bias = intervals.deviation, tracking.bias(intervals._numbers)
+        d, bias = intervals.deviation, tracking.bias(intervals.numbers)
         if t:
             q.append(float(intervals.q_[0]))
             far = abs(truth - bias)

@@ -29,7 +29,6 @@ from onkel.cli import (
 )
 from onkel.cli.console import Notes, complain, fail, say_warnings
 from onkel.cli.guarded import UnwrittenError, guard_streams
-from onkel.cli.later import import_later
 from onkel.cli.learn import learn
 from onkel.cli.signals import Interrupted
 from onkel.numerics.notices import heard_by
@@ -130,8 +129,6 @@ def main() -> None:
     """Run the command line; the console script ``onkel``."""
     # A short command mostly imports; garbage collection would take a sixth of that time.
     gc.set_threshold(200_000, 20, 20)
-    # scikit-learn imports it, a fifth of the time that all imports take, and hardly uses it
-    import_later("scipy.stats")
     guard_streams()
     say_warnings()
     app(prog_name="onkel")

@@ -98,19 +98,27 @@ def numbers(
 def _parsed(array: Any, name: str, na_values: Collection[str], bad: Counter[str] | None) -> Any:
     """Text parsed as numbers; every value must be a number or missing."""
     text = pc.utf8_trim_whitespace(array.cast(pa.string()))
-    text = pc.if_else(pc.is_in(text, pa.array([*GAPS, *na_values])), None, text)
+    text = pc.if_else(pc.is_in(text, texts([*GAPS, *na_values])), pa.NULL, text)
     try:
         return text.cast(pa.float64())
     except pa.ArrowInvalid:
         if bad is not None:
             known = [pa.scalar(value) for value in pc.unique(text.drop_null()).to_pylist()]
             good = pa.array([one.as_py() for one in known if _casts(one)], pa.string())
-            kept = pc.if_else(pc.is_in(text, good), text, None)
+            kept = pc.if_else(pc.is_in(text, good), text, pa.NULL)
             bad[name] += kept.null_count - text.null_count
             return kept.cast(pa.float64())
         row = first_failure(len(text), lambda k: _casts(text.slice(0, k)))
         value = array[row].as_py()
         raise DataError(misfit(value, "a number"), row=row, column=name, value=value) from None
+
+
+def texts(values: Collection[str]) -> Any:
+    """Text as an Arrow array; ``pa.array`` would import pandas, which takes a third of a second."""
+    data = [value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, data)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends.tobytes()), pa.py_buffer(b"".join(data))]
+    return pa.Array.from_buffers(pa.string(), len(data), buffers)
 
 
 def _casts(text: Any) -> bool:

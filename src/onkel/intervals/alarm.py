@@ -101,35 +101,54 @@ def _bet(capital, row, p, epsilon):
     return capital[row, 0] + capital[row, 1]
 
 
+@jit_inline_in_order
+def watch_score(score, threshold, quiet, seed, counts, edges, ties, shares, capital):
+    """Learn a score; returns whether the alarm rings. counts: rows, rows since the renewal."""
+    at, E = counts[1], edges.shape[0]
+    tie, u = _uniform(seed, 2 * counts[0]), _uniform(seed, 2 * counts[0] + 1)
+    counts[0] += 1
+    counts[1] += 1
+    if at < 0:
+        return False  # the quiet period
+    if at < E:
+        edges[at], ties[at] = score, tie
+        if at == E - 1:
+            _begin(edges, ties, shares, capital)
+        return False
+    p = _p_value(score, tie, edges, ties, shares, at + 1, u)
+    worse = _bet(capital, 0, p, -_STAKE)
+    better = _bet(capital, 1, p, _STAKE)
+    if worse >= threshold:
+        counts[1] = -quiet
+        return True
+    if better >= threshold:
+        counts[1] = 0
+    return False
+
+
+def with_splitmix(loop: Any) -> Any:
+    """A loop with `watch_score`: without the compiler NumPy warns of products that wrap around."""
+    plain = numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+    return np.errstate(over="ignore")(loop) if plain else loop
+
+
+@with_splitmix
 @jit_in_order
 def _watch(scores, threshold, quiet, seed, counts, edges, ties, shares, capital, rings):
-    """Learn scores; ``rings`` ← 1 where the alarm rings. counts: rows, rows since the renewal."""
-    E = edges.shape[0]
+    """Learn scores; ``rings`` ← 1 where the alarm rings."""
     for t in range(scores.shape[0]):
-        at = counts[1]
-        tie, u = _uniform(seed, 2 * counts[0]), _uniform(seed, 2 * counts[0] + 1)
-        counts[0] += 1
-        counts[1] += 1
-        if at < 0:
-            continue  # the quiet period
-        if at < E:
-            edges[at], ties[at] = scores[t], tie
-            if at == E - 1:
-                _begin(edges, ties, shares, capital)
-            continue
-        p = _p_value(scores[t], tie, edges, ties, shares, at + 1, u)
-        worse = _bet(capital, 0, p, -_STAKE)
-        better = _bet(capital, 1, p, _STAKE)
-        if worse >= threshold:
-            rings[t] = 1
-            counts[1] = -quiet
-        elif better >= threshold:
-            counts[1] = 0
+        rings[t] = watch_score(
+            scores[t], threshold, quiet, seed, counts, edges, ties, shares, capital
+        )
 
 
-if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-    # without the compiler NumPy warns of the products of _uniform, which wrap around
-    _watch = np.errstate(over="ignore")(_watch)
+@with_splitmix
+@jit_in_order
+def _watch_row(score, threshold, quiet, seed, counts, edges, ties, shares, capital):
+    return watch_score(score, threshold, quiet, seed, counts, edges, ties, shares, capital)
+
+
+_NOWHERE = np.zeros(0, np.int64)
 
 
 class Alarm(Stateful):
@@ -252,26 +271,37 @@ class Alarm(Stateful):
             At the first score that is not finite; those before it are learned.
         """
         if isinstance(scores, float) and math.isfinite(scores):
-            given, n = np.array([scores]), 1
-        else:
-            given = np.atleast_1d(np.ascontiguousarray(scores, dtype=np.float64))
-            if given.ndim != 1:
-                raise ValueError(f"scores must be of shape (n,), not {given.shape}")
-            good = np.isfinite(given)
-            n = len(given) if good.all() else int(np.argmin(good))
+            if not _watch_row(scores, *self.watching):
+                return _NOWHERE.copy()
+            self.ring(np.array([self.n_rows]))
+            return np.zeros(1, np.int64)
+        given = np.atleast_1d(np.ascontiguousarray(scores, dtype=np.float64))
+        if given.ndim != 1:
+            raise ValueError(f"scores must be of shape (n,), not {given.shape}")
+        good = np.isfinite(given)
+        n = len(given) if good.all() else int(np.argmin(good))
         before, rings = self.n_rows, np.zeros(n, np.int8)
-        _watch(
-            given[:n], self.threshold, self.quiet, self.random_state, self.counts_, self.edges_,
-            self.ties_, self.shares_, self.capital_, rings,
-        )  # fmt: skip
+        _watch(given[:n], *self.watching, rings)
         at = np.flatnonzero(rings)
         if len(at):
-            self.rung_ = np.concatenate([self.rung_, before + at + 1])[-MOST_KEPT:]
-            for row in (before + at + 1).tolist():
-                _log.info("alarm: scores have become larger; it rang after row %d", row)
+            self.ring(before + at + 1)
         if n < len(given):
             raise DataError(f"score {given[n]!r} is not finite", row=n, value=float(given[n]))
         return at
+
+    @property
+    def watching(self) -> tuple[Any, ...]:
+        """What `watch_score` takes after a score."""
+        return (
+            self.threshold, self.quiet, self.random_state, self.counts_, self.edges_, self.ties_,
+            self.shares_, self.capital_,
+        )  # fmt: skip
+
+    def ring(self, rows: np.ndarray) -> None:
+        """It rang after these rows."""
+        self.rung_ = np.concatenate([self.rung_, rows])[-MOST_KEPT:]
+        for row in rows.tolist():
+            _log.info("alarm: scores have become larger; it rang after row %d", row)
 
     def take_in(self, other: Alarm) -> None:
         """Merge with an alarm over other rows: the reference is renewed, as the model is new."""

@@ -6,13 +6,67 @@ from typing import Any
 
 import numpy as np
 
-from onkel.intervals.alarm import Alarm
+from onkel.intervals.alarm import Alarm, watch_score, with_splitmix
 from onkel.intervals.intervals import LARGEST, Intervals
-from onkel.intervals.sets import ClassSets
+from onkel.intervals.sets import ClassSets, follow_share
+from onkel.intervals.tracking import follow_row
+from onkel.numerics.jit import jit_in_order
 from onkel.state import Fields, Part, Stateful
 
 #: the levels that are tracked; bounds and sets of others are read between them
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
+
+
+# One call from Python for a row by itself: each array handed over takes as long as its work.
+
+
+@with_splitmix
+@jit_in_order
+def _follow_value(
+    y,
+    prediction,
+    alone,
+    following,
+    apart,
+    threshold,
+    quiet,
+    seed,
+    counts,
+    edges,
+    ties,
+    shares,
+    capital,
+):
+    """Learn a target; returns whether the alarm rings."""
+    follow_row(following, prediction, y)
+    follow_row(apart, alone, y)
+    error = abs(y - prediction)
+    return watch_score(error, threshold, quiet, seed, counts, edges, ties, shares, capital)
+
+
+@with_splitmix
+@jit_in_order
+def _follow_class(
+    wrong,
+    share,
+    alone,
+    levels,
+    q,
+    apart,
+    threshold,
+    quiet,
+    seed,
+    counts,
+    edges,
+    ties,
+    shares,
+    capital,
+):
+    """As :func:`_follow_value`, of a label with these probabilities."""
+    played = np.empty(levels.shape[0])
+    follow_share(share, levels, q, played)
+    follow_share(alone, levels, apart, played)
+    return watch_score(wrong, threshold, quiet, seed, counts, edges, ties, shares, capital)
 
 
 def check_tracked(level: float) -> None:
@@ -81,11 +135,10 @@ class Feedback(Stateful):
         self.next.learn(p, y)
 
     def _learn_value(self, y: float, prediction: float, alone: float) -> None:
-        """One row, in a tenth of the time."""
         if abs(y) < LARGEST and abs(prediction) < LARGEST and abs(alone) < LARGEST:
-            self.alarm.learn(abs(y - prediction))
-            self.alone.learn(alone, y)
-            self.next.learn(prediction, y)
+            alarm, numbers = self.alarm, (self.next.numbers, self.alone.numbers)
+            if _follow_value(y, prediction, alone, *numbers, *alarm.watching):
+                alarm.ring(np.array([alarm.n_rows]))
 
     def learn_classes(
         self, wrong: np.ndarray, shares: np.ndarray | None, alone: np.ndarray | None
@@ -94,10 +147,20 @@ class Feedback(Stateful):
 
         ``alone`` (n,): as in `learn_values`. None where the model has no probabilities.
         """
-        self.alarm.learn(float(wrong[0]) if len(wrong) == 1 else wrong.astype(np.float64))
+        if len(wrong) == 1 and shares is not None and alone is not None:
+            self._learn_class(float(wrong[0]), float(shares[0]), float(alone[0]))
+            return
+        self.alarm.learn(wrong.astype(np.float64))
         if shares is not None and alone is not None:
             self.next.learn_shares(shares)
             self.alone.learn_shares(alone)
+
+    def _learn_class(self, wrong: float, share: float, alone: float) -> None:
+        alarm, sets, apart = self.alarm, self.next, self.alone
+        sets.n_rows += 1
+        apart.n_rows += 1
+        if _follow_class(wrong, share, alone, sets.levels, sets.q_, apart.q_, *alarm.watching):
+            alarm.ring(np.array([alarm.n_rows]))
 
     def take_in(self, other: Feedback) -> None:
         """Merge with the feedback of a model that is merged in."""

@@ -144,11 +144,11 @@ class Intervals(Stateful):
         """
         p = np.asarray(prediction, dtype=np.float64)
         rows, L = np.ascontiguousarray(np.atleast_1d(p)), len(self.levels)
-        q = self._numbers[tracking.Q + L : tracking.Q + 2 * L]
+        q = self.numbers[tracking.Q + L : tracking.Q + 2 * L]
         if level is not None:
             q = between(self.levels, q, level)
         out = np.empty((len(rows), len(q), 2))
-        tracking.bound_rows(self._numbers, q, rows, out)
+        tracking.bound_rows(self.numbers, q, rows, out)
         out = out[:, 0] if self.one_level or level is not None else out
         return out[0] if p.ndim == 0 else out
 
@@ -181,7 +181,7 @@ class Intervals(Stateful):
         good = (np.abs(p) < LARGEST) & (np.abs(y) < LARGEST)
         n = len(p) if good.all() else int(np.argmin(good))
         out = np.empty((n, len(self.levels), 2))
-        tracking.track_rows(self._numbers, p[:n], y[:n], out)
+        tracking.track_rows(self.numbers, p[:n], y[:n], out)
         if n < len(p):
             raise _not_finite(n, p[n], y[n])
         out = out[:, 0] if self.one_level else out
@@ -191,7 +191,7 @@ class Intervals(Stateful):
         if not (abs(prediction) < LARGEST and abs(y) < LARGEST):
             raise _not_finite(0, prediction, y)
         out = np.empty((1, len(self.levels), 2))
-        tracking.track_row(self._numbers, prediction, y, out)
+        tracking.track_row(self.numbers, prediction, y, out)
         return out[0, 0] if self.one_level else out[0]
 
     def take_in(self, other: Intervals) -> None:
@@ -215,7 +215,7 @@ class Intervals(Stateful):
         self.errors_ += (other.n_rows / total) * (other.errors_ - self.errors_)
         np.maximum(self.largest_scores_, other.largest_scores_, out=self.largest_scores_)
         np.maximum(self.q_, other.q_, out=self.q_)
-        tracking.put_in_order(self._numbers, len(self.levels))
+        tracking.put_in_order(self.numbers, len(self.levels))
         for at in (tracking.LEAST, tracking.WHOLE):
             self.known_[at] = min(self.known_[at], other.known_[at])
         self.known_[tracking.N_ROWS] += other.n_rows
@@ -223,12 +223,12 @@ class Intervals(Stateful):
     @property
     def n_rows(self) -> int:
         """Rows learned."""
-        return int(self._numbers[tracking.N_ROWS])
+        return int(self.numbers[tracking.N_ROWS])
 
     @property
     def deviation(self) -> float:
         """The deviation d of the next row."""
-        return float(tracking.deviation(self._numbers))
+        return float(tracking.deviation(self.numbers))
 
     # ---- the state: pieces of one array ----------------------------------------------------------
 
@@ -244,12 +244,12 @@ class Intervals(Stateful):
         at = [tracking.RECENT, tracking.SUMS, tracking.ERRORS, tracking.CONSTANT, tracking.Q]
         pieces = np.split(numbers, [*at, tracking.Q + L, tracking.Q + 2 * L])
         self.known_, self.largest_scores_, self.deviations_, self.errors_, _, self.q_, *_ = pieces
-        self._numbers = numbers
+        self.numbers = numbers
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # in a copy the pieces are arrays of their own
         self.__dict__.update(state)
-        self._name_pieces(self._numbers)
+        self._name_pieces(self.numbers)
 
     def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
         levels, known = state["levels"], state["known"].tolist()
@@ -269,7 +269,7 @@ class Intervals(Stateful):
         now = self.known_, self.largest_scores_, self.deviations_, self.errors_, self.q_
         for array, values in zip(now, kept, strict=True):
             array[:] = values
-        tracking.put_in_order(self._numbers, len(self.levels))
+        tracking.put_in_order(self.numbers, len(self.levels))
 
 
 def _not_finite(row: int, prediction: float, y: float) -> DataError:

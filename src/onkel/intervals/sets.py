@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from onkel.errors import DataError
 from onkel.intervals.levels import between, checked_levels, in_order
-from onkel.numerics.jit import jit_in_order
+from onkel.numerics.jit import jit_in_order, jit_inline_in_order
 from onkel.state import Array, Fields, Flag, Sizes, Stateful, Whole, require
 
 #: η, in log-odds
@@ -21,14 +22,32 @@ _HALF = 0.5 + 1e-9
 LARGEST_SCORE = float(np.log((1.0 - _SURE) / _SURE))
 
 
+@jit_inline_in_order
+def _score(share):
+    p = min(max(share, _SURE), 1.0 - _SURE)
+    return math.log((1.0 - p) / p)
+
+
+@jit_inline_in_order
+def follow_share(share, levels, q, played):
+    """played (L,) ← q in order; q then follows the score of a label of this probability."""
+    L, score = levels.shape[0], _score(share)
+    in_order(q, L, played)
+    for i in range(L):
+        q[i] += STEP * ((1.0 if score > played[i] else 0.0) - (1.0 - levels[i]))
+
+
 @jit_in_order
-def _track(scores, alphas, q, out):
-    """out (n, L) ← q in order before each row; q then follows the row's score."""
-    L = alphas.shape[0]
-    for t in range(scores.shape[0]):
-        in_order(q, L, out[t])
-        for i in range(L):
-            q[i] += STEP * ((1.0 if scores[t] > out[t, i] else 0.0) - alphas[i])
+def _track(shares, levels, q, out):
+    """out (n, L) ← q in order before each row."""
+    for t in range(shares.shape[0]):
+        follow_share(shares[t], levels, q, out[t])
+
+
+@jit_in_order
+def _fill_scores(shares, out):
+    for i in range(shares.shape[0]):
+        out[i] = _score(shares[i])
 
 
 class ClassSets(Stateful):
@@ -157,7 +176,7 @@ class ClassSets(Stateful):
         Returns the thresholds (n, L) before each row.
         """
         q = np.empty((len(shares), len(self.levels)))
-        _track(_scores(shares), 1.0 - self.levels, self.q_, q)
+        _track(np.ascontiguousarray(shares, dtype=np.float64), self.levels, self.q_, q)
         self.n_rows += len(shares)
         return q
 
@@ -179,5 +198,6 @@ class ClassSets(Stateful):
 
 
 def _scores(P: np.ndarray) -> np.ndarray:
-    p = np.clip(P, _SURE, 1.0 - _SURE)
-    return np.log((1.0 - p) / p)
+    scores = np.empty(P.shape)
+    _fill_scores(P.ravel(), scores.ravel())
+    return scores

@@ -170,9 +170,8 @@ def _remember(numbers, y, error, bias):
 
 
 @jit_inline_in_order
-def _track(numbers, prediction, y, out, t):
-    d, bias, L = _deviation(numbers), _bias(numbers), out.shape[1]
-    _bound(numbers, numbers[Q + L : Q + 2 * L], prediction + bias, d, out, t)
+def learn_row(numbers, prediction, y, L, d, bias):
+    """Learn a row around which d and the bias are those of the rows before it."""
     error = y - prediction
     far = abs(error - bias)
     if numbers[N_ROWS] > 0.0:
@@ -180,6 +179,20 @@ def _track(numbers, prediction, y, out, t):
         score = far / d if d > 0.0 else (np.inf if far > 0.0 else 0.0)
         _follow(numbers, score, L)
     _remember(numbers, y, error, bias)
+
+
+@jit_inline_in_order
+def follow_row(numbers, prediction, y):
+    """Learn a row whose bounds nobody asks for."""
+    L = (numbers.shape[0] - Q) // 3
+    learn_row(numbers, prediction, y, L, _deviation(numbers), _bias(numbers))
+
+
+@jit_inline_in_order
+def _track(numbers, prediction, y, out, t):
+    d, bias, L = _deviation(numbers), _bias(numbers), out.shape[1]
+    _bound(numbers, numbers[Q + L : Q + 2 * L], prediction + bias, d, out, t)
+    learn_row(numbers, prediction, y, L, d, bias)
 
 
 @jit_in_order

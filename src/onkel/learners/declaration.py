@@ -13,6 +13,7 @@ import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
+from functools import cache
 from inspect import cleandoc, get_annotations
 from typing import Any, TypeVar, dataclass_transform
 
@@ -94,7 +95,7 @@ def _complete(cls: type[T], example: str) -> type[T]:
     if example:
         own["Examples"] = example
     cls._own_sections = own  # type: ignore[attr-defined]
-    for name in get_annotations(cls):
+    for name in _annotated(cls):  # type: ignore[arg-type]
         value = cls.__dict__.get(name)
         if isinstance(value, Field):
             # a dataclass writes into its fields, and several learners may declare the same one
@@ -111,7 +112,7 @@ def _check_order(cls: type) -> None:
     A dataclass takes all parameters of its first base, even those that a later base overrides.
     """
     for parameter in fields(cls):  # type: ignore[arg-type]
-        nearest = next(base for base in cls.__mro__ if parameter.name in get_annotations(base))
+        nearest = next(base for base in cls.__mro__ if parameter.name in _annotated(base))
         if nearest.__dict__["__dataclass_fields__"][parameter.name] is not parameter:
             raise TypeError(f"{cls.__name__}: {parameter.name} is not that of {nearest.__name__}")
 
@@ -149,7 +150,7 @@ def _entries(section: str) -> list[str]:
 def _own_first(cls: type) -> list[str]:
     """Names of the parameters, the class's own before those of its bases."""
     known = [parameter.name for parameter in fields(cls)]  # type: ignore[arg-type]
-    named = [name for base in cls.__mro__ for name in get_annotations(base)]
+    named = [name for base in cls.__mro__ for name in _annotated(base)]
     return list(dict.fromkeys(name for name in named if name in known))
 
 
@@ -174,6 +175,18 @@ def _documented(cls: type, name: str) -> dict[str, str]:
 def _described(cls: type, name: str) -> str:
     """A parameter in numpydoc's layout."""
     about = _documented(cls, name)
+    return f"{name} : {about['kind']}, default={about['default']}\n{_filled(about['doc'])}"
+
+
+# Learners share most parameters and bases: neither is worked out anew for each.
+
+
+@cache
+def _filled(doc: str) -> str:
     indent = " " * 4
-    doc = textwrap.fill(about["doc"], 96, initial_indent=indent, subsequent_indent=indent)
-    return f"{name} : {about['kind']}, default={about['default']}\n{doc}"
+    return textwrap.fill(doc, 96, initial_indent=indent, subsequent_indent=indent)
+
+
+@cache
+def _annotated(cls: type) -> dict[str, Any]:
+    return get_annotations(cls)

@@ -12,10 +12,12 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import CPUDispatcher
 
 from onkel.numerics.cache import keep_on_disk
 from onkel.numerics.compiling import watch
+from onkel.numerics.pieces import PieceLibrary, compiled_as, set_environments
 from onkel.numerics.signals import signals_wait
 
 # Sums may be reordered and contracted (that is what makes a dot product vectorise); NaN and
@@ -63,6 +65,12 @@ class _Loop(CPUDispatcher):  # type: ignore[misc]
         with signals_wait, watch:
             return super()._compile_for_args(*args, **kwargs)  # type: ignore[misc]
 
+    def compile(self, sig: Any) -> Any:
+        with compiled_as(JITCodeLibrary, self.targetctx):
+            entry = super().compile(sig)
+            set_environments(self)
+        return entry
+
 
 def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     loop = numba.njit(function, **options)
@@ -96,6 +104,10 @@ class _Piece(_Loop):  # type: ignore[misc]
         if self._entry is None:
             self._entry = _compiled(self.py_func, _OPTIONS)
         return self._entry(*args)
+
+    def compile(self, sig: Any) -> Any:
+        with compiled_as(PieceLibrary, self.targetctx):
+            return CPUDispatcher.compile(self, sig)
 
 
 def _as_piece(loop: Any) -> Any:

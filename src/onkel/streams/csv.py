@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onkel.columns.failures import missing_column, moved, shorten
+from onkel.columns.values import texts
 from onkel.errors import DataError
 from onkel.streams.csv_parsing import HEXADECIMAL, NULLS, Layout, as_utf8, read, rows_of
 from onkel.streams.files import FileRef
@@ -169,8 +170,8 @@ def _mostly(column: Any, nulls: tuple[str, ...], pattern: str) -> bool:
 
 def _filled(column: Any, nulls: tuple[str, ...]) -> Any:
     """The texts that are not missing, without blanks around them."""
-    text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    return text.filter(pc.invert(pc.is_in(text, pa.array([*nulls, None]))))
+    text = pc.utf8_trim_whitespace(column.cast(pa.string()).drop_null())
+    return text.filter(pc.invert(pc.is_in(text, texts(nulls))))
 
 
 class CsvSource(TextSource):

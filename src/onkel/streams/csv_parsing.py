@@ -11,7 +11,7 @@ import pyarrow.csv as pacsv
 
 from onkel.columns.failures import first_failure, misfit, shorten
 from onkel.columns.notation import GAPS
-from onkel.columns.values import one_batch
+from onkel.columns.values import one_batch, texts
 from onkel.errors import DataError
 from onkel.streams.lines import Chunk, line_of
 
@@ -169,9 +169,9 @@ def _converted(raw: Any, t: pa.DataType, nulls: tuple[str, ...], replaced: bool 
             return None
         text = pc.utf8_trim_whitespace(text)
         if pa.types.is_null(t):
-            there = pc.invert(pc.is_in(text, pa.array(nulls)))
+            there = pc.invert(pc.is_in(text, texts(nulls)))
             return None if pc.any(pc.and_(there, text.is_valid())).as_py() else pa.nulls(len(raw))
-        return pc.if_else(pc.is_in(text, pa.array(nulls)), None, text).cast(t)
+        return pc.if_else(pc.is_in(text, texts(nulls)), pa.NULL, text).cast(t)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
 

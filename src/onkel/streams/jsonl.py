@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from onkel.columns.failures import first_failure, shorten
 from onkel.columns.notation import GAPS
-from onkel.columns.values import kind_of, one_batch
+from onkel.columns.values import kind_of, one_batch, texts
 from onkel.errors import DataError
 from onkel.streams.files import FileRef
 from onkel.streams.json_parsing import Types, flattened, moments, table_of, time_type, type_by
@@ -124,7 +124,7 @@ class JsonlSource(TextSource):
         known = column.drop_null()
         if not pa.types.is_string(known.type):
             return known
-        gaps = pa.array([*GAPS, *self.reading.na_values])
+        gaps = texts([*GAPS, *self.reading.na_values])
         return known.filter(pc.invert(pc.is_in(pc.utf8_trim_whitespace(known), gaps)))
 
     def _new_types(self, table: pa.Table) -> Types:

@@ -1,0 +1,53 @@
+"""What a first use of onkel does not import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+
+def _run(code: str, *arguments: str) -> str:
+    command = [sys.executable, "-c", textwrap.dedent(code), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_learners_load_neither_pandas_nor_statistics():
+    loaded = _run("""
+        import onkel.learners, sys
+        print(sorted({"pandas", "scipy.stats"} & set(sys.modules)))
+    """)
+    assert loaded.strip() == "[]"
+
+
+def test_a_text_file_is_learned_without_pandas(tmp_path):
+    table = tmp_path / "rows.csv"
+    lines = [f"{i},{'ab'[i % 2]},{'yes' if i % 3 else 'no'}" for i in range(60)]
+    table.write_text("\n".join(["a,b,label", *lines]) + "\n")
+    loaded = _run(
+        """
+        import sys
+        from onkel.cli.app import main
+        sys.argv = ["onkel", "learn", sys.argv[1], "--target", "label", "--algorithm", "pa"]
+        try:
+            main()
+        except SystemExit as end:
+            assert not end.code, end.code
+        print(sorted({"pandas", "scipy.stats"} & set(sys.modules)))
+        """,
+        str(table),
+    )
+    assert loaded.strip().splitlines()[-1] == "[]"
+
+
+def test_who_imports_them_gets_them():
+    told = _run("""
+        import onkel.learners
+        import pandas, scipy.stats
+        from sklearn.utils import fixes
+        print(len(pandas.DataFrame({"a": [1]})), round(float(scipy.stats.norm.cdf(0)), 2))
+        print(int(fixes._mode([1, 1, 2], axis=None)[0]), fixes.pd.__version__ == pandas.__version__)
+    """)
+    assert told.split() == ["1", "0.5", "1", "True"]
