@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from onkel.compat.over_tables import OverTables
 from onkel.compat.wrappers import OverEstimator, Row, frame_like, series_like
 from onkel.learners import FOGDClassifier, FOGDRegressor, OnlineClassifier, OnlineRegressor
 from onkel.model.transaction import locked
+from onkel.pipeline import StreamModel
 
 try:
     from river import base
@@ -27,12 +29,12 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
     their columns by name, whatever the order of a dict; a missing feature is 0, as in River's
     linear models. A feature first seen in mid-stream widens the model (``add_columns``), as if it
     had always been there as 0. Each value of a text is a feature ``NAME=TEXT`` of 1 or 0, as by
-    River's ``OneHotEncoder``; `onkel.StreamModel` keeps many values in fewer columns, and reads
-    times and gaps.
+    River's ``OneHotEncoder``. A `onkel.StreamModel` as the estimator keeps many values in fewer
+    columns, and reads times and gaps: a missing feature is a gap there.
 
     Parameters
     ----------
-    estimator : onkel classifier
+    estimator : onkel classifier, or StreamModel of one
         It is copied, and the copy, :attr:`model`, learns. If it has learned already, the copy
         continues from there.
     features : None, int or list of names, default=None
@@ -74,6 +76,10 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
     """
 
     _takes = OnlineClassifier
+
+    def __new__(cls, estimator: Any = None, *args: Any, **kwargs: Any) -> Any:
+        over = isinstance(estimator, StreamModel)
+        return super().__new__(_TableClassifier if over and cls is RiverClassifier else cls)
 
     def __init__(
         self, estimator: Any, features: int | list[str] | None = None, group: str | None = None
@@ -177,7 +183,7 @@ class RiverRegressor(OverEstimator, base.MiniBatchRegressor):
 
     Parameters
     ----------
-    estimator : onkel regressor
+    estimator : onkel regressor, or StreamModel of one
         Targets should be of order 1: put ``river.preprocessing.TargetStandardScaler`` around it.
     features : None, int or list of names, default=None
     group : str, optional
@@ -200,6 +206,10 @@ class RiverRegressor(OverEstimator, base.MiniBatchRegressor):
     """
 
     _takes = OnlineRegressor
+
+    def __new__(cls, estimator: Any = None, *args: Any, **kwargs: Any) -> Any:
+        over = isinstance(estimator, StreamModel)
+        return super().__new__(_TableRegressor if over and cls is RiverRegressor else cls)
 
     @locked
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
@@ -251,6 +261,56 @@ class RiverRegressor(OverEstimator, base.MiniBatchRegressor):
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         estimator = FOGDRegressor(n_components=20, dtype="float64", random_state=0)
         yield {"estimator": estimator, "features": 32}
+
+
+class _TableClassifier(OverTables, RiverClassifier):
+    """A `RiverClassifier` of a StreamModel."""
+
+    def _see_classes(self) -> None:
+        """The model knows its labels."""
+
+    def _known(self) -> list[Any]:
+        return self.model.classes_.tolist() if self._started else []
+
+    def predict_one(self, x: Row, **kwargs: Any) -> Any:
+        return self.model.predict_next(x)[0].item() if self._started else None
+
+    def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
+        known = self._known()
+        if len(known) < 2:
+            return dict.fromkeys(known, 1.0)
+        return dict(zip(known, self.model.predict_proba_next(x)[0].tolist(), strict=True))
+
+    def predict_set_one(self, x: Row, level: float = 0.9) -> set[Any]:
+        known = self._known()
+        if len(known) < 2:
+            return set(known)
+        inside = self.model.predict_set_next(x, level)[0]
+        return {label for label, is_in in zip(known, inside, strict=True) if is_in}
+
+    def predict_many(self, X: Any) -> Any:
+        return series_like(self.model.predict(X) if self._started else [None] * len(X), X)
+
+    def predict_proba_many(self, X: Any) -> Any:
+        known = self._known()
+        P = self.model.predict_proba(X) if len(known) > 1 else np.ones((len(X), len(known)))
+        return frame_like(dict(zip(known, P.T, strict=True)), X)
+
+
+class _TableRegressor(OverTables, RiverRegressor):
+    """A `RiverRegressor` of a StreamModel."""
+
+    def predict_one(self, x: Row, **kwargs: Any) -> float:
+        return float(self.model.predict_next(x)[0]) if self._started else 0.0
+
+    def predict_interval_one(self, x: Row, level: float = 0.9) -> tuple[float, float]:
+        if not self._started:
+            return -np.inf, np.inf
+        low, high = self.model.predict_interval_next(x, level)[0].tolist()
+        return low, high
+
+    def predict_many(self, X: Any) -> Any:
+        return series_like(self.model.predict(X) if self._started else np.zeros(len(X)), X)
 
 
 def _plain_number(y: Any) -> bool:

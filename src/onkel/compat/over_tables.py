@@ -1,0 +1,50 @@
+"""River models over a StreamModel, which makes columns of texts, times and gaps itself."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from sklearn.base import clone
+
+from onkel.compat.wrappers import Row
+from onkel.pipeline import StreamModel
+
+
+class OverTables:
+    """What the wrappers of a StreamModel share; it has a lock of its own."""
+
+    _takes: Any
+
+    def __init__(self, estimator: StreamModel, features: None = None, group: str | None = None):
+        if features is not None:
+            raise ValueError(
+                f"features={features!r}: a StreamModel takes the columns that come; leave it out"
+            )
+        if not isinstance(estimator.estimator, self._takes):
+            raise TypeError(
+                f"River{self._takes.__name__[6:]} takes an onkel "
+                f"{self._takes.__name__[6:].lower()}, not a "
+                f"StreamModel of {type(estimator.estimator).__name__}"
+            )
+        self.estimator: Any = estimator
+        self.features: Any = features
+        self.group = group
+        self.model: Any = copy.deepcopy(estimator) if estimator.n_rows else clone(estimator)
+
+    @property
+    def _started(self) -> bool:
+        return self.model.n_rows > 0
+
+    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
+        """Learn one row; rows of a StreamModel have no weights."""
+        if w != 1.0:
+            raise ValueError(f"w={w!r}: a StreamModel learns rows of weight 1 only")
+        if self.group is None:
+            self.model.learn_one(x, y)
+        else:
+            self.model.partial_fit([x], [y], group=self.group)
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a frame in order."""
+        self.model.partial_fit(X, y, group=self.group)
