@@ -17,8 +17,11 @@ install()
 del install
 
 if TYPE_CHECKING:
-    from onkel import evaluation as evaluate
+    from onkel import evaluation as _evaluation
     from onkel.public import *
+
+    # an alias by `import` would not be exported
+    evaluate = _evaluation
 else:
 
     def __getattr__(name: str) -> Any:
