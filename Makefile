@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test quick lint types docs serve-docs ci bench papers clean
+.PHONY: demo test quick lint types docs serve-docs coverage ci bench papers clean
 
 demo: $(STAMP)
 	$(BIN)/onkel demo
@@ -32,6 +32,11 @@ docs: $(STAMP)
 serve-docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve
 
+# loops that Numba compiles run outside of Python: they are left out here, and tested without the
+# compiler in .ci/run
+coverage: $(STAMP)
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term --cov-report=html $(PYTEST_ARGS)
+
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.speed
 
@@ -47,5 +52,5 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist site .gallery demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site .gallery htmlcov .coverage demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from website import command_line
 from website.learners import plain, table_of_parameters
 
 #: title, introduction, and the names of each package on a page
@@ -116,20 +117,24 @@ def listed() -> Iterator[tuple[str, str, str]]:
 def pages() -> dict[str, str]:
     """Each page by its path."""
     made = {f"reference/{page}.md": _page(page) for page in PAGES}
-    return made | {"reference/index.md": _index()}
+    return made | {
+        "reference/index.md": _index(),
+        "reference/command-line.md": command_line.page(),
+    }
 
 
 def nav() -> list[Any]:
     """The pages in order."""
     titles = [{title: f"reference/{page}.md"} for page, (title, _, _) in PAGES.items()]
-    return ["reference/index.md", *titles]
+    return ["reference/index.md", {"Command line": "reference/command-line.md"}, *titles]
 
 
 def _index() -> str:
     lines = [
         "# API\n",
         "All that is public. [How long it stays so](../project/public.md). The learners have "
-        "[pages of their own](../learners/index.md).\n",
+        "[pages of their own](../learners/index.md), and so has the "
+        "[command line](command-line.md).\n",
     ]
     for page, (title, about, packages) in PAGES.items():
         lines += [f"## [{title}]({page}.md)\n", about + "\n"]

@@ -24,7 +24,11 @@ from onkel.persistence.contents import class_name, flatten, resolve, unflatten
 from onkel.persistence.packing import packed, unpacked
 
 FORMAT_VERSION = 3
-"""Raised when a state changes so that one version of onkel cannot read what another writes."""
+"""Raised when a state changes so that one version of onkel cannot read what another writes.
+
+From 3 on, which is that of 0.1.0, every format stays readable: who raises it also converts what the
+format before it wrote. ``tests/persistence/golden`` has files of each.
+"""
 
 _METADATA_KEY = "onkel"
 
@@ -334,7 +338,8 @@ def _parsed(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         raise ModelFileError(f"{name}: a safetensors file, but not a model file of onkel") from None
     if version != FORMAT_VERSION:
-        remedy = "upgrade onkel to read it" if version > FORMAT_VERSION else "learn the model anew"
+        later = f"upgrade to onkel {document.get('version')} or later to read it"
+        remedy = later if version > FORMAT_VERSION else "learn the model anew"
         raise ModelFileError(
             f"{name}: written by onkel {document.get('version')} in format {version}; "
             f"onkel {__version__} reads format {FORMAT_VERSION}: {remedy}"

@@ -1,0 +1,91 @@
+"""Every block of code on the README and the site runs, or says why it cannot."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from tests.docs.pages import PAGES, ROOT, blocks, name
+
+RUN = {"python", "sh"}
+OTHERS = {"", "text", "json", "bibtex", "js"}
+#: blocks that cannot run here, by page; the reason stands before each
+NOT_RUN = {
+    "README.md": 1,
+    "docs/guide/export.md": 1,
+    "docs/guide/scaling.md": 5,
+    "docs/results/experiments.md": 1,
+    "docs/results/nolana.md": 1,
+    "docs/results/peers.md": 1,
+    "docs/results/regret.md": 2,
+    "docs/results/tables.md": 1,
+    "docs/start.md": 1,
+}
+_WITH_CODE = [
+    page for page in PAGES if any(b.language in RUN and not b.reason for b in blocks(page))
+]
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize("page", _WITH_CODE, ids=name)
+def test_the_blocks_of_a_page_run(page, tmp_path):
+    # in a process of its own, so that what a page registers does not leak
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.docs.run_page", str(page)],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+
+
+def test_blocks_that_cannot_run_are_counted():
+    found = {name(page): sum(bool(b.reason) for b in blocks(page)) for page in PAGES}
+    assert {page: n for page, n in found.items() if n} == NOT_RUN
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_a_block_of_code_says_its_language(page):
+    for block in blocks(page):
+        assert block.language in RUN | OTHERS, f"{name(page)}:{block.line}"
+        if block.language not in RUN:
+            command = re.search(r"^(\$ |onkel |pip |python |make |git )", block.code, re.MULTILINE)
+            assert block.reason or not command, f"{name(page)}:{block.line}: mark it as sh"
+    # a command that is indented without a fence would not run
+    plain = re.sub(r"^( *)```.*?^\1```$", "", page.read_text("utf8"), flags=re.M | re.S)
+    assert not re.search(r"^ {4}(onkel|python -m|pip) ", plain, re.MULTILINE)
+
+
+def test_the_api_lists_all_that_is_public():
+    pytest.importorskip("mkdocs")
+    import onkel
+    from website.learners import page_of
+    from website.reference import listed
+
+    named = {found for _, package, found in listed() if package == "onkel"}
+    shown = named | set(page_of()) | {found for _, _, found in listed()}
+    assert set(onkel.__all__) - shown == set()
+
+
+def test_every_example_is_in_the_gallery():
+    pytest.importorskip("mkdocs")
+    from website.gallery import CHAPTERS, SCRIPTS
+
+    listed = [example for chapter in CHAPTERS.values() for example in chapter]
+    assert sorted(listed) == sorted(path.stem for path in SCRIPTS.glob("*.py"))
+    assert len(listed) >= 15
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+
+
+@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"])
+def test_links_lead_to_files(page):
+    # links of the site are checked when it is built
+    for target in re.findall(r"\]\(([^)#\s]+)", (ROOT / page).read_text()):
+        if "://" not in target:
+            assert (ROOT / page).parent.joinpath(target).exists(), target
