@@ -16,10 +16,12 @@ from onkel import (
     ForgetronClassifier,
     KernelRLSClassifier,
     KernelRLSRegressor,
+    OnlineKernelRegressor,
     StreamModel,
     distributed,
     load,
 )
+from onkel.distributed.learning import check_mergeable
 from onkel.distributed.partitions import FilePart, local_client, parts_of, spread
 from onkel.distributed.predicting import predict_part
 from onkel.distributed.tasks import SAMPLED, Plan, learn_part, learn_sample, merge_parts
@@ -185,6 +187,11 @@ def in_turn(plan, source):
     learned = [learn_part(plan, sample, part.name, part.data) for part in parts]
     whole = merge_parts(sample, *learned)
     return StreamModel.from_state(whole.state), [part.report for part in learned]
+
+
+def test_the_default_is_taken():
+    # it begins anew until the sample fixes its map; that is no reason to refuse it
+    check_mergeable(OnlineKernelRegressor(n_components=20, speed="fast"))
 
 
 def test_an_empty_partition_has_no_rows(rows, tmp_path):

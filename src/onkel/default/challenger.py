@@ -286,7 +286,7 @@ class RestartingModel(Stateful):
         require_same("what they are", type(self).__name__, type(other).__name__)
         if not (self.fixed and other.fixed):
             raise MergeError(
-                "a learner that may begin anew cannot be merged: let one learn a sample and call "
+                "a learner that may begin anew does not merge: let one learn a sample and call "
                 "fix_map(); then let each part learn with a copy of it"
             )
         self.current.require_alike(other.current)
