@@ -21,7 +21,8 @@ Key = tuple[str, int, str, str, str]
 class Cell:
     """Mean and standard deviation over the paper's runs, in its metric; None: not printed.
 
-    ``loss``: the loss that the paper learned with; empty where it doesn't say.
+    ``loss``: the loss that the paper learned with; empty where it doesn't say. ``unit``: one in
+    the last digit that is printed.
     """
 
     value: float
@@ -29,6 +30,7 @@ class Cell:
     seconds: float | None = None
     test_seconds: float | None = None
     loss: str = ""
+    unit: float = 0.0
 
 
 @cache
@@ -39,7 +41,8 @@ def cells() -> dict[Key, Cell]:
     for row in csv.DictReader(text.splitlines()):
         key = (row["paper"], int(row["table"]), row["dataset"], row["algorithm"], row["setting"])
         std, seconds, test = (_number(row[name]) for name in ("std", "seconds", "test_seconds"))
-        found[key] = Cell(float(row["value"]), std, seconds, test, row["loss"])
+        places = max(len(row[name].partition(".")[2]) for name in ("value", "std"))
+        found[key] = Cell(float(row["value"]), std, seconds, test, row["loss"], 10.0**-places)
     return found
 
 
@@ -297,6 +300,11 @@ class Experiment:
     def kind(self) -> str:
         """ "table" or "figure"."""
         return "figure" if self.pictures else "table"
+
+    @property
+    def counted(self) -> bool:
+        """Whether its verdicts count: figures share runs with tables, reasons change cells."""
+        return not self.pictures and self.layout != "reasons"
 
     @property
     def datasets(self) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from papers.results import Result
 from papers.tables import markdown_table, mean_std, verdicts
 
 FOLDER = Path(__file__).parent / "results"
-_TOLD = ("parameters", "n_rows", "comparable", "failures", "values", "seconds", "test_seconds")
+_TOLD = ("parameters", "n_rows", "searched", "comparable", "failures", "values", "seconds",
+         "test_seconds")  # fmt: skip
 _DIGITS = 7
 
 Kept = dict[str, Any]
@@ -103,6 +105,9 @@ def _result(case: Case, cell: dict[str, Any]) -> Result:
     told = {name: tuple(cell[name]) for name in lists}
     told["values"] = tuple(np.nan if value is None else value for value in told["values"])
     curve = tuple(map(np.array, cell["curve"])) if "curve" in cell else None
+    if case.search is not None and cell.get("searched"):
+        # what the run saw, whatever the entry says today
+        case = replace(case, search=replace(case.search, share=1.0, most=cell["searched"]))
     return Result(case=case.at(cell["parameters"]), n_rows=cell["n_rows"],
                   comparable=case.same_rows and cell["comparable"], curve=curve, **told)  # type: ignore[arg-type]  # fmt: skip
 
@@ -122,7 +127,7 @@ def page(paper: str, folder: Path = FOLDER) -> str:
     kept = read(paper, folder)
     entries = [entry for entry in EXPERIMENTS.values() if entry.paper == paper and entry.cases]
     parts = [Part(entry, results_of(entry, kept)) for entry in entries]
-    counts = verdicts(r for part in parts if not part.experiment.pictures for r in part.results)
+    counts = verdicts(r for part in parts if part.experiment.counted for r in part.results)
     told = headlines(paper, {part.experiment.name: part.results for part in parts})
     text = [f"# {PAPERS[paper]}"]
     text += [f"Printed numbers, and what the runs here say to them: {counts}."] if counts else []

@@ -88,7 +88,7 @@ def _machine() -> str:
 
 
 def _summary(parts: Sequence[Part]) -> str:
-    return verdicts(r for part in parts if not part.experiment.pictures for r in part.results)
+    return verdicts(r for part in parts if part.experiment.counted for r in part.results)
 
 
 def _html(parts: Sequence[Part], drawn: dict[str, list[str]], command: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from papers import aligned, bounds, lsokl, lsokl_batch, lsokl_figures, nolana, olk, rrf
+from papers import aligned, bounds, lsokl, lsokl_batch, lsokl_figures, nolana, olk, reasons, rrf
 from papers.cases import PAPERS, Case, Experiment
 from papers.default import DEFAULT_TABLE, GOALS_LAYOUT
 from papers.goals import RIVALS_TABLE
@@ -18,7 +18,7 @@ from papers.tables import CELLS, SETTINGS, Layout
 _ALL = (
     *lsokl_batch.EXPERIMENTS, *lsokl.EXPERIMENTS, *lsokl_figures.EXPERIMENTS, *rrf.EXPERIMENTS,
     *nolana.EXPERIMENTS, *aligned.EXPERIMENTS, *olk.EXPERIMENTS, *bounds.EXPERIMENTS,
-    DEFAULT_TABLE, RIVALS_TABLE, STREAMS,
+    *reasons.EXPERIMENTS, DEFAULT_TABLE, RIVALS_TABLE, STREAMS,
 )  # fmt: skip
 #: all by name, paper by paper
 EXPERIMENTS: dict[str, Experiment] = {
@@ -27,6 +27,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 LAYOUTS: dict[str, Layout] = {
     "cells": CELLS,
+    "reasons": CELLS,
     "settings": SETTINGS,
     "goals": GOALS_LAYOUT,
     "streams": STREAMS_LAYOUT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,11 +94,33 @@ class Result(Measured):
             return f"within {limit:g}" if self.mean <= limit else f"over {limit:g}"
         return "reference" if cell is None else "rows differ"
 
+    @property
+    def if_cut(self) -> str:
+        """The verdict if the printed digits were cut and not rounded: the most they stand for.
+
+        The authors' programs print 29.580 and .362 where Lu et al. have 29.5 and .3. A share of
+        mistakes is then larger than printed, and so is an accuracy, which excuses nothing.
+        """
+        cell = self.case.published
+        if cell is None or not cell.std:
+            return self.verdict
+        up = 0.0 if self.case.more_is_better else cell.unit
+        most = replace(cell, value=cell.value + up, std=cell.std + cell.unit)
+        return replace(self, case=replace(self.case, published=most)).verdict
+
     def _against(self, value: float, std: float) -> str:
         worse = value - self.mean if self.case.more_is_better else self.mean - value
         if worse > 2 * std or not np.isfinite(self.mean):
             return "not met"
         return "met" if worse >= -2 * std else "better"
+
+    @property
+    def searched(self) -> int | None:
+        """Rows that the search of this run saw; None without one."""
+        search = self.case.search if self.case.here else None
+        if search is None or not self.values:
+            return None
+        return min(search.most or self.n_rows, int(np.ceil(search.share * self.n_rows)))
 
     @property
     def failed(self) -> bool:
@@ -113,6 +135,7 @@ class Result(Measured):
             **{name: getattr(self.case, name) for name in told},
             "parameters": dict(self.case.parameters),
             "n_rows": self.n_rows,
+            "searched": self.searched,
             "comparable": self.comparable,
             "values": [_finite(value) for value in self.values],
             "mean": _finite(self.mean),

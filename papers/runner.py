@@ -52,6 +52,23 @@ def ranked(case: Case, tried: Iterable[tuple[Case, float]]) -> list[Trial]:
     return sorted(trials, key=lambda t: sign * t.value if math.isfinite(t.value) else math.inf)
 
 
+def in_reach(tried: Sequence[Result]) -> list[Result]:
+    """Points of a grid whose accuracy on the folds so far may still be that of the best.
+
+    They are at most twice the standard deviation of a difference behind: of two shares p, each of
+    n independent rows, 2 √(2p (1 - p) / n).
+    """
+    best = max(_share(result) for result in tried)
+    n = len(tried[0].values) * tried[0].n_rows / tried[0].case.n_runs
+    reach = 2.0 * math.sqrt(2.0 * (best * (1.0 - best) + 1.0 / n) / n)
+    return [result for result in tried if _share(result) >= best - reach]
+
+
+def _share(result: Result) -> float:
+    """Rows that are right; 0 if a run failed."""
+    return 0.0 if result.failures or not math.isfinite(result.mean) else result.mean / 100.0
+
+
 # seconds: per row; per stored row or feature, and for each of its columns
 _A_ROW, _A_FEATURE, _A_COLUMN = 2e-6, 6e-9, 0.1e-9
 # share of the rows that an unbounded learner stores, averaged over a pass, if no error is printed
@@ -203,19 +220,29 @@ class _Work:
         self._total += seconds
 
     def best(self, cases: list[Case]) -> list[Case]:
-        """The cases with the best settings of their grids."""
-        tried = [cases_of_search(case) for case in cases]
-        results = iter(self.results([at for points in tried for at in points]))
+        """The cases with the best settings of their grids; folds are a race, one after another."""
+        left = [cases_of_search(case) for case in cases]
+        tried: list[list[Result]] = [[] for _ in cases]
+        for run in range(max((points[0].n_runs for points in left), default=0)):
+            on = [i for i, points in enumerate(left) if run < points[0].n_runs]
+            results = iter(self.results([at for i in on for at in left[i]], run + 1, since=run))
+            for i in on:
+                tried[i] = [next(results) for _ in left[i]]
+                if cases[i].search.folds and not any(r.missing for r in tried[i]):  # type: ignore[union-attr]
+                    left[i] = [r.case for r in in_reach(tried[i])]
+                    rest = (len(tried[i]) - len(left[i])) * (left[i][0].n_runs - run - 1)
+                    self._advance(rest * seconds_of(left[i][0]))
         found = []
-        for case, points in zip(cases, tried, strict=True):
-            tried_here = [next(results) for _ in points]
-            trials = ranked(case, [(r.case, _whole_mean(r)) for r in tried_here])
-            here = not any(result.missing for result in tried_here)
+        for case, of_it in zip(cases, tried, strict=True):
+            here = not any(result.missing for result in of_it)
+            trials = ranked(case, [(r.case, _whole_mean(r)) for r in of_it])
             found.append(case.at(trials[0].parameters) if here else case)
         return found
 
-    def results(self, cases: Sequence[Case], n_runs: int | None = None) -> list[Result]:
-        """Results of the cases; runs that several share are made once."""
+    def results(
+        self, cases: Sequence[Case], n_runs: int | None = None, since: int = 0
+    ) -> list[Result]:
+        """Results of the cases; runs that several share are made once, those before are there."""
         records: list[Record | str] = []
         todo: dict[tuple[int, int], _Job] = {}
         for case in cases:
@@ -224,10 +251,10 @@ class _Work:
                 record = self._cache.record(case)
             except FileNotFoundError:
                 records.append(_absent(case.dataset))
-                self._advance(wanted * seconds_of(case))
+                self._advance((wanted - since) * seconds_of(case))
                 continue
             records.append(record)
-            for run in range(wanted):
+            for run in range(since, wanted):
                 if "value" in record.results.get(str(run), {}) or (id(record), run) in todo:
                     self._advance(seconds_of(case))
                 else:

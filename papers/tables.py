@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from papers.cases import METRICS
+from papers.cases import METRICS, Cell
 from papers.results import Result
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ _SYMBOLS = {
 _SHORT = {"inverse_sqrt": "η/√t"}
 
 
-def mean_std(value: float, std: float | None, metric: str) -> str:
+def mean_std(value: float, std: float | None, metric: str, least: int = 0) -> str:
     """Mean ± standard deviation in the digits of the metric; the mean alone for None."""
-    digits = 3 if metric == "rmse" and value < 1.0 else _DIGITS[metric]
+    digits = max(least, 3 if metric == "rmse" and value < 1.0 else _DIGITS[metric])
     return f"{value:.{digits}f}" + ("" if std is None else f" ± {std:.{digits}f}")
 
 
@@ -186,10 +186,26 @@ class Layout:
 def notes(results: Iterable[Result]) -> list[str]:
     """What a reader has to know: notes of cells, runs that failed, data that are not here."""
     results = list(results)
-    found = [f"{r.case.name}: {r.case.note}" for r in results if r.case.note and r.values]
+    found = [f"{r.case.name}: {text}" for r in results if r.values
+             for text in (r.case.note, _off(r)) if text]  # fmt: skip
     found += [f"{r.case.name}: {len(r.failures)} failed: {r.failures[0]}"
               for r in results if r.failures]  # fmt: skip
     return found + list(dict.fromkeys(f"Left out: {r.missing}" for r in results if r.missing))
+
+
+def _off(result: Result) -> str:
+    """Of a cell that is not met: what its orders span, and whether cut digits explain it."""
+    cell, metric = result.case.published, result.case.quantity
+    if cell is None or result.verdict != "not met":
+        return ""
+    parts = []
+    if result.if_cut != "not met":
+        parts.append(f"If the printed digits are cut, not rounded, this is {result.if_cut}.")
+    if min(result.values) <= cell.value <= max(result.values) and len(result.values) > 1:
+        span = " to ".join(mean_std(f(result.values), None, metric) for f in (min, max))
+        parts.append(f"The printed value is within the orders: {len(result.values)} of them "
+                     f"give {span}.")  # fmt: skip
+    return " ".join(parts)
 
 
 def units(results: Iterable[Result]) -> str:
@@ -221,7 +237,7 @@ def content(results: Sequence[Result]) -> Content:
 
 def _line(result: Result, fogd: Result | None) -> list[str]:
     case, cell = result.case, result.case.published
-    said = "" if cell is None else mean_std(cell.value, cell.std, case.quantity)
+    said = "" if cell is None else mean_std(cell.value, cell.std, case.quantity, _places(cell))
     std = result.std if len(result.values) > 1 else None
     ratios = ""
     if fogd is not None and result.values and fogd.case.published is not None:
@@ -238,12 +254,24 @@ def _line(result: Result, fogd: Result | None) -> list[str]:
         said,
         result.verdict,
         parameters(case.parameters) if result.values else "",
-        ("search here" if case.here else case.step) if result.values else "",
+        _step(result),
         str(len(result.values)) if result.values else "",
         f"{float(np.median(result.seconds)):.2g}" if result.values else "",
         "" if cell is None or cell.seconds is None else f"{cell.seconds:g}",
         ratios,
     ]
+
+
+def _places(cell: Cell) -> int:
+    """Decimal places that are printed."""
+    return round(-np.log10(cell.unit)) if cell.unit else 0
+
+
+def _step(result: Result) -> str:
+    """Where the settings come from, and how many rows a search in the run saw."""
+    if not result.values:
+        return ""
+    return f"search here, {result.searched:,}" if result.searched else result.case.step
 
 
 def _ratio(value: float) -> str:

@@ -114,7 +114,7 @@ def test_another_loss_is_no_repetition():
     assert Result(case=replace(case.at({"loss": "hinge"})), **told).verdict == "met"
 
 
-@pytest.mark.parametrize("dataset", ["a9a", "w7a"])
+@pytest.mark.parametrize("dataset", ["a9a", "w7a", "w8a", "cod-rna", "kddcup99"])
 def test_the_best_of_table_3_is_inside_of_its_grid(dataset):
     """Of the learners that are searched on all training rows; the two that average say so."""
     online = ("fogd", "nogd", "bsgd-m", "bsgd-r")
