@@ -84,7 +84,7 @@ def _rrf() -> Iterator[Case]:
 def _nolana() -> Iterator[Case]:
     table1, table2, *_ = nolana.EXPERIMENTS
     wide = (
-        "The paper tuned each learner by itself; here all share NOGD's width. In two orders that "
+        "The paper tuned each learner by itself; here all share one width. In two orders that "
         "are not reported, ε = 50 gives 91.0, 91.4, 91.5, 91.8, 91.6, 91.2 % with gamma = 0.006, "
         "0.008, 0.010, 0.013, 0.016, 0.020, where NOGD falls from 90.4 (0.008) to 90.0 (0.013)."
     )
