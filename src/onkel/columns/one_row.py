@@ -1,13 +1,13 @@
-"""One row, given as a dict, becomes features by prepared look-ups, without a table.
+"""Rows, given as dicts, become features by prepared look-ups, without a table.
 
-The features are, to the last bit, those of a table with this one row. Some rows are left to the way
+The features are, to the last bit, those of a table with these rows. Some rows are left to the way
 of tables: those that change the columns (a new value, the first gap), and those that something is
 wrong with, for which that way finds the words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from typing import Any
@@ -69,18 +69,42 @@ class RowEncoder:
         same = self.encoder is encoder and self.columns is encoder.columns
         return same and self.lacking is lacking and self.ignores is ignores
 
-    def features(self, row: Mapping[str, Any], *, learn: bool) -> np.ndarray | None:
-        """Features (1, n_features) of a row, gaps filled; None: it is left to the way of tables.
+    def features(self, rows: Sequence[Mapping[str, Any]], *, learn: bool) -> np.ndarray | None:
+        """Features (n, n_features) of rows, gaps filled; None: they are left to the way of tables.
 
         With ``learn``, the encoder's means and counts of gaps are replaced by new ones.
         """
-        if not row.keys() <= self._names and (learn or not self._may_ignore(row)):
-            return None
         encoder = self.encoder
         learns = learn and not encoder.fixed
-        x = np.zeros(len(encoder.layout.features))
-        cells = self._others if self._numbers.put(row, x) else self._cells
+        x = np.zeros((len(rows), len(encoder.layout.features)))
+        cells = self._others if self._numbers.put(rows, x) else self._cells
         gaps: list[_Cell] = []
+        for row, own in zip(rows, x, strict=True):
+            if not row.keys() <= self._names and (learn or not self._may_ignore(row)):
+                return None
+            if not self._put(row, cells, own, learns, gaps):
+                return None
+        X = self._finite(x)
+        if X is None:
+            return None
+        if self.missing in ("auto", "mean") and (learns or gaps):
+            self._fill(X, learns)
+        if learn and gaps:
+            counts = list(encoder.layout.gaps)
+            for cell in gaps:
+                counts[cell.k] += cell.counted
+            encoder.layout.gaps = counts
+        return X
+
+    def _put(
+        self,
+        row: Mapping[str, Any],
+        cells: list[_Cell],
+        x: np.ndarray,
+        learns: bool,
+        gaps: list[_Cell],
+    ) -> bool:
+        """Write the features of these cells of a row; ``gaps`` gets those that are missing."""
         absent = 0
         for cell in cells:
             if cell.name in row:
@@ -94,36 +118,24 @@ class RowEncoder:
                 if cell.late:
                     continue
                 if not self.lacking:
-                    return None
+                    return False
                 value = _MISSING
             if value is _ELSEWHERE:
-                return None
+                return False
             if value is _MISSING:
                 if self.missing != "auto" or not cell.put_gap(x, learns):
-                    return None
+                    return False
                 gaps.append(cell)
             elif not cell.put(value, x, learns):
-                return None
-        if absent == len(self._cells):
-            return None
-        X = self._finite(x)
-        if X is None:
-            return None
-        if self.missing in ("auto", "mean") and (learns or gaps):
-            self._fill(X, learns)
-        if learn and gaps:
-            counts = list(encoder.layout.gaps)
-            for cell in gaps:
-                counts[cell.k] += cell.counted
-            encoder.layout.gaps = counts
-        return X
+                return False
+        return absent < len(self._cells)
 
     def _finite(self, x: np.ndarray) -> np.ndarray | None:
-        """The row in the model's dtype; None if a value is too large for it."""
-        if len(x) <= _SHORT and np.vdot(x, x) < _SMALL:
-            return x.astype(self.dtype)[None]
+        """The rows in the model's dtype; None if a value is too large for it."""
+        if x.size <= _SHORT and np.vdot(x, x) < _SMALL:
+            return x.astype(self.dtype)
         with np.errstate(over="ignore"):
-            X = x.astype(self.dtype)[None]
+            X = x.astype(self.dtype)
         return None if np.isinf(X).any() else X
 
     def _may_ignore(self, row: Mapping[str, Any]) -> bool:
@@ -143,7 +155,7 @@ class RowEncoder:
 
 
 class _Numbers:
-    """Columns that hold one number each: a row of floats is put with two calls of NumPy."""
+    """Columns that hold one number each: rows of floats are put by one call of NumPy."""
 
     def __init__(self, cells: list[_Cell]) -> None:
         self._get = itemgetter(*(cell.name for cell in cells)) if len(cells) > 1 else None
@@ -153,18 +165,19 @@ class _Numbers:
         origins = [cell.column.origin for cell in cells]
         self._origins = np.array(origins) if any(origins) else None
 
-    def put(self, row: Mapping[str, Any], x: np.ndarray) -> bool:
-        """Write the numbers of a row; False, and nothing, unless all are finite floats."""
+    def put(self, rows: Sequence[Mapping[str, Any]], x: np.ndarray) -> bool:
+        """Write the numbers of rows; False, and nothing, unless all are finite floats."""
         if self._get is None:
             return False
         try:
-            values = self._get(row)
+            values = list(map(self._get, rows))
         except KeyError:
             return False
-        # a sum that is not finite minus itself is NaN
-        if set(map(type, values)) != _ALL_FLOATS or (total := sum(values)) - total != 0.0:
-            return False
-        x[self._at] = values if self._origins is None else np.array(values) - self._origins
+        for row in values:
+            # a sum that is not finite minus itself is NaN
+            if set(map(type, row)) != _ALL_FLOATS or (total := sum(row)) - total != 0.0:
+                return False
+        x[:, self._at] = values if self._origins is None else np.array(values) - self._origins
         return True
 
 

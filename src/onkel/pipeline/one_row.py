@@ -13,8 +13,8 @@ from onkel.columns.one_row import RowEncoder
 from onkel.pipeline.rows import USUAL_KEYS, Keys, other_columns, reading_to_predict
 from onkel.streams.blocks import Block
 
-# With more rows than these a table is faster.
-_MOST = 24
+# Longer lists are read as tables, in pieces.
+_MOST = 512
 
 
 class OneRow:
@@ -40,21 +40,10 @@ class OneRow:
         listed = _listed(rows)
         if listed is None or encoder is None or encoder.n_vector is not None:
             return None
-        if len(listed) == 1:
-            return self._looked_up(encoder, settings, keys).features(listed[0], learn=learn)
-        if learn and any(row.keys() != listed[0].keys() for row in listed):
+        if learn and any(row.keys() != listed[0].keys() for row in listed[1:]):
             # a key that came late and that some rows lack is a gap in a table
             return None
-        own = self._looked_up(encoder, settings, keys)
-        before = encoder.means, encoder.counts, encoder.layout.gaps
-        found = []
-        for row in listed:
-            X = own.features(row, learn=learn)
-            if X is None:
-                encoder.means, encoder.counts, encoder.layout.gaps = before
-                return None
-            found.append(X)
-        return np.concatenate(found)
+        return self._looked_up(encoder, settings, keys).features(listed, learn=learn)
 
     def _looked_up(self, encoder: Encoder, settings: dict[str, Any], keys: Keys) -> RowEncoder:
         """The look-ups of this encoder, as it is now."""
