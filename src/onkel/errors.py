@@ -34,6 +34,8 @@ class DataError(ValueError):
     classes: Any = None
     #: values as predicted without a memory, in a regression
     alone: Any = None
+    #: probabilities of the same rows, where they were asked for
+    probabilities: Any = None
 
     def __init__(
         self,

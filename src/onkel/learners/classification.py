@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
@@ -445,6 +446,23 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         """
         sets = self._asked_for_feedback().next
         return sets.sets(self._next_probabilities(X, ahead, groups), level)
+
+    def replayed(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        """What turns scores of rows that are learned next into what was probable before each.
+
+        It takes scores (n, 1 or K) made before each row, as of `predictions_then_learn`, and labels
+        (n,), which are classes of now, and gives probabilities (n, n_classes).
+        """
+        link = self.calibration_ if self.memory_ is None else self.calibration_next_
+        own = copy.deepcopy(link)
+
+        def shares(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+            if own is None or not len(scores):
+                return self._probabilities(scores)
+            codes = self.classes_.searchsorted(y)
+            return own.learn_all(np.ascontiguousarray(scores), codes, np.ones(len(codes)))
+
+        return shares
 
     def _next_probabilities(self, X: Any, ahead: int, groups: Any = None) -> np.ndarray:
         X, ahead, keys = self._next_rows(X, ahead, groups)

@@ -212,6 +212,35 @@ class BlockModel:
         return np.column_stack([p, known.replayed(np.asarray(block.y), p, first, level)])
 
     @locked
+    def proba_then_learn(
+        self, block: Block, source: str | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As `learn`; returns labels (n,) and probabilities (n, n_classes), before each row.
+
+        The probabilities of the rows before a bad one are those of the error.
+        """
+        self._require("classification", "predict_interval_then_learn gives its bounds")
+        known, y = self.classes, np.asarray(block.y)
+        if len(known) < 2 or (known.dtype.kind == "U") != (y.dtype.kind == "U"):
+            raise ValueError("probabilities before learning need two classes that are known")
+        if not np.isin(y, known).all():
+            raise ValueError("a label is of no known class: learn a row of each class first")
+        replay = self.estimator.replayed()
+        try:
+            found = self.predictions_then_learn(block, source)
+        except DataError as error:
+            if error.scores is not None:
+                error.probabilities = replay(error.scores, y[: len(error.scores)])
+            raise
+        return found.predictions, replay(found.scores, y)
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The labels of a classifier so far; none before the first row."""
+        found: np.ndarray = vars(self.estimator).get("classes_", np.empty(0))
+        return found
+
+    @locked
     def predict_features(self, X: Any) -> np.ndarray:
         """Predict rows without learning them.
 

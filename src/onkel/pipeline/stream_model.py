@@ -336,14 +336,59 @@ class StreamModel(StreamEstimator):
         ndarray of shape (n,)
             Predictions before learning.
         """
-        if target is None and group is None and (found := self._learn_one(X, y)) is not None:
-            return found
+        if target is None and group is None:
+            found = self._learn_one(X, y, self.learn)
+            if found is not None:
+                return found  # type: ignore[no-any-return]
         try:
             predictions = self._learn_blocks(X, y, target, group, self.learn)
         except NoRowsError:
             return self._of_no_rows(self.predict_features) if self.n_rows else np.zeros(0)
         # if every row lacks a target, there is no prediction
         return np.concatenate(predictions) if predictions else np.zeros(0)
+
+    @_where_the_learner_has("predict_proba")
+    def predict_proba_then_learn(self, X: Any, y: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """As `predict_then_learn`, with the probabilities of each row, which are made before it.
+
+        Parameters
+        ----------
+        X, y
+            As of `partial_fit`.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n,)
+        probabilities : ndarray of shape (n, n_classes)
+            In the order of ``classes_``; those that `predict_proba_next` has one row ahead.
+
+        Raises
+        ------
+        ValueError
+            A label is of no known class, or fewer than two are known; its block is not learned.
+        DataError
+            As of `partial_fit`.
+        """
+        if (found := self._learn_one(X, y, self.proba_then_learn)) is not None:
+            return found  # type: ignore[no-any-return]
+        shares: list[np.ndarray] = []
+
+        def learn(block: Any, source: str | None) -> np.ndarray:
+            labels, own = self.proba_then_learn(block, source)
+            shares.append(own)
+            return labels
+
+        try:
+            labels = self._learn_blocks(X, y, None, None, learn)
+        except NoRowsError:
+            labels = []
+        except DataError as error:
+            if error.probabilities is not None:
+                error.probabilities = np.concatenate([*shares, error.probabilities])
+            raise
+        if not labels:
+            return self.classes[:0], np.zeros((0, len(self.classes)))
+        return np.concatenate(labels), np.concatenate(shares)
 
     def predict_interval_then_learn(
         self,
@@ -598,8 +643,8 @@ class StreamModel(StreamEstimator):
 
         export(self, path, values)
 
-    def _learn_one(self, row: Any, y: Any) -> np.ndarray | None:
-        """Predict and learn one row that changes no columns; None if it is read as a table."""
+    def _learn_one(self, row: Any, y: Any, learn: Callable[..., Any]) -> Any:
+        """What ``learn`` gives of a few rows that change no columns; None: they are a table."""
         encoder = self.encoder
         if encoder is None:
             return None
@@ -609,7 +654,7 @@ class StreamModel(StreamEstimator):
             return None
         n_rows = self.n_rows
         try:
-            return self.learn(block, "the rows")
+            return learn(block, "the rows")
         except BaseException:
             if self.n_rows == n_rows:
                 encoder.means, encoder.counts, encoder.layout.gaps = before

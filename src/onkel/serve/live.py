@@ -19,7 +19,7 @@ from onkel.errors import DataError, ModelFileError
 from onkel.persistence.atomic import write_whole
 from onkel.pipeline import LateLabels, StreamModel
 from onkel.serve import state
-from onkel.serve.runs import bounds, take_all
+from onkel.serve.runs import bounds, is_among, labels_of_blocks, take_all
 from onkel.serve.score import LiveScore
 
 _ERRORS = (ValueError, TypeError, OverflowError)
@@ -217,16 +217,23 @@ class LiveModel:
         model, before, known = self.model, self.model.n_rows, self.score.n_labels
         good = _n_labels(labels)
         predicted: Any = []
+        shares: Any = None
         try:
-            predicted = model.predict_then_learn(rows[:good], labels[:good])
+            if self.has_proba:
+                predicted, shares = model.predict_proba_then_learn(rows[:good], labels[:good])
+            else:
+                predicted = model.predict_then_learn(rows[:good], labels[:good])
         except DataError as error:
             predicted = [] if error.predictions is None else error.predictions
+            shares = error.probabilities
         except _ERRORS:
             pass
         answers = []
+        predicted = predicted.tolist() if len(predicted) else []
+        more = [{} for _ in predicted] if shares is None else self._with_shares(shares)
         for k, (id, y, p) in enumerate(zip(ids, labels, predicted, strict=False)):
-            self._learned(id, y, p.item(), known + k)
-            answers.append({"id": id, "prediction": p.item(), "model_rows": before + k})
+            self._learned(id, y, p, known + k)
+            answers.append({"id": id, "prediction": p, **more[k], "model_rows": before + k})
             self._note(id, events[k], answers[-1])
         self.counts["rows"] += len(answers)
         return answers
@@ -237,8 +244,7 @@ class LiveModel:
         more: list[dict[str, Any]] = [{} for _ in rows]
         try:
             if self.has_proba:
-                for own, shares in zip(more, model.predict_proba_next(rows, ahead), strict=True):
-                    own["probabilities"] = self.by_label(shares)
+                more = self._with_shares(model.predict_proba_next(rows, ahead))
             if self.level:
                 ends = model.predict_interval_next(rows, self.level, ahead)
                 for own, pair in zip(more, ends, strict=True):
@@ -266,6 +272,11 @@ class LiveModel:
     def by_label(self, shares: np.ndarray) -> dict[str, float]:
         """Probabilities by the names of the classes."""
         return dict(zip(map(str, self.model.classes_), shares.tolist(), strict=True))
+
+    def _with_shares(self, shares: np.ndarray) -> list[dict[str, Any]]:
+        """What answers to rows say of their probabilities (n, n_classes)."""
+        names = list(map(str, self.model.classes_))
+        return [{"probabilities": dict(zip(names, own, strict=True))} for own in shares.tolist()]
 
     def refuse(self, id: Any, why: str) -> dict[str, Any]:
         """Count and tell an event that cannot be used; the answer to it."""
@@ -360,7 +371,9 @@ class LiveModel:
         x = self.columns(x)
         before = model.n_rows
         more: dict[str, Any] = {}
-        if self.has_proba and (shares := late.predict_proba(x)) is not None:
+        # the probabilities behind the prediction, where learning the row tells them
+        both = y is not None and self.has_proba and is_among(y, labels_of_blocks(self))
+        if self.has_proba and not both and (shares := late.predict_proba(x)) is not None:
             more["probabilities"] = self.by_label(shares)
         if self.level and (ends := late.predict_interval(x, self.level)) is not None:
             more["interval"] = bounds(ends)
@@ -373,10 +386,12 @@ class LiveModel:
                     id,
                     y,
                     (self.score.n_labels, more.get("interval")),
-                    lambda: model.predict_then_learn(x, [y])[0].item(),
+                    lambda: self._learn_row(x, y, more if both else None),
                 )
             except _ERRORS as error:
                 refused = error
+                if both and (shares := late.predict_proba(x)) is not None:
+                    more["probabilities"] = self.by_label(shares)
         if y is None or refused is not None:
             # without an id no label can come
             predicted = late.predict(id, x, keep=False) if id is None else self._keep(id, x, more)
@@ -387,6 +402,14 @@ class LiveModel:
                 more["label_error"] = str(refused)
         self.counts["rows"] += 1
         return {"id": id, "prediction": predicted if before else None, **more, "model_rows": before}
+
+    def _learn_row(self, x: dict[str, Any], y: Any, more: dict[str, Any] | None) -> Any:
+        """Learn a row; what was predicted, and in ``more`` how probable each class was."""
+        if more is None:
+            return self.model.predict_then_learn(x, [y])[0].item()
+        predicted, shares = self.model.predict_proba_then_learn(x, [y])
+        more["probabilities"] = self.by_label(shares[0])
+        return predicted[0].item()
 
     def _label(self, id: Any, y: Any) -> dict[str, Any] | None:
         """Learn a row's label, or say why not; the answer, if labels are answered."""
@@ -458,8 +481,7 @@ class LiveModel:
 
     def columns(self, x: dict[str, Any]) -> dict[str, Any]:
         """The columns that are learned; one that the row lacks is a gap."""
-        settings, encoder = self.model.settings, self.model.encoder
-        out = {*self._exclude, *settings.get("exclude", ()), *settings.get("left_out", ())}
+        encoder, out = self.model.encoder, self.left_out()
         for name, value in x.items():
             if isinstance(value, list | tuple | dict):
                 raise DataError(f"{shorten(value)} is not one value", column=name)
@@ -469,6 +491,11 @@ class LiveModel:
         if not x:
             raise DataError("the row has no columns")
         return x
+
+    def left_out(self) -> set[str]:
+        """Keys that are no columns."""
+        settings = self.model.settings
+        return {*self._exclude, *settings.get("exclude", ()), *settings.get("left_out", ())}
 
     def label_names(self) -> set[str]:
         encoder = self.model.encoder

@@ -8,6 +8,7 @@ import json
 import os
 import select
 import time
+from collections.abc import Callable
 from typing import Any
 
 from onkel.cli.console import as_json, say_line
@@ -16,9 +17,19 @@ from onkel.cli.live.options import LiveOptions
 from onkel.cli.signals import Interrupts
 from onkel.errors import JournalError
 
+try:
+    # eight times as fast as json, where it is installed
+    from msgspec.json import Decoder
+
+    _read_fast: Callable[[bytes], Any] = Decoder().decode
+except ImportError:
+    _read_fast = json.loads
+
+_written = json.JSONEncoder(default=str, allow_nan=False).encode
+
 # Seconds after which an answer is sent though more rows are there.
 _FLUSH = 0.02
-_READ = 1 << 15
+_READ = 1 << 16
 # After a signal: seconds until answers that nobody reads are given up.
 _PATIENCE = 5.0
 
@@ -90,7 +101,7 @@ class Pipe:
                 continue
             self._events += 1
             try:
-                event = json.loads(line) if self._csv is None else self._csv.read(line)
+                event = _read(line) if self._csv is None else self._csv.read(line)
                 if event is not None and not isinstance(event, dict):
                     raise ValueError('a line must be an object, such as {"id": 1, "x": 2.5}')
             except (ValueError, RecursionError) as error:
@@ -122,7 +133,7 @@ class Pipe:
 
     def _answer(self, answer: dict[str, Any] | None) -> None:
         if answer is not None:
-            self._answers.append(as_json(answer) if self._csv is None else self._csv.write(answer))
+            self._answers.append(_line(answer) if self._csv is None else self._csv.write(answer))
 
     def _when_due(self) -> None:
         """Save, and tell the metrics, if it is time."""
@@ -177,6 +188,22 @@ class Pipe:
     def _give_up(self, why: str) -> None:
         self._broken = True
         say_line(f"error: {why}")
+
+
+def _read(line: bytes) -> Any:
+    """An event in JSON; what json reads besides is read, too, and told in its words."""
+    try:
+        return _read_fast(line)
+    except (ValueError, RecursionError):
+        return json.loads(line)
+
+
+def _line(answer: dict[str, Any]) -> str:
+    """An answer as JSON; numbers that are not finite are null."""
+    try:
+        return _written(answer)
+    except ValueError:
+        return as_json(answer)
 
 
 class _Csv:
