@@ -384,7 +384,8 @@ class StreamModel(StreamEstimator):
             labels = []
         except DataError as error:
             if error.probabilities is not None:
-                error.probabilities = np.concatenate([*shares, error.probabilities])
+                shares.append(error.probabilities)
+            error.probabilities = np.concatenate(shares) if shares else None
             raise
         if not labels:
             return self.classes[:0], np.zeros((0, len(self.classes)))

@@ -68,13 +68,12 @@ def _block_length(live: Any, kind: str, run: list[Mapping[str, Any]]) -> int:
 
 
 def labels_of_blocks(live: Any) -> list[Any]:
-    """Labels of rows for which a block tells the probabilities that they have by themselves.
+    """Labels of rows whose probabilities are those behind their predictions, in a block, too.
 
-    A new class would change those after it. A learner with a memory counts the rows that wait.
+    A new class would change those after it.
     """
     estimator, known = live.model.estimator, live.model.classes.tolist()
-    waits = vars(estimator).get("memory_") is not None and live.late.n_waiting
-    few = live.level or len(known) < 2 or waits or not hasattr(estimator, "replayed")
+    few = live.level or len(known) < 2 or not hasattr(estimator, "replayed")
     return [] if few else known
 
 
