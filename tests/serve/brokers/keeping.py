@@ -1,9 +1,36 @@
-"""``onkel`` with a journal that keeps all cuts, so that a test can take them again."""
+"""``onkel`` with a journal that keeps all cuts, so that a test can take them again.
 
-from onkel.cli import main
-from onkel.serve.journal import Journal
+It is forked from a process that has imported and compiled everything, as a start takes seconds.
+"""
 
-Journal.forget = lambda self, number: None  # type: ignore[method-assign]
+from __future__ import annotations
 
-if __name__ == "__main__":
+import multiprocessing
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+_WARM = "tests.serve.brokers.warm"
+
+
+def start(words: list[str], said: Path) -> Any:
+    """Begin ``onkel`` with words; what it says is added to a file."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([_WARM])
+    process = context.Process(target=_run, args=(words, said), daemon=True)
+    process.start()
+    return process
+
+
+def _run(words: list[str], said: Path) -> None:
+    from onkel.cli import main
+    from onkel.serve.journal import Journal
+
+    file = os.open(said, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    os.dup2(file, 2)
+    sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
+    sys.argv = ["onkel", *words]
+    # what would be forgotten after a snapshot is kept
+    Journal.forget = lambda self, number: None  # type: ignore[method-assign]
     main()

@@ -16,8 +16,6 @@ import argparse
 import json
 import random
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -26,6 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.serve.brokers import keeping
 from tests.serve.brokers.clients import CLIENTS
 from tests.serve.brokers.servers import SERVERS
 
@@ -99,20 +98,18 @@ def options_of(folder: Path, url: str) -> LiveOptions:
     )  # fmt: skip
 
 
-def start(options: LiveOptions) -> subprocess.Popen[bytes]:
+def start(options: LiveOptions) -> Any:
     """``onkel live``, with what it says in a file."""
-    command = [
-        sys.executable, "-m", "tests.serve.brokers.keeping", "live", str(options.model),
-        options.source, "--out", ANSWERS, "--labels", LABELS, "--journal", str(options.journal),
-        "--task", "regression", "--algorithm", "krls", "--set", "n_components=20",
-        "--save-every", "400", "--save-seconds", "0.5", "--metrics-every", "1",
-        "--json",
+    words = [
+        "live", str(options.model), options.source, "--out", ANSWERS, "--labels", LABELS,
+        "--journal", str(options.journal), "--task", "regression", "--algorithm", "krls",
+        "--set", "n_components=20", "--save-every", "400", "--save-seconds", "0.5",
+        "--metrics-every", "1", "--json",
     ]  # fmt: skip
-    with Path(options.model.parent / "said").open("ab") as said:
-        return subprocess.Popen(command, stderr=said, stdin=subprocess.DEVNULL)
+    return keeping.start(words, options.model.parent / "said")
 
 
-def run(scheme: str, folder: Path, times: int, seed: int = 0, rate: float = 400.0) -> str:
+def run(scheme: str, folder: Path, times: int, seed: int = 0, rate: float = 200.0) -> str:
     """Kill it so many times at one broker, and check what is left; a line that says what was."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = random.Random(seed)
@@ -127,25 +124,25 @@ def run(scheme: str, folder: Path, times: int, seed: int = 0, rate: float = 400.
         try:
             began = time.monotonic()
             while not client.read(ANSWERS):
-                assert live.poll() is None, _said(folder)
+                assert live.is_alive(), _said(folder)
                 assert time.monotonic() - began < _PATIENCE, _said(folder)
                 time.sleep(0.05)
-            ready = time.monotonic() - began
             for _ in range(times):
                 # at any moment: while it starts, recovers, takes rows or saves
-                time.sleep(rng.uniform(0.5 * ready, ready + 1.5))
-                assert live.poll() is None, _said(folder)
+                time.sleep(rng.uniform(0.0, 2.5))
+                assert live.is_alive(), _said(folder)
                 live.kill()
-                live.wait()
+                live.join()
                 live = start(options)
             feed.stop()
             wait_for_the_rest(folder, live, feed)
             live.terminate()
-            assert live.wait(_PATIENCE) == 128 + signal.SIGTERM, _said(folder)
+            live.join(_PATIENCE)
+            assert live.exitcode == 128 + signal.SIGTERM, _said(folder)
         finally:
             feed.stop()
             live.kill()
-            live.wait()
+            live.join()
         found = client.read(ANSWERS)
         sources = {source for source, _ in client.read(ROWS)} if scheme == "redis" else None
         client.close()
@@ -158,7 +155,7 @@ def wait_for_the_rest(folder: Path, live: Any, feed: Feed) -> None:
     """Wait until all rows and labels were taken, as the process says of itself."""
     n_labels, until = sum(feed.sent.values()), time.monotonic() + _PATIENCE
     while time.monotonic() < until:
-        assert live.poll() is None, _said(folder)
+        assert live.is_alive(), _said(folder)
         reports = [line for line in _said(folder).splitlines()[1:] if line.startswith("{")]
         if reports:
             last = json.loads(reports[-1])
