@@ -103,13 +103,13 @@ def start(options: LiveOptions) -> Any:
     words = [
         "live", str(options.model), options.source, "--out", ANSWERS, "--labels", LABELS,
         "--journal", str(options.journal), "--task", "regression", "--algorithm", "krls",
-        "--set", "n_components=20", "--save-every", "400", "--save-seconds", "0.5",
+        "--set", "n_components=20", "--save-every", "1000", "--save-seconds", "1",
         "--metrics-every", "1", "--json",
     ]  # fmt: skip
     return keeping.start(words, options.model.parent / "said")
 
 
-def run(scheme: str, folder: Path, times: int, seed: int = 0, rate: float = 200.0) -> str:
+def run(scheme: str, folder: Path, times: int, seed: int = 0, rate: float = 50.0) -> str:
     """Kill it so many times at one broker, and check what is left; a line that says what was."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = random.Random(seed)
