@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 # Seconds until a broker must have answered.
@@ -21,7 +21,8 @@ class Kafka:
 
         self._how: dict[str, Any] = {"bootstrap.servers": server, "log_level": 0}
         self._admin = AdminClient(self._how)
-        self._producer = Producer(self._how | {"enable.idempotence": True})
+        self._producer = Producer(self._how | {"enable.idempotence": True, "linger.ms": 0})
+        self._asking: Any = None
 
     def make(self, *topics: str, partitions: int = 3) -> None:
         """Make topics."""
@@ -67,8 +68,37 @@ class Kafka:
         consumer.close()
         return found
 
+    def count(self, topic: str) -> int:
+        """How many messages there are."""
+        return sum(high for _, high in self._ends(topic).values())
+
+    def _ends(self, topic: str) -> dict[int, tuple[int, int]]:
+        from confluent_kafka import Consumer, TopicPartition
+
+        if self._asking is None:
+            self._asking = Consumer(self._how | {"group.id": "test"})
+        asking = self._asking
+        found = asking.list_topics(topic, timeout=_PATIENCE).topics[topic].partitions
+        return {p: asking.get_watermark_offsets(TopicPartition(topic, p), _PATIENCE) for p in found}
+
+    def follow(self, topic: str, after: int) -> Iterator[bytes]:
+        """Messages as they come, after so many; first b"", when it reads."""
+        from confluent_kafka import Consumer, TopicPartition
+
+        ends = self._ends(topic)
+        assert sum(high for _, high in ends.values()) == after
+        consumer = Consumer(self._how | {"group.id": "test", "enable.auto.commit": False})
+        consumer.assign([TopicPartition(topic, p, high) for p, (_, high) in ends.items()])
+        yield b""
+        while True:
+            for record in [*consumer.consume(1, 0.5), *consumer.consume(1000, 0)]:
+                if record.error() is None:
+                    yield record.value()
+
     def close(self) -> None:
         """Leave."""
+        if self._asking is not None:
+            self._asking.close()
 
 
 class Redis:
@@ -102,6 +132,20 @@ class Redis:
         """All entries of answers."""
         return [(f"rows/{id.decode()}", fields.get(b"answer", fields.get(b"event")))
                 for id, fields in self._client.xrange(topic)]  # fmt: skip
+
+    def count(self, topic: str) -> int:
+        """How many entries there are."""
+        return int(self._client.xlen(topic))
+
+    def follow(self, topic: str, after: int) -> Iterator[bytes]:
+        """Answers as they come, after so many; first b"", when it reads."""
+        at = self._client.xinfo_stream(topic)["last-generated-id"]
+        assert self.count(topic) == after
+        yield b""
+        while True:
+            for _, entries in self._client.xread({topic: at}, count=1000, block=500):
+                yield from (fields[b"answer"] for _, fields in entries)
+                at = entries[-1][0]
 
     def close(self) -> None:
         """Leave."""
@@ -152,6 +196,22 @@ class Nats:
             return [((m.headers or {}).get("Onkel-Source", ""), m.data) for m in found]
 
         return list(self._run(read()))
+
+    def count(self, topic: str) -> int:
+        """How many messages there are."""
+        return int(self._run(self._js.stream_info(topic.upper())).state.messages)
+
+    def follow(self, topic: str, after: int) -> Iterator[bytes]:
+        """Messages as they come, after so many; first b"", when it reads."""
+        from nats.js.api import ConsumerConfig, DeliverPolicy
+
+        config = ConsumerConfig(
+            deliver_policy=DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=after + 1
+        )
+        inbox = self._run(self._js.subscribe(topic, ordered_consumer=True, config=config))
+        yield b""
+        while True:
+            yield self._run(inbox.next_msg(_PATIENCE)).data
 
     def close(self) -> None:
         """Leave."""

@@ -30,7 +30,7 @@ def run(options: LiveOptions) -> int:
     out = options.out
     if out is None:
         raise ValueError(f"{options.source}: --out must name the topic of the answers")
-    settings = None if options.client is None else _settings(options.client)
+    settings = None if options.client is None else settings_of(options.client)
     reached = False
     with Interrupts() as interrupts:
         while True:
@@ -119,7 +119,7 @@ class _Standing:
         say_line(as_json(report) if self._options.as_json else text_of(report))
 
 
-def _settings(path: Path) -> dict[str, Any]:
+def settings_of(path: Path) -> dict[str, Any]:
     """The lines ``name=value`` of a file, for the broker's client."""
     found: dict[str, Any] = {}
     for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):

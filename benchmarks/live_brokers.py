@@ -1,0 +1,118 @@
+"""`onkel live` at brokers: ``python -m benchmarks.live_brokers [kafka redis nats] [--rows N]``.
+
+Each row carries its label: it is answered, then learned, with a journal. First so many rows lie in
+the topic: rows per second, from the answer to row 3,000 to the last. Then rows come at a rate:
+milliseconds from a row's sending to its answer in the hands of a reader. Three processes, as in
+use: the broker, `onkel live`, and one that sends and reads. The brokers are those of the tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.serve.brokers.clients import CLIENTS
+from tests.serve.brokers.servers import SERVERS
+
+from benchmarks.live import LEARNERS, WARM, rows
+from benchmarks.timing import head, line
+
+_PATIENCE = 300.0
+
+
+@contextmanager
+def standing(url: str, learner: str, how: tuple[str, ...], folder: Path) -> Iterator[None]:
+    """``onkel live`` at a broker."""
+    command = [sys.executable, "-m", "onkel", "live", str(folder / "m.onkel"), f"{url}/rows",
+               "--out", "answers", "--task", "classification", "--algorithm", learner, *how,
+               "--no-proba", "--metrics-every", "0"]  # fmt: skip
+    live = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        live.terminate()
+        live.wait(_PATIENCE)
+
+
+def most(client: Any, lines: list[bytes]) -> float:
+    """Rows per second while rows wait for the model."""
+    began = 0.0
+    until = time.monotonic() + _PATIENCE
+    while (n := client.count("answers")) < len(lines):
+        if n >= WARM and not began:
+            began, first = time.perf_counter(), n
+        if time.monotonic() > until:
+            raise TimeoutError(f"{n:,} answers came in {_PATIENCE:g} s")
+        time.sleep(0.01)
+    return (len(lines) - first) / (time.perf_counter() - began)
+
+
+def waited(client: Any, reader: Any, rate: int, seconds: float, first: int) -> np.ndarray:
+    """Milliseconds from sending a row to reading its answer, at a rate."""
+    n = int(rate * seconds)
+    lines = rows(first + n)[first:]
+    sent, came = np.full(n, np.nan), np.full(n, np.nan)
+    ready = threading.Event()
+    reading = threading.Thread(target=_read, args=(reader, first, came, ready))
+    reading.start()
+    ready.wait(_PATIENCE)
+    began, t = time.perf_counter(), 0
+    while t < n:
+        due = min(int((time.perf_counter() - began) * rate) + 1, n)
+        if due > t:
+            sent[t:due] = time.perf_counter()
+            client.send("rows", lines[t:due])
+            t = due
+        time.sleep(1e-3)
+    reading.join(_PATIENCE)
+    return 1e3 * (came - sent)
+
+
+def _read(reader: Any, first: int, came: np.ndarray, ready: threading.Event) -> None:
+    left = len(came)
+    stream = reader.follow("answers", first)
+    assert next(stream) == b""
+    ready.set()
+    for payload in stream:
+        came[json.loads(payload)["id"] - first] = time.perf_counter()
+        left -= 1
+        if not left:
+            return
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("brokers", nargs="*")
+    parser.add_argument("--rows", type=int, default=60_000)
+    parser.add_argument("--rate", type=int, default=1_000)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    options = parser.parse_args()
+    lines = rows(WARM + options.rows)
+    head("broker", "learner", "rows/s", "at rows/s", "p50 ms", "p99 ms", "p99.9 ms")
+    for scheme in options.brokers or SERVERS:
+        for learner, how in LEARNERS:
+            with tempfile.TemporaryDirectory() as name, SERVERS[scheme](Path(name) / "b") as where:
+                client, reader = CLIENTS[scheme](where), CLIENTS[scheme](where)
+                client.make("rows", "answers")
+                client.send("rows", lines)
+                with standing(f"{scheme}://{where}", learner, how, Path(name)):
+                    top = most(client, lines)
+                    late = waited(client, reader, options.rate, options.seconds, len(lines))
+                client.close()
+                reader.close()
+            shares = (f"{share:.1f}" for share in np.percentile(late, [50, 99, 99.9]))
+            line(scheme, learner, f"{top:,.0f}", f"{options.rate:,}", *shares)
+
+
+if __name__ == "__main__":
+    main()
