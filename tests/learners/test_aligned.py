@@ -17,7 +17,8 @@ from onkel.learners import (
     ExplicitKernelClassifier,
     ExplicitKernelRegressor,
 )
-from onkel.maps.alignment import FEATURE_FUNCTIONS, aligned_weights, drawn
+from onkel.maps.alignment import aligned_weights, drawn
+from onkel.maps.candidates import FEATURE_FUNCTIONS
 
 N, M, D, ALIGN = 40, 15, 4, 150
 FEW = {"n_components": M, "n_candidates": N, "gamma": 0.4, "random_state": 0}

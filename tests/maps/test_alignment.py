@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onkel import AlignedRegressor
-from onkel.maps.alignment import LabelSums, aligned_weights, divergence
+from onkel.maps.alignment import aligned_weights, divergence
+from onkel.maps.candidates import LabelSums
 
 POWERS = (1.5, 2.0, 2.5, 3.0, 4.0)
 RADII = (1e-3, 0.1, 1.0, 6.0)

@@ -58,15 +58,15 @@ class _Estimator:
 
 
 @runtime_checkable
-class _Teller(Protocol):
-    """A model that tells more than its predictions."""
+class _WithScores(Protocol):
+    """A model that gives scores beside its predictions."""
 
     def predictions_then_learn(self, block: Block) -> Predictions: ...
 
 
 def predictions_then_learn(learner: BlockLearner, block: Block) -> Predictions:
     """Learn a block; returns the predictions made before, with scores where the model has them."""
-    if isinstance(learner, _Teller):
+    if isinstance(learner, _WithScores):
         return learner.predictions_then_learn(block)
     return Predictions(learner.learn(block))
 

@@ -144,7 +144,7 @@ class OnlineEstimator(BaseEstimator):
         """Rows scored at each ring of the alarm on larger errors; [] without ``feedback``."""
         return [] if self.feedback_ is None else self.feedback_.alarm.alarms_
 
-    def _asked_for_feedback(self) -> Feedback:
+    def _known_feedback(self) -> Feedback:
         if not self.feedback:
             raise ValueError(f"{type(self).__name__} keeps no errors so far: give feedback=True")
         check_is_fitted(self)

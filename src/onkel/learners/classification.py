@@ -433,7 +433,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         ValueError
             Without ``feedback``, or for a level out of its range.
         """
-        return self._asked_for_feedback().alone.sets(self.predict_proba(X), level)
+        return self._known_feedback().alone.sets(self.predict_proba(X), level)
 
     @available_if(_gives_probabilities)
     @locked
@@ -444,7 +444,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
         It differs from :meth:`predict_set` as :meth:`predict_next` does from :meth:`predict`.
         """
-        sets = self._asked_for_feedback().next
+        sets = self._known_feedback().next
         return sets.sets(self._next_probabilities(X, ahead, groups), level)
 
     def replayed(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:

@@ -153,7 +153,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         ValueError
             Without ``feedback``, or for a level out of its range.
         """
-        return self._asked_for_feedback().alone.bounds(self.predict(X), level)
+        return self._known_feedback().alone.bounds(self.predict(X), level)
 
     @locked
     def predict_interval_next(
@@ -165,7 +165,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         that comes moves the bounds. Farther ahead the bounds are as wide. See :meth:`predict_next`
         and :meth:`predict_interval`.
         """
-        known = self._asked_for_feedback()
+        known = self._known_feedback()
         return known.next.bounds(self.predict_next(X, ahead, groups=groups), level)
 
     @locked
@@ -183,7 +183,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             As of :meth:`partial_fit`, where the learner takes it.
         """
         begun = self.__sklearn_is_fitted__()
-        known = self._asked_for_feedback() if begun or not self.feedback else Feedback(self._task)
+        known = self._known_feedback() if begun or not self.feedback else Feedback(self._task)
         known, first = copy.deepcopy(known), int(not begun or not self.n_rows_)
         check_tracked(level)
         values = self.predict_then_learn(X, y, groups=groups)

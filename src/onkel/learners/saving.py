@@ -18,7 +18,7 @@ from onkel.errors import MergeError, ModelFileError
 from onkel.kernels import KERNELS
 from onkel.learners.checking import column_names
 from onkel.maps import MAPS
-from onkel.maps.alignment import FEATURE_FUNCTIONS
+from onkel.maps.candidates import FEATURE_FUNCTIONS
 from onkel.rules import RULES
 from onkel.state import Flag, Whole, check, inside, require
 

@@ -2,8 +2,8 @@
 
 from onkel.maps.adaptive_nystroem import AdaptiveNystroem
 from onkel.maps.aligned import AlignedFourier
-from onkel.maps.alignment import register_features as register_features
 from onkel.maps.base import FeatureMap
+from onkel.maps.candidates import register_features as register_features
 from onkel.maps.fastfood import FastfoodFeatures
 from onkel.maps.fourier import FourierFeatures, RegeneratedFeatures
 from onkel.maps.landmarks.learned import LearnedLandmarks

@@ -8,19 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from onkel.kernels import Kernel, make_kernel
-from onkel.maps.alignment import (
-    Candidates,
-    FeatureFunction,
-    LabelSums,
-    aligned_weights,
-    drawn,
-    indicators,
-    largest,
-)
+from onkel.maps.alignment import aligned_weights, drawn, largest
 from onkel.maps.base import Change
+from onkel.maps.candidates import Candidates, FeatureFunction, LabelSums
 from onkel.maps.fourier import SpectralFeatures
 from onkel.model.warmup import next_power_of_two
 from onkel.numerics.arrays import as_dense
@@ -33,6 +27,16 @@ _FIRST_SOLUTION = 32
 # the features of all candidates stay in a core's second-level cache until they are summed
 _CACHE_BYTES = 1 << 20
 _FEWEST_ROWS = 16
+
+
+def indicators(y: np.ndarray) -> np.ndarray:
+    """Targets (n, K): a regression's own, ±1 for two classes, else indicators."""
+    if type_of_target(y).startswith("continuous"):
+        return np.asarray(y, dtype=np.float64)[:, None]
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) <= 2:
+        return (2.0 * codes - 1.0)[:, None]
+    return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
 
 
 def _refuse_parts(self: AlignedFourier) -> bool:

@@ -174,7 +174,7 @@ def load(
         ...
     onkel.errors.MissingModelFileError: no-such-file.onkel: no such file
     """
-    return _as_asked(load_with_info(path)[0], str(path), kind, missing, extra)
+    return _of_kind(load_with_info(path)[0], str(path), kind, missing, extra)
 
 
 @overload
@@ -221,10 +221,10 @@ def from_bytes(
     True
     """
     name = "the bytes"
-    return _as_asked(_model_of(_parsed(bytes(content), name), name)[0], name, kind, missing, extra)
+    return _of_kind(_model_of(_parsed(bytes(content), name), name)[0], name, kind, missing, extra)
 
 
-def _as_asked(
+def _of_kind(
     model: Any, name: str, kind: type | None, missing: str | None, extra: str | None
 ) -> Any:
     """The model, if it is of the kind; it reads rows as they say, if they say anything."""

@@ -11,7 +11,7 @@ from onkel.learners.declaration import Row, declared, learner, param
 from onkel.learners.regression import OnlineRegressor
 from onkel.learners.representations import OverMap
 from onkel.maps import AlignedFourier, FeatureMap, ReparameterizedFeatures
-from onkel.maps.alignment import FeatureFunction
+from onkel.maps.candidates import FeatureFunction
 
 __all__ = ["AlignedClassifier", "AlignedRegressor", "RRFClassifier", "RRFRegressor"]
 
