@@ -27,8 +27,8 @@ def guard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
     if sys.stdout is not None:
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-    sys.stdout = _Results(sys.stdout)  # type: ignore[assignment]
-    sys.stderr = Notices(sys.stderr)  # type: ignore[assignment]
+    sys.stdout = _Results(sys.stdout)
+    sys.stderr = Notices(sys.stderr)
 
 
 def never_wait() -> None:

@@ -82,12 +82,12 @@ class Growing(TrainingLoop):
 
     def features(self, X: Any) -> np.ndarray:
         if self.map.grows:
-            return self.map.kernel_rows(X, self.support)  # type: ignore[no-any-return]
+            return self.map.kernel_rows(X, self.support)
         return super().features(X)
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:
         if self.map.grows:
-            return self.map.kernel_row(X, self.support)  # type: ignore[no-any-return]
+            return self.map.kernel_row(X, self.support)
         return super().row_features(X)
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 
 from onkel.explicit.features_ahead import Span, features_at_once, features_in_turn
 from onkel.explicit.weights import Weights
-from onkel.maps.base import Change
+from onkel.maps.base import Change, FeatureMap
 from onkel.numerics.threads import scratch
 from onkel.state import Fields, Part, Stateful
 
@@ -34,7 +34,7 @@ class TrainingLoop(Stateful):
         Fitted.
     """
 
-    def __init__(self, weights: Weights, feature_map: Any) -> None:
+    def __init__(self, weights: Weights, feature_map: FeatureMap) -> None:
         self.weights, self.map = weights, feature_map
         self._fewest_rows = max(_FEWEST_ROWS, feature_map.fewest_rows())
         #: whether the map stays as it was fitted
@@ -57,7 +57,7 @@ class TrainingLoop(Stateful):
             return
 
         def make(a: int, b: int, out: np.ndarray) -> np.ndarray:
-            return self.map.features(X[a:b], out)  # type: ignore[no-any-return]
+            return self.map.features(X[a:b], out)
 
         m, dtype, matrix = self.weights.shape[1], self.map.dtype_, self.weights.matrix
         shared = matrix is not None and matrix.is_shared(max(b - a for a, b in parts))
@@ -87,11 +87,11 @@ class TrainingLoop(Stateful):
     def features(self, X: Any) -> np.ndarray:
         """Features (n, m) of rows X, in a scratch array."""
         shape = (X.shape[0], self.weights.shape[1])
-        return self.map.features(X, scratch("features", shape, self.map.dtype_))  # type: ignore[no-any-return]
+        return self.map.features(X, scratch("features", shape, self.map.dtype_))
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:
         """Features (1, m) of one row by a compiled function; None where the map has none."""
-        return self.map.row_features(X)  # type: ignore[no-any-return]
+        return self.map.row_features(X)
 
     @property
     def coef(self) -> np.ndarray:

@@ -89,7 +89,7 @@ class Weights(Stateful):
     def W(self, values: np.ndarray) -> None:
         self._W, self._behind = values, False
         #: (K, m)
-        self.shape: tuple[int, int] = values.shape  # type: ignore[assignment]
+        self.shape: tuple[int, int] = values.shape
 
     @property
     def context(self) -> UpdateContext:

@@ -400,7 +400,7 @@ class OnlineEstimator(BaseEstimator):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """A learner that continues, bit for bit, where that of :meth:`get_state` stood."""
-        return saving.learner_from(cls, state)  # type: ignore[no-any-return]
+        return saving.learner_from(cls, state)
 
     def _own_state(self) -> dict[str, Any]:
         """What is learned beside the model."""

@@ -475,7 +475,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     def _next_scores(self, X: Any, ahead: int, keys: list[Any] | None = None) -> np.ndarray:
         if len(self.classes_) < 2:
-            return self.model_.scores(X)  # type: ignore[no-any-return]
+            return self.model_.scores(X)
         return super()._next_scores(X, ahead, keys)
 
     def _probabilities(self, scores: np.ndarray, remembered: bool = False) -> np.ndarray:

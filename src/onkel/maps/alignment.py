@@ -91,7 +91,7 @@ def aligned_weights(v: np.ndarray, rho: float, power: float = 2.0) -> np.ndarray
     return weights(high)
 
 
-def _bracket(inside) -> tuple[float, float]:  # type: ignore[no-untyped-def]
+def _bracket(inside) -> tuple[float, float]:
     """Neighbouring powers of two, the first outside of the ball, the second inside."""
     s = 1.0
     if inside(s):

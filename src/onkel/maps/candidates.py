@@ -136,7 +136,7 @@ class Candidates(Stateful):
         """The features used of one row, (1, M); None where φ is a function of Python."""
         if self.phi is not None:
             return None
-        return _row_features(X, self._used_turns, self._used_offsets, self._scale)  # type: ignore[no-any-return]
+        return _row_features(X, self._used_turns, self._used_offsets, self._scale)
 
     def all_features(self, X: Any) -> np.ndarray:
         """φ (n, N) of all candidates, in a scratch array."""

@@ -190,7 +190,7 @@ class FourierFeatures(SpectralFeatures):
         return Z
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:
-        return _row_features(X, self._turns)  # type: ignore[no-any-return]
+        return _row_features(X, self._turns)
 
 
 # Frequencies drawn at once. Drawing a number costs a hundred multiplications, so many rows share a

@@ -160,7 +160,7 @@ class NystroemFeatures(FeatureMap):
     def row_features(self, X: np.ndarray) -> np.ndarray | None:
         if not self._is_gaussian():
             return None
-        return _row_features(X, self.landmarks_, self.projection_, self.gamma_)  # type: ignore[no-any-return]
+        return _row_features(X, self.landmarks_, self.projection_, self.gamma_)
 
     def kernel_row(self, X: np.ndarray, S: np.ndarray) -> np.ndarray | None:
         """κ(x, S), (1, m), of one row X (1, d) by one compiled call; None for other kernels."""

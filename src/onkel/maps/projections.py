@@ -50,7 +50,7 @@ class IdentityFeatures(FeatureMap):
         return Z
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:
-        return _row_features(X, self.n_features_out_)  # type: ignore[no-any-return]
+        return _row_features(X, self.n_features_out_)
 
 
 @jit

@@ -273,7 +273,7 @@ class ReparameterizedFeatures(SpectralFeatures):
     def frequencies_(self) -> np.ndarray:
         """ω (d, D)."""
         noise, log_width, mean, _, first = self.parameters()
-        return frequencies_of(noise.astype(np.float64), log_width, mean, first)  # type: ignore[no-any-return]
+        return frequencies_of(noise.astype(np.float64), log_width, mean, first)
 
     def state_fields(self) -> Fields:
         G, far = len(self.first_) - 1, _FARTHEST
@@ -303,7 +303,7 @@ class ReparameterizedFeatures(SpectralFeatures):
     def row_features(self, X: np.ndarray) -> np.ndarray | None:
         if self.law != "gaussian":
             return None
-        return _row_features(X, self.noise_, self.log_width_)  # type: ignore[no-any-return]
+        return _row_features(X, self.noise_, self.log_width_)
 
 
 @jit

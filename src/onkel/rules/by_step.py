@@ -74,7 +74,7 @@ class Alma(StepRule):
 
     @staticmethod
     def margin(own: Any, mine: Any, norm: float) -> float:
-        return own[0] * math.sqrt(norm / mine[0])  # type: ignore[no-any-return]
+        return own[0] * math.sqrt(norm / mine[0])
 
     @staticmethod
     def step(own: Any, mine: Any, t: float, weight: float, value: float, norm: float) -> Any:

@@ -195,7 +195,7 @@ class RemovalModel(BudgetModel):
     """
 
     def _recomputes(self) -> bool:
-        return self.budget.recomputes(self.par)  # type: ignore[attr-defined, no-any-return]
+        return self.budget.recomputes(self.par)
 
     def arrays(self) -> dict[str, Array]:
         arrays = super().arrays()
