@@ -120,6 +120,7 @@ def test_learn_measures_sets(learned):
     assert "probabilities" in refused.stderr
 
 
+@pytest.mark.slow
 def test_the_report_has_a_picture_of_the_last_rows(learned, tmp_path):
     page = tmp_path / "report.html"
     args = ("learn", learned / "train.csv", "-t", "y", "--set", "speed=fast", "--report", page)

@@ -51,6 +51,7 @@ def test_each_row_is_learned_once(rows, monkeypatch):
     assert json.loads(done.stdout)["learn_seconds"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_cells_compile_no_functions_of_text():
     """Numba compiles seconds of them for the error of a slice that is scaled."""

@@ -82,6 +82,7 @@ def test_the_mean_of_an_amount_is_that_of_the_rows_before():
         assert told[t] == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_default_learns_what_each_amount_says():
     rng = np.random.default_rng(1)
     amounts, n = rng.gamma(2.0, 3000.0, 60).round(), 6000

@@ -85,6 +85,7 @@ def test_blocks_do_not_matter_across_a_change(block, speed):
     assert np.mean(np.concatenate(got) != expected) < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize("speed", ["fast", "balanced"])
 def test_a_saved_model_goes_on_before_during_and_after_a_change(stop, speed):

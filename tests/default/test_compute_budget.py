@@ -87,6 +87,7 @@ def test_columns_that_keep_coming_set_off_no_more_challengers_than_can_be_paid(d
     assert model.model_.column_waits
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_what_is_spent_is_saved():
     X, y = flipping(4000, 600)

@@ -162,6 +162,7 @@ def test_own_widths_must_be_better_by_a_standard_error(monkeypatch):
     assert len(climbed) == n_climbs + 1
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_onkel_learn_consolidates_what_it_saves_and_not_its_checkpoint(tmp_path):
     X, y = rows(1500)

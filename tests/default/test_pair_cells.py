@@ -205,6 +205,7 @@ def test_they_learn_what_landmarks_cannot():
     assert error[True] < 0.8 * error[False]
 
 
+@pytest.mark.slow
 def test_later_stages_follow_what_changes_slowly_and_leave_alone_what_stays():
     rng = np.random.default_rng(0)
     n = 20_000

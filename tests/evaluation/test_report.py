@@ -86,6 +86,7 @@ def test_lines_of_progress_have_rows_a_second_of_their_own(source, tmp_path):
     assert len(set(speeds[-4:])) > 1
 
 
+@pytest.mark.slow
 def test_changes_are_marked(tmp_path):
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(5000, 2))

@@ -93,6 +93,7 @@ def test_a_class_that_comes_late_starts_below_the_others():
     assert np.mean(model.scores(X).argmax(axis=1) == codes) > 0.7
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_the_default_learner_with_the_logistic_loss():
     rng = np.random.default_rng(0)

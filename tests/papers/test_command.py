@@ -58,6 +58,7 @@ def test_help_tells_the_options():
     assert "FOLDER" in CliRunner().invoke(app, ["streams", "--help"]).stdout
 
 
+@pytest.mark.slow
 def test_several_tables_and_one_data_set_that_is_not_here(reproduce):
     shown = reproduce("lsokl.table9", "lsokl.table5", "--data", "mg,slice,german", "--runs", 2,
                       "--markdown")  # fmt: skip

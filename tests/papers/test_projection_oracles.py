@@ -33,6 +33,7 @@ def test_squared_error_on_housing(oracle):
         assert np.mean((before - y[rows]) ** 2) == pytest.approx(expected, rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["projectron", "projectron++"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_dna_needs_a_good_inverse(oracle, name, dtype):

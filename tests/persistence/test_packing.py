@@ -50,6 +50,7 @@ def waiting():
     return model.partial_fit(X, X["c0"] * X["c1"]), X
 
 
+@pytest.mark.slow
 def test_a_model_whose_rows_wait_goes_on_bit_for_bit_and_says_what_they_take(tmp_path, monkeypatch):
     model, X = waiting()
     path = tmp_path / "m.onkel"

@@ -279,6 +279,7 @@ def _mixed(n, ending):
     return ["a,cost,at,y", *(",".join(f'"{v}"' for v in row.values()) for row in rows)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_values_that_are_no_numbers_may_be_gaps(tmp_path, ending):
     path = tmp_path / f"rows.{ending}"
