@@ -74,7 +74,7 @@ def test_p_values_are_uniform_and_independent():
     for kind in ("ties", "exponential"):
         E = 50
         edges, ties = scores(kind, E, rng), rng.random(E)
-        shares, capital = np.ones(E + 1, np.int64), np.zeros((2, 2))
+        shares, capital = np.ones(E + 1, np.int64), np.zeros((2, 4))
         module._begin(edges, ties, shares, capital)
         assert np.all(np.diff(edges) >= 0.0)
         p = np.array(

@@ -9,13 +9,18 @@ of a row's score is
 As long as the scores are exchangeable, as they are where nothing changes, the p-values are
 independent and uniform, whatever the scores' distribution. Large scores have small p-values.
 
-**Betting.** A Simple Jumper bets on small p-values: capitals C_ε, ε ∈ {0, -5/4}, with
+**Betting.** Two Simple Jumpers bet on small p-values, each with half of the stake: capitals C_0
+and C_ε, with
 
-    C_ε ← ((1 - J) C_ε + J·mean C) · (1 + ε(p - ½)),   J = 1/100.
+    C_e ← ((1 - J) C_e + J·mean C) · (1 + e(p - ½)),   e ∈ {0, ε}.
 
-**Watching.** Shiryaev and Roberts let a new bettor start with every row. The sum R of all capitals
-grows by 1 a row on average where nothing changes. So the mean number of rows until R reaches a
-threshold A is at least A. The alarm then rings.
+With ε = -5/4, J = 1/100 one is quick after an abrupt change; with ε = -3/5, J = 1/1000 the other
+adds up what a gradual one brings. The mean of two martingales is one, too.
+
+**Watching.** Shiryaev and Roberts let a new bettor start with every row, here with 4/5. The sum R
+of all capitals grows by 4/5 a row on average where nothing changes. So the mean number of rows
+until R reaches a threshold A is at least 5/4·A. The alarm then rings. The quarter is a margin: the
+number of false alarms in a stretch of rows varies around its mean.
 
 A second sum bets on large p-values. When it reaches A, the scores have become smaller: the
 reference is renewed without an alarm.
@@ -41,7 +46,10 @@ from onkel.state import Array, Fields, Number, Sizes, Stateful, Whole, require
 _log = logging.getLogger("onkel.alarm")
 #: the last rings that are kept
 MOST_KEPT = 64
-_JUMP, _STAKE = 0.01, 1.25
+# of the jumper for abrupt changes and of that for gradual ones
+_JUMPS, _STAKES = np.array([0.01, 0.001]), np.array([1.25, 0.6])
+# What a new bettor puts into each of four capitals: 4/5 in all.
+_BEGUN = 0.2
 _MOST = 2**40
 
 
@@ -69,8 +77,7 @@ def _begin(edges, ties, shares, capital):
         edges[j], ties[j] = score, tie
     for k in range(E + 1):
         shares[k] = 1
-    for k in range(2):
-        capital[k, 0] = capital[k, 1] = 0.0
+    capital[:] = 0.0
 
 
 @jit_inline_in_order
@@ -92,13 +99,17 @@ def _p_value(score, tie, edges, ties, shares, total, u):
 
 
 @jit_inline_in_order
-def _bet(capital, row, p, epsilon):
+def _bet(capital, row, p, sign):
     """Let a new bettor start, and all of one direction bet; returns the sum of capitals."""
-    C, D = capital[row, 0] + 0.5, capital[row, 1] + 0.5
-    mean = 0.5 * (C + D)
-    C, D = (1.0 - _JUMP) * C + _JUMP * mean, (1.0 - _JUMP) * D + _JUMP * mean
-    capital[row, 0], capital[row, 1] = C, D * (1.0 + epsilon * (p - 0.5))
-    return capital[row, 0] + capital[row, 1]
+    total = 0.0
+    for k in range(2):
+        C, D = capital[row, 2 * k] + _BEGUN, capital[row, 2 * k + 1] + _BEGUN
+        mean, J = 0.5 * (C + D), _JUMPS[k]
+        C, D = (1.0 - J) * C + J * mean, (1.0 - J) * D + J * mean
+        D *= 1.0 + sign * _STAKES[k] * (p - 0.5)
+        capital[row, 2 * k], capital[row, 2 * k + 1] = C, D
+        total += C + D
+    return total
 
 
 @jit_inline_in_order
@@ -116,8 +127,8 @@ def watch_score(score, threshold, quiet, seed, counts, edges, ties, shares, capi
             _begin(edges, ties, shares, capital)
         return False
     p = _p_value(score, tie, edges, ties, shares, at + 1, u)
-    worse = _bet(capital, 0, p, -_STAKE)
-    better = _bet(capital, 1, p, _STAKE)
+    worse = _bet(capital, 0, p, -1.0)
+    better = _bet(capital, 1, p, 1.0)
     if worse >= threshold:
         counts[1] = -quiet
         return True
@@ -157,8 +168,8 @@ class Alarm(Stateful):
     Scores are numbers that say how badly a row was predicted: |y - p|, 1 - p_y, a loss. Conformal
     p-values compare each score with those before it; a test martingale bets on small ones; the sum
     R of the capitals of bettors that start at every row is watched. Where nothing changes, R grows
-    by 1 a row on average, so the mean number of rows until R reaches ``threshold`` is at least
-    ``threshold``, for scores of any distribution. See :mod:`onkel.intervals.alarm`.
+    by less than 1 a row on average, so the mean number of rows until R reaches ``threshold`` is at
+    least ``threshold``, for scores of any distribution. See :mod:`onkel.intervals.alarm`.
 
     Use it beside any model whose labels come back, to hear of a change within some 50 rows of an
     abrupt one. Do not use it for scores that depend on each other where nothing changes, such as
@@ -199,7 +210,7 @@ class Alarm(Stateful):
     >>> errors = np.abs(rng.standard_normal(20_000) * np.where(np.arange(20_000) < 10_000, 1, 2))
     >>> alarm = Alarm()
     >>> alarm.learn(errors)
-    array([10057])
+    array([10067])
     """
 
     STATE: ClassVar[Fields] = {
@@ -210,7 +221,7 @@ class Alarm(Stateful):
         "edges_": Array(shape=("reference",)),
         "ties_": Array(shape=("reference",), low=0.0, high=1.0),
         "shares_": Array(dtype=np.int64, shape=("bins",), low=0, high=2**62),
-        "capital_": Array(shape=(2, 2), low=0.0),
+        "capital_": Array(shape=(2, 4), low=0.0),
         "rung_": Array(dtype=np.int64, shape=("rung",), low=0, high=2**62),
     }
 
@@ -232,7 +243,7 @@ class Alarm(Stateful):
         self.counts_ = np.zeros(2, np.int64)
         self.edges_, self.ties_ = np.zeros(reference), np.zeros(reference)
         self.shares_ = np.ones(reference + 1, np.int64)
-        self.capital_, self.rung_ = np.zeros((2, 2)), np.zeros(0, np.int64)
+        self.capital_, self.rung_ = np.zeros((2, 4)), np.zeros(0, np.int64)
 
     def __repr__(self) -> str:
         return f"Alarm({self.threshold:g}, n_rows={self.n_rows}, alarms={self.alarms_})"
