@@ -1,4 +1,4 @@
-"""`onkel live` in a pipe, fed at several rates: ``python -m benchmarks.live [--seconds N]``.
+"""`onkel live` in a pipe, fed at several rates: ``python -m benchmarks.live [--rates R ...]``.
 
 ``--door http``: `onkel serve` instead, with 64 connections that send a row, wait for its answer,
 and send the next.
@@ -96,6 +96,7 @@ def run(learner: str, how: tuple[str, ...], rate: int, seconds: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--rates", type=int, nargs="+", default=RATES)
     parser.add_argument("--door", choices=["pipe", "http"], default="pipe")
     options = parser.parse_args()
     if options.door == "http":
@@ -105,7 +106,7 @@ def main() -> None:
         return
     head("learner", "rows/s written", "rows/s answered", "p50 ms", "p99 ms", "p99.9 ms")
     for learner, how in LEARNERS:
-        for rate in RATES:
+        for rate in options.rates:
             run(learner, how, rate, options.seconds)
 
 

@@ -284,3 +284,89 @@ def test_a_journal_that_cannot_be_written_ends_the_run(tmp_path, monkeypatch, ca
     assert "neither answered nor learned" in capsys.readouterr().err
     assert (tmp_path / "answers").read_bytes() == b""
     assert new.counts["rows"] == 0
+
+
+def test_lines_of_every_kind_are_answered_or_told_and_nothing_is_lost(tmp_path, capsys):
+    good = [_row(t, y=float(t % 7)) for t in range(300)]
+    strange = [
+        b'{"id": 1000, "a": NaN, "place": "p0", "y": 1.0}',
+        b'{"id": 1001, "a": 1e400, "place": "p0", "y": 1.0}',
+        b'{"id": 1002, "a": 1.0, "place": "\\ud800", "y": 1.0}',
+        b'{"id": 1003, "a": 1.0, "place": "p0", "y": NaN}',
+        b'{"id": [1], "a": 1.0, "place": "p0", "y": 1.0}',
+        b'{"id": 1.5, "a": 2.0, "place": "p1", "y": 1.0}',
+        b'{"id": true, "a": 2.0, "place": "p1", "y": 1.0}',
+        b'{"id": "1006", "a": 2.0, "place": "p1", "new": 3.0, "y": 1.0}',
+        b'{"id": 123456789012345678901234567890, "a": 2.0, "place": "p1", "y": 1.0}',
+        b'{"id": "", "a": 2, "place": "p1", "y": 1.0}',
+        b'{"a": 2, "place": "p1", "y": 1.0}',
+        b'{"id": 3, "y": 1.0}',
+        b'{"id": "never", "y": 1.0}',
+        b"{}",
+        b'{"id": 5}',
+        b'{"id": 9, "a": 2, "place": "p1", "y": "text"}',
+        b"\xff\xfe{}",
+        b'{"id": 1, "a": ',
+        b'{"id": 7, "a": ' + b"[" * 100_000,
+        b'{"id": 8, "place": "' + b"x" * 300_000 + b'", "a": 1.0, "y": 2.0}',
+        b'{"id": 10, "a": 1.0} {"id": 11, "a": 1.0}',
+        b"\xef\xbb\xbf" + json.dumps(_row(1200, y=1.0)).encode(),
+        b"null",
+        b'"text"',
+        json.dumps(_row(1201, y=1.0)).encode() + b"\r",
+    ]
+    rng = random.Random(0)
+    lines = [json.dumps(event).encode() for event in good]
+    for line in strange:
+        lines.insert(rng.randrange(20, len(lines)), line)
+    data = tmp_path / "data"
+    data.write_bytes(b"\n".join(lines))
+    runs = []
+    for k in range(2):
+        # as it comes, and a line at a time
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        source, write = os.pipe()
+        pieces = [data.read_bytes()] if k == 0 else [line + b"\n" for line in lines]
+        writer = threading.Thread(target=_write_all, args=(write, pieces, 0.0 if k == 0 else 1e-4))
+        writer.start()
+        answers = folder / "answers"
+        file = os.open(answers, os.O_WRONLY | os.O_CREAT)
+        model = LiveModel(
+            onkel.StreamModel(
+                onkel.make("pa", task="regression"),
+                settings={"missing": "auto", "dtype": "float32"},
+            ),
+            say=say_line,
+        )
+        options = LiveOptions(model=folder / "m.onkel", metrics_every=0)
+        assert Pipe(model, options, source, file, Interrupts()).run() == 0
+        writer.join()
+        os.close(source)
+        told = [json.loads(line) for line in answers.read_bytes().splitlines()]
+        runs.append((told, capsys.readouterr().err.splitlines(), model))
+    (told, said, model), (others, remarks, other) = runs
+    assert said == remarks
+    assert [answer["id"] for answer in told] == [answer["id"] for answer in others]
+    for a, b in zip(told, others, strict=True):
+        assert a.get("error") == b.get("error")
+        p, q = a.get("prediction"), b.get("prediction")
+        assert p == q or p == pytest.approx(q, rel=1e-6)
+    counts = model.counts
+    assert counts == other.counts
+    # each line is a row that is answered, or a label, or it is told that it is neither
+    labels_alone = {"doubled": 1, "unknown": 1}
+    assert len(told) == len(lines) - sum(labels_alone.values())
+    assert {name: counts[name] for name in labels_alone} == labels_alone
+    assert len(said) == counts["refused"] + 2
+    assert counts["labels"] == model.model.n_rows == onkel.load(tmp_path / "0/m.onkel").n_rows
+    assert counts["labels"] >= 300
+
+
+def _write_all(file, pieces, pause):
+    for piece in pieces:
+        left = memoryview(piece)
+        while left:
+            left = left[os.write(file, left[: 1 << 14]) :]
+        time.sleep(pause)
+    os.close(file)

@@ -233,3 +233,18 @@ def test_a_row_that_holds_its_target_is_learned_by_name():
     assert model.n_rows == 40
     assert model.learn_one({"x": 1.0, "y": None}) is None
     assert model.n_rows == 40
+
+
+def test_a_list_with_a_bad_label_is_learned_up_to_it_by_the_columns_too():
+    rows, _ = messy_rows(380, seed=7)
+    y = [float(t % 5) for t in range(380)]
+    model = StreamModel(onkel.make("pa", "regression"), scale_target=False)
+    model.partial_fit(rows[:300], y[:300])
+    # the block is read by look-ups
+    row = dict(rows[299], few=None)
+    part, whole = copy.deepcopy(model), copy.deepcopy(model)
+    with pytest.raises(DataError, match="too large"):
+        part.partial_fit([row] * 9, [*y[:5], 1e30, *y[5:8]])
+    whole.partial_fit([row] * 5, y[:5])
+    assert alike(part.encoder.get_state(), whole.encoder.get_state())
+    assert alike(part.get_state(), whole.get_state())

@@ -657,8 +657,10 @@ class StreamModel(StreamEstimator):
         try:
             return learn(block, "the rows")
         except BaseException:
-            if self.n_rows == n_rows:
-                encoder.means, encoder.counts, encoder.layout.gaps = before
+            encoder.means, encoder.counts, encoder.layout.gaps = before
+            if learned := self.n_rows - n_rows:
+                rows = row[:learned] if isinstance(row, list) else row
+                self._one_row.features(rows, encoder, self.settings, self.keys, learn=True)
             raise
 
     def _over_next(self, X: Any, method: Callable[[Any, Any], np.ndarray]) -> np.ndarray:

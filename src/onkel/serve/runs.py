@@ -14,6 +14,8 @@ from itertools import groupby
 from typing import Any
 
 _LONGEST = 256
+# The square of a smaller target is no problem for any learner.
+_USUAL = 1e15
 # Types of values that a row may hold; others are looked at one by one.
 _PLAIN = frozenset((int, float, str, bool, type(None)))
 _ROW, _LABEL, _BOTH, _OTHER = "row", "label", "row with its label", "other"
@@ -61,10 +63,30 @@ def _block_length(live: Any, kind: str, run: list[Mapping[str, Any]]) -> int:
             return k
         if kind != _LABEL and live.was_answered(id):
             return k
-        if labels is not None and not is_among(event[live.target], labels):
+        if kind != _ROW and not _is_usual(_label_of(live, kind, event), live, labels):
             return k
         seen.add(id)
     return len(run)
+
+
+def _label_of(live: Any, kind: str, event: Mapping[str, Any]) -> Any:
+    """The label of an event that has one."""
+    if kind == _BOTH:
+        return event[live.target]
+    return next(value for name, value in event.items() if name != live.id)
+
+
+def _is_usual(label: Any, live: Any, among: list[Any] | None) -> bool:
+    """Whether nothing can be wrong with a label: what is refused would end a block in its middle.
+
+    The columns of a block have learned all of its rows by then.
+    """
+    if among is not None:
+        return is_among(label, among)
+    if live.model.task == "regression":
+        return type(label) in (int, float) and -_USUAL < label < _USUAL
+    known = live.model.classes
+    return len(known) > 0 and type(label) is type(known[0].item())
 
 
 def labels_of_blocks(live: Any) -> list[Any]:
@@ -86,7 +108,7 @@ def _as_block(live: Any, kind: str, run: list[Mapping[str, Any]]) -> list[Any]:
     """Answers to the first events of the run, up to one that has to be taken by itself."""
     ids = [event[live.id] for event in run]
     if kind == _LABEL:
-        labels = [next(v for name, v in event.items() if name != live.id) for event in run]
+        labels = [_label_of(live, kind, event) for event in run]
         return live.learned_labels(ids[: live.learn_labels(ids, labels)])
     rows = _columns(live, run)
     ids = ids[: len(rows)]

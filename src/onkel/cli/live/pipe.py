@@ -102,7 +102,8 @@ class Pipe:
             self._events += 1
             try:
                 event = _read(line) if self._csv is None else self._csv.read(line)
-                if event is not None and not isinstance(event, dict):
+                # the names of CSV are no event
+                if not isinstance(event, dict) and (event is not None or self._csv is None):
                     raise ValueError('a line must be an object, such as {"id": 1, "x": 2.5}')
             except (ValueError, RecursionError) as error:
                 event = f"line {self._n_lines:,}: {error}"
