@@ -151,6 +151,10 @@ class Redis:
         """Leave."""
         self._client.close()
 
+    def break_others(self) -> None:
+        """End all connections but this one."""
+        self._client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+
 
 class Nats:
     """A client of NATS JetStream; each subject has a stream of its own, in capitals."""
