@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     # an alias by `import` would not be exported
     evaluate = _evaluation
 else:
+    _OF_FILES = ("load", "from_bytes", "save")
 
     def __getattr__(name: str) -> Any:
         if name == "__all__":
@@ -33,6 +34,9 @@ else:
         elif name.startswith("_") or find_spec(f"onkel.{name}") is not None:
             # a submodule becomes an attribute when it is imported
             raise AttributeError(f"module 'onkel' has no attribute {name!r}")
+        elif name in _OF_FILES:
+            # a process that loads a model to predict needs nothing of evaluation
+            value = getattr(import_module("onkel.persistence"), name)
         elif name in __getattr__("__all__"):
             value = getattr(import_module("onkel.public"), name)
         else:

@@ -23,7 +23,6 @@ import math
 from collections.abc import Callable, Generator
 
 import numpy as np
-from scipy.optimize import minimize
 
 from onkel.maps.landmarks.rational import chain, kernel_columns, through_distances
 from onkel.numerics.in_steps import paused
@@ -64,6 +63,9 @@ def first_widths(
     sizes = np.bincount(groups)
     middle = prior_mean(len(sizes))
     of_groups = np.append(np.bincount(groups, start[:-1]) / sizes, start[-1])
+    # what loads and predicts needs none of it
+    from scipy.optimize import minimize
+
     found = minimize(
         lambda theta: objective(theta, X, Y, weight, groups, apart, pause),
         np.clip(of_groups, middle - _RANGE, middle + _RANGE),
