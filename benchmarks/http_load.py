@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -103,8 +104,8 @@ def run(learner: str, how: tuple[str, ...], seconds: float, most: int = 40_000) 
                    "--no-proba"]  # fmt: skip
         service = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert service.stderr is not None
-        told = next(text for text in service.stderr if "listening" in text)
-        port = int(told.rstrip().rpartition(":")[2])
+        listening = next(text for text in service.stderr if "listening" in text)
+        port = int(listening.rstrip().rpartition(":")[2])
         try:
             while not _is_ready(port):
                 time.sleep(0.2)
@@ -123,14 +124,26 @@ def run(learner: str, how: tuple[str, ...], seconds: float, most: int = 40_000) 
                 # a label needs its row
                 bodies = bodies[:n] if path == "/label" else bodies
                 asked = _requests(path.partition(" ")[0], bodies)
+                before = _cpu(service.pid)
                 rate, waited = uvloop.run(_load(port, asked, seconds))
                 n = len(waited)
+                spent = f"{1e6 * (_cpu(service.pid) - before) / n:.0f}"
                 shares = np.percentile(1e3 * np.array(waited), [50, 99, 99.9])
-                line(learner, path, f"{rate:,.0f}", *(f"{share:.1f}" for share in shares))
+                told = (f"{share:.1f}" for share in shares)
+                line(learner, path, f"{rate:,.0f}", *told, spent)
         finally:
             service.send_signal(signal.SIGTERM)
             service.wait(60)
             service.stderr.close()
+
+
+def _cpu(process: int) -> float:
+    """Seconds of processor time that a process has had; NaN where the system does not tell."""
+    try:
+        found = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return float("nan")
+    return sum(map(int, found[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def _is_ready(port: int) -> bool:

@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--door", choices=["pipe", "http"], default="pipe")
     options = parser.parse_args()
     if options.door == "http":
-        head("learner", "request", "requests/s", "p50 ms", "p99 ms", "p99.9 ms")
+        head("learner", "request", "requests/s", "p50 ms", "p99 ms", "p99.9 ms", "CPU µs")
         for learner, how in LEARNERS:
             http_load.run(learner, how, options.seconds)
         return

@@ -18,6 +18,7 @@ NOT_RUN = {
     "docs/guide/brokers.md": 1,
     "docs/guide/export.md": 1,
     "docs/guide/scaling.md": 5,
+    "docs/guide/service.md": 1,
     "docs/results/experiments.md": 1,
     "docs/results/nolana.md": 1,
     "docs/results/peers.md": 1,

@@ -122,6 +122,7 @@ def idle_and_malformed(n, idle):
         before = memory()
         statuses, bad = play_malformed(service.port, n, seed=1)
         after = memory()
+        client.close()  # it may have been idle for too long
         assert client.post("/predict", {"a": 1.0, "b": 2.0})[0] == 200
         for own in connections:
             own.close()

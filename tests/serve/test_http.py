@@ -121,6 +121,11 @@ def test_errors_name_column_value_and_remedy(served):
     )  # fmt: skip
     status, answer = client.post("/learn", {"id": 51, "a": 1.0, "b": 1.0, "y": "much"})
     assert (status, answer["learned"]) == (422, False)
+    # what looks like a label is none where a row is expected
+    client.post("/predict", {"id": "waits", "a": 1.0, "b": 1.0})
+    for verb in ("learn", "predict-then-learn", "predict"):
+        status, answer = client.post(f"/{verb}", {"id": f"no {verb}", "y": 1.0})
+        assert (status, "no columns" in answer["error"]) == (422, True)
     status, answers = client.post("/predict", [{"a": 1.0, "b": 2.0}, {"a": "x"}, 5])
     assert status == 200
     assert ["error" in answer for answer in answers] == [False, True, True]
@@ -289,10 +294,13 @@ def play_malformed(port, n, seed=0):
     client = Client(port)
     for _ in range(n):
         request = _malformed(rng)
-        status, _, content = client.raw(*request)
+        status, kind, content = client.raw(*request)
         statuses[status] = statuses.get(status, 0) + 1
         try:
-            found = json.loads(content)
+            if kind == ARROW:
+                found = pa.ipc.open_stream(content).read_all().to_pylist()
+            else:
+                found = json.loads(content)
             found = found if isinstance(found, list) else [found]
             told = status < 400 or all(own.get("error") for own in found)
         except ValueError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import threading
 from pathlib import Path
@@ -45,23 +46,37 @@ def serve(options: ServeOptions) -> None:
     if token is None and options.host not in ("127.0.0.1", "::1", "localhost"):
         say_line(f"anybody who reaches {options.host} may use this model; give --token-file")
     limits = Limits(options.max_body, options.max_rows, options.max_columns, options.timeout)
-    models = _models(options)
-    service = Service(models, options.model.stem, limits, say_line)
-    warming = threading.Thread(target=_warm_up, args=(service,), name="onkel warm_up", daemon=True)
-    config = uvicorn.Config(
-        make_app(service, token), options.host, options.port, log_level="warning",
-        access_log=False, timeout_keep_alive=_IDLE, timeout_graceful_shutdown=_LONGEST_DRAIN,
-        lifespan="on", server_header=False, h11_max_incomplete_event_size=64 << 10, ws="none",
-    )  # fmt: skip
-    try:
-        _run(uvicorn.Server(config), service, warming)
-    except BaseException:
-        models.close()
-        raise
+    with _listen(options.host, options.port) as listening:
+        models = _models(options)
+        service = Service(models, options.model.stem, limits, say_line)
+        warming = threading.Thread(
+            target=_warm_up, args=(service,), name="onkel warm_up", daemon=True
+        )
+        config = uvicorn.Config(
+            make_app(service, token), log_level="warning",
+            access_log=False, timeout_keep_alive=_IDLE, timeout_graceful_shutdown=_LONGEST_DRAIN,
+            lifespan="on", server_header=False, h11_max_incomplete_event_size=64 << 10, ws="none",
+        )  # fmt: skip
+        try:
+            _run(uvicorn.Server(config), listening, service, warming)
+        except BaseException:
+            models.close()
+            raise
     say_line("saved; ended")
 
 
-def _run(server: Any, service: Any, warming: threading.Thread) -> None:
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise ValueError(
+            f"--host {host} --port {port}: cannot listen there ({error.strerror or error}); give "
+            "another --port"
+        ) from None
+
+
+def _run(server: Any, listening: socket.socket, service: Any, warming: threading.Thread) -> None:
     """Serve until a signal comes: then what came is answered, and the models are saved."""
     import asyncio
     import signal
@@ -81,12 +96,12 @@ def _run(server: Any, service: Any, warming: threading.Thread) -> None:
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end, number)
-        task = asyncio.create_task(server._serve())
+        task = asyncio.create_task(server._serve([listening]))
         while not (server.started or task.done()):
             await asyncio.sleep(0.01)
         if server.started:
             warming.start()
-            host, port = server.servers[0].sockets[0].getsockname()[:2]
+            host, port = listening.getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
             say_line(f"listening at http://{shown}:{port}")
         await task

@@ -17,11 +17,16 @@ class RowError(ValueError):
 
 def to_predict(live: Any, row: Event) -> Event:
     """The row without its label, which may be there."""
-    return {name: value for name, value in row.items() if name != live.target}
+    labels = live.label_names()
+    if row.keys() <= {live.id, *labels}:
+        raise RowError("the row has no columns")
+    return {name: value for name, value in row.items() if name not in labels}
 
 
 def to_learn(live: Any, row: Event) -> Event:
     """The row with its label under the target's name."""
+    if row.keys() <= {live.id, *live.label_names()}:
+        raise RowError("the row has no columns; the label of a row before goes to /label")
     if row.get(live.target) is not None:
         return row
     if "y" in live.label_names() and row.get("y") is not None:
