@@ -19,7 +19,7 @@ from benchmarks.timing import head, line, one_core  # first: it sets the threads
 import argparse
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +29,7 @@ from benchmarks.recorded import Record, recorded, scores, values
 from onkel import Alarm, ClassSets, Intervals, OnlineKernelClassifier
 from onkel.datasets import drift_stream
 from onkel.default.calibration import Calibration
+from onkel.intervals.feedback import Feedback
 from onkel.intervals.score import IntervalScore
 from papers.rows import find_streams
 
@@ -168,32 +169,48 @@ def mistakes(kind: str, seed: int) -> tuple[np.ndarray, list[int]]:
 
 
 def show_cost() -> None:
-    """Microseconds a row, in blocks and row by row."""
+    """Microseconds of CPU a row, in blocks and row by row."""
     rng = np.random.default_rng(0)
     p, y = rng.standard_normal((2, 100_000))
     P = rng.dirichlet(np.ones(4), 100_000)
     codes = rng.integers(0, 4, 100_000)
+    values, shares = _rows_of(y, p, p), _rows_of(p > 1.5, P[:, 0], P[:, 0])
     tasks = {
         "Intervals(0.9), a block": lambda: Intervals(0.9).learn(p, y),
         "Intervals of five levels, a block": lambda: Intervals(LEVELS).learn(p, y),
         "ClassSets(0.9), 4 classes, a block": lambda: ClassSets(0.9).learn(P, codes),
         "Alarm(), a block": lambda: Alarm().learn(np.abs(p)),
         "Intervals(0.9), row by row": lambda: _by_row(Intervals(0.9), p, y),
+        "all feedback of a regressor, row by row": lambda: _each(
+            Feedback("regression").learn_values, values
+        ),
+        "all feedback of a classifier, row by row": lambda: _each(
+            Feedback("classification").learn_classes, shares
+        ),
     }
     head("what", "µs a row")
     for name, task in tasks.items():
         task()
         times = []
         for _ in range(5):
-            began = time.perf_counter()
+            began = time.process_time()
             task()
-            times.append(time.perf_counter() - began)
+            times.append(time.process_time() - began)
         line(name, f"{1e6 * min(times) / 100_000:.2f}")
 
 
 def _by_row(intervals: Intervals, p: np.ndarray, y: np.ndarray) -> None:
     for a, b in zip(p.tolist(), y.tolist(), strict=True):
         intervals.learn(a, b)
+
+
+def _rows_of(*given: np.ndarray) -> list[tuple[np.ndarray, ...]]:
+    return [tuple(one[t : t + 1] for one in given) for t in range(len(given[0]))]
+
+
+def _each(learn: Callable[..., None], rows: list[tuple[np.ndarray, ...]]) -> None:
+    for row in rows:
+        learn(*row)
 
 
 def main() -> None:
