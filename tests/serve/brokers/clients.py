@@ -220,7 +220,15 @@ class Nats:
     def close(self) -> None:
         """Leave."""
         self._run(self._client.close())
+        left = asyncio.all_tasks(self._loop)
+        for task in left:
+            task.cancel()
+        self._run(_ended(left))
         self._loop.close()
+
+
+async def _ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 CLIENTS = {"kafka": Kafka, "redis": Redis, "nats": Nats}
