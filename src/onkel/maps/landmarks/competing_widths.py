@@ -85,12 +85,13 @@ def best_widths(
         errors = errors_of(theta)
         yield True
         for steps in STAGES:
-            further = yield from widths_in_steps(*of, theta, steps, groups, apart)
-            now = errors_of(further)
+            before = errors.sum()
+            theta = yield from widths_in_steps(*of, theta, steps, groups, apart)
+            errors = errors_of(theta)
             yield True
-            if now.sum() >= errors.sum():
+            # the point before is no candidate: it was better by the rows that would choose it
+            if errors.sum() >= before:
                 break
-            theta, errors = further, now
         candidates.append((theta, errors))
     best, errors = min(candidates, key=lambda candidate: candidate[1].sum())
     gains = candidates[0][1] - errors
