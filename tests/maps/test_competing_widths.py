@@ -12,12 +12,7 @@ from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import competing_widths as competing
 from onkel.maps.landmarks.competing_widths import best_widths, columns_that_tell
-from onkel.maps.landmarks.first_widths import (
-    first_widths,
-    predicted_by,
-    prior_mean,
-    widths_in_steps,
-)
+from onkel.maps.landmarks.first_widths import first_widths, predicted_by, prior_mean
 from onkel.numerics.in_steps import finished
 
 
@@ -95,8 +90,8 @@ def test_rows_that_were_not_fitted_choose():
 
     together = prior_mean(12)
     best = finished(best_widths(X, Y, weight, together, 250, np.arange(12)))
-    fresh = first_widths(*few, prior_mean(12), competing.STAGES[0], np.arange(12), 10.0)
-    assert error(best).sum() <= min(error(together).sum(), 1.05 * error(fresh).sum())
+    fresh = first_widths(*few, prior_mean(12), competing.STEPS, np.arange(12), 10.0)
+    assert error(best).sum() <= min(error(together).sum(), error(fresh).sum())
     # what was found so far stays unless other widths are clearly better
     nearly = best - 0.03
     gains = error(nearly) - error(best)
@@ -109,24 +104,7 @@ def test_rows_that_were_not_fitted_choose():
 def test_a_choice_takes_about_the_steps_foreseen():
     X, y = few_of_many(300, 6)
     steps = list(best_widths(X, y[:, None], np.ones(300), prior_mean(6), 200, np.arange(6)))
-    assert 10 < len(steps) <= competing.steps_of_best()
-
-
-def test_a_fit_ends_where_later_rows_are_predicted_no_better(monkeypatch):
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((300, 6)), rng.standard_normal((300, 1))
-    fits = []
-
-    def counted(*args):
-        fits.append(args[4])
-        return (yield from widths_in_steps(*args))
-
-    monkeypatch.setattr(competing, "widths_in_steps", counted)
-    start = prior_mean(6)
-    found = finished(best_widths(X, y, np.ones(300), start, 200, np.arange(6)))
-    # of noise there is nothing to learn
-    assert sum(fits) < competing.N_FITS * sum(competing.STAGES)
-    np.testing.assert_array_equal(found, start)
+    assert 10 < len(steps) <= 1.5 * competing.steps_of_best()
 
 
 @pytest.mark.compiled

@@ -2,10 +2,9 @@
 
 Where few columns matter, a prior that holds the widths together hides them; where all matter, a
 prior that lets them part follows noise. Which is which only other rows can tell. So widths are
-fitted to the first rows under several priors, and each is judged by the rows after them. A fit goes
-on only as long as these rows are predicted better: that is less work than a fit to its end, and
-follows less noise. The best take the place of the widths found so far if their squared errors are
-smaller by more than three standard errors.
+fitted to the first rows under several priors, and each is judged by the rows after them. The best
+take the place of the widths found so far if their squared errors are smaller by more than two
+standard errors.
 
 A prior that lets columns part far has many local minima. Its fit begins where the columns that tell
 something, alone or in a pair, are as wide as if there were no others, and the rest are narrower:
@@ -38,11 +37,9 @@ from onkel.maps.landmarks.first_widths import (
 # Variances of a column's own part, times the number of columns. The last begins at the columns that
 # tell something.
 _TOGETHER, _APART = 10.0, 30.0
-#: steps of a fit from the prior between two judgements; all of them are seldom taken
-STAGES = (5, 5, 10, 20)
+#: steps of all fits, each from the prior
+STEPS = 40
 N_FITS = 2
-#: usual number of steps of a fit
-STEPS = 15
 # Parts of a column's values, of as many rows each.
 _PARTS = 8
 # The chance that any column seems to tell something where none does.
@@ -52,7 +49,7 @@ _MOST_PAIRED = 512
 # How much narrower than its prior a column begins that tells nothing, in log w.
 _NARROWER = 1.0
 # Standard errors by which other widths must be better than those found so far.
-_STANDARD_ERRORS = 3.0
+_STANDARD_ERRORS = 2.0
 
 
 def best_widths(
@@ -73,35 +70,25 @@ def best_widths(
     tells = np.bincount(groups, columns_that_tell(*of)) > 0
     starts = [(prior_mean(len(tells)), _TOGETHER), (_start(tells), _APART)]
     yield True
-
-    def errors_of(theta: np.ndarray) -> np.ndarray:
-        missed = Y[judged] - predicted_by(theta, *of, X[judged])
-        return np.asarray(weight[judged] * (missed**2).sum(axis=1))
-
-    candidates = [(found, errors_of(found))]
-    yield True
+    candidates = [found]
     for start, apart in starts:
-        theta = of_columns(start, groups)
-        errors = errors_of(theta)
+        candidates.append(
+            (yield from widths_in_steps(*of, of_columns(start, groups), STEPS, groups, apart))
+        )
+    errors = []
+    for theta in candidates:
+        missed = Y[judged] - predicted_by(theta, *of, X[judged])
+        errors.append(weight[judged] * (missed**2).sum(axis=1))
         yield True
-        for steps in STAGES:
-            before = errors.sum()
-            theta = yield from widths_in_steps(*of, theta, steps, groups, apart)
-            errors = errors_of(theta)
-            yield True
-            # the point before is no candidate: it was better by the rows that would choose it
-            if errors.sum() >= before:
-                break
-        candidates.append((theta, errors))
-    best, errors = min(candidates, key=lambda candidate: candidate[1].sum())
-    gains = candidates[0][1] - errors
+    best = int(np.argmin([error.sum() for error in errors]))
+    gains = errors[0] - errors[best]
     clearly = gains.sum() > _STANDARD_ERRORS * math.sqrt(len(gains)) * gains.std()
-    return best if clearly else found
+    return candidates[best if clearly else 0]
 
 
 def steps_of_best() -> int:
-    """Number of steps of :func:`best_widths`, at most; two fifths of them are usual."""
-    return 2 + N_FITS * (1 + sum(steps_of_widths(steps) + 1 for steps in STAGES))
+    """Usual number of steps of :func:`best_widths`."""
+    return 1 + N_FITS * steps_of_widths(STEPS) + N_FITS + 1
 
 
 def _start(tells: np.ndarray) -> np.ndarray:
