@@ -125,8 +125,12 @@ def _archive(journal, kept, ends):
     """Keep a link to each segment: the service removes them after a snapshot."""
     while not ends.wait(0.002):
         for path in journal.glob("*.journal"):
+            link = kept / path.name
             try:
-                os.link(path, kept / path.name)
+                if link.exists() and not link.samefile(path):
+                    link.unlink()  # it had no record, and the service began it anew
+                if not link.exists():
+                    os.link(path, link)
             except OSError:
                 continue
 

@@ -22,10 +22,10 @@ from onkel.serve.batches import Parts
 from onkel.serve.journal import Cut, Journal
 from onkel.serve.live import LiveModel
 
-# Bytes of a model in memory, besides its ids, for each byte of its state: as measured. It has room
-# for rows since its matrix was factored, and copies to undo rows with.
+# Bytes of a model in memory, besides its ids: so many for each byte of its state, and as many more.
+# As measured; it has room for rows since its matrix was factored, and copies to undo rows with.
 _ROOM = 3.5
-_LEAST = 100_000
+_LEAST = 800_000
 _AN_ID = 400
 # Share of the models that leave together: each time costs one flush of the disk.
 _LEAVING = 0.05
