@@ -7,6 +7,7 @@ import pytest
 
 from onkel.exact import least_squares
 from onkel.exact.least_squares import RecursiveLeastSquares
+from onkel.exact.matrices import RowsSince
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps import FourierFeatures, IdentityFeatures, NystroemFeatures
@@ -290,3 +291,18 @@ def test_a_factor_in_blocks_is_not_stopped_by_rounding(rank):
     R = np.asfortranarray(columns @ columns.T)
     factor = BlockFactor.of(R)
     np.testing.assert_allclose(factor.C.T @ factor.C, R, atol=1e-10)
+
+
+def test_rows_since_the_anchor_stay_when_their_room_grows():
+    rng = np.random.default_rng(0)
+    U, v = rng.normal(size=(5, 100)), rng.normal(size=(100, 2))
+    L = np.linalg.cholesky(U.T @ U + np.eye(100))
+    since = RowsSince(5, 2, 100)
+    for a, b in ((0, 1), (1, 30), (30, 33), (33, 34), (34, 100)):
+        since.append(U[:, a:b], L[a:b, :a], L[a:b, a:b], v[a:b])
+        np.testing.assert_array_equal(since.U, U[:, :b])
+        np.testing.assert_array_equal(since.L, L[:b, :b])
+        np.testing.assert_array_equal(since.v, v[:b])
+    few = RowsSince(5, 2, 100)
+    few.append(U[:, :3], L[:3, :0], L[:3, :3], v[:3])
+    assert few._L.nbytes < since._L.nbytes / 5

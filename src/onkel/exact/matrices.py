@@ -17,6 +17,8 @@ from onkel.state import Array, Fields, Sizes, Stateful, require
 
 #: for fewer rows SciPy's wrappers, which block other threads, are quicker to call
 FEW_ROWS = 16
+# rows that there is room for at first
+_FIRST_ROOM = 32
 _SUMS = ("R", "b", "z_sum", "noise")
 # the largest number in a loaded state, and the relative difference allowed between its matrices
 _MOST, _ROUNDING = 1e150, 1e-5
@@ -165,13 +167,15 @@ def wider(A: np.ndarray, where: list[int], diagonal: float) -> np.ndarray:
 class RowsSince(Stateful):
     """Up to ``most`` rows beside the factor C: U = C⁻ᵀ Zᵀ (m, n), S = Uᵀ U + I = L Lᵀ, v (n, K).
 
-    Room for all is made at the start, so that a new row copies no other.
+    Room for rows doubles when it is needed: a small model of many takes little memory.
     """
 
     def __init__(self, m: int, n_outputs: int, most: int) -> None:
-        self._U = np.empty((most, m))
-        self._L = np.zeros((most, most), order="F")
-        self._v = np.empty((most, n_outputs))
+        self._most = most
+        room = min(_FIRST_ROOM, most)
+        self._U = np.empty((room, m))
+        self._L = np.zeros((room, room), order="F")
+        self._v = np.empty((room, n_outputs))
         self.count = 0
 
     @property
@@ -192,11 +196,19 @@ class RowsSince(Stateful):
     def append(self, U: np.ndarray, L21: np.ndarray, L22: np.ndarray, v: np.ndarray) -> None:
         """Append n rows: their U (m, n), the rows [L21, L22] of L, and their v."""
         a, b = self.count, self.count + len(v)
+        if b > len(self._v):
+            self._grow(min(self._most, max(b, 2 * len(self._v))))
         self._U[a:b] = U.T
         self._L[a:b, :a] = L21
         self._L[a:b, a:b] = np.tril(L22) if len(v) > 1 else L22
         self._v[a:b] = v
         self.count = b
+
+    def _grow(self, room: int) -> None:
+        more = room - len(self._v)
+        self._U = np.pad(self._U, ((0, more), (0, 0)))
+        self._L = np.asfortranarray(np.pad(self._L, (0, more)))
+        self._v = np.pad(self._v, ((0, more), (0, 0)))
 
     def rows_of_L(self, U: np.ndarray) -> np.ndarray:
         """The rows L21 (n, count) that the columns of U (m, n) add to L."""
@@ -248,7 +260,7 @@ class RowsSince(Stateful):
         return {"m": self._U.shape[1], "K": self._v.shape[1]}
 
     def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
-        rows, most = sizes["rows"], len(self._v) - 1
+        rows, most = sizes["rows"], self._most - 1
         require(rows <= most, f"U: holds {rows} rows since the anchor, not {most}")
         U, L = state["U"], state["L"]
         require((L.diagonal() > 0.0).all(), "L: is no factor; its diagonal must be above 0")
