@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 from onkel.serve import LiveModel
@@ -57,38 +58,44 @@ class Service:
         return self.process.wait()
 
     def answers(self):
-        try:
-            return _post(self.port, None, "/health", None) is not None
-        except (OSError, http.client.HTTPException):
-            return False
+        with closing(self.connection()) as connection:
+            try:
+                _post(connection, "/health", None)
+                return True
+            except (OSError, http.client.HTTPException):
+                return False
+
+    def connection(self):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
 
 
-def _post(port, connection, path, value):
-    connection = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+def _post(connection, path, value):
+    """Status and answer."""
     if value is None:
         connection.request("GET", path)
     else:
         connection.request("POST", path, json.dumps(value), {"content-type": "application/json"})
-    response = connection.getresponse()
-    content = response.read()
-    return connection, response.status, json.loads(content)
+    with connection.getresponse() as response:
+        return response.status, json.loads(response.read())
 
 
 class Client(threading.Thread):
     """Sends rows, and the labels of rows before, each until it is answered."""
 
     def __init__(self, name, service, ends):
-        super().__init__()
+        super().__init__(daemon=True)
         self.label, self.service, self.ends = name, service, ends
         self.rng = random.Random(name)
-        self.answered, self.learned, self.connection = {}, set(), None
-        self.error = None
+        self.answered, self.learned = {}, set()
+        self.connection, self.error = service.connection(), None
 
     def run(self):
         try:
             self.send_all()
         except BaseException as error:
             self.error = error
+        finally:
+            self.connection.close()
 
     def send_all(self):
         waiting, t = [], 0
@@ -111,13 +118,13 @@ class Client(threading.Thread):
     def send(self, path, value):
         while True:
             try:
-                found = _post(self.service.port, self.connection, path, value)
-                self.connection, status, answers = found
+                status, answers = _post(self.connection, path, value)
                 if status == 200:
                     return answers
                 assert status == 503, (status, answers)
             except (OSError, http.client.HTTPException):
-                self.connection = None
+                # the next request opens it anew
+                self.connection.close()
                 time.sleep(0.02)
 
 
@@ -149,28 +156,33 @@ def play(times, learner="pa", seed=0, longest=1.0):
         )
         archiving.start()
         service.start()
-        while not (folder / "m.onkel").exists():
-            assert service.process.poll() is None, (folder / "log").read_text()
-            time.sleep(0.01)
-        shutil.copy(folder / "m.onkel", folder / "whole" / "m.onkel")
-        clients = [Client(f"client {k}", service, ends) for k in range(_CLIENTS)]
-        for client in clients:
-            client.start()
-        for _ in range(times):
-            while not service.answers():
-                time.sleep(0.02)
-            time.sleep(rng.uniform(0.0, longest))
-            service.kill()
-            service.start()
-        ends.set()
-        for client in clients:
-            client.join()
-            if client.error is not None:
-                raise client.error
-        assert service.kill(signal.SIGTERM) == 0, (folder / "log").read_text()
-        service.log.close()
-        archived.set()
-        archiving.join()
+        try:
+            while not (folder / "m.onkel").exists():
+                assert service.process.poll() is None, (folder / "log").read_text()
+                time.sleep(0.01)
+            shutil.copy(folder / "m.onkel", folder / "whole" / "m.onkel")
+            clients = [Client(f"client {k}", service, ends) for k in range(_CLIENTS)]
+            for client in clients:
+                client.start()
+            for _ in range(times):
+                while not service.answers():
+                    time.sleep(0.02)
+                time.sleep(rng.uniform(0.0, longest))
+                service.kill()
+                service.start()
+            ends.set()
+            for client in clients:
+                client.join()
+                if client.error is not None:
+                    raise client.error
+            assert service.kill(signal.SIGTERM) == 0, (folder / "log").read_text()
+        finally:
+            ends.set()
+            archived.set()
+            archiving.join()
+            if service.process.poll() is None:
+                service.kill()
+            service.log.close()
         return _compare(folder, clients)
 
 
