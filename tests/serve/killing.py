@@ -24,6 +24,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 from onkel.serve import LiveModel
 from onkel.serve.durable import DurableModel
 from onkel.serve.journal import Journal
@@ -183,7 +185,8 @@ def play(times, learner="pa", seed=0, longest=1.0):
             if service.process.poll() is None:
                 service.kill()
             service.log.close()
-        return _compare(folder, clients)
+        with threadpool_limits(1, user_api="blas"):  # as the service
+            return _compare(folder, clients)
 
 
 def _compare(folder, clients):

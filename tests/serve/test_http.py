@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from tests.serve.serving import Client, serving
 from tests.serve.stream import opened
+from threadpoolctl import threadpool_limits
 
 import onkel
 from onkel.serve import LiveModel
@@ -82,8 +83,15 @@ def _arrow(rows):
     return sink.getvalue().to_pybytes()
 
 
+@pytest.fixture
+def one_blas_thread():
+    """As `onkel serve` has it: the last digits do not depend on the thread that learns."""
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
 @pytest.mark.parametrize("learner", ["pa", "okl"])
-def test_answers_are_those_of_a_live_model(tmp_path, learner):
+def test_answers_are_those_of_a_live_model(tmp_path, learner, one_blas_thread):
     models = _models(tmp_path, learner)
     task = models.durable.live.model.task
     rows = [{**row, "y": row["y"] if task == "regression" else f"c{row['y'] > 0}"}

@@ -75,6 +75,17 @@ class one_blas_thread:
                 self._limit.restore_original_limits()
 
 
+def keep_one_blas_thread() -> None:
+    """BLAS uses one thread from now on, whichever thread of the process calls it.
+
+    The last digits of sums then do not depend on that: with more, a thread that is not the main one
+    rounds some of them otherwise.
+    """
+    import scipy.linalg  # noqa: F401  (its BLAS is another than NumPy's, and must be loaded)
+
+    ThreadpoolController().limit(limits=1, user_api="blas")
+
+
 def n_threads() -> int:
     """Threads for work beside BLAS, that of the caller among them; 1 where BLAS may use more."""
     return _own.threads or 1

@@ -15,6 +15,7 @@ from onkel.cli.arguments import command
 from onkel.cli.console import say_line
 from onkel.cli.live.opening import how_of, new_model, open_durable
 from onkel.cli.serve.options import ServeOptions
+from onkel.numerics.threads import keep_one_blas_thread
 
 _LONGEST_DRAIN = 10
 _SWITCH = 0.001
@@ -42,6 +43,8 @@ def serve(options: ServeOptions) -> None:
         from onkel.serve.http.service import Service
     except ModuleNotFoundError as error:
         raise ValueError(f"onkel serve needs {error.name}: pip install 'onkel[serve]'") from None
+    # a replay of the journal must round as the thread did that learned its events first
+    keep_one_blas_thread()
     token = None if options.token_file is None else _token(options.token_file)
     if token is None and options.host not in ("127.0.0.1", "::1", "localhost"):
         say_line(f"anybody who reaches {options.host} may use this model; give --token-file")
