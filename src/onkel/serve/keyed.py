@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from onkel.errors import JournalError, ModelFileError
 from onkel.serve.batches import Parts
 from onkel.serve.journal import Cut, Journal
 from onkel.serve.live import LiveModel
+from onkel.serve.saving import SaveClock
 
 # Bytes of a model in memory, besides its ids: so many for each byte of its state, and as many more.
 # As measured; it has room for rows since its matrix was factored, and copies to undo rows with.
@@ -85,13 +85,13 @@ class KeyedModels:
         self.journal = journal
         self._how = how
         self._max_models, self._max_bytes = max_models, max_bytes
-        self._save_every, self._save_seconds = save_every, save_seconds
+        self._clock = SaveClock(save_every, save_seconds)
         self._lock = threading.RLock()
         self._models: OrderedDict[str, LiveModel] = OrderedDict()
         self._sizes: dict[str, int] = {}
         self._bytes = 0
         self._changed: set[str] = set()
-        self._news, self._saved_at, self._closed = 0, time.monotonic(), False
+        self._closed = False
         self.counts = dict.fromkeys(_COUNTS, 0)
         try:
             self._file = _Table(Path(path), template)
@@ -125,7 +125,7 @@ class KeyedModels:
         cut = self.journal.append([[key, own] for key, own in together.items()])
         self.journal.commit()
         answers = {key: iter(found) for key, found in self._learn(cut).items()}
-        self._news += sum(map(len, together.values()))
+        self._clock.add(sum(map(len, together.values())))
         with self._lock:
             self._leave()
         return [[next(answers[str(key)]) for _ in own] for key, own in parts]
@@ -145,7 +145,7 @@ class KeyedModels:
         """Write all models that changed, and forget the cuts that they have learned."""
         with self._lock:
             number = self.journal.last
-            self._news, self._saved_at = 0, time.monotonic()
+            self._clock.restart()
             self._write(sorted(self._changed), number)
             if self.journal.last >= self.journal.first:
                 self.journal.begin_segment()
@@ -153,8 +153,7 @@ class KeyedModels:
 
     def snapshot_when_due(self) -> None:
         """Write models, if much or long ago was learned since."""
-        late = time.monotonic() - self._saved_at >= self._save_seconds
-        if self._news >= self._save_every or (self._news and late):
+        if self._clock.is_due:
             self.snapshot()
 
     def close(self) -> None:

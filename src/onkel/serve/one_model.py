@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -10,6 +9,7 @@ from typing import Any, Protocol
 from onkel.serve.batches import Parts
 from onkel.serve.durable import DurableModel
 from onkel.serve.live import LiveModel
+from onkel.serve.saving import SaveClock
 
 
 class Models(Protocol):
@@ -57,15 +57,14 @@ class OneModel:
         self, durable: DurableModel, save_every: int = 100_000, save_seconds: float = 60.0
     ) -> None:
         self.durable = durable
-        self._save_every, self._save_seconds = save_every, save_seconds
-        self._news, self._saved_at = 0, time.monotonic()
+        self._clock = SaveClock(save_every, save_seconds)
         self._closed = False
 
     def take(self, parts: Parts) -> list[Any]:
         """Take the events of several requests as one cut; the answers to each."""
         events = [event for _, own in parts for event in own]
         answers = iter(self.durable.take(events))
-        self._news += len(events)
+        self._clock.add(len(events))
         return [[next(answers) for _ in own] for _, own in parts]
 
     @contextmanager
@@ -80,13 +79,12 @@ class OneModel:
 
     def snapshot(self) -> None:
         """Write the model's file."""
-        self._news, self._saved_at = 0, time.monotonic()
+        self._clock.restart()
         self.durable.snapshot()
 
     def snapshot_when_due(self) -> None:
         """Write the model's file, if much or long ago was learned since."""
-        late = time.monotonic() - self._saved_at >= self._save_seconds
-        if self._news >= self._save_every or (self._news and late):
+        if self._clock.is_due:
             self.snapshot()
 
     def close(self) -> None:

@@ -1,0 +1,35 @@
+"""When a model's file is due: after so many events, or so many seconds if any came."""
+
+from __future__ import annotations
+
+import time
+
+
+class SaveClock:
+    """Counts the events since the last save.
+
+    Parameters
+    ----------
+    every : int
+        Events after which a save is due.
+    seconds : float
+        Seconds since the last save after which it is due for any event.
+    """
+
+    def __init__(self, every: int, seconds: float) -> None:
+        self._every, self._seconds = every, seconds
+        self.restart()
+
+    def restart(self) -> None:
+        """Count from here: a save begins."""
+        self._events, self._since = 0, time.monotonic()
+
+    def add(self, n: int) -> None:
+        """Count n events."""
+        self._events += n
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to save."""
+        late = time.monotonic() - self._since >= self._seconds
+        return self._events >= self._every or (self._events > 0 and late)
