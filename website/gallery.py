@@ -56,6 +56,7 @@ CHAPTERS = {
         "comparing_learners",
         "honest_scores",
         "a_live_pipe",
+        "at_a_kafka_broker",
         "onnx_in_another_process",
         "merging_on_dask",
     ],
