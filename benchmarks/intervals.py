@@ -8,7 +8,8 @@ the 300th count. ``--streams``: Parquet files with a target column y in the orde
 default learner forecasts them, and every row counts; ``--keep``: a folder where its forecasts are
 kept, and read the next time. *worst*: the least coverage in a window of 500
 rows after the first 500. Winkler scores are divided by DtACI's. Then alarms: false ones where
-nothing changes, and rows until one rings on the generated drifts.
+nothing changes, and rows until one rings after changes of made-up scores (the median of 20) and of
+the generated drifts.
 """
 
 from __future__ import annotations
@@ -127,19 +128,64 @@ def show_sets(rows: dict[str, Record]) -> None:
         line(name, f"{len(codes):,}", P.shape[1], f"{right:.3f}", *cells)
 
 
-def show_alarms(n_rows: int) -> None:
-    """False alarms on exchangeable scores; rows until a ring after the changes of drifts."""
-    rng = np.random.default_rng(0)
-    draws = {
-        "mistakes, 6 %": lambda n: (rng.random(n) < 0.06) * 1.0,
-        "exponential": lambda n: rng.exponential(size=n),
-        "Cauchy": lambda n: np.abs(rng.standard_cauchy(n)),
-    }
+Draw = Callable[[int, np.random.Generator], np.ndarray]
+DRAWS: dict[str, Draw] = {
+    "mistakes, 6 %": lambda n, rng: (rng.random(n) < 0.06) * 1.0,
+    "counts": lambda n, rng: rng.poisson(1.5, n) * 1.0,
+    "half of them 0": lambda n, rng: (rng.random(n) < 0.5) * rng.exponential(size=n),
+    "exponential": lambda n, rng: rng.exponential(size=n),
+    "Cauchy": lambda n, rng: np.abs(rng.standard_cauchy(n)),
+}
+
+
+def show_false_alarms(n_rows: int) -> None:
+    """On exchangeable scores."""
     head("scores", "streams", "rows each", "false alarms", "at most promised")
-    for name, draw in draws.items():
-        rings = sum(len(Alarm(random_state=k).learn(draw(n_rows))) for k in range(100))
+    rng = np.random.default_rng(0)
+    for name, draw in DRAWS.items():
+        rings = sum(len(Alarm(random_state=k).learn(draw(n_rows, rng))) for k in range(100))
         line(name, 100, f"{n_rows:,}", rings, f"{100 * n_rows / 1e5:.0f}")
-    print()
+
+
+def show_made_delays() -> None:
+    """Scores of which a growing share, over ``width`` rows, is drawn otherwise."""
+    widths, before = (0, 3000, 10_000), 10_000
+    heads = [f"over {width:,} rows" if width else "at once" for width in widths]
+    head("scores change", *heads)
+    tasks: dict[str, tuple[Draw, Draw]] = {
+        f"mistakes, {share:.0%} to 50 %": (
+            lambda n, rng, share=share: (rng.random(n) < share) * 1.0,
+            lambda n, rng: (rng.random(n) < 0.5) * 1.0,
+        )
+        for share in (0.02, 0.06, 0.15)
+    }
+    for name, draw in (("normal", np.random.Generator.standard_normal), ("Cauchy", _cauchy)):
+        tasks[f"size of {name} errors, times 2"] = (
+            lambda n, rng, draw=draw: np.abs(draw(rng, n)),
+            lambda n, rng, draw=draw: 2.0 * np.abs(draw(rng, n)),
+        )
+    for name, (old, new) in tasks.items():
+        cells = []
+        for width in widths:
+            delays, n = [], before + width + 10_000
+            for seed in range(20):
+                rng = np.random.default_rng(seed)
+                share = (np.arange(n) - before) / max(width, 1)
+                changed = rng.random(n) < share if width else share >= 0.0
+                rings = Alarm(random_state=seed).learn(
+                    np.where(changed, new(n, rng), old(n, rng)),
+                )
+                delays.append(min([r - before for r in rings if r >= before], default=n))
+            cells.append(f"{np.median(delays):.0f}")
+        line(name, *cells)
+
+
+def _cauchy(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.standard_cauchy(n)
+
+
+def show_alarms() -> None:
+    """Rows until a ring after the changes of generated drifts."""
     head("drift", "seed", "rings after a change, rows", "challenger, rows", "false", left=1)
     for kind in ("abrupt", "gradual", "none"):
         for seed in range(2):
@@ -240,7 +286,11 @@ def main() -> None:
         print()
         show_sets(found["classification"])
         print()
-    show_alarms(options.rows)
+    show_false_alarms(options.rows)
+    print()
+    show_made_delays()
+    print()
+    show_alarms()
     print()
     show_cost()
 

@@ -111,3 +111,63 @@ def _quantile(past, level):
         return 0.0
     rank = math.ceil((len(ordered) + 1) * level)
     return ordered[min(max(rank, 1), len(ordered)) - 1]
+
+
+def naive_alarm(scores, threshold, reference, quiet, seed):
+    """`Alarm` by its formulas: the rings, and the sum of capitals at the end."""
+    densities = [
+        lambda p: p + 0.4 * (p / 2 - p * p / 2),
+        lambda p: p + 1.2 * (p / 2 - p * p / 2),
+        lambda p: p**0.5,
+        lambda p: p ** (7 / 8),
+    ]
+    rings, wait, edges = [], 0, []
+    worse, better = [0.0] * 4, [0.0] * 4
+    for t, score in enumerate(scores):
+        one = (score, _splitmix(seed, t))
+        if wait > 0:
+            wait -= 1
+            continue
+        if len(edges) < reference:
+            edges.append(one)
+            if len(edges) == reference:
+                edges.sort()
+                worse, better, later = [0.0] * 4, [0.0] * 4, []
+            continue
+        bins = [sum(edge < row for edge in edges) for row in later]
+        shares = [1 + bins.count(k) for k in range(reference + 1)]
+        mine = sum(edge < one for edge in edges)
+        equal = [0 < k < reference and edges[k - 1][0] == edges[k][0] for k in range(reference + 1)]
+        low = high = mine
+        if equal[mine]:
+            while equal[low - 1]:
+                low -= 1
+            while equal[high + 1]:
+                high += 1
+        a = sum(shares[high + 1 :]) / sum(shares)
+        b = sum(shares[low:]) / sum(shares)
+        later.append(one)
+        worse = _bets(worse, densities, a, b)
+        better = _bets(better, densities, 1 - b, 1 - a)
+        if sum(worse) >= threshold:
+            rings.append(t)
+            wait, edges = quiet, []
+        elif sum(better) >= threshold:
+            edges = []
+    return rings, sum(worse) if len(edges) == reference and later else 0.0
+
+
+def _bets(capital, densities, a, b):
+    capital = [c + 0.2 for c in capital]
+    mean = sum(capital) / 4
+    capital = [0.999 * c + 0.001 * mean for c in capital]
+    return [c * (G(b) - G(a)) / (b - a) for c, G in zip(capital, densities, strict=True)]
+
+
+def _splitmix(seed, number):
+    mask = 2**64 - 1
+    z = (seed * 0xD1342543DE82EF95 + (number + 1) * 0x9E3779B97F4A7C15) & mask
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+    z ^= z >> 31
+    return ((z >> 11) + 0.5) / 2**53

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+from tests.intervals.oracles import naive_alarm
 
 from onkel import Alarm, DataError, ModelFileError
 from onkel.intervals import alarm as module
@@ -12,10 +16,14 @@ from onkel.intervals import alarm as module
 def scores(kind, n, rng):
     if kind == "ties":
         return (rng.random(n) < 0.06).astype(float)
-    return rng.exponential(size=n) if kind == "exponential" else rng.standard_cauchy(n)
+    if kind == "counts":
+        return rng.poisson(1.5, n).astype(float)
+    if kind == "gaps":
+        return np.where(rng.random(n) < 0.5, 0.0, rng.exponential(size=n))
+    return rng.exponential(size=n) if kind == "exponential" else np.abs(rng.standard_cauchy(n))
 
 
-@pytest.mark.parametrize("kind", ["ties", "exponential", "cauchy"])
+@pytest.mark.parametrize("kind", ["ties", "counts", "gaps", "exponential", "cauchy"])
 def test_false_alarms_where_nothing_changes(kind):
     """A small threshold, so that there is something to count: mean run length at least 1 000."""
     rng, rings, n = np.random.default_rng(0), 0, 400_000
@@ -68,24 +76,68 @@ def test_quiet_after_a_ring():
         assert alarm.alarms_ == (rings + 1).tolist()
 
 
-def test_p_values_are_uniform_and_independent():
-    """Of ties, too: the distribution of p and of its bins does not depend on the scores."""
-    rng = np.random.default_rng(0)
-    for kind in ("ties", "exponential"):
-        E = 50
-        edges, ties = scores(kind, E, rng), rng.random(E)
-        shares, capital = np.ones(E + 1, np.int64), np.zeros((2, 4))
-        module._begin(edges, ties, shares, capital)
-        assert np.all(np.diff(edges) >= 0.0)
-        p = np.array(
-            [
-                module._p_value(s, rng.random(), edges, ties, shares, E + 1 + t, rng.random())
-                for t, s in enumerate(scores(kind, 6000, rng))
-            ]
-        )
-        share = np.histogram(p, 20, (0.0, 1.0))[0] / 6000
-        np.testing.assert_allclose(share, 0.05, atol=0.012)
-        assert abs(np.corrcoef(p[1:], p[:-1])[0, 1]) < 0.04
+@settings(max_examples=80, deadline=None)
+@drawn(
+    st.lists(st.sampled_from([0.0, 1.0, 2.5, 7.0]), min_size=1, max_size=20),
+    st.lists(st.integers(1, 50), min_size=21, max_size=21),
+    st.integers(0, 2**32 - 1),
+)
+def test_bets_are_fair(edges, shares, seed):
+    """The mean of each bettor's factor is 1 if rows fall into bins by their shares."""
+    rng, E = np.random.default_rng(seed), len(edges)
+    edges, ties = np.array(edges), rng.random(E)
+    begun = np.empty(E + 1, np.int64)
+    module._begin(edges, ties, begun, np.zeros((2, 4)))
+    assert begun.sum() == E + 1
+    rows = np.array(shares[: E + 1]) * (begun > 0)
+    shares = begun + rows
+    total, means = shares.sum(), np.zeros((2, 4))
+    for k in np.flatnonzero(shares):
+        # a score and a tie-breaking number that fall into bin k
+        if k == 0:
+            score, tie = edges[0] - 1.0, 0.5
+        elif k == E:
+            score, tie = edges[-1] + 1.0, 0.5
+        else:
+            equal = edges[k - 1] == edges[k]
+            score = edges[k] if equal else 0.5 * (edges[k - 1] + edges[k])
+            tie = 0.5 * (ties[k - 1] + ties[k]) if equal else 0.5
+        grown = shares.copy()
+        above, own = module._place(score, tie, edges, ties, grown)
+        assert (grown - shares).tolist() == [int(j == k) for j in range(E + 1)]
+        assert own == shares[k]
+        for row, (a, b) in enumerate([(above, above + own), (total - above - own, total - above)]):
+            # a capital that is large beside what a new bettor adds
+            capital = np.full(4, 1e9)
+            module._bet(capital, a / total, b / total)
+            means[row] += shares[k] / total * capital / 1e9
+    np.testing.assert_allclose(means, 1.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["ties", "counts", "cauchy"])
+def test_as_the_naive_alarm(kind):
+    rng = np.random.default_rng(3)
+    given = scores(kind, 1500, rng) * np.where(np.arange(1500) < 700, 1.0, 3.0)
+    given += (rng.random(1500) < 0.4) * (np.arange(1500) >= 700)
+    for threshold in (50.0, 1e4):
+        alarm = Alarm(threshold, reference=30, quiet=40, random_state=5)
+        rings, evidence = naive_alarm(given.tolist(), threshold, 30, 40, 5)
+        assert alarm.learn(given).tolist() == rings
+        assert rings
+        assert alarm.evidence_ == pytest.approx(evidence, rel=1e-9)
+
+
+@pytest.mark.parametrize("width", [3000, 10_000])
+def test_gradual_changes_are_heard_early(width):
+    """The share of rows with 50 % mistakes grows from 0 to 1 over ``width`` rows."""
+    delays, n = [], 10_000
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        share = np.clip((np.arange(n + width) - n) / width, 0.0, 1.0)
+        wrong = (rng.random(n + width) < 0.06 + 0.44 * share) * 1.0
+        delays.append(min(t - n for t in Alarm(random_state=seed).learn(wrong) if t >= n))
+    # bets on random p-values within the ties need half as many rows more
+    assert np.median(delays) < (600 if width == 3000 else 1300)
 
 
 def test_a_ring_is_a_line_of_the_log(caplog):

@@ -1,21 +1,23 @@
 """An alarm with a known rate of false ones: a conformal test martingale over scores.
 
-**p-values.** The sorted scores of ``reference`` rows cut the line into bins; random numbers break
-ties. The share of a bin is 1 plus the rows that fell into it since. With a uniform U, the p-value
-of a row's score is
+**p-values.** The sorted scores of ``reference`` rows cut the line into bins; random numbers order
+equal scores. The share of a bin is 1 plus the rows that fell into it since. Bins between equal
+scores count as one: in all of them lies that score. As long as the scores are exchangeable, as
+they are where nothing changes, a row falls into a bin with the probability of its share, whatever
+the scores' distribution. With a = share above the bin and b = a + its own share, as parts of all
+shares, the row's p-value is spread evenly over [a, b]. Large scores have small p-values.
 
-    p = (share above its bin + U · share of its bin) / all shares.
+**Betting.** Four bettors bet on small p-values. Each multiplies its capital by the mean over [a, b]
+of its density g on (0, 1):
 
-As long as the scores are exchangeable, as they are where nothing changes, the p-values are
-independent and uniform, whatever the scores' distribution. Large scores have small p-values.
+    C ← C · (G(b) - G(a))/(b - a),    G the integral of g.
 
-**Betting.** Two Simple Jumpers bet on small p-values, each with half of the stake: capitals C_0
-and C_ε, with
-
-    C_e ← ((1 - J) C_e + J·mean C) · (1 + e(p - ½)),   e ∈ {0, ε}.
-
-With ε = -5/4, J = 1/100 one is quick after an abrupt change; with ε = -3/5, J = 1/1000 the other
-adds up what a gradual one brings. The mean of two martingales is one, too.
+This is a fair bet, as the mean of these factors, weighted by the shares, is G(1) - G(0) = 1. A bet
+on the mean grows faster than one on a random p in [a, b], above all where many scores are equal,
+such as mistakes, 0 or 1. The densities are 1 + e(½ - p) with e = 2/5 and 6/5, for many scores
+that became somewhat larger, and κ·p^(κ-1) with κ = 7/8 and 1/2, for a few that became much larger.
+Before each bet a share J = 1/1000 of the capitals is dealt out evenly, as in the Simple Jumper, so
+that bettors who were wrong so far can come back.
 
 **Watching.** Shiryaev and Roberts let a new bettor start with every row, here with 4/5. The sum R
 of all capitals grows by 4/5 a row on average where nothing changes. So the mean number of rows
@@ -26,7 +28,8 @@ A second sum bets on large p-values. When it reaches A, the scores have become s
 reference is renewed without an alarm.
 
 Source: Vovk, Petej, Nouretdinov, Ahlberg, Carlsson & Gammerman 2021, arXiv:2102.10439 (Simple
-Jumper, conformal Shiryaev-Roberts).
+Jumper, conformal Shiryaev-Roberts); Fedorova, Gammerman, Nouretdinov & Vovk 2012, arXiv:1204.3251
+(powers of p). The mean over equal scores is ours.
 """
 
 from __future__ import annotations
@@ -46,10 +49,11 @@ from onkel.state import Array, Fields, Number, Sizes, Stateful, Whole, require
 _log = logging.getLogger("onkel.alarm")
 #: the last rings that are kept
 MOST_KEPT = 64
-# of the jumper for abrupt changes and of that for gradual ones
-_JUMPS, _STAKES = np.array([0.01, 0.001]), np.array([1.25, 0.6])
-# What a new bettor puts into each of four capitals: 4/5 in all.
-_BEGUN = 0.2
+_BETTORS = 4
+# e of the two bettors that are linear in p
+_SMALL, _LARGE = 0.4, 1.2
+# what is dealt out evenly before each bet, and what a new bettor puts into each capital: 4/5 in all
+_JUMP, _BEGUN = 0.001, 0.2
 _MOST = 2**40
 
 
@@ -75,48 +79,71 @@ def _begin(edges, ties, shares, capital):
             edges[j], ties[j] = edges[j - 1], ties[j - 1]
             j -= 1
         edges[j], ties[j] = score, tie
+    first = 0
     for k in range(E + 1):
         shares[k] = 1
+        if k > 1 and k < E and edges[k - 2] == edges[k]:
+            # a bin between equal edges, after another one: the first of them stands for all
+            shares[k] = 0
+            shares[first] += 1
+        else:
+            first = k
     capital[:] = 0.0
 
 
 @jit_inline_in_order
-def _p_value(score, tie, edges, ties, shares, total, u):
-    """The p-value of a score; its bin's share then grows by 1. ``total``: of all shares."""
+def _first_edge(edges, score, equal_too):
+    """The first edge at or above a score; with ``equal_too`` the first above it."""
     first, last = 0, edges.shape[0]
     while first < last:
         middle = (first + last) // 2
-        if edges[middle] < score or (edges[middle] == score and ties[middle] < tie):
+        if edges[middle] < score or (equal_too and edges[middle] == score):
             first = middle + 1
         else:
             last = middle
-    above = 0
-    for k in range(first + 1, shares.shape[0]):
-        above += shares[k]
-    own = shares[first]
-    shares[first] += 1
-    return (above + u * own) / total
+    return first
 
 
 @jit_inline_in_order
-def _bet(capital, row, p, sign):
-    """Let a new bettor start, and all of one direction bet; returns the sum of capitals."""
-    total = 0.0
-    for k in range(2):
-        C, D = capital[row, 2 * k] + _BEGUN, capital[row, 2 * k + 1] + _BEGUN
-        mean, J = 0.5 * (C + D), _JUMPS[k]
-        C, D = (1.0 - J) * C + J * mean, (1.0 - J) * D + J * mean
-        D *= 1.0 + sign * _STAKES[k] * (p - 0.5)
-        capital[row, 2 * k], capital[row, 2 * k + 1] = C, D
-        total += C + D
-    return total
+def _place(score, tie, edges, ties, shares):
+    """The shares above a score's bin, and those of its bin, which then grow by 1."""
+    k = _first_edge(edges, score, False)
+    if k < edges.shape[0] and edges[k] == score and ties[k] < tie:
+        end = _first_edge(edges, score, True)
+        k = end if ties[end - 1] < tie else k + 1
+    above = 0
+    for i in range(k + 1, shares.shape[0]):
+        above += shares[i]
+    shares[k] += 1
+    return above, shares[k] - 1
+
+
+@jit_inline_in_order
+def _bet(C, a, b):
+    """Let a new bettor start, and all bet on a p-value in [a, b]; returns the sum of capitals."""
+    dealt = 0.0
+    for k in range(_BETTORS):
+        C[k] += _BEGUN
+        dealt += _JUMP / _BETTORS * C[k]
+    for k in range(_BETTORS):
+        C[k] = (1.0 - _JUMP) * C[k] + dealt
+    low = 0.5 - 0.5 * (a + b)
+    C[0] *= 1.0 + _SMALL * low
+    C[1] *= 1.0 + _LARGE * low
+    # of √p and of p^(7/8)
+    of_a, of_b = np.sqrt(a), np.sqrt(b)
+    C[2] *= 1.0 / (of_a + of_b)
+    of_a *= np.sqrt(of_a) * np.sqrt(np.sqrt(of_a))
+    of_b *= np.sqrt(of_b) * np.sqrt(np.sqrt(of_b))
+    C[3] *= (of_b - of_a) / (b - a)
+    return C[0] + C[1] + C[2] + C[3]
 
 
 @jit_inline_in_order
 def watch_score(score, threshold, quiet, seed, counts, edges, ties, shares, capital):
     """Learn a score; returns whether the alarm rings. counts: rows, rows since the renewal."""
     at, E = counts[1], edges.shape[0]
-    tie, u = _uniform(seed, 2 * counts[0]), _uniform(seed, 2 * counts[0] + 1)
+    tie = _uniform(seed, counts[0])
     counts[0] += 1
     counts[1] += 1
     if at < 0:
@@ -126,9 +153,10 @@ def watch_score(score, threshold, quiet, seed, counts, edges, ties, shares, capi
         if at == E - 1:
             _begin(edges, ties, shares, capital)
         return False
-    p = _p_value(score, tie, edges, ties, shares, at + 1, u)
-    worse = _bet(capital, 0, p, -1.0)
-    better = _bet(capital, 1, p, 1.0)
+    above, own = _place(score, tie, edges, ties, shares)
+    total = at + 1.0
+    worse = _bet(capital[0], above / total, (above + own) / total)
+    better = _bet(capital[1], (total - above - own) / total, (total - above) / total)
     if worse >= threshold:
         counts[1] = -quiet
         return True
@@ -166,7 +194,7 @@ class Alarm(Stateful):
     """Rings when scores have become larger; false alarms are at least ``threshold`` rows apart.
 
     Scores are numbers that say how badly a row was predicted: |y - p|, 1 - p_y, a loss. Conformal
-    p-values compare each score with those before it; a test martingale bets on small ones; the sum
+    p-values compare each score with those before it; test martingales bet on small ones; the sum
     R of the capitals of bettors that start at every row is watched. Where nothing changes, R grows
     by less than 1 a row on average, so the mean number of rows until R reaches ``threshold`` is at
     least ``threshold``, for scores of any distribution. See :mod:`onkel.intervals.alarm`.
@@ -186,7 +214,7 @@ class Alarm(Stateful):
     quiet : int, default=500
         Rows after a ring in which it does not ring again, while the model follows the change.
     random_state : int, default=0
-        Which random numbers split ties.
+        Which random numbers order equal scores.
 
     Attributes
     ----------
@@ -210,7 +238,7 @@ class Alarm(Stateful):
     >>> errors = np.abs(rng.standard_normal(20_000) * np.where(np.arange(20_000) < 10_000, 1, 2))
     >>> alarm = Alarm()
     >>> alarm.learn(errors)
-    array([10067])
+    array([10009])
     """
 
     STATE: ClassVar[Fields] = {
@@ -221,7 +249,7 @@ class Alarm(Stateful):
         "edges_": Array(shape=("reference",)),
         "ties_": Array(shape=("reference",), low=0.0, high=1.0),
         "shares_": Array(dtype=np.int64, shape=("bins",), low=0, high=2**62),
-        "capital_": Array(shape=(2, 4), low=0.0),
+        "capital_": Array(shape=(2, _BETTORS), low=0.0),
         "rung_": Array(dtype=np.int64, shape=("rung",), low=0, high=2**62),
     }
 
@@ -243,7 +271,7 @@ class Alarm(Stateful):
         self.counts_ = np.zeros(2, np.int64)
         self.edges_, self.ties_ = np.zeros(reference), np.zeros(reference)
         self.shares_ = np.ones(reference + 1, np.int64)
-        self.capital_, self.rung_ = np.zeros((2, 4)), np.zeros(0, np.int64)
+        self.capital_, self.rung_ = np.zeros((2, _BETTORS)), np.zeros(0, np.int64)
 
     def __repr__(self) -> str:
         return f"Alarm({self.threshold:g}, n_rows={self.n_rows}, alarms={self.alarms_})"
@@ -329,7 +357,7 @@ class Alarm(Stateful):
         if since >= E:
             require(np.all(np.diff(state["edges"]) >= 0.0), "edges: are not in order")
             shares = state["shares"]
-            require(shares.min() >= 1 and shares.sum() == since + 1, "shares: are not one a row")
+            require(shares.sum() == since + 1, "shares: are not one a row")
 
     def state_is_set(self) -> None:
         self.reference = len(self.edges_)
