@@ -144,9 +144,11 @@ def metrics_of(task: str) -> tuple[Metric, ...]:
 class Score:
     """The metrics of a task over the rows given so far."""
 
+    metrics: list[Metric]
+
     def __init__(self, task: str) -> None:
         self.metrics = [metric for metric in metrics_of(task) if metric.lower_is_better]
-        self.n_rows = 0
+        self.n_rows: int = 0
         self._sums = [0.0] * len(self.metrics)
 
     def add(self, y: Any, predictions: np.ndarray) -> None:

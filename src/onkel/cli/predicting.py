@@ -178,6 +178,10 @@ class Scored:
     ``learns``: whether rows are learned: then they also count for the score of all rows so far.
     """
 
+    model: Any
+    part: Tally
+    n_missing: int
+
     def __init__(self, model: Any, info: dict[str, Any], learns: bool) -> None:
         self.model, self.n_missing = model, 0
         self._began, self._spent = time.perf_counter(), 0.0

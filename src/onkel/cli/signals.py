@@ -33,8 +33,8 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.status = 128 + number
-        self.word = _WORDS[signal.Signals(number)]
+        self.status: int = 128 + number
+        self.word: str = _WORDS[signal.Signals(number)]
 
 
 class Interrupts:

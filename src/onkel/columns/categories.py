@@ -48,11 +48,15 @@ class Categories:
     the column's ``name``, too. Code 0 is a value never learned from.
     """
 
+    n_hash: int
+    name: str
+    room: int
+
     def __init__(self, name: str, room: int, n_hash: int) -> None:
         self.name, self.room, self.n_hash = name, room, n_hash
         self.codes: dict[str, int] = {}
         #: whether values are hashed, for lack of room
-        self.hashes = room == 0
+        self.hashes: bool = room == 0
         self._seed = crc32(name.encode("utf-8", "surrogatepass"))
 
     @property

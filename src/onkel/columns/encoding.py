@@ -78,6 +78,11 @@ class Encoder(Stateful):
     ['age', 'city=Oslo', 'city=Rome']
     """
 
+    max_categories: int
+    n_hash: int
+    target: str | None
+    target_form: str
+
     STATE: ClassVar[Fields] = {
         "n_hash": Whole(low=1, high=2**24),
         "max_categories": Whole(high=2**24),
@@ -111,16 +116,16 @@ class Encoder(Stateful):
                 f"{max_categories}"
             )
         self.n_hash, self.max_categories = int(n_hash), int(max_categories)
-        self.statistics = bool(statistics)
-        self.na_values = tuple(na_values)
+        self.statistics: bool = bool(statistics)
+        self.na_values: tuple[str, ...] = tuple(na_values)
         self.target, self.target_form = target, target_form
-        self.n_vector = None if n_vector is None else int(n_vector)
+        self.n_vector: int | None = None if n_vector is None else int(n_vector)
         self.zero_based = zero_based
         self.means: np.ndarray | None = None
         self.counts: np.ndarray | None = None
         #: whether the encoder no longer learns
-        self.fixed = False
-        self.layout = Layout(columns, self.n_hash, self.max_categories, self.statistics)
+        self.fixed: bool = False
+        self.layout: Layout = Layout(columns, self.n_hash, self.max_categories, self.statistics)
 
     @property
     def columns(self) -> tuple[Column, ...]:

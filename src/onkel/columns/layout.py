@@ -48,6 +48,10 @@ class Layout(Stateful):
         Number of initial features; those behind them came in mid-stream.
     """
 
+    max_categories: int
+    n_hash: int
+    statistics: bool
+
     def __init__(
         self, columns: Iterable[Column], n_hash: int, max_categories: int, statistics: bool
     ) -> None:
@@ -62,7 +66,7 @@ class Layout(Stateful):
         # how many features there were when they were listed, and those with codes
         self._codes: tuple[int, list[int]] = (0, [])
         self.append(columns)
-        self.n_first = len(self.features)
+        self.n_first: int = len(self.features)
 
     def __len__(self) -> int:
         return len(self.features)

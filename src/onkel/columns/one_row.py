@@ -43,6 +43,12 @@ class RowEncoder:
     are not learned.
     """
 
+    encoder: Encoder
+    ignores: bool
+    lacking: bool
+    dtype: np.dtype
+    missing: str
+
     def __init__(
         self,
         encoder: Encoder,

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onkel.columns.target_scaling import LARGEST
 from onkel.errors import DataError
+from onkel.sklearn_bases import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from onkel.state import Array, Field, Fields, Flag, Sizes, Stateful, Text, Whole, check, require
 
 MODES = ("auto", "standard", "minmax", "none")
@@ -82,8 +82,18 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
     array([0., 1., 0.])
     """
 
+    n_late_: int
+    #: rows of each column that came late (d,)
+    count_: np.ndarray
+    center_: np.ndarray
+    spread_: np.ndarray
+    #: sums of "auto" that tell heavy tails
+    tails_: np.ndarray
+    n_rows_: int
+    sparse_: bool
+
     def __init__(self, mode: str = "standard") -> None:
-        self.mode = mode
+        self.mode: str = mode
 
     def fit(self, X: Any, y: Any = None) -> OnlineScaler:
         """Forget what was learned, then learn from X, of shape (n, d)."""
@@ -98,7 +108,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
 
     def start(self, d: int, sparse: bool = False) -> None:
         """Make room for d columns before the first row comes."""
-        self.n_features_in_ = d
+        self.n_features_in_: int = d
         self._make_room(d, sparse)
 
     def learn_transform(self, X: Any) -> Any:

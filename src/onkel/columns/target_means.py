@@ -54,8 +54,8 @@ class TargetMeans(Stateful):
         self.of_classes = classes
         #: names of the classes so far, in order of first appearance
         self.classes: list[str] = []
-        self.n_rows = 0.0
-        self.total = np.zeros(0 if classes else 1)
+        self.n_rows: float = 0.0
+        self.total: np.ndarray = np.zeros(0 if classes else 1)
         self.counts: dict[int, np.ndarray] = {}
         self.sums: dict[int, np.ndarray] = {}
 

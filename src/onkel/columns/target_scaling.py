@@ -56,7 +56,7 @@ class OnlineTargetScaler(Stateful):
         if mode not in MODES:
             raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
         self.mode = mode
-        self.n_rows = 0
+        self.n_rows: int = 0
         # mean and sum of squared deviations, or minimum and maximum
         self._a, self._b = 0.0, 0.0
 

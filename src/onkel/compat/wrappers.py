@@ -42,6 +42,8 @@ class Columns:
     much as all its columns.
     """
 
+    row: np.ndarray
+
     def __init__(
         self,
         features: int | Iterable[Hashable] | None,
@@ -52,13 +54,13 @@ class Columns:
         self.dtype = dtype
         self.names: list[Hashable] = []
         self._index: dict[Hashable, int] = {}
-        self.room = room
-        self.grows = features is None
+        self.room: int = room
+        self.grows: bool = features is None
         #: features that are texts: each of their values has a column, NAME=TEXT, that is 1 or 0
         self.texts: set[Hashable] = set()
         given = list(names)
         # columns that need names are added when they come, not ahead
-        self.ahead = not given
+        self.ahead: bool = not given
         if isinstance(features, int | np.integer):
             if features < 1:
                 raise ValueError(f"features={features!r} must be at least 1")
@@ -69,7 +71,7 @@ class Columns:
                 raise ValueError(f"features={features!r} must be names, each of them once")
         if given:
             self._name(given)
-        self.open = self.grows or not given
+        self.open: bool = self.grows or not given
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("dtype", "names", "room", "open", "grows", "ahead", "texts")

@@ -33,6 +33,12 @@ class PairBins(Stateful):
     n_cells : int
     """
 
+    columns: np.ndarray
+    paired: bool
+    edges: np.ndarray
+    n_cells: int
+    pairs: np.ndarray
+
     STATE: ClassVar[Fields] = {
         "columns": Array(np.int64, ("m",), low=0, high=2**31),
         "edges": Array(shape=("m", "ends"), finite=False),

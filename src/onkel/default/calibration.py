@@ -158,9 +158,9 @@ class Calibration(Stateful):
     }
 
     def __init__(self) -> None:
-        self.two = _begun(TWO, _FIRST_SLOPE * TWO)
+        self.two: np.ndarray = _begun(TWO, _FIRST_SLOPE * TWO)
         inside = MANY.clip(_LEAST_SHARE, 1.0)
-        self.many = _begun(MANY, np.log(inside) + MANY - inside)
+        self.many: np.ndarray = _begun(MANY, np.log(inside) + MANY - inside)
 
     def learn(self, scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn from scores (n, K) made before each row was learned, and class ``codes`` (n,).

@@ -41,6 +41,9 @@ PERIOD = 256
 class PairCells(Stateful):
     """Weights W (cells, K), variances V (cells,) and the sums that a comes from."""
 
+    bins: PairBins
+    forgetting: float
+
     STATE: ClassVar[Fields] = {
         "bins": Part(),
         "W": Array(shape=("cells", "n_outputs"), low=-1e150, high=1e150),
@@ -50,10 +53,10 @@ class PairCells(Stateful):
 
     def __init__(self, bins: PairBins, n_outputs: int, forgetting: float = 1.0) -> None:
         self.bins, self.forgetting = bins, forgetting
-        self.first = 0.5 / max(len(bins.pairs), 1)
+        self.first: float = 0.5 / max(len(bins.pairs), 1)
         self.W = np.zeros((bins.n_cells, n_outputs))
         self.V = np.full(bins.n_cells, self.first)
-        self.sums = np.zeros(N_SUMS)
+        self.sums: np.ndarray = np.zeros(N_SUMS)
 
     def learn(self, X: Any, R: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn the residuals R (n, K) of rows X; returns a·s (n, K) before each was learned."""

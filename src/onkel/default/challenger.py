@@ -49,6 +49,11 @@ class RestartingModel(Stateful):
         Class of the models: :class:`~onkel.explicit.model.ExplicitModel` or a subclass.
     """
 
+    parts: tuple[Rule, Loss, float]
+    unfitted: FeatureMap
+    history: LossHistory
+    window: LossWindow
+
     STATE: ClassVar[Fields] = {
         "n_changes": Whole(),
         "n_bins": Whole(),
@@ -75,22 +80,22 @@ class RestartingModel(Stateful):
         self.unfitted, self.parts = feature_map, (rule, loss, epsilon)
         self.representation = representation
         #: the model that predicts
-        self.current = self._new_model(n_outputs)
+        self.current: ExplicitModel = self._new_model(n_outputs)
         self.challenger: ExplicitModel | None = None
         self.history, self.window = LossHistory(), LossWindow()
         #: losses of both since the challenger began
-        self.comparison = Comparison()
-        self.budget = ComputeBudget()
-        self.n_changes = 0
+        self.comparison: Comparison = Comparison()
+        self.budget: ComputeBudget = ComputeBudget()
+        self.n_changes: int = 0
         #: whole bins so far, and how many there were at each of the last changes
-        self.n_bins = 0
-        self.changes = np.empty(0, np.int64)
+        self.n_bins: int = 0
+        self.changes: np.ndarray = np.empty(0, np.int64)
         #: whether an alarm, and not a new column, made the challenger begin
-        self.alarmed = False
+        self.alarmed: bool = False
         #: whether a new column still waits for its challenger, which the budget did not cover
-        self.column_waits = False
+        self.column_waits: bool = False
         #: whether the model stays, whatever the losses: parts of a stream are to be merged
-        self.fixed = False
+        self.fixed: bool = False
 
     def _new_model(self, n_outputs: int) -> ExplicitModel:
         """A model with f = 0 and the seed in use."""

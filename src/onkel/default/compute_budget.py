@@ -25,6 +25,9 @@ _FOR_SEARCHES = 0.75
 class ComputeBudget(Stateful):
     """Multiplications that learning itself took, and those spent on following changes."""
 
+    learned: int
+    followed: int
+
     STATE: ClassVar[Fields] = {"learned": Whole(), "followed": Whole()}
 
     def __init__(self) -> None:

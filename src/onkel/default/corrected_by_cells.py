@@ -56,12 +56,12 @@ class CorrectedModel(ExplicitModel):
         self, feature_map: FeatureMap, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
     ) -> None:
         super().__init__(feature_map, rule, loss, epsilon, n_outputs)
-        self.stages = [PairCells(PairBins.none(), n_outputs)]
+        self.stages: list[PairCells] = [PairCells(PairBins.none(), n_outputs)]
         fitting = _KEPT_BYTES // (feature_map.n_features_in_ * 8)
         last = next_power_of_two(min(_LAST_ROWS, fitting)) // 2
         self.choice = self._new_choice(last) if last >= _FIRST_ROWS else None
         #: residuals of the rows kept for the choice
-        self.residuals = np.empty((0, n_outputs))
+        self.residuals: np.ndarray = np.empty((0, n_outputs))
 
     # ---- learning ------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ class LossWindow(Stateful):
     STATE: ClassVar[Fields] = {"losses": Array(shape=("rows", 2), low=-1e300, high=1e300)}
 
     def __init__(self) -> None:
-        self.losses = np.zeros((0, 2))
+        self.losses: np.ndarray = np.zeros((0, 2))
 
     def __len__(self) -> int:
         return len(self.losses)
@@ -89,9 +89,9 @@ class LossHistory(Stateful):
     }
 
     def __init__(self, in_vain: int = 0) -> None:
-        self.sums = np.zeros((0, 2))
+        self.sums: np.ndarray = np.zeros((0, 2))
         #: first bins still to leave out
-        self.waiting = _FIRST_BINS
+        self.waiting: int = _FIRST_BINS
         self.in_vain = in_vain
 
     def add(self, losses: np.ndarray) -> None:
@@ -134,7 +134,7 @@ class Comparison(Stateful):
     STATE: ClassVar[Fields] = {"bins": Array(shape=("bins", 2), low=-1e300, high=1e300)}
 
     def __init__(self) -> None:
-        self.bins = np.zeros((0, 2))
+        self.bins: np.ndarray = np.zeros((0, 2))
 
     def add(self, losses: np.ndarray) -> None:
         """Take in the losses of a bin, (n, 2): the model's and the challenger's."""

@@ -50,6 +50,8 @@ class Remembering(Stateful):
         How many groups are remembered: those seen last.
     """
 
+    log_odds: bool
+
     STATE: ClassVar[Fields] = {
         "scale": Number(),
         "memory": Part(),
@@ -67,17 +69,17 @@ class Remembering(Stateful):
     ) -> None:
         self.make_second, self.log_odds = second, log_odds
         #: whether targets are classes
-        self.classes = n_classes is not None
+        self.classes: bool = n_classes is not None
         self.memory: Any = ValueMemory(most) if n_classes is None else ClassMemory(n_classes, most)
-        self.gain = Gain()
+        self.gain: Gain = Gain()
         self.second: Any = None
         #: columns of a row when the second model began
-        self.width = 0
-        self.experts = Experts(3)
-        self.last_class = LastClass()
+        self.width: int = 0
+        self.experts: Experts = Experts(3)
+        self.last_class: LastClass = LastClass()
         #: for numbers: about 1/|y| of the first target y ≠ 0, or of a much larger one since; 0
         #: before. Squared errors are taken in this scale.
-        self.scale = 0.0
+        self.scale: float = 0.0
 
     @property
     def grouped(self) -> bool | None:
@@ -290,6 +292,10 @@ class LastClass(Stateful):
     probability and the largest one are exchanged. Where classes change more often the probabilities
     are good enough, and the count would follow noise.
     """
+
+    lead: int
+    right: int
+    rows: int
 
     STATE: ClassVar[Fields] = {"rows": Whole(), "right": Whole(), "lead": Whole(low=-(2**62))}
 

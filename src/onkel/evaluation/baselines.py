@@ -58,11 +58,11 @@ class Baselines(Stateful):
 
     def __init__(self, task: str) -> None:
         self.task = task
-        self.names = NAMES[task]
-        self.sums = np.zeros(2)
-        self.n_rows = 0
+        self.names: tuple[str, str] = NAMES[task]
+        self.sums: np.ndarray = np.zeros(2)
+        self.n_rows: int = 0
         #: rows that came after the first label
-        self.n_scored = 0
+        self.n_scored: int = 0
         #: labels that have not come yet
         self._recent = np.empty(0)
         self._counts = np.zeros(0, dtype=np.int64)

@@ -20,6 +20,10 @@ class RunSets(Stateful):
     ``level``, in (0, 1), is the share of labels that should be in their sets.
     """
 
+    sets: ClassSets
+    score: IntervalScore
+    size: int
+
     STATE: ClassVar[Fields] = {"sets": Part(), "score": Part(), "size": Whole()}
 
     def __init__(self, level: float = 0.9) -> None:
@@ -58,12 +62,12 @@ class RunBounds(Stateful):
     }
 
     def __init__(self, level: float = 0.9) -> None:
-        self.intervals = Intervals(level)
-        self.score = IntervalScore(level)
+        self.intervals: Intervals = Intervals(level)
+        self.score: IntervalScore = IntervalScore(level)
         #: predictions and targets of rows whose labels have not come; inf: of no use
-        self.late = np.zeros((0, 2))
+        self.late: np.ndarray = np.zeros((0, 2))
         #: target, prediction and bounds of the last rows
-        self.last = np.zeros((0, 4))
+        self.last: np.ndarray = np.zeros((0, 4))
 
     def forget_score(self) -> None:
         """Count rows from here on; what the bounds have learned stays."""

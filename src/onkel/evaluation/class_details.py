@@ -84,8 +84,8 @@ class ClassCounts(Stateful):
     }
 
     def __init__(self) -> None:
-        self.right = np.zeros(0, dtype=np.int64)
-        self.total = np.zeros(0, dtype=np.int64)
+        self.right: np.ndarray = np.zeros(0, dtype=np.int64)
+        self.total: np.ndarray = np.zeros(0, dtype=np.int64)
         #: rows by true (first) and predicted class; None above `MOST_CLASSES`
         self.confusion: np.ndarray | None = np.zeros((0, 0), dtype=np.int64)
 
@@ -141,7 +141,7 @@ class Ranking:
     """Scores of each class in bins, those of its own rows and those of the others."""
 
     def __init__(self) -> None:
-        self.counts = np.zeros((0, 2, _SCORE_BINS), dtype=np.int64)
+        self.counts: np.ndarray = np.zeros((0, 2, _SCORE_BINS), dtype=np.int64)
 
     def add(self, codes: np.ndarray, scores: np.ndarray, known: np.ndarray) -> None:
         """Scores (n, K) of rows of class ``codes`` (n,), of which ``known`` (n,) classes count."""
@@ -215,13 +215,13 @@ class Probabilities(Stateful):
         return fields if self.link is None else fields | {"link": Part()}
 
     def __init__(self, calibrated: bool, level: float | None = None) -> None:
-        self.link = Calibration() if calibrated else None
+        self.link: Calibration | None = Calibration() if calibrated else None
         self.level = level
         self.sets = None if level is None else RunSets(level)
-        self.loss = 0.0
-        self.n_rows = 0
+        self.loss: float = 0.0
+        self.n_rows: int = 0
         #: rows, right ones and summed probabilities of the predicted class, by that probability
-        self.bins = np.zeros((_P_BINS, 3))
+        self.bins: np.ndarray = np.zeros((_P_BINS, 3))
 
     def forget_score(self) -> None:
         """Count rows from here on; the calibration stays."""

@@ -39,11 +39,17 @@ class Delayed:
     so blocks don't matter.
     """
 
+    delay: int | timedelta
+    learner: Any
+    model: Any
+    n_rows: int
+    now: float
+
     def __init__(self, model: Any, learner: Any, delay: int | timedelta) -> None:
         self.model, self.learner, self.delay = model, learner, delay
         self.task: str = learner.task
         #: rows whose labels are still to come, by their numbers
-        self.waiting = LabelQueue()
+        self.waiting: LabelQueue = LabelQueue()
         #: how many labels had not come when each row of the last block was predicted
         self.missing: list[int] = []
         self.n_rows, self.now = 0, -math.inf

@@ -24,19 +24,21 @@ class Details(Stateful):
     None if there are none.
     """
 
+    probabilities: Probabilities | None
+
     def __init__(self, task: str, link: str | None = None, level: float | None = None) -> None:
         self.task = task
-        self.baselines = Baselines(task)
-        self.windows = Windows()
-        self.labels = Labels()
-        self.values = ValueDetails()
-        self.classes = ClassCounts()
-        self.ranking = Ranking()
+        self.baselines: Baselines = Baselines(task)
+        self.windows: Windows = Windows()
+        self.labels: Labels = Labels()
+        self.values: ValueDetails = ValueDetails()
+        self.classes: ClassCounts = ClassCounts()
+        self.ranking: Ranking = Ranking()
         self.probabilities = None if link is None else Probabilities(link == "calibrated", level)
         self.level = level
         values = task == "regression"
         self.bounds = RunBounds(level) if values and level is not None else None
-        self.loss = 0.0
+        self.loss: float = 0.0
         #: how many classes the targets have had so far; predictions don't count
         self._n_seen = 0
 
@@ -176,9 +178,9 @@ class Windows(Stateful):
         require(fit, "n_rows: are more than the windows hold")
 
     def __init__(self) -> None:
-        self.width = _FIRST_WIDTH
-        self.n_rows = 0
-        self.sums = np.zeros((_WINDOWS, 3))
+        self.width: int = _FIRST_WIDTH
+        self.n_rows: int = 0
+        self.sums: np.ndarray = np.zeros((_WINDOWS, 3))
 
     def add(self, losses: np.ndarray) -> None:
         """Losses (n, 3) of the next rows."""
@@ -214,6 +216,10 @@ _SAMPLE = 250
 class Variance(Stateful):
     """Mean and squared deviations of the targets so far."""
 
+    squares: float
+    mean: float
+    n: int
+
     STATE: ClassVar[Fields] = {"n": Whole(), "mean": Number(), "squares": Number(low=0.0)}
 
     def __init__(self) -> None:
@@ -244,9 +250,9 @@ class Sample(Stateful):
         require(sizes["sampled"] <= _SAMPLE, f"rows: are more than {_SAMPLE}")
 
     def __init__(self) -> None:
-        self.n_rows = 0
+        self.n_rows: int = 0
         #: rows (priority, target, prediction) of the lowest priorities
-        self.rows = np.empty((0, 3))
+        self.rows: np.ndarray = np.empty((0, 3))
 
     def add(self, y: np.ndarray, p: np.ndarray) -> None:
         """The next targets and their predictions."""
@@ -263,6 +269,9 @@ class Sample(Stateful):
 
 class ValueDetails(Stateful):
     """R² and a sample of a regression."""
+
+    sample: Sample
+    variance: Variance
 
     STATE: ClassVar[Fields] = {"variance": Part(), "sample": Part()}
 

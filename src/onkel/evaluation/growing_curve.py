@@ -85,6 +85,9 @@ class GrowingCurve:
     model's bytes; ``watch`` is called with every row of the curve as it comes.
     """
 
+    marks: Marks
+    metrics: Sequence[Metric]
+
     def __init__(
         self,
         metrics: Sequence[Metric],
@@ -95,7 +98,7 @@ class GrowingCurve:
         self.metrics, self.marks = metrics, marks
         self._measure, self._watch = measure, watch
         self.rows: list[CurveRow] = []
-        self.totals = _Totals(sums=[0.0] * len(metrics))
+        self.totals: _Totals = _Totals(sums=[0.0] * len(metrics))
 
     def add(self, losses: Sequence[np.ndarray], n: int, spent: float) -> None:
         """Take in n rows that took ``spent`` seconds to learn.

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import is_regressor
 
 from onkel.errors import DataError
-from onkel.learners.base import OnlineEstimator
 from onkel.learners.checking import by_group
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.predictions import Predictions
+from onkel.learners.regression import OnlineRegressor
 from onkel.pipeline import StreamModel
 from onkel.pipeline.statistics import is_fitted
+from onkel.sklearn_bases import BaseEstimator
 from onkel.streams import Block
 
 
@@ -52,7 +53,7 @@ class _Estimator:
             if 0 < new <= block.late:
                 self.estimator.add_columns(new)
         groups = by_group(self.estimator, block.groups)
-        if isinstance(self.estimator, OnlineEstimator):
+        if isinstance(self.estimator, (OnlineClassifier, OnlineRegressor)):
             return self.estimator.predictions_then_learn(block.X, block.y, **groups)
         return Predictions(self.estimator.predict_then_learn(block.X, block.y, **groups))
 

@@ -60,8 +60,8 @@ class RunProgress:
         self.title = title
         self.total = total
         self.fraction = fraction
-        self.table = console.is_terminal if table is None else table
-        self.show_bar = console.is_terminal if bar is None else bar
+        self.table: bool = console.is_terminal if table is None else table
+        self.show_bar: bool = console.is_terminal if bar is None else bar
         self._bar: Any = None
         self._task: Any = None
         self._headed = False

@@ -95,11 +95,11 @@ class PrequentialRun:
         self.model = model
         learner = as_learner(model)
         self._learner = Delayed(model, learner, delay) if delay else learner
-        self.name = name or _name(model)
-        self.task = task or self._learner.task
+        self.name: str = name or _name(model)
+        self.task: str = task or self._learner.task
         self.metrics = metrics_of(self.task)
         late = {"delay": str(delay) if by_time else delay} if delay else {}
-        self.settings = dict(settings or {}) | late
+        self.settings: dict[str, Any] = dict(settings or {}) | late
         self.progress = progress
         self._marks = Marks(checkpoints == "powers", every)
         self._warm_seconds = 0.0

@@ -33,7 +33,7 @@ class Tally:
     ) -> None:
         self.details = details
         self.metrics = metrics_of(details.task)
-        self.curve = GrowingCurve(self.metrics, marks, measure, watch)
+        self.curve: GrowingCurve = GrowingCurve(self.metrics, marks, measure, watch)
 
     @property
     def value(self) -> float:

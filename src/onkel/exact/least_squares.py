@@ -74,11 +74,17 @@ class RecursiveLeastSquares(Stateful):
     ``prior`` is K₀ (m, m), the identity if None; ``ridge`` > 0; ``forgetting`` λ in (0, 1].
     """
 
+    period: int
+    lead: float
+    since: RowsSince
+    factor: BlockFactor
+    w0: np.ndarray
+
     def __init__(
         self, m: int, n_outputs: int, ridge: float, forgetting: float, prior: Any = None
     ) -> None:
         self.forgetting = forgetting
-        self.sums = Sums(m, n_outputs, ridge, forgetting, prior)
+        self.sums: Sums = Sums(m, n_outputs, ridge, forgetting, prior)
         #: rows from anchor to anchor, and the share by which a factor's penalty is larger
         self.period, self.lead = ANCHOR_ROWS, 0.0
         if forgetting < 1.0:
@@ -102,7 +108,8 @@ class RecursiveLeastSquares(Stateful):
 
     def _begin(self, anchor: Anchor) -> None:
         self.factor, self.w0 = anchor
-        self.since = RowsSince(*self.sums.b.shape, self.period)
+        m, n_outputs = self.sums.b.shape
+        self.since = RowsSince(m, n_outputs, self.period)
 
     def factor_anew(self) -> None:
         """Set an anchor here."""

@@ -48,16 +48,19 @@ class Sums(Stateful):
     ``prior`` is K₀ (m, m), the identity if None. With ``forgetting`` below 1, rows fade.
     """
 
+    forgetting: float
+    ridge: float
+
     def __init__(
         self, m: int, n_outputs: int, ridge: float, forgetting: float, prior: Any = None
     ) -> None:
         self.ridge, self.forgetting = ridge, forgetting
-        self.prior = np.asfortranarray(np.eye(m) if prior is None else prior) * ridge
+        self.prior: np.ndarray = np.asfortranarray(np.eye(m) if prior is None else prior) * ridge
         self.R = self.prior.copy(order="F")
-        self.b = np.zeros((m, n_outputs))
-        self.z_sum = np.zeros(m)
+        self.b: np.ndarray = np.zeros((m, n_outputs))
+        self.z_sum: np.ndarray = np.zeros(m)
         #: Σ e²/(1 + zᵀ P z) over all rows, and their number
-        self.noise = np.zeros(2)
+        self.noise: np.ndarray = np.zeros(2)
 
     def add(self, Zs: np.ndarray, Ys: np.ndarray) -> None:
         """Add rows, scaled by the roots of their weights, to R and b."""
@@ -176,7 +179,7 @@ class RowsSince(Stateful):
         self._U = np.empty((room, m))
         self._L = np.zeros((room, room), order="F")
         self._v = np.empty((room, n_outputs))
-        self.count = 0
+        self.count: int = 0
 
     @property
     def U(self) -> np.ndarray:

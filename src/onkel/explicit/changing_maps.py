@@ -17,7 +17,10 @@ from onkel.explicit.learned_spectrum import LearnedSpectrum
 from onkel.explicit.reparameterized import LearnedByGradient
 from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights
+from onkel.maps.adaptive_nystroem import AdaptiveNystroem
+from onkel.maps.aligned import AlignedFourier
 from onkel.maps.base import Change, FeatureMap
+from onkel.maps.nystroem import NystroemFeatures
 from onkel.numerics.arrays import as_dense, with_zero_columns
 from onkel.rules import base as places
 from onkel.rules.base import Rule
@@ -30,9 +33,11 @@ class Growing(TrainingLoop):
     Until then W holds the coefficients of the ``support`` vectors (s, d).
     """
 
-    def __init__(self, weights: Weights, feature_map: Any) -> None:
+    map: NystroemFeatures
+
+    def __init__(self, weights: Weights, feature_map: NystroemFeatures) -> None:
         super().__init__(weights, feature_map)
-        self.support = np.empty((0, feature_map.n_features_in_), feature_map.dtype_)
+        self.support: np.ndarray = np.empty((0, feature_map.n_features_in_), feature_map.dtype_)
 
     @staticmethod
     def n_weights(feature_map: Any) -> int:
@@ -113,6 +118,8 @@ class Growing(TrainingLoop):
 class Moving(TrainingLoop):
     """A row that moves a landmark is learned over the landmarks before its move (equation 11)."""
 
+    map: AdaptiveNystroem
+
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         panel = self.map.panel(as_dense(X), weight)
         while not panel.done:
@@ -129,6 +136,8 @@ class Moving(TrainingLoop):
 
 class Aligning(TrainingLoop):
     """Learns rows; until the map has settled, it chooses the features anew on a schedule."""
+
+    map: AlignedFourier
 
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         done, n = 0, X.shape[0]

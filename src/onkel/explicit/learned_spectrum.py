@@ -24,6 +24,7 @@ import numpy as np
 from onkel.exact.matrices import Known
 from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights, regression
+from onkel.maps.reparameterized import ReparameterizedFeatures
 from onkel.model.warmup import KeptRows
 from onkel.numerics.arrays import as_dense
 from onkel.rules.base import RuleKind
@@ -51,13 +52,20 @@ class LearnedSpectrum(TrainingLoop):
     Beside weights and map it holds the rows kept and the running means of the gradients.
     """
 
-    def __init__(self, weights: Weights, feature_map: Any) -> None:
+    map: ReparameterizedFeatures
+    forgetting: float
+    slopes: dict[Any, np.ndarray]
+    squares: dict[Any, np.ndarray]
+    due: int
+    n_steps: int
+
+    def __init__(self, weights: Weights, feature_map: ReparameterizedFeatures) -> None:
         super().__init__(weights, feature_map)
         assert weights.matrix is not None
         m, self.forgetting = feature_map, weights.matrix.forgetting
-        self.memory = np.inf if self.forgetting == 1.0 else 1.0 / (1.0 - self.forgetting)
+        self.memory: float = np.inf if self.forgetting == 1.0 else 1.0 / (1.0 - self.forgetting)
         size = max(_KEPT, 2 * m.n_features_out_)
-        self.kept = KeptRows(size, m.n_features_in_, m.dtype_, m.seed_, self.memory)
+        self.kept: KeptRows = KeptRows(size, m.n_features_in_, m.dtype_, m.seed_, self.memory)
         self.due, self.n_steps = _FIRST, 0
         #: running means of the slopes and of their squares, by attribute of the map
         self.slopes = {name: np.zeros(a.shape) for name, a in m.moving().items()}

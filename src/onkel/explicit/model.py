@@ -43,6 +43,9 @@ class ExplicitModel(Model):
     """
 
     rule: Rule
+    average: bool
+    map: FeatureMap
+    n_outputs: int
 
     def __init__(
         self,
@@ -56,9 +59,9 @@ class ExplicitModel(Model):
         super().__init__(rule, loss, epsilon, n_outputs)
         self.map, self.average = feature_map, average
         #: whether the rule's state is a matrix over the features
-        self.exact = rule.kind.exact
+        self.exact: bool = rule.kind.exact
         # ridge regression on bounded features is finite for all rows that have finite squares
-        self.cannot_diverge = self.exact and feature_map.is_bounded()
+        self.cannot_diverge: bool = self.exact and feature_map.is_bounded()
         self._check_pair()
         #: None before the first row of a map that is fitted on first rows
         self.training: TrainingLoop | None = None

@@ -15,7 +15,13 @@ import numpy as np
 
 from onkel.explicit.loop import scores, update
 from onkel.explicit.training_loop import TrainingLoop
-from onkel.maps.reparameterized import WIDEST, fill_frequencies, fill_shares, frequencies_of
+from onkel.maps.reparameterized import (
+    WIDEST,
+    ReparameterizedFeatures,
+    fill_frequencies,
+    fill_shares,
+    frequencies_of,
+)
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import axpy, dot, jit, jit_inline, sincos_turns
 from onkel.rules.base import SCALE, T
@@ -271,6 +277,8 @@ def learn_reparameterized(X, y, weight, law, step, W, H, context, P):
 
 class LearnedByGradient(TrainingLoop):
     """Weights and the law of the frequencies move by the same loss, row by row."""
+
+    map: ReparameterizedFeatures
 
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         m, weights = self.map, self.weights

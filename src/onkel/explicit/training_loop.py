@@ -34,11 +34,14 @@ class TrainingLoop(Stateful):
         Fitted.
     """
 
+    map: FeatureMap
+    weights: Weights
+
     def __init__(self, weights: Weights, feature_map: FeatureMap) -> None:
         self.weights, self.map = weights, feature_map
         self._fewest_rows = max(_FEWEST_ROWS, feature_map.fewest_rows())
         #: whether the map stays as it was fitted
-        self.map_stays = feature_map.changes() == Change.NEVER
+        self.map_stays: bool = feature_map.changes() == Change.NEVER
 
     @staticmethod
     def n_weights(feature_map: Any) -> int:

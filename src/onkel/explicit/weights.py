@@ -54,6 +54,8 @@ class Weights(Stateful):
         The loops' state vector; see :mod:`onkel.rules.base`.
     """
 
+    state: Any
+
     def __init__(
         self,
         rule: Rule,
@@ -69,7 +71,7 @@ class Weights(Stateful):
         self._behind = False
         self.W = np.zeros(shape, np.float64 if rule.kind.exact else dtype)
         self.H = np.zeros(shape if rule.kind == RuleKind.ADAGRAD else (0, 0), dtype)
-        self.total = np.zeros(shape if average else (0, 0))
+        self.total: np.ndarray = np.zeros(shape if average else (0, 0))
         self.matrix: RecursiveLeastSquares | None = None
         if rule.kind.exact:
             ridge, forgetting = ExactScalars.of(self._par)

@@ -39,6 +39,10 @@ _INT = np.dtype(np.int64)
 class Value:
     """A tensor of a graph: its name and type. Constants combined with it take its type."""
 
+    dtype: np.dtype
+    graph: Graph
+    name: str
+
     __array_ufunc__ = None
 
     def __init__(self, graph: Graph, name: str, dtype: np.dtype) -> None:
@@ -249,6 +253,10 @@ class Builders:
         What a builder takes, such as "(kernel, X, S, gamma)".
     builders : dict of class to function
     """
+
+    arguments: str
+    table: str
+    what: str
 
     def __init__(
         self, what: str, table: str, arguments: str, builders: dict[type, Builder]

@@ -92,7 +92,7 @@ class Feedback(Stateful):
             self.next, self.alone = ClassSets(LEVELS), ClassSets(LEVELS)
         else:
             self.next, self.alone = Intervals(LEVELS), Intervals(LEVELS, local=False)
-        self.alarm = Alarm()
+        self.alarm: Alarm = Alarm()
         #: what was said of the rows to be learned next, when they came (NaN: nothing); None: what
         #: is said now
         self.said: np.ndarray | None = None

@@ -100,6 +100,10 @@ class Intervals(Stateful):
     deviations_: np.ndarray
     errors_: np.ndarray
     q_: np.ndarray
+    levels: np.ndarray
+    one_level: bool
+    local: bool
+    step: float
 
     def __init__(
         self,

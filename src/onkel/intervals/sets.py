@@ -92,6 +92,9 @@ class ClassSets(Stateful):
     0.899 2.59
     """
 
+    levels: np.ndarray
+    one_level: bool
+
     STATE: ClassVar[Fields] = {
         "levels": Array(shape=("levels",), low=1e-9, high=1.0 - 1e-9),
         "one_level": Flag(),
@@ -101,8 +104,8 @@ class ClassSets(Stateful):
 
     def __init__(self, level: float | Sequence[float] = 0.9) -> None:
         self.levels, self.one_level = checked_levels(level)
-        self.q_ = np.zeros(len(self.levels))
-        self.n_rows = 0
+        self.q_: np.ndarray = np.zeros(len(self.levels))
+        self.n_rows: int = 0
 
     def __repr__(self) -> str:
         return f"ClassSets({self.level!r}, n_rows={self.n_rows})"

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
 
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.pairwise import ordered_squared_distances
+from onkel.sklearn_bases import BaseEstimator
 
 
 def squared_norms(X: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from onkel.default.remembering import Remembering
@@ -23,6 +23,7 @@ from onkel.model.transaction import RowLog, locked, signals_wait
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
+from onkel.sklearn_bases import BaseEstimator
 
 if TYPE_CHECKING:
     from onkel.default.challenger import RestartingModel
@@ -63,8 +64,12 @@ class OnlineEstimator(BaseEstimator):
     scales_itself: ClassVar[bool] = False
     #: whether ``predict`` takes ``return_std``
     knows_std: ClassVar[bool] = False
-    #: whether what was fitted on first rows is frozen: see :meth:`fix_map`
-    map_fixed_ = False
+    if TYPE_CHECKING:
+
+        @property
+        def loss(self) -> str:
+            """Each learner declares it."""
+
     # for learners without these parameters
     epsilon = 0.0
     random_state = 0
@@ -109,14 +114,16 @@ class OnlineEstimator(BaseEstimator):
         #: f, in the learner's representation
         self.model_: Model | RestartingModel = self._make_model(d, rule, loss, epsilon, n_outputs)
         #: what is remembered of the last labels; None for most learners
-        self.memory_ = self._new_memory(n_outputs)
+        self.memory_: Remembering | None = self._new_memory(n_outputs)
         #: what labels that came say of predictions; None without ``feedback``
-        self.feedback_ = Feedback(self._task) if self.feedback else None
+        self.feedback_: Feedback | None = Feedback(self._task) if self.feedback else None
+        self.n_features_in_: int = d
         self._n_features_first = d
         # of models that do not undo by themselves: up to 1 kB a row are copied
         self._undo_log = RowLog(4096, 1 << 10)
         self.n_rows_ = 0
-        self.map_fixed_ = False
+        #: whether what was fitted on first rows is frozen: see :meth:`fix_map`
+        self.map_fixed_: bool = False
 
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in vars(self)
@@ -254,7 +261,7 @@ class OnlineEstimator(BaseEstimator):
                 self.memory_.add_columns(n)
             self.n_features_in_ += n
         if known is not None:
-            self.feature_names_in_ = np.array([*known, *names], dtype=object)
+            self.feature_names_in_: np.ndarray = np.array([*known, *names], dtype=object)
         return self
 
     @locked

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from onkel.default.calibration import Calibration
@@ -34,6 +33,7 @@ from onkel.learners.predictions import Part, Predictions, decide, labels_of, sco
 from onkel.losses import CLASSIFICATION, PROBABILISTIC
 from onkel.merging import joined
 from onkel.model.transaction import locked, restore, signals_wait, snapshot
+from onkel.sklearn_bases import ClassifierMixin
 from onkel.state import Array, Flag, check, inside
 
 
@@ -163,7 +163,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None:
         """Begin over rows of d columns with the classes known so far."""
-        self.classes_fixed_ = classes is not None
+        self.classes_fixed_: bool = classes is not None
         known = np.unique(y) if whole else np.empty(0, y.dtype)
         if classes is not None:
             known = classes_given(classes)
@@ -172,14 +172,14 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             refuse_unknown(self.class_weight, known)
         self._start(d, 1 if len(known) <= 2 else len(known))
         self.classes_ = known
-        self.class_counts_ = np.zeros(len(known))
+        self.class_counts_: np.ndarray = np.zeros(len(known))
 
     def _start(self, d: int, n_outputs: int) -> None:
         super()._start(d, n_outputs)
         #: links of scores by themselves, and of those with memory; None where probabilities follow
         #: from the loss, or there are none
-        self.calibration_ = Calibration() if self._calibrated else None
-        self.calibration_next_ = Calibration() if self._calibrated else None
+        self.calibration_: Calibration | None = Calibration() if self._calibrated else None
+        self.calibration_next_: Calibration | None = Calibration() if self._calibrated else None
 
     def _check_classes(self, classes: Any) -> None:
         known = self.classes_

@@ -6,7 +6,6 @@ import copy
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from onkel.errors import DataError, DivergenceError
 from onkel.intervals.feedback import Feedback, check_tracked
@@ -18,6 +17,7 @@ from onkel.learners.learning import Rows, learn, learn_checked_row, refusal
 from onkel.learners.predictions import Predictions
 from onkel.losses import REGRESSION
 from onkel.model.transaction import locked
+from onkel.sklearn_bases import RegressorMixin
 
 
 @declared

@@ -10,7 +10,6 @@ import os
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from onkel.budgets import BUDGETS
@@ -20,6 +19,7 @@ from onkel.learners.checking import column_names
 from onkel.maps import MAPS
 from onkel.maps.candidates import FEATURE_FUNCTIONS
 from onkel.rules import RULES
+from onkel.sklearn_bases import BaseEstimator
 from onkel.state import Flag, Whole, check, inside, require
 
 _PLAIN = (str, int, float, bool, type(None), np.ndarray)
@@ -84,9 +84,9 @@ def _set_fitted_state(learner: Any, state: dict[str, Any]) -> None:
         right = right and all(isinstance(name, str) for name in names)
         require(right, f"feature_names_in: must be the names of {d} columns")
         learner.feature_names_in_ = np.array(names, dtype=object)
-    learner.n_features_in_ = d
     K = learner._n_outputs(state)
     learner._start(first, K)
+    learner.n_features_in_ = d
     learner.n_rows_ = state["n_rows"]
     if d > first:
         learner.model_.add_columns(d - first)

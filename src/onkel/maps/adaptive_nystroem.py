@@ -138,7 +138,7 @@ class AdaptiveNystroem(NystroemFeatures):
 
     def fit_first(self, X: np.ndarray) -> None:
         super().fit_first(X)
-        self.threshold_ = self._fit_threshold(X)
+        self.threshold_: float = self._fit_threshold(X)
 
     def _fit_threshold(self, X: np.ndarray) -> float:
         if not isinstance(self.threshold, str):
@@ -151,15 +151,15 @@ class AdaptiveNystroem(NystroemFeatures):
 
     def set_landmarks(self, S: np.ndarray) -> np.ndarray:
         """Start anew from the landmarks S (B, d); returns κ(S, S) projection_ (B, k)."""
-        self.landmarks_ = np.array(S, dtype=self.dtype_, order="C")
+        self.landmarks_: np.ndarray = np.array(S, dtype=self.dtype_, order="C")
         m = len(self.landmarks_)
         rank = max(1, round(0.8 * m)) if self.rank is None else min(self.rank, m)
         E = self._gram()
         self._set_projection(leading(self._lifted(E), rank))
-        self.counts_ = np.ones(m)
+        self.counts_: np.ndarray = np.ones(m)
         self._last = np.zeros(m, np.int64)
         self._clock = np.zeros(1, np.int64)
-        self.n_moves_ = 0
+        self.n_moves_: int = 0
         return E @ self.projection_
 
     def _gram(self, S: np.ndarray | None = None) -> np.ndarray:
@@ -173,7 +173,7 @@ class AdaptiveNystroem(NystroemFeatures):
         return E
 
     def _set_projection(self, P: np.ndarray) -> None:
-        self.projection_ = np.ascontiguousarray(P, dtype=self.dtype_)
+        self.projection_: np.ndarray = np.ascontiguousarray(P, dtype=self.dtype_)
 
     def state_fields(self) -> Fields:
         return {

@@ -205,10 +205,10 @@ class AlignedFourier(SpectralFeatures):
         N, D = self.n_candidates, self.n_components
         offsets = rng.uniform(0.0, 2.0 * math.pi, N)
         drawn = self._draw(rng), offsets, np.arange(N)
-        self.candidates_ = Candidates(*drawn, self.dtype_, self.phi)
+        self.candidates_: Candidates = Candidates(*drawn, self.dtype_, self.phi)
         self.candidates_.use(np.arange(D), np.full(D, 1.0 / D))
-        self.sums_ = LabelSums(N)
-        self.alignment_ = 0.0
+        self.sums_: LabelSums = LabelSums(N)
+        self.alignment_: float = 0.0
         self._aligning = True
 
     def _draw(self, rng: np.random.Generator) -> np.ndarray:
@@ -220,7 +220,7 @@ class AlignedFourier(SpectralFeatures):
         if self.phi is not None:
             return super().add_columns(n)
         known = self.n_features_in_
-        self.n_features_in_ = known + n
+        self.n_features_in_: int = known + n
         if "candidates_" in vars(self):
             rng = np.random.default_rng(self.seed_)
             rng.uniform(size=self.n_candidates)  # the offsets

@@ -13,13 +13,13 @@ from enum import Enum
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onkel.model.warmup import next_power_of_two
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags
+from onkel.sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from onkel.state import Stateful
 
 
@@ -50,6 +50,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     """z(x): a finite feature vector for each row."""
 
     name: str
+    n_rows_seen_: int
     #: how messages name a fit on first rows while it goes on
     fits: ClassVar[str] = "fitting"
     #: the value for maps that have no such parameter
@@ -94,8 +95,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Check the parameters and begin for rows of d columns."""
         flags(self)
         self.n_features_in_ = d
-        self.dtype_ = np.dtype(dtype)
-        self.seed_ = draw_seed(self.random_state)
+        self.dtype_: np.dtype = np.dtype(dtype)
+        self.seed_: int = draw_seed(self.random_state)
 
     def warmup_rows(self) -> int:
         """How many first rows the map is fitted on; 0 when it needs none."""

@@ -72,6 +72,13 @@ class Candidates(Stateful):
         The features used and their q.
     """
 
+    drawn: np.ndarray
+    dtype: Any
+    frequencies: np.ndarray
+    offsets: np.ndarray
+    used: np.ndarray
+    weights: np.ndarray
+
     STATE: ClassVar[Fields] = {
         "frequencies": Array(shape=("d", "N"), low=-1e30, high=1e30),
         "offsets": Array(shape=("N",), low=-1e6, high=1e6),
@@ -207,6 +214,11 @@ _ROUNDING = 64.0
 class LabelSums(Stateful):
     """Σ y φ (K, N), Σ φ (N,), Σ y and Σ |y| (K,), Σ 1 and the number of rows, by their weights."""
 
+    total: float
+    n_rows: int
+    targets: np.ndarray
+    sizes: np.ndarray
+
     STATE: ClassVar[Fields] = {
         "products": Array(shape=("K", "N"), low=-1e150, high=1e150),
         "features": Array(shape=("N",), low=-1e150, high=1e150),
@@ -218,12 +230,12 @@ class LabelSums(Stateful):
     }
 
     def __init__(self, n_features: int) -> None:
-        self.products = np.zeros((0, n_features))
-        self.features = np.zeros(n_features)
+        self.products: np.ndarray = np.zeros((0, n_features))
+        self.features: np.ndarray = np.zeros(n_features)
         self.targets, self.sizes = np.zeros(0), np.zeros(0)
         self.total, self.n_rows = 0.0, 0
         #: machine epsilon of the features, in whose precision the products are summed
-        self.precision = 0.0
+        self.precision: float = 0.0
 
     def add(self, phi: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
         """Take the rows φ (n, N) with targets Y (n, K) and weights (n,)."""

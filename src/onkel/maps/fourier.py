@@ -67,6 +67,7 @@ class SpectralFeatures(FeatureMap):
     kernel: str | Kernel
     gamma: float | str
     n_warmup: int
+    gamma_: float
 
     def is_bounded(self) -> bool:
         return True
@@ -145,12 +146,12 @@ class FourierFeatures(SpectralFeatures):
 
     def fit_first(self, X: np.ndarray) -> None:
         super().fit_first(X)
-        self.n_first_ = self.n_features_in_
+        self.n_first_: int = self.n_features_in_
         self._set_frequencies(self._draw(later=0))
 
     def add_columns(self, n: int) -> int | None:
         known = self.n_features_in_
-        self.n_features_in_ = known + n
+        self.n_features_in_: int = known + n
         if self._has_state():
             rows = self._draw(later=known + n - self.n_first_)[known:]
             self._set_frequencies(np.concatenate([self.frequencies_, rows]))

@@ -121,7 +121,7 @@ class NystroemFeatures(FeatureMap):
         return needed
 
     def fit_first(self, X: np.ndarray) -> None:
-        self.gamma_ = fit_gamma(self.gamma, make_kernel(self.kernel), X)
+        self.gamma_: float = fit_gamma(self.gamma, make_kernel(self.kernel), X)
         if self._picked("support"):
             # a set that filled up with a provisional gamma is gathered again
             self.__dict__.pop("landmarks_", None)
@@ -139,7 +139,7 @@ class NystroemFeatures(FeatureMap):
 
     def set_landmarks(self, S: np.ndarray) -> np.ndarray:
         """Use the landmarks S (B, d); returns V Λ^½ (B, k), which takes coefficients to weights."""
-        self.landmarks_ = np.array(S, dtype=self.dtype_, order="C")
+        self.landmarks_: np.ndarray = np.array(S, dtype=self.dtype_, order="C")
         wide = self.landmarks_.astype(np.float64)
         values, vectors = eigh(make_kernel(self.kernel).gram(wide, wide, self.gamma_))
         keep = len(values) if self.rank is None else min(self.rank, len(values))

@@ -118,9 +118,18 @@ class Panel:
     column of it for the later rows. The features of a row are those over the landmarks it meets.
     """
 
+    map: Any
+    weight: np.ndarray
+    around: Any
+    centred: Any
+    products: np.ndarray
+    start: int
+    q: int
+    stop: int
+
     def __init__(self, owner: Any, X: np.ndarray, weight: np.ndarray) -> None:
         self.map, self.X, self.weight = owner, X, weight
-        self.middle = owner.landmarks_.mean(axis=0)
+        self.middle: Any = owner.landmarks_.mean(axis=0)
         self.around, self.centred = X - self.middle, owner.landmarks_ - self.middle
         shape = (len(X), len(self.centred))
         self.products = np.matmul(self.around, self.centred.T, out=scratch("panel", shape, X.dtype))

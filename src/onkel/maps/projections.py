@@ -98,7 +98,7 @@ class SignProjection(FeatureMap):
         # row j of R comes from the seed and j, so later columns leave the first rows as they are
         draws = [np.random.default_rng([self.seed_, j]) for j in range(self.n_features_in_)]
         R = [draw.standard_normal(self.n_components) for draw in draws]
-        self.directions_ = np.array(R, self.dtype_)
+        self.directions_: np.ndarray = np.array(R, self.dtype_)
 
     def add_columns(self, n: int) -> int | None:
         self.n_features_in_ += n

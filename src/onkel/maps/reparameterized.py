@@ -186,25 +186,25 @@ class ReparameterizedFeatures(SpectralFeatures):
                 f"n_mixtures={self.n_mixtures} must be at most n_components={self.n_components}: "
                 "each component needs a frequency"
             )
-        self.widths_par_ = np.array(
+        self.widths_par_: np.ndarray = np.array(
             [non_negative(self, "learning_rate"), non_negative(self, "damping")]
         )
         D = self.n_components
         G = {"gaussian": 1, "frequency": D, "mixture": self.n_mixtures}[self.law]
         #: the first frequency of each component, and D
-        self.first_ = np.arange(G + 1) * D // G
+        self.first_: np.ndarray = np.arange(G + 1) * D // G
 
     def fit_first(self, X: np.ndarray) -> None:
         super().fit_first(X)
-        self.n_first_ = self.n_features_in_
-        self.noise_ = self._draw(later=0)
-        self.log_width_ = self._first_widths(self.n_first_)
-        self.mean_ = self._draw_means()
-        self.logit_ = np.zeros(self.mean_.shape[1])
+        self.n_first_: int = self.n_features_in_
+        self.noise_: np.ndarray = self._draw(later=0)
+        self.log_width_: np.ndarray = self._first_widths(self.n_first_)
+        self.mean_: np.ndarray = self._draw_means()
+        self.logit_: np.ndarray = np.zeros(self.mean_.shape[1])
 
     def add_columns(self, n: int) -> int | None:
         known = self.n_features_in_
-        self.n_features_in_ = known + n
+        self.n_features_in_: int = known + n
         if self._has_state():
             rows = self._draw(later=known + n - self.n_first_)[known:]
             self.noise_ = np.concatenate([self.noise_, rows])

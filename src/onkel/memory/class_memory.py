@@ -38,6 +38,7 @@ class ClassMemory(Memory):
     n_columns = loops.N_COLUMNS
     _own = loops.Past._fields[:6]
     past: loops.Past
+    n_classes: int
 
     def __init__(self, n_classes: int, most: int = 1) -> None:
         super().__init__(most)

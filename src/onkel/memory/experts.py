@@ -81,7 +81,7 @@ class Experts(Stateful):
     STATE: ClassVar[Fields] = {"mixture": Like()}
 
     def __init__(self, n: int) -> None:
-        self.mixture = new_mixture(n)
+        self.mixture: Mixture = new_mixture(n)
 
     def learn(self, E: np.ndarray, targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn rows of expert predictions E (n, N, K); returns the mixture (n, K) before each."""
@@ -119,11 +119,11 @@ class Gain(Stateful):
 
     def __init__(self) -> None:
         #: Σ loss without, Σ difference, Σ difference² up to the last test
-        self.sums = np.zeros(3)
+        self.sums: np.ndarray = np.zeros(3)
         #: losses without and with memory since then, and room for those up to the next test
         self._open, self._count = np.zeros((_SELDOM, 2)), 0
         #: rows up to the last test
-        self.n_rows = 0
+        self.n_rows: int = 0
 
     @property
     def open(self) -> np.ndarray:

@@ -33,7 +33,7 @@ class Groups:
         self.most = most
         #: the least recently seen first
         self.slots: OrderedDict[Any, int] = OrderedDict()
-        self.n_forgotten = 0
+        self.n_forgotten: int = 0
 
     @property
     def n_slots(self) -> int:
@@ -157,7 +157,7 @@ class Memory(Stateful):
     n_rows: Any
 
     def __init__(self, most: int) -> None:
-        self.groups = Groups(most)
+        self.groups: Groups = Groups(most)
 
     def _reset(self) -> None:
         """Begin anew, with as many slots as there are."""

@@ -55,13 +55,14 @@ class ValueMemory(Memory):
     # rows from which there is a unit; until then f is the prediction
     _first_look = 16
     past: loops.Past
+    own: Own
 
     def __init__(self, most: int = 1) -> None:
         super().__init__(most)
         #: rows kept until the unit is final
-        self.kept = np.empty((0, _KEPT))
+        self.kept: np.ndarray = np.empty((0, _KEPT))
         #: centre and spread; spread 0 while there is no unit
-        self.unit = np.zeros(2)
+        self.unit: np.ndarray = np.zeros(2)
         #: rows so far
         self.n_rows = 0
         self._reset()

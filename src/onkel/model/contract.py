@@ -51,11 +51,11 @@ class Model(Stateful):
 
     def __init__(self, rule: Rule | None, loss: Loss, epsilon: float, n_outputs: int) -> None:
         self.rule = rule
-        self.loss = int(loss)
-        self.epsilon = float(epsilon)
-        self.par = vector() if rule is None else rule.parameters()
+        self.loss: int = int(loss)
+        self.epsilon: float = float(epsilon)
+        self.par: np.ndarray = vector() if rule is None else rule.parameters()
         self.n_outputs = n_outputs
-        self.undo_log = RowLog()
+        self.undo_log: RowLog = RowLog()
 
     def _new_state(self) -> np.ndarray:
         """The loops' state vector for f = 0."""

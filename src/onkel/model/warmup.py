@@ -38,7 +38,7 @@ class RowStore(Stateful):
     BESIDE: ClassVar[dict[str, type]] = {"y": np.float64, "weight": np.float64}
 
     def __init__(self, d: int, dtype: Any) -> None:
-        self.count = 0
+        self.count: int = 0
         self._held = {"X": np.empty((0, d), dtype)}
         self._held |= {name: np.empty(0, of) for name, of in self.BESIDE.items()}
 
@@ -109,6 +109,8 @@ class Warmup(RowStore):
     After n rows the next fit is due at ``next_fit(n)`` rows, or at ``n_rows``.
     """
 
+    n_rows: int
+
     def __init__(
         self, n_rows: int, d: int, dtype: Any, next_fit: Callable[[int], int] = next_power_of_two
     ) -> None:
@@ -160,6 +162,10 @@ class KeptRows(RowStore):
     seeded stream (Algorithm R of Vitter 1985). Once t + 1 > ``memory``, ``memory`` replaces t + 1:
     rows are then kept for about ``memory`` further rows.
     """
+
+    memory: float
+    seed: int
+    size: int
 
     BESIDE: ClassVar[dict[str, type]] = RowStore.BESIDE | {"born": np.int64}
 

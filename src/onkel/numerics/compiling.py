@@ -21,7 +21,7 @@ class _Watch(event.Listener):
     """
 
     def __init__(self) -> None:
-        self.seconds = 0.0
+        self.seconds: float = 0.0
         self._depth = self._compiling = 0
         self._began = 0.0
         self._timer: threading.Timer | None = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import is_regressor
 
 from onkel.columns.encoding import Encoder
 from onkel.columns.scaling import OnlineScaler
@@ -30,6 +30,7 @@ from onkel.pipeline.statistics import (
     is_fitted,
     located,
 )
+from onkel.sklearn_bases import BaseEstimator
 from onkel.state import Text, check, inside, require
 
 if TYPE_CHECKING:
@@ -64,14 +65,14 @@ class BlockModel:
             "encoder": encoder,
             "settings": settings,
         }
-        self.keys = Keys(missing, extra).checked()
+        self.keys: Keys = Keys(missing, extra).checked()
         scales_itself = isinstance(estimator, OnlineEstimator) and estimator.scales_itself
         if scaling == "auto" and scales_itself:
             scaling = "none"
         if scale_target is None:
             scale_target = not scales_itself
-        self.estimator = estimator
-        self.settings = dict(settings or {})
+        self.estimator: Any = estimator
+        self.settings: dict[str, Any] = dict(settings or {})
         self.task = "regression" if is_regressor(estimator) else "classification"
         self._inputs = Inputs(encoder, self.task)
         self._statistics = RunningStatistics(scaling, scale_target and self.task == "regression")
@@ -79,7 +80,7 @@ class BlockModel:
         self._one_row = OneRow()
         self._feedback = Feedback(self.task)
         #: whether columns, scales and the learner's map are fixed
-        self.map_fixed = False
+        self.map_fixed: bool = False
 
     @property
     def encoder(self) -> Encoder | None:

@@ -6,7 +6,7 @@ import copy
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from onkel.errors import DataError
@@ -16,6 +16,7 @@ from onkel.numerics.arrays import as_values
 from onkel.pipeline.merging import MergeableModel
 from onkel.pipeline.rows import open_to_predict
 from onkel.pipeline.statistics import is_fitted
+from onkel.sklearn_bases import BaseEstimator
 
 
 class StreamEstimator(BaseEstimator, MergeableModel):

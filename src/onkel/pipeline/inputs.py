@@ -33,6 +33,8 @@ class Places:
     columns with codes.
     """
 
+    open: list[int]
+
     def __init__(self, key: tuple[int, int, int, list[int]], n_first: int, late: Any) -> None:
         self.key = key
         d, _, n_means, codes = key
@@ -40,13 +42,13 @@ class Places:
         source = [*((j, 0) for j in range(n_first)), *late]
         #: (column, code's column, statistic) of the columns that hold statistics
         self.of_means = [(at, j, k) for at, (j, k) in enumerate(source) if j in coded]
-        self.at_means = np.array([at for at, _, _ in self.of_means], dtype=np.intp)
+        self.at_means: np.ndarray = np.array([at for at, _, _ in self.of_means], dtype=np.intp)
         self._from = np.array([j if j < d else 0 for j, _ in source], dtype=np.intp)
         self._lacking = np.array([at for at, (j, _) in enumerate(source) if j >= d], dtype=np.intp)
         #: encoded columns, and statistics of codes, that have no place before their first value
         self.open = [j for j in range(n_first, d) if j not in coded and (j, 0) not in held]
         self._open = np.array(self.open, dtype=np.intp)
-        self.open_means = [
+        self.open_means: list[tuple[int, int]] = [
             (j, k)
             for j in codes
             for k in range(n_means)
@@ -83,7 +85,7 @@ class Widening:
     """
 
     def __init__(self, classes: bool, n_first: int) -> None:
-        self.means = TargetMeans(classes)
+        self.means: TargetMeans = TargetMeans(classes)
         self.n_first = n_first
         self.late: list[tuple[int, int]] = []
         #: whether new columns get no place

@@ -74,8 +74,8 @@ class LateLabels:
         if not isinstance(most, int | np.integer) or most < 1:
             raise ValueError(f"most={most!r} must be a whole number, at least 1")
         self.model: Any = model
-        self.most = int(most)
-        self.n_forgotten = 0
+        self.most: int = int(most)
+        self.n_forgotten: int = 0
         self._waiting = LabelQueue()
 
     @property

@@ -40,8 +40,8 @@ class SampledRows(Stateful):
 
     def __init__(self) -> None:
         self.X = np.empty((0, 0), dtype=np.float32)
-        self.at = np.empty(0, dtype=np.int64)
-        self.count = 0
+        self.at: np.ndarray = np.empty(0, dtype=np.int64)
+        self.count: int = 0
         #: rows with a number of at least this are not kept
         self._below = 0
 

@@ -74,7 +74,7 @@ class RunningStatistics:
     """
 
     def __init__(self, scaling: str, scale_target: bool) -> None:
-        self.scaler = OnlineScaler(scaling)
+        self.scaler: OnlineScaler = OnlineScaler(scaling)
         self.target_scaler = OnlineTargetScaler("standard") if scale_target else None
         #: whether the statistics are fixed: rows are scaled by them and no longer change them
         self.fixed = False

@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from onkel.losses import Loss
+from onkel.sklearn_bases import BaseEstimator
 
 
 class RuleKind(IntEnum):

@@ -51,9 +51,9 @@ class Batches:
         self._work, self._deliver, self._idle = work, deliver, idle
         self._most, self._most_waiting = most, most_waiting
         self._waiting: deque[_Request | Callable[[], None]] = deque()
-        self.n_waiting = 0
+        self.n_waiting: int = 0
         #: seconds from the moment the oldest request of the last batch came to its answer
-        self.lag = 0.0
+        self.lag: float = 0.0
         self._wake = threading.Condition()
         self._ends = False
         self._thread = threading.Thread(target=self._run, name=f"onkel {work.__name__}")

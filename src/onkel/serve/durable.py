@@ -55,7 +55,7 @@ class DurableModel:
         self.live = live
         #: held while a cut is learned: who reads the model meanwhile waits
         self.lock = threading.RLock()
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self.journal = journal
         digest = _digest(self.path.read_bytes()) if self.path.exists() else None
         journal.follow(live.number, digest)

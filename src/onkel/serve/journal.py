@@ -73,8 +73,11 @@ class Journal:
     [Cut(number=1, position={'orders': 1}, events=[{'id': 1, 'size': 70.0}])]
     """
 
+    first: int
+    last: int
+
     def __init__(self, folder: str | os.PathLike[str], *, segment_bytes: int = 64 << 20) -> None:
-        self.folder = Path(folder)
+        self.folder: Path = Path(folder)
         self.dropped: str | None = None
         self.first, self.last = 1, 0
         self._segment_bytes = segment_bytes

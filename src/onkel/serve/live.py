@@ -89,6 +89,8 @@ class LiveModel:
     2
     """
 
+    number: int
+
     def __init__(
         self,
         model: StreamModel,
@@ -108,7 +110,7 @@ class LiveModel:
         if target is not None and known is not None and target != known:
             raise ValueError(f"target={target!r}: the model was learned with the target {known!r}")
         self.id = id
-        self.target = target or known or "y"
+        self.target: str = target or known or "y"
         #: what decides, besides the model, what becomes of events
         self.options: dict[str, Any] = {
             "id": id, "target": self.target, "exclude": sorted(exclude), "most": most,
@@ -118,15 +120,15 @@ class LiveModel:
         self.saved_options: dict[str, Any] | None = None
         if self.id == self.target:
             raise ValueError(f"id={id!r}: the label has that name, too")
-        self.late = LateLabels(model, most)
+        self.late: LateLabels = LateLabels(model, most)
         self.say = say
         self.counts = dict.fromkeys(_COUNTS, 0)
-        self.score = LiveScore(model.task)
+        self.score: LiveScore = LiveScore(model.task)
         self._exclude = set(exclude)
-        self.has_proba = proba and hasattr(model.estimator, "predict_proba")
+        self.has_proba: bool = proba and hasattr(model.estimator, "predict_proba")
         if not 0.0 <= level < 1.0:
             raise ValueError(f"level={level}: must be between 0 and 1, say 0.9")
-        self.level = level if model.task == "regression" else 0.0
+        self.level: float = level if model.task == "regression" else 0.0
         # of each row that waits: the labels learned by the time that it was predicted, its interval
         self.known: dict[Any, tuple[int, Any]] = {}
         # ids that wait no more: whether they were learned, else forgotten

@@ -25,7 +25,7 @@ class LiveScore:
 
     def __init__(self, task: str) -> None:
         self.task = task
-        self.n_labels = 0
+        self.n_labels: int = 0
         self._baselines = Baselines(task)
         self._codes: dict[Any, int] = {}
         self._loss = 0.0

@@ -37,7 +37,7 @@ class ArraySource(Source):
             kind = DataError if X.shape[0] else NoRowsError
             raise kind(f"has no rows or no columns (shape {X.shape})", source=self.name)
         self.X = X
-        self.y = None if y is None else as_target(y, X.shape[0])
+        self.y: np.ndarray | None = None if y is None else as_target(y, X.shape[0])
         self.n_rows = int(X.shape[0])
 
     def encoder_for(self, encoder: Encoder | None) -> Encoder:

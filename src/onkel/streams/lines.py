@@ -31,7 +31,7 @@ class PipeReader:
     """
 
     def __init__(self, descriptor: int, first_lines: float) -> None:
-        self.waits = False
+        self.waits: bool = False
         self._descriptor = descriptor
         self._first_lines = self._lines_left = first_lines
         self._said = False

@@ -33,9 +33,9 @@ class DictRows:
     """
 
     def __init__(self, columns: Iterable[Column], source: str) -> None:
-        self.columns = {column.name: column for column in columns}
+        self.columns: dict[str, Column] = {column.name: column for column in columns}
         self.source = source
-        self.n_rows = 0
+        self.n_rows: int = 0
         self._rows: dict[str, list[int]] = {name: [] for name in self.columns}
         self._values: dict[str, list[Any]] = {name: [] for name in self.columns}
 
@@ -144,14 +144,14 @@ class RowSource(Source):
         self.name = "the rows"
         self.rows = rows
         iterator = iter(rows)
-        self.once = iterator is rows
+        self.once: bool = iterator is rows
         self._head = list(islice(iterator, PEEK_ROWS))
         if not self._head:
             raise NoRowsError("has no rows", source=self.name)
         self._rest: Iterator[Any] | None = iterator
         self.n_rows = len(rows) if isinstance(rows, Sized) and not self.once else None
-        self.named = isinstance(self._pair(self._head[0], 0)[0], dict)
-        self.has_target = self._pair(self._head[0], 0)[1] is not None
+        self.named: bool = isinstance(self._pair(self._head[0], 0)[0], dict)
+        self.has_target: bool = self._pair(self._head[0], 0)[1] is not None
 
     def _pair(self, item: Any, row: int) -> tuple[Any, Any]:
         if isinstance(item, (tuple, list)) and len(item) == 2:

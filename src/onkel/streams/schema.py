@@ -30,6 +30,11 @@ class Schema:
     features. ``resumes``: whether the first rows were learned before.
     """
 
+    encoder: Encoder | None
+    reading: Reading
+    extend: bool
+    resumes: bool
+
     def __init__(
         self,
         reading: Reading,
@@ -46,7 +51,7 @@ class Schema:
         #: reason for each column that was left out, by name
         self.useless: dict[str, str] = {}
         #: kinds of the columns known beforehand
-        self.kinds = dict.fromkeys(reading.categorical, "text")
+        self.kinds: dict[str, str] = dict.fromkeys(reading.categorical, "text")
         #: the target asked for, or that of the saved encoder
         self.known_target = reading.target
         # Columns that are not wanted are not read.

@@ -129,6 +129,8 @@ class TableSource(Source):
     learns = True
     # Columns that are features by default; the others come late.
     announced: list[str]
+    known: set[str]
+    version: int
     # Columns to hand on unchanged.
     keep: tuple[str, ...] = ()
     # Whether the batches may be of any size.

@@ -24,7 +24,7 @@ class Fingerprint:
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        self.n_rows = 0
+        self.n_rows: int = 0
         self._parts = [hashlib.sha256() for _ in range(3)]
         self._parts[0].update("\x1f".join(names).encode("utf-8", "surrogatepass"))
 
@@ -91,6 +91,15 @@ class Stream:
         Name of the target column, if there is one.
     """
 
+    block_rows: int
+    missing: str
+    random_state: int | None
+    shuffle: int
+    dtype: np.dtype
+    skip_rows: int
+    n_read: int
+    n_unlabelled: int
+
     def __init__(
         self,
         source: Source,
@@ -112,16 +121,16 @@ class Stream:
         )
         self.shuffle, self.random_state = reading.shuffle, reading.random_state
         self.skip_rows, self.dtype = skip_rows, np.dtype(reading.dtype)
-        self.source = source.name
+        self.source: str = source.name
         #: the group column, if there is one
-        self.group = source.group
-        self.n_rows = source.n_rows
+        self.group: str | None = source.group
+        self.n_rows: int | None = source.n_rows
         self.n_read = self.n_unlabelled = 0
         self._every_row = every_row
         self._given = 0
         self._tracked, self._expected = bool(fingerprint), fingerprint
         #: reason for each column that was left out, by name
-        self.useless = schema.useless
+        self.useless: dict[str, str] = schema.useless
         self._before: Fingerprint | None = None
         self._last: Block | None = None
 

@@ -30,13 +30,19 @@ class SvmlightSource(Source):
     start at 1 unless the scan finds a 0.
     """
 
+    files: list[FileRef]
+    n_features: int | None
+    width: int
+    zero_based: bool
+    done: int
+
     def __init__(self, files: list[FileRef], n_features: int | None = None) -> None:
         super().__init__()
         self.files, self.n_features = files, n_features
-        self.name = joint_name(files)
-        self.once = any(f.once for f in files)
+        self.name: str = joint_name(files)
+        self.once: bool = any(f.once for f in files)
         self.total = joint_size(files)
-        self.whole = True
+        self.whole: bool = True
         self._chunks = self._all_chunks()
         self._head = next(self._chunks, None)
         if self._head is None:

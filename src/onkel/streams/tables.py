@@ -27,9 +27,9 @@ class _Files(TableSource):
 
     def __init__(self, files: list[FileRef]) -> None:
         self.files = files
-        self.name = joint_name(files)
-        self.once = any(f.once for f in files)
-        self.grows = len(files) > 1
+        self.name: str = joint_name(files)
+        self.once: bool = any(f.once for f in files)
+        self.grows: bool = len(files) > 1
         self._count()
         super().__init__()
         if not self.once:
@@ -157,14 +157,17 @@ class FrameSource(TableSource):
     ``labels`` (n,): the target, if it is not a column of the table.
     """
 
+    data: Any
+    labels: np.ndarray | None
+
     cut_at_will = True
 
     def __init__(self, data: Any, labels: np.ndarray | None = None) -> None:
         self.data, self.labels = data, labels
-        self.name = type(data).__name__
+        self.name: str = type(data).__name__
         self.n_rows = len(data) if isinstance(data, Sized) else None
         # A query can be run again.
-        self.once = self.n_rows is None and not isinstance(data, Query)
+        self.once: bool = self.n_rows is None and not isinstance(data, Query)
         if labels is not None and len(labels) != self.n_rows:
             raise DataError(f"X has {self.n_rows} rows and y has {len(labels)}", source=self.name)
         super().__init__()

@@ -31,6 +31,11 @@ class TextSource(TableSource):
     errors in the rows.
     """
 
+    files: list[FileRef]
+    kinds: dict[str, str]
+    waits: bool
+    done: int
+
     #: whether quotes may contain a line end
     quotes = False
     #: message for a file without rows; empty if such files are allowed
@@ -47,11 +52,11 @@ class TextSource(TableSource):
     ) -> None:
         self.named_target = named_target
         self.files, self.kinds, self.target, self.reads = files, kinds, target, reads
-        self.name = joint_name(files)
-        self.once = any(f.once for f in files)
+        self.name: str = joint_name(files)
+        self.once: bool = any(f.once for f in files)
         self.total = joint_size(files)
         self.reading = reading
-        self.grows = self.grows or len(files) > 1
+        self.grows: bool = self.grows or len(files) > 1
         self.types: dict[str, pa.DataType] = {}
         super().__init__()
 

@@ -7,11 +7,11 @@ functions that carry it out, and has one row in the table of :mod:`onkel.budgets
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from onkel.kernels import Kernel
 from onkel.parameters import whole
 from onkel.rules.base import RADIUS, Rule
+from onkel.sklearn_bases import BaseEstimator
 
 # Rows of ``info``, for each stored row s: κ(s, s), its label, and the number of its insertion.
 DIAGONAL, TARGET, BIRTH = 0, 1, 2

@@ -51,6 +51,10 @@ class SupportModel(StoredRows):
         Seed of the random choices.
     """
 
+    gamma: float | str
+    kernel: Kernel
+    n_outputs: int
+
     def __init__(
         self,
         kernel: Kernel,
@@ -146,6 +150,8 @@ class BudgetModel(SupportModel):
 
     total: np.ndarray
     since: np.ndarray
+    budget: Budget
+    budget_par: np.ndarray
 
     def __init__(
         self,
@@ -161,7 +167,7 @@ class BudgetModel(SupportModel):
         budget.check_kernel(kernel)
         self.average = average
         self.budget, self.budget_par = budget, budget.parameters()
-        self.track = budget.needs_norm(rule.parameters())
+        self.track: bool = budget.needs_norm(rule.parameters())
         super().__init__(kernel, gamma, n_warmup, budget.limit(), rule, *args)
 
     def arrays(self) -> dict[str, Array]:

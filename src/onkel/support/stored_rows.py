@@ -40,6 +40,9 @@ class StoredRows(Model):
     seed: int
     d: int
     dtype: np.dtype
+    rng: np.ndarray
+    counts: np.ndarray
+    n_outputs: int
 
     def arrays(self) -> dict[str, Array]:
         """The arrays, all 0 when f = 0: their dtypes, and their axes by name or length.

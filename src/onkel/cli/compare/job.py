@@ -33,6 +33,10 @@ DEFAULT_LEARNERS = "okl,krls,fogd,nogd,rrf,pa"
 class CompareJob:
     """One ``onkel compare``."""
 
+    options: CompareOptions
+    rows: _Rows
+    task: str
+
     def __init__(self, options: CompareOptions) -> None:
         check_outputs(options.report, options.figure, inputs=options.sources)
         check_report(options.report)
@@ -43,8 +47,8 @@ class CompareJob:
         if options.task == "auto":
             note(f"{self.task}: {reason}")
         self.entries = self._entries()
-        self.linear = {one.name for one in self.entries if one.linear}
-        self.notes = [self.rows.reading]
+        self.linear: set[str] = {one.name for one in self.entries if one.linear}
+        self.notes: list[str] = [self.rows.reading]
         if not self.linear:
             self.entries = named([*self.entries, entry(LINEAR, self.task)])
             self.linear = {LINEAR}
@@ -147,11 +151,15 @@ _PICTURES = (".png", ".svg", ".pdf")
 class _Rows:
     """The source's rows: held in memory if they fit, else shuffled in a buffer."""
 
+    options: CompareOptions
+    held: tuple[Any, np.ndarray] | None
+    reading: str
+
     def __init__(self, options: CompareOptions) -> None:
         began = time.perf_counter()
         self.options, self._shuffled = options, options.order == "shuffled"
         stream = options.open()
-        self.encoder = stream.encoder
+        self.encoder: Any = stream.encoder
         self.held = read_all(stream, options.memory * 1e6, options.limit)
         self.total: int | None = None
         if self.held is not None:
@@ -164,7 +172,7 @@ class _Rows:
         else:
             self.reading = "the time 'in all' includes reading"
             shuffle = f"a seeded shuffle buffer of {_SHUFFLE_BUFFER:,} rows"
-        self.order = shuffle if self._shuffled else "that of the stream"
+        self.order: str = shuffle if self._shuffled else "that of the stream"
 
     def first_targets(self) -> Any:
         """Targets of the first block."""

@@ -25,7 +25,7 @@ class Checkpoint:
     def __init__(self, path: Path | None, every: int) -> None:
         self.path = path
         self.every = every
-        self.failed = False
+        self.failed: bool = False
         self._rows = 0
 
     def check(self, *, resume: bool, overwrite: bool) -> None:

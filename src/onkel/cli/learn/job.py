@@ -50,6 +50,10 @@ def _check_files(options: LearnOptions) -> None:
 class LearnJob:
     """One ``onkel learn``."""
 
+    delay: int | timedelta
+    intervals: float | None
+    params: dict[str, Any]
+
     def __init__(self, options: LearnOptions) -> None:
         from onkel.algorithms import DEFAULT
 
@@ -66,14 +70,14 @@ class LearnJob:
             options = continued(options, self.base[0])
             self.params = self.base[0].settings.get("params", {})
         self.options = options
-        self.algorithm = options.algorithm or DEFAULT
-        self.kept = options.kept(self.algorithm, self.params)
+        self.algorithm: str = options.algorithm or DEFAULT
+        self.kept: dict[str, Any] = options.kept(self.algorithm, self.params)
         if self.base is not None:
             self.kept["rows_before"] = self.base[0].n_rows
         self.model: StreamModel | None = None
-        self.checkpoint = Checkpoint(options.checkpoint, options.checkpoint_every)
+        self.checkpoint: Checkpoint = Checkpoint(options.checkpoint, options.checkpoint_every)
         self.checkpoint.check(resume=options.resume, overwrite=options.overwrite)
-        self.resumed_rows = 0
+        self.resumed_rows: int = 0
 
     def run(self) -> int:
         """Run it; returns the exit status.

@@ -39,6 +39,12 @@ class Outcome:
     of a model that is saved.
     """
 
+    algorithm: str
+    options: LearnOptions
+    params: dict[str, Any]
+    checkpoint: Checkpoint
+    resumed_rows: int
+
     def __init__(
         self,
         options: LearnOptions,

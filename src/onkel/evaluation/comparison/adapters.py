@@ -9,10 +9,10 @@ import copy
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from onkel.learners.predictions import Predictions
 from onkel.numerics.arrays import as_dense
+from onkel.sklearn_bases import BaseEstimator, ClassifierMixin, RegressorMixin
 
 
 @runtime_checkable
@@ -39,6 +39,9 @@ class Adapter(BaseEstimator):
     Those with ``partial_fit`` keep the width of their first row. So rows are padded with zeros to
     ``room`` columns, which leaves place for columns that come in mid-stream.
     """
+
+    n_features_in_: Any
+    n_rows_: int
 
     nbytes_ = 0
     room = 0

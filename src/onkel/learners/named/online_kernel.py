@@ -25,7 +25,10 @@ __all__ = ["OnlineKernelClassifier", "OnlineKernelRegressor"]
 SPEEDS = {"fast": (1_024, 0), "balanced": (131_072, 12), "accurate": (131_072, 42)}
 # Most groups that a learner may be told to remember.
 _MOST_GROUPS = 10**9
-_RULES = {"squared": LeastSquares, "logistic": LogisticNewton}
+_RULES: dict[str, type[LeastSquares | LogisticNewton]] = {
+    "squared": LeastSquares,
+    "logistic": LogisticNewton,
+}
 
 
 @declared
@@ -134,7 +137,7 @@ class _OnlineKernel(OverMap):
         most = whole(self, "max_groups", most=_MOST_GROUPS)
         if self.memory is False:
             return None
-        if self._task == "regression":
+        if not isinstance(self, OnlineClassifier):
             return Remembering(self._make_second, None, most=most)
         if self.class_weight is not None:
             # a memory of the labels would undo the weights

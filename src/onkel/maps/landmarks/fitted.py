@@ -39,6 +39,9 @@ _TAKEN_AWAY = 0.5
 class TailCurves:
     """m (d,) and a (d,) of each column; a = 0 where a column stays as it is."""
 
+    middle: np.ndarray
+    spread: np.ndarray
+
     def __init__(self, middle: np.ndarray, spread: np.ndarray) -> None:
         self.middle, self.spread = middle, spread
         self._heavy = np.flatnonzero(spread)
@@ -186,6 +189,9 @@ _CONSTANT = 1e-4
 
 class FittedLandmarks:
     """Landmarks ``at`` in ``units``."""
+
+    at: Landmarks
+    units: Units
 
     def __init__(self, units: Units, at: Landmarks) -> None:
         self.units, self.at = units, at

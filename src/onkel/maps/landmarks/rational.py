@@ -48,7 +48,7 @@ class KernelColumns:
     """X ↦ κ(X, S), (n, m), for landmarks S (m, d) and widths w (d,) or (m, d)."""
 
     def __init__(self, S: np.ndarray, w: np.ndarray) -> None:
-        self.own = w.ndim == 2
+        self.own: bool = w.ndim == 2
         # in units of each column's largest width, so that squares do not overflow
         self._unit = w.max(axis=0) if self.own else w
         B = S * self._unit
@@ -77,6 +77,8 @@ def kernel_columns(X: np.ndarray, S: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 class ThroughDistances:
     """Σ G_ij ∂‖w ∘ (x_i - s_j)‖²/∂s_j and /∂log w, over rows that come in parts."""
+
+    w: np.ndarray
 
     def __init__(self, S: np.ndarray, w: np.ndarray) -> None:
         self.S, self.w, (m, d) = S, w, S.shape

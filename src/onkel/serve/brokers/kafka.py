@@ -40,7 +40,7 @@ class KafkaDoor:
         labels: str | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        self.name = f"kafka://{servers}/{topic}"
+        self.name: str = f"kafka://{servers}/{topic}"
         self._out = out
         self._failed: KafkaError | None = None
         self._how: dict[str, Any] = {

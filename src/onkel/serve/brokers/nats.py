@@ -46,7 +46,7 @@ class NatsDoor:
         labels: str | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        self.name = f"nats://{server}/{subject}"
+        self.name: str = f"nats://{server}/{subject}"
         self._loop = asyncio.new_event_loop()
         self._on_their_way: list[asyncio.Future[Any]] = []
         self._began: Any = None

@@ -34,7 +34,7 @@ class RedisDoor:
         labels: str | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        self.name = f"redis://{server}/{stream}"
+        self.name: str = f"redis://{server}/{stream}"
         host, _, port = server.rpartition(":")
         self._stream, self._out, self._label_stream = stream, out, labels
         self._read: dict[str, str] = {}

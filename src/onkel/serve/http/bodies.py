@@ -23,6 +23,9 @@ _encode = msgspec.json.Encoder(enc_hook=str).encode
 class RequestError(Exception):
     """A request that cannot be used: its HTTP status, what is wrong, and what would be right."""
 
+    more: dict[str, Any]
+    status: int
+
     def __init__(self, status: int, message: str, **more: Any) -> None:
         super().__init__(message)
         self.status, self.more = status, more

@@ -46,7 +46,7 @@ class Metrics:
     """
 
     def __init__(self, report: Callable[[], dict[str, Any]]) -> None:
-        self.registry = CollectorRegistry()
+        self.registry: CollectorRegistry = CollectorRegistry()
         self.registry.register(_Report(report))
         self._seconds = Histogram(
             "onkel_request_seconds",

@@ -46,7 +46,7 @@ class Watch:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self.readers = 0
+        self.readers: int = 0
         self._curve: deque[list[Any]] = deque(maxlen=_POINTS)
         self._taken = 0.0
         self._now: dict[str, Any] = {}

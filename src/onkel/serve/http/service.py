@@ -52,6 +52,9 @@ class Service:
         Takes one line about what failed in the background.
     """
 
+    models: Models
+    name: str
+
     def __init__(
         self,
         models: Models,
@@ -60,10 +63,10 @@ class Service:
         say: Callable[[str], object] = print,
     ) -> None:
         self.models, self.name, self.say = models, name, say
-        self.limits = limits or Limits()
-        self.metrics = Metrics(self.report)
+        self.limits: Limits = limits or Limits()
+        self.metrics: Metrics = Metrics(self.report)
         self.ready = False
-        self.ending = False
+        self.ending: bool = False
         #: the last answers, for the page
         self.last: deque[Event] = deque(maxlen=20)
         self._failed: str | None = None
@@ -76,8 +79,8 @@ class Service:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(_resolve, pairs)
 
-        self.writer = Batches(self._write, deliver, idle=self._save)
-        self.reader = Batches(self._read, deliver, most=64)
+        self.writer: Batches = Batches(self._write, deliver, idle=self._save)
+        self.reader: Batches = Batches(self._read, deliver, most=64)
 
     def stop(self) -> None:
         """Work on what waits, write the models, and end."""

@@ -27,7 +27,7 @@ from onkel.support.removal.choices import (
     smallest_slot,
 )
 from onkel.support.removal.forgetron import MISTAKES, shrinkage_of_all, shrunk_slot
-from onkel.support.removal.kinds import RemovalKind
+from onkel.support.removal.kinds import Removal, RemovalKind
 from onkel.support.removal.unbounded import thinned
 from onkel.support.slots import (
     AFTER,
@@ -193,6 +193,8 @@ class RemovalModel(BudgetModel):
     Where only ‖f‖² needs κ(S, S) and the budget is large, one row of it is computed anew for each
     removal: memory is O(B).
     """
+
+    budget: Removal
 
     def _recomputes(self) -> bool:
         return self.budget.recomputes(self.par)

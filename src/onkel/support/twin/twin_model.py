@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from onkel.kernels import Gaussian, Kernel
 from onkel.losses import Loss
@@ -13,6 +12,7 @@ from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit, jit_inline
 from onkel.parameters import positive, whole
 from onkel.rules.base import T
+from onkel.sklearn_bases import BaseEstimator
 from onkel.state import Array
 from onkel.support.model import MOST_ROWS, SupportModel
 from onkel.support.slots import BORN, REMOVED, SIZE, refresh_outputs

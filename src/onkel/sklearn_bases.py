@@ -1,0 +1,67 @@
+"""The base classes of scikit-learn that onkel's classes inherit, with their types.
+
+scikit-learn says no types: to a strict checker, all that derives from its classes is unknown. So
+checkers read here what these classes bring; when a program runs, they are scikit-learn's own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    class BaseEstimator:
+        """Parameters by name."""
+
+        @classmethod
+        def _get_param_names(cls) -> list[str]: ...
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def get_metadata_routing(self) -> Any: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+    class ClassifierMixin:
+        """Mean accuracy as score."""
+
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+    class RegressorMixin:
+        """R² as score."""
+
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+    class TransformerMixin:
+        """Fit and transform in one call; output as arrays or tables."""
+
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any: ...
+        def set_output(self, *, transform: str | None = None) -> Self: ...
+
+    class OneToOneFeatureMixin:
+        """A column out for each column in."""
+
+        def get_feature_names_out(self, input_features: Any = None) -> np.ndarray: ...
+
+    class ClassNamePrefixFeaturesOutMixin:
+        """Columns out that are named for the class."""
+
+        def get_feature_names_out(self, input_features: Any = None) -> np.ndarray: ...
+
+else:
+    from sklearn.base import (
+        BaseEstimator,
+        ClassifierMixin,
+        ClassNamePrefixFeaturesOutMixin,
+        OneToOneFeatureMixin,
+        RegressorMixin,
+        TransformerMixin,
+    )
+
+__all__ = [
+    "BaseEstimator",
+    "ClassNamePrefixFeaturesOutMixin",
+    "ClassifierMixin",
+    "OneToOneFeatureMixin",
+    "RegressorMixin",
+    "TransformerMixin",
+]
