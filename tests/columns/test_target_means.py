@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onkel.columns.target_means import TargetMeans
-from onkel.pipeline.inputs import Widening
+from onkel.pipeline.widening import Widening
 
 
 def _equal(a: TargetMeans, b: TargetMeans) -> bool:

@@ -4,150 +4,26 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Iterable, Mapping
-from datetime import UTC, datetime
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse import issparse
 
-from onkel.columns.failures import missing_column, shorten
-from onkel.columns.notation import GAPS, is_missing, text_of
+from onkel.columns.failures import missing_column
 from onkel.errors import DataError, NoRowsError
 from onkel.numerics.arrays import as_values
+from onkel.pipeline.rows_as_tables import (
+    is_column,
+    table_by_position,
+    table_of_dict,
+    table_of_rows,
+)
 from onkel.streams.reading import Reading
 
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
     from onkel.streams import Stream
-
-
-@runtime_checkable
-class _Series(Protocol):
-    """Of pandas or polars."""
-
-    def to_list(self) -> list[Any]: ...
-
-
-def _listed(values: Any) -> Any:
-    """A column of any library as a list or array; a 0-d array as its one value."""
-    import pyarrow as pa
-
-    if isinstance(values, np.ndarray):
-        return values if values.ndim else values[()]
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values.to_pylist()
-    return values.to_list() if isinstance(values, _Series) else values
-
-
-def table_of_dict(
-    data: Mapping[Any, Any], encoder: Encoder | None, known: Collection[str] | None = None
-) -> Any:
-    """A table of one row, or of columns of equal length; see `table_of_rows`."""
-    listed = {str(name): _listed(values) for name, values in data.items()}
-    columns = [isinstance(v, (list, tuple, range, np.ndarray)) for v in listed.values()]
-    if not any(columns):
-        return table_of_rows([listed] if listed else [], encoder, known)
-    if not all(columns):
-        raise DataError(
-            "a dict of one row or of whole columns is expected; this one mixes values and lists"
-        )
-    return _table(listed, encoder)
-
-
-def table_of_rows(
-    rows: Iterable[Any], encoder: Encoder | None, known: Collection[str] | None = None
-) -> Any:
-    """Rows as a table; a key that a row lacks is a gap.
-
-    ``known``: other keys are left out, and a row needs one that is a column.
-    """
-    columns: dict[str, list[Any]] = {}
-    for n, row in enumerate(rows):
-        if not isinstance(row, Mapping):
-            raise DataError(f"a dict is expected, got {shorten(row)}", row=n, source="the rows")
-        if known is not None and encoder is not None:
-            row = {name: value for name, value in row.items() if str(name) in known}
-            if not any(str(name) in encoder.kinds for name in row):
-                raise _nothing_known(encoder, n)
-        for name, value in row.items():
-            values = columns.setdefault(str(name), [])
-            values += [None] * (n - len(values))
-            values.append(value)
-    n_rows = max(map(len, columns.values()), default=0)
-    for values in columns.values():
-        values += [None] * (n_rows - len(values))
-    return _table(columns, encoder)
-
-
-def _nothing_known(encoder: Encoder, row: int) -> DataError:
-    shown = ", ".join(map(repr, list(encoder.kinds)[:12])) + (", ..." * (len(encoder.kinds) > 12))
-    return DataError(
-        f"none of its keys is a column of the model; these are {shown}", source="the rows", row=row
-    )
-
-
-def table_by_position(data: Any, encoder: Encoder) -> Any:
-    """An unnamed array as a table with the model's columns, in the model's order."""
-    if issparse(data):
-        data = data.toarray()
-    array = data if isinstance(data, np.ndarray) else np.array(data, dtype=object)
-    names = [column.name for column in encoder.columns]
-    least = max(k for k, column in enumerate(encoder.columns, 1) if not column.late)
-    if array.ndim != 2 or not least <= array.shape[1] <= len(names):
-        shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        raise DataError(
-            f"an array of shape (n, {len(names)}) is expected, got shape {array.shape}; the "
-            f"columns in their order are: {shown}",
-            source="the array",
-        )
-    return _table(dict(zip(names, array.T, strict=False)), encoder)
-
-
-def _table(columns: dict[str, Any], encoder: Encoder | None) -> Any:
-    import pyarrow as pa
-
-    from onkel.columns.arrow import check_names
-
-    check_names(columns, "the rows")
-    kinds = {} if encoder is None else encoder.stored
-    arrays = {name: _array(name, values, kinds.get(name)) for name, values in columns.items()}
-    lengths = {name: len(array) for name, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        raise DataError(f"columns differ in length: {lengths}")
-    return pa.table(arrays)
-
-
-def _array(name: str, values: Any, kind: str | None) -> Any:
-    """Python values as an Arrow column; a known column is read as its kind."""
-    import pyarrow as pa
-
-    from onkel.columns.arrow import arrow_array
-
-    if isinstance(values, np.ndarray) and values.dtype.kind not in "OU":
-        return pa.array(np.ascontiguousarray(values), from_pandas=True)
-    found = list(values)
-    if kind == "text":
-        found = [None if is_missing(v) else text_of(v, name, k) for k, v in enumerate(found)]
-    elif kind == "time":
-        found = [_moment(name, row, v) for row, v in enumerate(found)]
-    return arrow_array(found, name, "the rows")
-
-
-def _moment(name: str, row: int, value: Any) -> Any:
-    """A time; text is read as ISO 8601 and converted to UTC if it has a zone."""
-    if not isinstance(value, str):
-        return value
-    if value.strip() in GAPS:
-        return None
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        raise DataError(
-            f"{shorten(value)} stands where a time is expected, such as '2024-05-31 12:00'",
-            source="the rows", row=row, column=name, value=value,
-        ) from None  # fmt: skip
-    return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def is_array(data: Any) -> bool:
@@ -192,9 +68,7 @@ def are_dicts(data: Any) -> bool:
     if isinstance(data, (list, tuple)):
         return bool(data) and isinstance(data[0], Mapping)
     if isinstance(data, Mapping) and not issparse(data):
-        return not any(
-            isinstance(_listed(v), (list, tuple, range, np.ndarray)) for v in data.values()
-        )
+        return not any(map(is_column, data.values()))
     return isinstance(data, NamedRow)
 
 
