@@ -161,7 +161,10 @@ def test_the_order_of_scores_is_kept_whatever_comes(rows, size):
     np.testing.assert_array_equal(best, P.max(axis=1))
 
 
-@pytest.mark.parametrize("learner", [KernelRLSClassifier, OnlineKernelClassifier])
+@pytest.mark.parametrize(
+    "learner",
+    [KernelRLSClassifier, pytest.param(OnlineKernelClassifier, marks=pytest.mark.compiled)],
+)
 def test_probabilities_are_met(learner):
     """Of the rows with predicted probability p, a share p is in the class."""
     rng = np.random.default_rng(3)

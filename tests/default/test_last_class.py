@@ -81,6 +81,7 @@ def test_a_crafted_state_is_refused(state):
         LastClass().set_state({"rows": 4, "right": 3, "lead": 0} | state)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("classes", [None, [0, 1]])
 def test_classes_that_seldom_change_are_no_worse_than_the_last_again(classes):
     rng = np.random.default_rng(3)

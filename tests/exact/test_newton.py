@@ -64,6 +64,7 @@ def test_blocks_are_the_recursion(block, forgetting, classes):
     np.testing.assert_allclose(model.coef, W, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.compiled
 def test_many_rows_come_near_batch_logistic_regression():
     from sklearn.linear_model import LogisticRegression
 
@@ -74,6 +75,7 @@ def test_many_rows_come_near_batch_logistic_regression():
     np.testing.assert_allclose(model.coef[0, :5], batch.coef_[0], atol=0.1)
 
 
+@pytest.mark.compiled
 def test_a_class_that_comes_late_starts_below_the_others():
     X, codes, weight = rows(3000, classes=3)
     X, codes = (
