@@ -15,61 +15,27 @@ class Metric:
     """A metric that is a function of the mean of a per-row value.
 
     So it can be summed over blocks, and "since the last checkpoint" is a difference of sums.
-
-    Attributes
-    ----------
-    name : str
-        Key in tables and JSON.
-    title : str
-        Name shown to people.
-    unit : str
-        "%" or "", or "target" for the target's own units.
-    lower_is_better : bool
-        Direction.
-    task : {"classification", "regression"}
-        Where it applies.
-    per_row : callable
-        (y, prediction) -> float array of shape (n,).
-    finish : callable
-        Mean of the per-row values -> metric.
     """
 
+    #: key in tables and JSON
     name: str
+    #: name shown to people
     title: str
+    #: "%", or "target" for the target's own units
     unit: str
     lower_is_better: bool
     task: str
+    #: values (n,) of targets (n,) and their predictions
     per_row: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    #: the metric of their mean
     finish: Callable[[float], float]
 
     def better(self, a: float, b: float) -> bool:
-        """Whether value a is better than value b.
-
-        Parameters
-        ----------
-        a, b : float
-            Values of this metric.
-
-        Returns
-        -------
-        bool
-            False for equal values.
-        """
+        """Whether value a is better than value b, and not equal to it."""
         return a < b if self.lower_is_better else a > b
 
     def format(self, value: float) -> str:
-        """The value as text, with the digits that mean something.
-
-        Parameters
-        ----------
-        value : float
-            Value of this metric.
-
-        Returns
-        -------
-        str
-            Such as "3.42 %", "0.1873" or "47,740".
-        """
+        """The value with the digits that mean something: "3.42 %", "0.1873", "47,740"."""
         if not math.isfinite(value):
             return "-"
         if self.unit == "%":
@@ -118,20 +84,8 @@ METRICS: dict[str, Metric] = {
 
 
 def metrics_of(task: str) -> tuple[Metric, ...]:
-    """Metrics of a task, the main one first.
+    """Metrics of a task, "classification" or "regression", the main one first.
 
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-        Task.
-
-    Returns
-    -------
-    tuple of Metric
-        Never empty.
-
-    Examples
-    --------
     >>> [metric.name for metric in metrics_of("regression")]
     ['rmse', 'mae']
     """

@@ -11,30 +11,20 @@ from onkel.pipeline import StreamModel
 
 @dataclass(frozen=True)
 class PartReport:
-    """The result of a partition.
+    """The result of a partition."""
 
-    Attributes
-    ----------
-    name : str
-        File, part of a file, or number of the partition; "sample" for the sample.
-    n_rows : int
-        Rows learned, or predicted.
-    sums : dict of str to float
-        By metric, the sum over its rows. In learning, each row is predicted before it is learned,
-        by the copy of the model that learns it.
-    seconds : float
-        Of reading and learning, or predicting.
-    failure : str or None
-        Why the partition was left out.
-    n_scored : int or None
-        Rows scored where these are not all: the sample's first row comes before any label.
-    """
-
+    #: file, part of a file, or number of the partition; "sample" for the sample
     name: str
+    #: rows learned, or predicted
     n_rows: int
+    #: by metric, the sum over its rows; in learning, each row is predicted before it is learned, by
+    #: the copy of the model that learns it
     sums: dict[str, float]
+    #: of reading and learning, or predicting
     seconds: float
+    #: why the partition was left out
     failure: str | None = None
+    #: rows scored where these are not all: the sample's first row comes before any label
     n_scored: int | None = None
 
     @property

@@ -30,20 +30,8 @@ class RunProgress:
 
     On a terminal: a bar with rows, rows a second, the error so far and, if the length is known, the
     time left; above it a row of the table at every checkpoint, as Vowpal Wabbit prints them.
-    Elsewhere: nothing, unless ``table`` asks for the table.
-
-    Parameters
-    ----------
-    console : rich.console.Console
-        Where to show it, usually one on stderr.
-    title : str
-        Left of the bar.
-    total : int, optional
-        Rows to come, if known.
-    fraction : callable, optional
-        Share of the source that has been read, where rows are not known; None if unknown.
-    table, bar : bool, optional
-        Whether to show them: by default on a terminal only.
+    Elsewhere: nothing, unless ``table`` asks for the table. ``total``: the rows to come, if known;
+    ``fraction``: gives the share of the source that has been read, where they are not.
     """
 
     def __init__(

@@ -144,10 +144,7 @@ class PrequentialRun:
     def warm_up(self, block: Any) -> None:
         """Learn a block with a copy that is thrown away, so that compiling is not timed.
 
-        Parameters
-        ----------
-        block : Block or (X, y)
-            Usually the first of the stream. A bad row in it raises no error here, but in the run.
+        Usually the first of the stream. A bad row in it raises no error here, but in the run.
         """
         block = as_block(block, 0)
         began = self._clock()
@@ -156,17 +153,9 @@ class PrequentialRun:
         self._warm_seconds += self._clock() - began
 
     def step(self, block: Any) -> None:
-        """Predict and learn one block.
+        """Predict and learn the next rows, a `Block` or (X, y).
 
-        Parameters
-        ----------
-        block : Block or (X, y)
-            The next rows.
-
-        Raises
-        ------
-        DataError
-            If a row is bad; the rows before it are learned, and in the curve.
+        DataError: a row is bad; the rows before it are learned, and in the curve.
         """
         for part in self._cut(as_block(block, self.n_rows)):
             self._step(part)

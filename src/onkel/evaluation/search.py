@@ -132,15 +132,9 @@ def mean_loss(model: Any, X: Any, y: np.ndarray, classes: bool, most: float = ma
 class Tuned:
     """What a search found.
 
-    Attributes
-    ----------
-    point : dict
-        The best of the grid; empty if all diverged.
-    n_searched, n_others : int
-        Rows that were searched, and that were not.
-    value, default : float
-        Share of mistakes or root mean squared error of one pass over the other rows, each
-        predicted before it is learned: at the best point, and without a search.
+    ``value`` and ``default`` are the share of mistakes or root mean squared error of one pass over
+    the rows that were not searched, each predicted before it is learned: at the best point, which
+    is empty if all diverged, and without a search.
     """
 
     point: Point

@@ -28,18 +28,9 @@ from onkel.state import Fields, Part, Sizes, Whole, require
 class ExplicitModel(Model):
     """f_k(x) = w_k · z(x) for K outputs: a map, a rule and a loss, with all their state.
 
-    Parameters
-    ----------
-    feature_map : FeatureMap
-        Started for the data's columns; the model drives and owns it.
-    rule : Rule
-    loss : Loss
-    epsilon : float
-        Half-width of the tube in which a regression row is not learned.
-    n_outputs : int
-        1 for binary and regression, else the number of classes.
-    average : bool
-        Predict with the mean of the weights after each row.
+    The map is started for the data's columns; the model drives and owns it. ``epsilon`` is the
+    half-width of the tube in which a regression row is not learned, K is 1 for two classes and in
+    regression. ``average``: predict with the mean of the weights after each row.
     """
 
     rule: Rule

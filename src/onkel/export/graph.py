@@ -206,23 +206,9 @@ def _stored(dtype: np.dtype) -> np.dtype:
 
 
 def write(graph: Graph, path: str | os.PathLike[str], name: str, facts: dict[str, Any]) -> None:
-    """Write a graph to an ONNX file, atomically.
+    """Write a graph to an ONNX file, atomically; ModelFileError if that is not possible.
 
-    Parameters
-    ----------
-    graph : Graph
-        With its outputs.
-    path : path-like
-        Usually ending in ``.onnx``.
-    name : str
-        The graph's name: the learner's class.
-    facts : dict
-        JSON-able notes that the file holds as its metadata.
-
-    Raises
-    ------
-    ModelFileError
-        If the folder does not exist or cannot be written.
+    ``name`` is the graph's, ``facts`` are JSON-able notes that the file holds as its metadata.
     """
     from onkel.persistence.atomic import write_whole
 
@@ -241,17 +227,9 @@ Builder = Callable[..., Any]
 class Builders:
     """Builders by the class they export, such as kernels.
 
-    A subclass may compute something else, so a builder serves its exact class only.
-
-    Parameters
-    ----------
-    what : str
-        The kind of class, such as "kernel".
-    table : str
-        Where the table stands, such as "onkel.export.kernels.KERNELS".
-    arguments : str
-        What a builder takes, such as "(kernel, X, S, gamma)".
-    builders : dict of class to function
+    A subclass may compute something else, so a builder serves its exact class only. ``what``,
+    ``table`` and ``arguments`` are for the error where there is none: a kind such as "kernel",
+    where the table stands, and what a builder takes.
     """
 
     arguments: str

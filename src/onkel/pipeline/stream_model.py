@@ -161,28 +161,12 @@ class StreamModel(StreamEstimator):
         return self._over(X, self.predict_features)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
-        """Prediction intervals: bounds around a share ``level`` of the targets.
+        """Bounds (n, 2) around a share ``level`` of the targets, in their own units.
 
         As in `predict`, each row stands by itself: the memory of the last labels is not used. The
         errors of such predictions so far tell how far the bounds reach (`onkel.Intervals`). For the
-        rows that come next, `predict_interval_next` has closer bounds.
-
-        Parameters
-        ----------
-        X : frame, table, dict, list of dicts, path or array
-            As `predict` takes it.
-        level : float, default=0.9
-            In (0, 1): the share of targets between the bounds.
-
-        Returns
-        -------
-        ndarray of shape (n, 2)
-            Lower and upper bound, in the target's own units.
-
-        Raises
-        ------
-        ValueError
-            The model is a classifier, or ``level`` is not in (0, 1).
+        rows that come next, `predict_interval_next` has closer bounds. ValueError: the model is a
+        classifier, or ``level`` is not in (0, 1).
         """
         return self._over(X, lambda rows: self.interval_features(rows, level))
 
@@ -195,68 +179,30 @@ class StreamModel(StreamEstimator):
         Parameters
         ----------
         X : frame, table, dict, list of dicts, path or array
-            As `predict` takes it.
+            As `predict` takes it; so are X and what is returned of the methods below.
         ahead : int, default=0
             Rows (of the group) between the last learned row and the first row of X.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels, or values in the target's own units.
         """
         return self._over_next(X, lambda rows, groups: self.next_features(rows, ahead, groups))
 
     def predict_interval_next(self, X: Any, level: float = 0.9, ahead: int = 0) -> np.ndarray:
-        """Bounds around the targets of the rows that come next, in order; learns nothing.
+        """Bounds (n, 2) around the targets of the rows that come next, in order; learns nothing.
 
         Each label so far has said whether its row was inside, and moved the bounds
         (`onkel.Intervals`). So a share ``level`` of the rows that come next is inside, whatever the
-        stream does. That holds one row ahead; farther ahead the bounds are as wide.
-
-        Parameters
-        ----------
-        X : frame, table, dict, list of dicts, path or array
-            As `predict` takes it.
-        level : float, default=0.9
-            In (0, 1). 50, 80, 90, 95 and 99 % are tracked; others are read between them.
-        ahead : int, default=0
-            As for `predict_next`.
-
-        Returns
-        -------
-        ndarray of shape (n, 2)
-            Lower and upper bound, in the target's own units.
-
-        Raises
-        ------
-        ValueError
-            The model is a classifier, or ``level`` is not in (0, 1).
+        stream does. That holds one row ahead; farther ahead (see `predict_next`) the bounds are as
+        wide. The levels 50, 80, 90, 95 and 99 % are tracked; others are read between them.
         """
         return self._over_next(
             X, lambda rows, groups: self.next_intervals(rows, level, ahead, groups)
         )
 
     def predict_set(self, X: Any, level: float = 0.9) -> np.ndarray:
-        """Sets of labels that hold a share ``level`` of the labels, each row by itself.
+        """Sets that hold a share ``level`` of the labels, each row by itself.
 
-        The learner must keep them: the default does, others with ``feedback=True``.
-
-        Parameters
-        ----------
-        X : frame, table, dict, list of dicts, path or array
-            As `predict` takes it.
-        level : float, default=0.9
-            In (0, 1). 50, 80, 90, 95 and 99 % are tracked; others are read between them.
-
-        Returns
-        -------
-        ndarray of bool, of shape (n, n_classes)
-            In the order of ``classes_``. A set may be empty: see `onkel.ClassSets`.
-
-        Raises
-        ------
-        ValueError
-            The model is a regressor, its learner keeps no sets, or ``level`` is not in (0, 1).
+        A bool (n, n_classes) in the order of ``classes_``; a set may be empty (`onkel.ClassSets`).
+        The learner must keep them: the default does, others with ``feedback=True``. ValueError: it
+        keeps none, the model is a regressor, or ``level`` is not in (0, 1).
         """
         return self._over(X, lambda rows: self.set_features(rows, level))
 
@@ -271,33 +217,14 @@ class StreamModel(StreamEstimator):
 
     @_where_the_learner_has("decision_function")
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of a classifier.
-
-        Parameters
-        ----------
-        X : frame, table, dict, list of dicts, path or array
-            As `predict` takes it.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_classes)
-            Positive for ``classes_[1]`` where there are two classes.
-        """
+        """Scores: (n, n_classes), or (n,) of two classes, positive for ``classes_[1]``."""
         return self._over(X, self.decision_features)
 
     @_where_the_learner_has("predict_proba")
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities: by a logistic or softmax loss, or calibrated (``okl``, ``krls``).
+        """Class probabilities (n, n_classes), in the order of ``classes_``.
 
-        Parameters
-        ----------
-        X : frame, table, dict, list of dicts, path or array
-            As `predict` takes it.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the order of ``classes_``.
+        By a logistic or softmax loss, or calibrated (``okl``, ``krls``).
         """
         return self._over(X, self.proba_features)
 
@@ -329,13 +256,7 @@ class StreamModel(StreamEstimator):
     def predict_then_learn(
         self, X: Any, y: Any = None, *, target: str | None = None, group: str | None = None
     ) -> np.ndarray:
-        """Predict each row from the rows before it, then learn it; see `partial_fit`.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Predictions before learning.
-        """
+        """Predict each row from the rows before it, then learn it, as `partial_fit`; (n,)."""
         if target is None and group is None:
             found = self._learn_one(X, y, self.learn)
             if found is not None:
@@ -349,25 +270,11 @@ class StreamModel(StreamEstimator):
 
     @_where_the_learner_has("predict_proba")
     def predict_proba_then_learn(self, X: Any, y: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """As `predict_then_learn`, with the probabilities of each row, which are made before it.
+        """As `predict_then_learn`; returns predictions (n,) and probabilities, both before.
 
-        Parameters
-        ----------
-        X, y
-            As of `partial_fit`.
-
-        Returns
-        -------
-        predictions : ndarray of shape (n,)
-        probabilities : ndarray of shape (n, n_classes)
-            In the order of ``classes_``; those that `predict_proba_next` has one row ahead.
-
-        Raises
-        ------
-        ValueError
-            A label is of no known class, or fewer than two are known; its block is not learned.
-        DataError
-            As of `partial_fit`.
+        The probabilities (n, n_classes) are those that `predict_proba_next` has one row ahead.
+        ValueError: a label is of no known class, or fewer than two are known; its block is not
+        learned.
         """
         if (found := self._learn_one(X, y, self.proba_then_learn)) is not None:
             return found  # type: ignore[no-any-return]
@@ -400,19 +307,9 @@ class StreamModel(StreamEstimator):
         target: str | None = None,
         group: str | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """As `predict_then_learn`, with the bounds of each row, which are made before it, too.
+        """As `predict_then_learn`; returns predictions (n,) and bounds (n, 2), both before.
 
-        Parameters
-        ----------
-        X, y, target, group
-            As of `partial_fit`.
-        level : {0.5, 0.8, 0.9, 0.95, 0.99}, default=0.9
-            The share of targets between the bounds.
-
-        Returns
-        -------
-        predictions : ndarray of shape (n,)
-        bounds : ndarray of shape (n, 2)
+        ``level``, the share of targets between the bounds: 0.5, 0.8, 0.9, 0.95 or 0.99.
         """
         self._require("regression", "it has no bounds")
         check_tracked(level)
@@ -511,22 +408,9 @@ class StreamModel(StreamEstimator):
         return {str(k): value for k, value in one.items() if str(k) in self.encoder.kinds}
 
     def predict_one(self, row: Mapping[str, Any]) -> Any:
-        """Predict one row by itself, as `predict` does.
+        """Predict one row by itself, as `predict` does; a label, or a value in its own units.
 
-        Parameters
-        ----------
-        row : dict
-            Its values by the names of the columns.
-
-        Returns
-        -------
-        str, int, float or bool
-            The label, or the value in the target's own units.
-
-        Raises
-        ------
-        DataError
-            As `predict`.
+        ``row``: its values by the names of the columns.
         """
         encoder, found = self.encoder, None
         if encoder is not None:
@@ -543,23 +427,9 @@ class StreamModel(StreamEstimator):
     def learn_one(self, row: Mapping[str, Any], y: Any = None) -> Any:
         """Predict one row from the rows before it, then learn it.
 
-        Parameters
-        ----------
-        row : dict
-            Its values by the names of the columns. New columns widen the model.
-        y : str, number or bool, optional
-            The target, if it is not in the row.
-
-        Returns
-        -------
-        str, int, float or bool
-            What was predicted before the row was learned; None if it has no target and was left
-            out.
-
-        Raises
-        ------
-        DataError
-            As `partial_fit`. The row was not learned.
+        ``row``: its values by the names of the columns; new ones widen the model. ``y``: the
+        target, if it is not in the row. Returns what was predicted; None if the row has no target
+        and was left out. DataError, as of `partial_fit`: the row was not learned.
         """
         predicted = self.predict_then_learn(row, None if y is None else [y])
         return predicted[0].item() if len(predicted) else None

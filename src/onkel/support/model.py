@@ -28,27 +28,10 @@ MOST_ROWS = 256
 class SupportModel(StoredRows):
     """f_k(x) = Σ_j α_kj κ(s_j, x) for K outputs, over stored rows s_j.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    gamma : float or {"median", "scale"}
-        A heuristic is fitted on the first ``n_warmup`` rows.
-    n_warmup : int
-    limit : int or None
-        The largest size of the support set.
-    rule : Rule or None
-        None for a model that no rule moves.
-    loss : Loss
-    epsilon : float
-        Half-width of the tube in which a regression row is not learned.
-    n_outputs : int
-        1 for binary and regression, else the number of classes.
-    d : int
-        Columns of a row.
-    dtype : dtype
-        Of the stored rows, the kernel values and the coefficients.
-    seed : int
-        Seed of the random choices.
+    ``gamma``: a number, or a heuristic that is fitted on the first ``n_warmup`` rows. ``limit``:
+    the largest size of the set. ``epsilon``: half-width of the tube in which a regression row is
+    not learned. K is 1 for two classes and in regression; d columns of ``dtype`` make a row. No
+    rule: the model moves by itself.
     """
 
     gamma: float | str

@@ -25,32 +25,20 @@ from onkel.streams.blocks import concat
 
 @dataclass
 class Contest:
-    """What is compared, and how every model is made.
-
-    Attributes
-    ----------
-    entries : sequence of Entry
-        The learners that are compared.
-    scaling : str
-        Of the features.
-    seed : int
-        Run r has the seed ``seed + r``: its order of rows, and its random features.
-    encoder : Encoder, optional
-        Kept in the models.
-    held : callable, optional
-        Gives a context in which no signal acts; each block is learned in one.
-    models : dict
-        The model of each learner's last run.
-    results : list of PrequentialResult
-        Runs that are finished, learner by learner.
-    """
+    """What is compared, and how every model is made."""
 
     entries: Sequence[Entry]
+    #: of the features
     scaling: str = "auto"
+    #: run r has the seed ``seed + r``: its order of rows, and its random features
     seed: int = 0
+    #: kept in the models
     encoder: Any = None
+    #: gives a context in which no signal acts; each block is learned in one
     held: Callable[[], AbstractContextManager[None]] = nullcontext
+    #: the model of each learner's last run
     models: dict[str, StreamModel] = field(default_factory=dict)
+    #: runs that are finished, learner by learner
     results: list[PrequentialResult] = field(default_factory=list)
 
     def play(
@@ -65,20 +53,9 @@ class Contest:
     ) -> list[PrequentialResult]:
         """Run every learner over every order of the rows; the results, learner by learner.
 
-        If an exception cuts it short, ``results`` has the runs that were finished.
-
-        Parameters
-        ----------
-        rows : callable
-            Seed of a run -> its blocks. Called once per learner; same seed, same blocks.
-        console : rich.console.Console or None
-            For the bar.
-        runs : int
-            Number of orders.
-        total, limit : int, optional
-            Number of rows of a run, if known; and the most rows that a run takes.
-        jobs : int, default=1
-            Processes of one thread each, which share the runs.
+        If an exception cuts it short, ``results`` has the runs that were finished. ``rows`` gives
+        the blocks of a run by its seed, the same each time. ``total``: the rows of a run, if known;
+        ``limit``: the most that a run takes. ``jobs`` processes of one thread each share the runs.
         """
         if jobs > 1:
             self._run_in_processes(rows, console, runs, limit, jobs)

@@ -20,33 +20,21 @@ from onkel.metrics import Metric
 
 @dataclass(frozen=True)
 class Summary:
-    """One line of a comparison.
-
-    Attributes
-    ----------
-    name : str
-        Learner.
-    metric : Metric
-        Main metric of the task.
-    mean, std : float
-        Of the metric over the runs; the sample standard deviation (n - 1), 0 for a single run.
-    runs, n_rows : int
-        Number of runs, and rows of a run.
-    rows_per_second, learn_seconds, seconds : float
-        Medians over the runs. The first two count learning time only.
-    model_bytes : int
-        Largest over the runs.
-    """
+    """One line of a comparison: a learner's main metric over its runs, and medians of times."""
 
     name: str
     metric: Metric
     mean: float
+    #: the sample standard deviation (n - 1), 0 for a single run
     std: float
     runs: int
+    #: rows of a run
     n_rows: int
+    #: this and the next are of the time for learning only
     rows_per_second: float
     learn_seconds: float
     seconds: float
+    #: the largest over the runs
     model_bytes: int
 
     @property
