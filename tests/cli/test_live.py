@@ -13,6 +13,7 @@ import threading
 import time
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 from typer.testing import CliRunner
 
 import onkel
@@ -265,6 +266,22 @@ def test_a_journal_survives_what_the_model_file_does_not(tmp_path):
     assert model.counts["repeated"] == rows[:cut].count(b"\n")
     assert model.counts["rows"] == model.counts["labels"] == 60
     assert model.model.to_bytes() == LiveModel.load(whole / "m.onkel").model.to_bytes()
+
+
+def test_with_a_journal_blas_has_one_thread(tmp_path):
+    # a start on other cores takes the journal again, and must round as before
+    (tmp_path / "rows").write_bytes(_lines([_row(0, y=1.0)]))
+    args = ["live", f"{tmp_path}/m.onkel", f"{tmp_path}/rows", "--task", "regression"]
+    with threadpool_limits(2, user_api="blas"):
+        most = _blas_threads()
+        for more, expected in (([], most), (["--journal", f"{tmp_path}/j"], {1})):
+            assert CliRunner().invoke(app, [*args, *more]).exit_code == 0
+            assert _blas_threads() == expected
+            (tmp_path / "m.onkel").unlink()
+
+
+def _blas_threads():
+    return {own["num_threads"] for own in threadpool_info() if own["user_api"] == "blas"}
 
 
 def test_a_journal_that_cannot_be_written_ends_the_run(tmp_path, monkeypatch, capsys):

@@ -111,12 +111,38 @@ def test_a_token_is_needed_and_a_port_that_is_taken_is_told(tmp_path):
             process.send_signal(signal.SIGTERM)
 
 
+def test_a_service_follows_the_file_of_another(tmp_path):
+    path, port = tmp_path / "m.onkel", _free_port()
+    model = onkel.StreamModel(onkel.make("pa", task="regression"))
+    model.learn_one({"a": 1.0}, 2.0)
+    model.save(path)
+    command = [*ONKEL, "serve", str(path), "--follow", "--port", str(port)]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) as process:
+        try:
+            _wait(port, process)
+            assert json.loads(_get(port, "/model"))["rows"] == 1
+            model.learn_one({"a": 2.0}, 3.0)
+            model.save(path)
+            until = time.monotonic() + 60
+            while json.loads(_get(port, "/model"))["rows"] < 2:
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
+    assert [own.name for own in tmp_path.iterdir()] == ["m.onkel"]
+    assert path.read_bytes() == model.to_bytes()
+
+
 @pytest.mark.parametrize(
     ("more", "why"),
     [
         (["--token-file", "none"], "cannot be read"),
         ([], "a new model needs --task"),
         (["--keyed"], "a new model needs --task"),
+        (["--follow"], "cannot be read"),
+        (["--follow", "--keyed"], "a service that follows a file has none"),
     ],
 )
 def test_what_is_refused(tmp_path, more, why, monkeypatch):

@@ -92,7 +92,7 @@ def play(n, seed=0, say=None, cut=200):
                     events.append({"id": id, "y": 2.0})
                     expected[kind] += 1
             models.take([(None, events)])
-            models.snapshot_when_due()
+            models.tend()
             before, taken = taken, taken + len(events)
             learned, forgotten = learned[-10:], forgotten[-10:]
             if before // max(n // 10, 1) != taken // max(n // 10, 1):

@@ -69,6 +69,8 @@ class KeyedModels:
     """
 
     keyed = True
+    learns = True
+    duty = "models could not be saved"
 
     def __init__(
         self,
@@ -151,7 +153,7 @@ class KeyedModels:
                 self.journal.begin_segment()
             self.journal.forget(number)
 
-    def snapshot_when_due(self) -> None:
+    def tend(self) -> None:
         """Write models, if much or long ago was learned since."""
         if self._clock.is_due:
             self.snapshot()

@@ -17,6 +17,10 @@ class Models(Protocol):
 
     #: whether each has a key
     keyed: bool
+    #: whether events are taken; else there are predictions only
+    learns: bool
+    #: what an error of `tend` means
+    duty: str
 
     def take(self, parts: Parts) -> list[Any]:
         """Journal, then learn the events of several requests; the answers to each."""
@@ -30,8 +34,8 @@ class Models(Protocol):
     def snapshot(self) -> None:
         """Write to disk what was learned."""
 
-    def snapshot_when_due(self) -> None:
-        """The same, if it was long ago."""
+    def tend(self) -> None:
+        """What is to be done from time to time: write what was learned, if it is due."""
 
     def close(self) -> None:
         """Write, and close the journal."""
@@ -52,6 +56,8 @@ class OneModel:
     """
 
     keyed = False
+    learns = True
+    duty = "the model could not be saved"
 
     def __init__(
         self, durable: DurableModel, save_every: int = 100_000, save_seconds: float = 60.0
@@ -82,7 +88,7 @@ class OneModel:
         self._clock.restart()
         self.durable.snapshot()
 
-    def snapshot_when_due(self) -> None:
+    def tend(self) -> None:
         """Write the model's file, if much or long ago was learned since."""
         if self._clock.is_due:
             self.snapshot()

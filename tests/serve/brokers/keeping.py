@@ -14,19 +14,28 @@ from typing import Any
 _WARM = "tests.serve.brokers.warm"
 
 
-def start(words: list[str], said: Path) -> Any:
-    """Begin ``onkel`` with words; what it says is added to a file."""
+def start(words: list[str], said: Path, *ends: Any) -> Any:
+    """Begin ``onkel`` with words; what it says is added to a file.
+
+    ``ends``: of pipes of `multiprocessing`, for its input and its output.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([_WARM])
-    process = context.Process(target=_run, args=(words, said), daemon=True)
+    process = context.Process(target=_run, args=(words, said, *ends), daemon=True)
     process.start()
     return process
 
 
-def _run(words: list[str], said: Path) -> None:
+def _run(words: list[str], said: Path, *ends: Any) -> None:
     from onkel.cli import main
     from onkel.serve.journal import Journal
 
+    for number, end in enumerate(ends):
+        os.dup2(end.fileno(), number)
+        end.close()
+    if ends:
+        # what the parent's streams knew of theirs is not true of these
+        sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
     file = os.open(said, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     os.dup2(file, 2)
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)

@@ -27,6 +27,7 @@ from typing import Any
 from tests.serve.brokers import keeping
 from tests.serve.brokers.clients import CLIENTS
 from tests.serve.brokers.servers import SERVERS
+from threadpoolctl import threadpool_limits
 
 from onkel.cli.live.opening import open_durable
 from onkel.cli.live.options import LiveOptions
@@ -176,7 +177,7 @@ def check(
     n_cuts = 0
     assert options.journal is not None
     fresh = replace(options, model=other / "m.onkel")
-    with Journal(options.journal) as journal:
+    with Journal(options.journal) as journal, threadpool_limits(1, user_api="blas"):
         model = open_durable(fresh, other / "journal")
         model.live.say = lambda line: None
         for _, position, events in journal.records():

@@ -9,6 +9,7 @@ import typer
 from onkel.cli.arguments import command
 from onkel.cli.guarded import never_wait
 from onkel.cli.live.options import LiveOptions
+from onkel.numerics.threads import keep_one_blas_thread
 
 
 @command(LiveOptions)
@@ -45,7 +46,10 @@ def _in_pipe(options: LiveOptions) -> int:
     if len(sources) > 1:
         raise ValueError(f"{options.source}: onkel live reads one file or pipe")
     never_wait()
-    durable = None if options.journal is None else open_durable(options, options.journal)
+    durable = None
+    if options.journal is not None:
+        keep_one_blas_thread()
+        durable = open_durable(options, options.journal)
     model = open_model(options) if durable is None else durable.live
     with Interrupts(end_input=True) as interrupts, sources[0].opened() as raw:
         status = Pipe(model, options, raw.fileno(), 1, interrupts, durable).run()
@@ -60,4 +64,6 @@ def _at_broker(options: LiveOptions) -> int:
 
     check_outputs(options.model)
     never_wait()
+    # a start takes the journal again, perhaps on other cores, and must round as before
+    keep_one_blas_thread()
     return run(options)

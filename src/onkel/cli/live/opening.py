@@ -69,7 +69,7 @@ def _recover(durable: Any) -> int:
 
 
 def _continue(options: EventOptions, found: Any) -> None:
-    _refuse_others(options, found.model)
+    refuse_others(options, found.model)
     rows, waiting = found.model.n_rows, found.late.n_waiting
     say_line(f"continuing {options.model} after {rows:,} rows; {waiting:,} wait for labels")
 
@@ -103,7 +103,7 @@ def _require_task(options: EventOptions) -> str:
     return options.task
 
 
-def _refuse_others(options: EventOptions, model: Any) -> None:
+def refuse_others(options: EventOptions, model: Any) -> None:
     """Refuse options that contradict the saved model."""
     held = {"task": model.task, **{k: model.settings.get(k) for k in ("algorithm", "group")}}
     for name, value in held.items():

@@ -65,7 +65,7 @@ def serve(options: ServeOptions) -> None:
         except BaseException:
             models.close()
             raise
-    say_line("saved; ended")
+    say_line("ended" if options.follow else "saved; ended")
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -130,10 +130,26 @@ def _models(options: ServeOptions) -> Any:
 
     how: dict[str, Any] = {"acknowledge": True, "say": _nothing}
     when = options.save_every, options.save_seconds
+    if options.follow:
+        return _replica(options, how)
     if options.keyed:
         return _keyed(options, how)
     folder = options.journal or Path(f"{options.model}.journal")
     return OneModel(open_durable(options, folder, **how), *when)
+
+
+def _replica(options: ServeOptions, how: dict[str, Any]) -> Any:
+    from onkel.cli.live.opening import refuse_others
+    from onkel.serve.replica import Replica
+
+    for name in ("keyed", "journal"):
+        if getattr(options, name):
+            raise ValueError(f"--{name}: a service that follows a file has none; leave it out")
+    models = Replica(options.model, how_of(options) | how)
+    live = models.names(None)
+    refuse_others(options, live.model)
+    say_line(f"following {options.model}, now of {live.model.n_rows:,} rows")
+    return models
 
 
 def _keyed(options: ServeOptions, how: dict[str, Any]) -> Any:

@@ -24,6 +24,10 @@ class ServeOptions(EventOptions):
         bool,
         of_run("A model for each key, made from MODEL: /models/KEY/...", "--keyed/--one"),
     ] = False
+    follow: Annotated[
+        bool,
+        of_run("Only predict, with the newest MODEL that another process saves.", "--follow"),
+    ] = False
     max_models: Annotated[
         int, of_run("Models in memory; others are on disk.", "--max-models", min=1, metavar="N")
     ] = 10_000

@@ -21,7 +21,7 @@ from onkel.serve.http import adapters, openapi, page
 from onkel.serve.http.bodies import RequestError, parsed, written
 from onkel.serve.http.metrics import CONTENT_TYPE
 from onkel.serve.http.requests import answered, body_of, key_of
-from onkel.serve.http.service import VERBS, Service
+from onkel.serve.http.service import VERBS, Service, only_predicts
 
 Scope = Any
 #: what anybody may ask without the token: it tells nothing of rows
@@ -71,6 +71,8 @@ def make_app(service: Service, token: str | None = None) -> Any:
 
 def _rows(service: Service, verb: str) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
+        if verb not in service.verbs:
+            raise only_predicts(verb)
         body = await body_of(request, service.limits)
         rows, form = parsed(request.headers.get("content-type", ""), body, service.limits)
         answers = await service.answer(verb, key_of(request), rows)
@@ -109,7 +111,7 @@ def _ready(service: Service) -> Callable[[Request], Awaitable[Response]]:
         if not service.ready:
             why = "loops are being compiled for this machine; it takes up to some minutes once"
             return answered({"ready": False, "error": why}, 503)
-        return answered({"ready": True})
+        return answered({"ready": True, **service.age()})
 
     return endpoint
 
@@ -123,6 +125,8 @@ def _metrics(service: Service) -> Callable[[Request], Awaitable[Response]]:
 
 def _snapshot(service: Service) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
+        if not service.models.learns:
+            raise only_predicts("snapshot")
         try:
             await service.snapshot()
         except (OSError, ValueError) as error:
@@ -134,6 +138,8 @@ def _snapshot(service: Service) -> Callable[[Request], Awaitable[Response]]:
 
 async def _refused(request: Request, error: Any) -> Response:
     headers = {"retry-after": str(error.more["retry"])} if "retry" in error.more else {}
+    if error.status == 405:
+        headers["allow"] = ""
     return answered({"error": str(error)}, error.status, **headers)
 
 

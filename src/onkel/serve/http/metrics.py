@@ -21,6 +21,7 @@ _COUNTERS = {
     "late": "Labels of rows that were forgotten",
     "repeated": "Rows that came again and got the same answer",
     "forgotten": "Rows that were forgotten before their labels came",
+    "snapshots_loaded": "Files of another process that this replica has loaded",
     "rings": "Rings of the alarm on larger errors",
 }
 _GAUGES = {
@@ -29,6 +30,7 @@ _GAUGES = {
     "skill": "Share of the loss of the better baseline that the model avoids",
     "lag_seconds": "Seconds that the oldest request has waited for the writer",
     "journal_bytes": "Bytes of the journal since the last snapshot",
+    "snapshot_age_seconds": "Seconds since the file was written that this replica predicts with",
     "models": "Models with a key",
     "models_in_memory": "Models with a key that are in memory",
     "models_bytes": "Bytes of the models in memory",

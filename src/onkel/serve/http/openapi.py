@@ -39,7 +39,8 @@ def document(service: Service) -> dict[str, Any]:
     """The document, as JSON has it."""
     prefix = "/models/{key}" if service.models.keyed else ""
     paths: dict[str, Any] = {}
-    for verb, (title, text) in _TEXTS.items():
+    for verb in service.verbs:
+        title, text = _TEXTS[verb]
         paths[f"{prefix}/{verb}"] = {"post": _posted(verb, title, text, bool(prefix))}
     paths[f"{prefix}/model"] = {"get": _got("Columns, classes, rows and score", bool(prefix))}
     for path, text in {
@@ -50,7 +51,8 @@ def document(service: Service) -> dict[str, Any]:
         "/v2/models/{name}": "The model, for KServe",
     }.items():
         paths[path] = {"get": _got(text, False, "name" if "{name}" in path else None)}
-    paths["/snapshot"] = {"post": _got("Write the model's file now", False)}
+    if service.models.learns:
+        paths["/snapshot"] = {"post": _got("Write the model's file now", False)}
     infer = _got("Predict, by the Open Inference Protocol V2", False, "name")
     paths["/v2/models/{name}/infer"] = {"post": infer}
     paths["/invocations"] = {"post": _got("Predict, as MLflow's servers do", False)}

@@ -27,6 +27,7 @@ from onkel.serve.http.events import (
 from onkel.serve.http.metrics import Metrics
 from onkel.serve.one_model import Models
 from onkel.serve.reading import peek
+from onkel.serve.replica import Replica
 
 #: what may be done with rows: the event of each, and the answer of each
 VERBS: dict[str, tuple[MakeEvent, Callable[[Event], Event] | None]] = {
@@ -71,6 +72,11 @@ class Service:
         self.last: deque[Event] = deque(maxlen=20)
         self._failed: str | None = None
 
+    @property
+    def verbs(self) -> list[str]:
+        """What may be done with rows here."""
+        return list(VERBS) if self.models.learns else ["predict"]
+
     def start(self) -> None:
         """Start the threads; their answers go to the loop that runs now."""
         loop = asyncio.get_running_loop()
@@ -79,7 +85,7 @@ class Service:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(_resolve, pairs)
 
-        self.writer: Batches = Batches(self._write, deliver, idle=self._save)
+        self.writer: Batches = Batches(self._write, deliver, idle=self._tend)
         self.reader: Batches = Batches(self._read, deliver, most=64)
 
     def stop(self) -> None:
@@ -98,6 +104,7 @@ class Service:
         answers: list[Any] = [None] * len(rows)
         writes: list[tuple[int, Event]] = []
         reads: list[tuple[int, Event]] = []
+        ids: dict[int, Any] = {}
         live = self.models.names(key)
         for k, row in enumerate(rows):
             try:
@@ -108,17 +115,26 @@ class Service:
                 id = row.get(live.id) if isinstance(row, dict) else None
                 answers[k] = {"id": id, "error": str(error)}
                 continue
-            pure = verb == "predict" and event.get(live.id) is None
-            (reads if pure else writes).append((k, event))
+            if verb == "predict" and (event.get(live.id) is None or not self.models.learns):
+                ids[k] = event.pop(live.id, None)
+                reads.append((k, event))
+            else:
+                writes.append((k, event))
         for batches, chosen in ((self.writer, writes), (self.reader, reads)):
             if not chosen:
                 continue
             found = await self._put(batches, key, [event for _, event in chosen])
             for (k, _), own in zip(chosen, found, strict=True):
                 answers[k] = own if shown is None else shown(own)
+        for k, id in ids.items():
+            answers[k]["id"] = id
         of = {} if key is None else {"key": key}
         self.last.extend({**of, **own} for own in answers[-20:] if "prediction" in own)
         return answers
+
+    def age(self) -> Event:
+        """How old the model is that a replica predicts with."""
+        return self.models.age() if isinstance(self.models, Replica) else {}
 
     async def snapshot(self) -> None:
         """Write the models, after all requests so far."""
@@ -209,15 +225,24 @@ class Service:
                     found[k] = error
         return found
 
-    def _save(self) -> None:
+    def _tend(self) -> None:
         try:
-            self.models.snapshot_when_due()
+            self.models.tend()
         except (OSError, ValueError) as error:
             if str(error) != self._failed:
-                self.say(f"error: the model could not be saved: {error}")
+                self.say(f"error: {self.models.duty}: {error}")
             self._failed = str(error)
         else:
             self._failed = None
+
+
+def only_predicts(what: str) -> RequestError:
+    """The error for what only a service that learns can do."""
+    return RequestError(
+        405,
+        f"this service only predicts: it follows the file of another, which learns; send /{what} "
+        "there",
+    )
 
 
 def _resolve(pairs: list[tuple[Any, Any]]) -> None:
