@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from onkel.support.budget import BIRTH as BIRTH
 from onkel.support.budget import DIAGONAL as DIAGONAL
 from onkel.support.budget import TARGET as TARGET
@@ -51,8 +53,8 @@ BUDGETS: Table[Budget] = Table(
         Transfer,
     ),
 )
-make_budget = BUDGETS.make
-register = BUDGETS.register
+make_budget: Callable[[str | Budget], Budget] = BUDGETS.make
+register: Callable[[type[Budget]], type[Budget]] = BUDGETS.register
 
 MODELS: dict[str, type[BudgetModel]] = {
     "removal": RemovalModel,

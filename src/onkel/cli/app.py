@@ -89,7 +89,7 @@ class _Verbs(TyperGroup):
             fail(str(error))
 
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     cls=_Verbs,
     help="Online kernel learning: nonlinear models from a stream, in one pass, in bounded memory.",
     no_args_is_help=True,

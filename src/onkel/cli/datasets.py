@@ -8,7 +8,7 @@ import typer
 
 from onkel.cli import options
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     help="Data sets of the papers: list them, fetch them, find them.", no_args_is_help=True
 )
 

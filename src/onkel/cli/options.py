@@ -5,6 +5,7 @@ A verb with many options lists them as the fields of a dataclass (:mod:`onkel.cl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,9 +25,11 @@ def _option(panel: str | None, help: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
-plain, of_model, of_reading, of_run, of_output = (
-    partial(_option, panel) for panel in (None, MODEL, READING, RUN, OUTPUT)
-)
+plain: Callable[..., Any] = partial(_option, None)
+of_model: Callable[..., Any] = partial(_option, MODEL)
+of_reading: Callable[..., Any] = partial(_option, READING)
+of_run: Callable[..., Any] = partial(_option, RUN)
+of_output: Callable[..., Any] = partial(_option, OUTPUT)
 
 
 def _read(name: str, *names: str, but: str = "", **more: Any) -> Any:

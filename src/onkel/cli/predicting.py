@@ -119,6 +119,9 @@ class Next(Alone):
 class Learning(Next):
     """Predicts rows as those that come next, and learns each that has a label."""
 
+    ahead: int = field(default=0, init=False)
+    failure: DataError | None = field(default=None, init=False)
+
     def predict(self, block: Block) -> tuple[dict[str, Any], Predictions]:
         known = labelled(block.y)
         parts = []

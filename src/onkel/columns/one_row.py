@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from onkel.columns.categories import NOTHING
-from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE
+from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE, Column
 from onkel.columns.encoding import Encoder
 from onkel.columns.features import time_features
 from onkel.columns.layout import Layout
@@ -45,6 +45,7 @@ class RowEncoder:
 
     encoder: Encoder
     ignores: bool
+    columns: tuple[Column, ...]
     lacking: bool
     dtype: np.dtype
     missing: str

@@ -18,8 +18,8 @@ from onkel.pipeline import StreamModel
 
 try:
     from river import base
-except ImportError as error:
-    raise ImportError("onkel.compat.river needs River: pip install onkel[river]") from error
+except ImportError as _missing:
+    raise ImportError("onkel.compat.river needs River: pip install onkel[river]") from _missing
 
 
 class RiverClassifier(OverEstimator, base.MiniBatchClassifier):

@@ -67,7 +67,8 @@ class Remembering(Stateful):
         log_odds: bool = False,
         most: int = 1,
     ) -> None:
-        self.make_second, self.log_odds = second, log_odds
+        self.make_second: Callable[[int], Any] = second
+        self.log_odds = log_odds
         #: whether targets are classes
         self.classes: bool = n_classes is not None
         self.memory: Any = ValueMemory(most) if n_classes is None else ClassMemory(n_classes, most)

@@ -19,7 +19,7 @@ from onkel.evaluation.learner import as_block, as_learner, link_of, predictions_
 from onkel.evaluation.result import CurveRow, PrequentialResult, rate
 from onkel.evaluation.tally import Tally
 from onkel.learners.predictions import Predictions
-from onkel.metrics import metrics_of
+from onkel.metrics import Metric, metrics_of
 from onkel.numerics.compiling import compile_seconds
 from onkel.pipeline import StreamModel
 from onkel.streams import Block
@@ -97,7 +97,7 @@ class PrequentialRun:
         self._learner = Delayed(model, learner, delay) if delay else learner
         self.name: str = name or _name(model)
         self.task: str = task or self._learner.task
-        self.metrics = metrics_of(self.task)
+        self.metrics: tuple[Metric, ...] = metrics_of(self.task)
         late = {"delay": str(delay) if by_time else delay} if delay else {}
         self.settings: dict[str, Any] = dict(settings or {}) | late
         self.progress = progress

@@ -14,7 +14,7 @@ from onkel.evaluation.details import Details
 from onkel.evaluation.growing_curve import GrowingCurve, Marks
 from onkel.evaluation.result import CurveRow, PrequentialResult
 from onkel.learners.predictions import Predictions
-from onkel.metrics import metrics_of
+from onkel.metrics import Metric, metrics_of
 from onkel.state import inside
 
 
@@ -32,7 +32,7 @@ class Tally:
         watch: Callable[[CurveRow], None] = lambda row: None,
     ) -> None:
         self.details = details
-        self.metrics = metrics_of(details.task)
+        self.metrics: tuple[Metric, ...] = metrics_of(details.task)
         self.curve: GrowingCurve = GrowingCurve(self.metrics, marks, measure, watch)
 
     @property

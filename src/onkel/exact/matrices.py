@@ -56,7 +56,7 @@ class Sums(Stateful):
     ) -> None:
         self.ridge, self.forgetting = ridge, forgetting
         self.prior: np.ndarray = np.asfortranarray(np.eye(m) if prior is None else prior) * ridge
-        self.R = self.prior.copy(order="F")
+        self.R: np.ndarray = self.prior.copy(order="F")
         self.b: np.ndarray = np.zeros((m, n_outputs))
         self.z_sum: np.ndarray = np.zeros(m)
         #: Σ e²/(1 + zᵀ P z) over all rows, and their number

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from onkel.kernels.base import Kernel
 from onkel.kernels.base import normal_directions as normal_directions
 from onkel.kernels.base import squared_distances as squared_distances
@@ -25,7 +27,7 @@ KERNELS: Table[Kernel] = Table(
         Periodic,
     ),
 )
-register = KERNELS.register
+register: Callable[[type[Kernel]], type[Kernel]] = KERNELS.register
 
 
 def make_kernel(kernel: str | Kernel) -> Kernel:

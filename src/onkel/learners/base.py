@@ -70,8 +70,7 @@ class OnlineEstimator(BaseEstimator):
         def loss(self) -> str:
             """Each learner declares it."""
 
-    # for learners without these parameters
-    epsilon = 0.0
+    # for learners without the parameter
     random_state = 0
 
     feedback: bool = param(
@@ -85,6 +84,11 @@ class OnlineEstimator(BaseEstimator):
         kind='{"float32", "float64"}',
         doc="Of the features or stored rows, the kernel values and the weights.",
     )
+
+    @property
+    def epsilon(self) -> float:
+        """0 for learners without the parameter."""
+        return 0.0
 
     # ---- what a named learner defines ------------------------------------------------------------
 

@@ -171,7 +171,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         if whole or classes is not None:
             refuse_unknown(self.class_weight, known)
         self._start(d, 1 if len(known) <= 2 else len(known))
-        self.classes_ = known
+        self.classes_: np.ndarray = known
         self.class_counts_: np.ndarray = np.zeros(len(known))
 
     def _start(self, d: int, n_outputs: int) -> None:

@@ -1,5 +1,7 @@
 """Feature maps: how the infinite-dimensional f is made finite."""
 
+from collections.abc import Callable
+
 from onkel.maps.adaptive_nystroem import AdaptiveNystroem
 from onkel.maps.aligned import AlignedFourier
 from onkel.maps.base import FeatureMap
@@ -28,5 +30,5 @@ MAPS: Table[FeatureMap] = Table(
         SignProjection,
     ),
 )
-make_map = MAPS.make
-register = MAPS.register
+make_map: Callable[[str | FeatureMap], FeatureMap] = MAPS.make
+register: Callable[[type[FeatureMap]], type[FeatureMap]] = MAPS.register

@@ -167,7 +167,7 @@ class FastfoodFeatures(SpectralFeatures):
 
     def fit_first(self, X: np.ndarray) -> None:
         super().fit_first(X)
-        self.n_first_ = self.n_features_in_
+        self.n_first_: int = self.n_features_in_
         self._products: dict[str, np.ndarray] = {}
         self._draw_missing()
 

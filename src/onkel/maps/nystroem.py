@@ -146,7 +146,7 @@ class NystroemFeatures(FeatureMap):
         values, vectors = values[::-1][:keep], vectors[:, ::-1][:, :keep]
         solid = values > _RELATIVE_RANK[self.dtype_.itemsize] * max(values[0], 0.0)
         values, vectors = values[solid], vectors[:, solid]
-        self.projection_ = (vectors / np.sqrt(values)).astype(self.dtype_)
+        self.projection_: np.ndarray = (vectors / np.sqrt(values)).astype(self.dtype_)
         return vectors * np.sqrt(values)
 
     def kernel_rows(self, X: Any, S: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ Frequency d belongs to component b where ``first[b] <= d < first[b + 1]``. Its l
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -164,7 +164,7 @@ class ReparameterizedFeatures(SpectralFeatures):
     """
 
     name = "reparameterized"
-    kernel = "gaussian"
+    kernel: str = field(default="gaussian", init=False)
 
     n_components: int = 100
     gamma: float | str = "median"

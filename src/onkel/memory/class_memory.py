@@ -35,7 +35,7 @@ class ClassMemory(Memory):
     """
 
     #: columns of the past of each class that a second model may learn from
-    n_columns = loops.N_COLUMNS
+    n_columns: int = loops.N_COLUMNS
     _own = loops.Past._fields[:6]
     past: loops.Past
     n_classes: int

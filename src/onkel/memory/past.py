@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from onkel.memory.experts import new_mixture
+from onkel.memory.experts import Mixture, new_mixture
 from onkel.memory.regressions import begin
 from onkel.state import Array, Fields, Like, Stateful, Whole, check, inside, require
 
@@ -165,7 +165,7 @@ class Memory(Stateful):
 
     def _begin_experts(self, n_experts: int, shape: tuple[int, int], ridge: float) -> None:
         """Begin without rows; ``shape``: how many regressions there are, and their features."""
-        self.mixture = new_mixture(n_experts)
+        self.mixture: Mixture = new_mixture(n_experts)
         self.P, self.W = np.zeros((*shape, shape[1])), np.zeros(shape)
         for P in self.P:
             begin(P, ridge)

@@ -49,8 +49,10 @@ class ValueMemory(Memory):
     ``most`` groups seen last are kept.
     """
 
+    n_rows: int
+
     #: columns of the past that a second model may learn from
-    n_columns = loops.N_COLUMNS
+    n_columns: int = loops.N_COLUMNS
     _own = loops.Past._fields[:5]
     # rows from which there is a unit; until then f is the prediction
     _first_look = 16

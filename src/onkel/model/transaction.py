@@ -45,7 +45,7 @@ class Lock:
     """A re-entrant lock; a copy or a pickle of its owner gets its own."""
 
     def __init__(self) -> None:
-        self.held = threading.RLock()
+        self.held: threading.RLock = threading.RLock()
         _locks.add(self)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -115,7 +115,8 @@ class Warmup(RowStore):
         self, n_rows: int, d: int, dtype: Any, next_fit: Callable[[int], int] = next_power_of_two
     ) -> None:
         super().__init__(d, dtype)
-        self.n_rows, self.next_fit = n_rows, next_fit
+        self.n_rows = n_rows
+        self.next_fit: Callable[[int], int] = next_fit
 
     @property
     def complete(self) -> bool:
@@ -162,6 +163,8 @@ class KeptRows(RowStore):
     seeded stream (Algorithm R of Vitter 1985). Once t + 1 > ``memory``, ``memory`` replaces t + 1:
     rows are then kept for about ``memory`` further rows.
     """
+
+    count: int
 
     memory: float
     seed: int

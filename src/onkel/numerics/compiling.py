@@ -54,7 +54,7 @@ class _Watch(event.Listener):
         self.__exit__()
 
 
-watch = _Watch()
+watch: _Watch = _Watch()
 event.register("numba:compile", watch)
 
 

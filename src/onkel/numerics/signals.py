@@ -81,7 +81,7 @@ class SignalsWait:
 
 
 #: the sections of this process
-signals_wait = SignalsWait()
+signals_wait: SignalsWait = SignalsWait()
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=signals_wait.after_fork)

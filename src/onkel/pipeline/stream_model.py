@@ -108,6 +108,8 @@ class StreamModel(StreamEstimator):
     array(['different'], dtype='<U9')
     """
 
+    settings: dict[str, Any]
+
     def __repr__(self) -> str:
         return f"StreamModel({self.estimator!r}, n_rows={self.n_rows})"
 

@@ -39,7 +39,9 @@ class Places:
         coded, held = set(codes), set(late)
         source = [*((j, 0) for j in range(n_first)), *late]
         #: (column, code's column, statistic) of the columns that hold statistics
-        self.of_means = [(at, j, k) for at, (j, k) in enumerate(source) if j in coded]
+        self.of_means: list[tuple[int, int, int]] = [
+            (at, j, k) for at, (j, k) in enumerate(source) if j in coded
+        ]
         self.at_means: np.ndarray = np.array([at for at, _, _ in self.of_means], dtype=np.intp)
         self._from = np.array([j if j < d else 0 for j, _ in source], dtype=np.intp)
         self._lacking = np.array([at for at, (j, _) in enumerate(source) if j >= d], dtype=np.intp)

@@ -1,5 +1,7 @@
 """Rules: how f moves after a row."""
 
+from collections.abc import Callable
+
 from onkel.rules.adagrad import AdaGrad
 from onkel.rules.base import Rule
 from onkel.rules.base import RuleKind as RuleKind
@@ -30,5 +32,5 @@ RULES: Table[Rule] = Table(
         DoublyStochastic,
     ),
 )
-make_rule = RULES.make
-register = RULES.register
+make_rule: Callable[[str | Rule], Rule] = RULES.make
+register: Callable[[type[Rule]], type[Rule]] = RULES.register

@@ -171,7 +171,10 @@ class Perceptron(Rule):
 
     name = "perceptron"
     kind = RuleKind.GRADIENT
-    own_loss = {"classification": "perceptron", "regression": "epsilon_insensitive"}  # noqa: RUF012
+    own_loss: dict[str, str] | None = {  # noqa: RUF012
+        "classification": "perceptron",
+        "regression": "epsilon_insensitive",
+    }
 
     def __init__(self, learning_rate: float = 1.0) -> None:
         self.learning_rate = learning_rate

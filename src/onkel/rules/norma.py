@@ -58,7 +58,7 @@ class Norma(Gradient):
 
     name = "norma"
     kind = RuleKind.NORMA
-    losses = ("hinge", "epsilon_insensitive")
+    losses: tuple[str, ...] | None = ("hinge", "epsilon_insensitive")
 
     def __init__(
         self,

@@ -63,7 +63,7 @@ class PassiveAggressive(Rule):
 
     name = "passive_aggressive"
     kind = RuleKind.PASSIVE_AGGRESSIVE
-    losses = ("hinge", "epsilon_insensitive")
+    losses: tuple[str, ...] | None = ("hinge", "epsilon_insensitive")
 
     def __init__(self, C: float = 1.0, variant: str = "PA-I") -> None:
         self.C = C

@@ -49,7 +49,7 @@ class LeastSquares(Rule):
     name = "least_squares"
     kind = RuleKind.LEAST_SQUARES
     by_feature = True
-    own_loss = {"classification": "squared", "regression": "squared"}  # noqa: RUF012
+    own_loss: dict[str, str] | None = {"classification": "squared", "regression": "squared"}  # noqa: RUF012
 
     def __init__(self, ridge: float = 0.01, forgetting: float = 1.0) -> None:
         self.ridge = ridge
@@ -91,7 +91,7 @@ class LogisticNewton(Rule):
     name = "newton"
     kind = RuleKind.NEWTON
     by_feature = True
-    own_loss = {"classification": "logistic"}  # noqa: RUF012
+    own_loss: dict[str, str] | None = {"classification": "logistic"}  # noqa: RUF012
 
     def __init__(self, ridge: float = 0.01, forgetting: float = 1.0) -> None:
         self.ridge = ridge

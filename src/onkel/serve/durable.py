@@ -54,7 +54,7 @@ class DurableModel:
     def __init__(self, live: LiveModel, path: str | os.PathLike[str], journal: Journal) -> None:
         self.live = live
         #: held while a cut is learned: who reads the model meanwhile waits
-        self.lock = threading.RLock()
+        self.lock: threading.RLock = threading.RLock()
         self.path: Path = Path(path)
         self.journal = journal
         digest = _digest(self.path.read_bytes()) if self.path.exists() else None

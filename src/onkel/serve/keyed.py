@@ -94,7 +94,7 @@ class KeyedModels:
         self._bytes = 0
         self._changed: set[str] = set()
         self._closed = False
-        self.counts = dict.fromkeys(_COUNTS, 0)
+        self.counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
         try:
             self._file = _Table(Path(path), template)
             self._template = self._made(self._file.template)

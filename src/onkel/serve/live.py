@@ -122,7 +122,7 @@ class LiveModel:
             raise ValueError(f"id={id!r}: the label has that name, too")
         self.late: LateLabels = LateLabels(model, most)
         self.say = say
-        self.counts = dict.fromkeys(_COUNTS, 0)
+        self.counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
         self.score: LiveScore = LiveScore(model.task)
         self._exclude = set(exclude)
         self.has_proba: bool = proba and hasattr(model.estimator, "predict_proba")
@@ -136,7 +136,8 @@ class LiveModel:
         self._once, self._remember, self._acknowledge = once, remember, acknowledge
         # with ``once``, of each id that is known: a CRC of its row, and the answer as JSON
         self.answers: dict[Any, tuple[int, str]] = {}
-        self.number, self.position = 0, None
+        self.number = 0
+        self.position: Any = None
         #: names of columns that a service let through and the model may not know yet
         self.offered: set[str] = set()
 

@@ -22,12 +22,14 @@ class ArraySource(Source):
     Blocks are views if the dtype allows it.
     """
 
+    n_rows: int | None
+
     def __init__(self, X: Any, y: Any = None) -> None:
         from scipy.sparse import issparse
 
         super().__init__()
         self.name = "the array"
-        self.sparse = issparse(X)
+        self.sparse: bool = bool(issparse(X))
         X = X.tocsr() if self.sparse else np.asarray(X)
         if X.ndim != 2:
             raise DataError(f"an array of shape (n, d) is expected, got shape {X.shape}")

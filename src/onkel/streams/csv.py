@@ -220,9 +220,10 @@ class CsvSource(TextSource):
         if taken:
             layout = self._header._replace(wanted=taken)
             try:
-                self.types |= infer_types(
+                inferred = infer_types(
                     chunk.data, layout, self.kinds, self.target, self.reading.marked
                 )
+                self.types.update(inferred)
             except DataError as error:
                 raise moved(error, source=file.name) from None
 
@@ -242,8 +243,8 @@ class CsvSource(TextSource):
                 cell = '"' + filled[0].replace('"', '""') + '"\n'
                 one = Layout([name], ",", {}, [name], self._nulls)
                 marked = self.reading.marked
-                self.types |= infer_types(cell.encode(), one, {}, self.target, marked)
-                self.version += 1
+                self.types.update(infer_types(cell.encode(), one, {}, self.target, marked))
+                self._changed()
 
     def _check_names(self, names: set[str], file: FileRef) -> None:
         """Refuse a later file that lacks the target, or a column that must not be missing."""
@@ -275,5 +276,5 @@ class CsvSource(TextSource):
         layout = layout._replace(mended=frozenset(filter(self._mends, layout.wanted)))
         found = rows_of(chunk, layout, self.bad_values, table)
         if self.types.get(self.target or "") != target:
-            self.version += 1
+            self._changed()
         return found

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from onkel.errors import DataError
 
-FORMATS = {
+FORMATS: dict[str, tuple[str, ...]] = {
     "csv": (".csv",),
     "tsv": (".tsv", ".tab"),
     "parquet": (".parquet", ".pq"),

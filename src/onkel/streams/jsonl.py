@@ -38,6 +38,9 @@ class JsonlSource(TextSource):
     that of its values in the first chunk that has it; if there are none, that of its first value.
     """
 
+    names: list[str]
+    announced: list[str]
+
     grows = True
 
     def _begin(self, chunk: Chunk, file: FileRef) -> Chunk:
@@ -137,8 +140,8 @@ class JsonlSource(TextSource):
                 if kind_of(t) is not None:
                     empty[name] = t
         if empty:
-            self.types |= empty
-            self.version += 1
+            self.types.update(empty)
+            self._changed()
         if not self._looks():
             return empty
         for field in table.schema:
@@ -168,8 +171,8 @@ class JsonlSource(TextSource):
             wider = schema | dict.fromkeys(names, pa.float64())
             if good < len(lines) and (wide := _readable(lines, wider)) > good:
                 good, schema = wide, wider
-                self.types |= dict.fromkeys(names, pa.float64())
-                self.version += 1
+                self.types.update(dict.fromkeys(names, pa.float64()))
+                self._changed()
         gaps: list[tuple[int, str]] = []
         if good < len(lines) and self.reading.bad_values == "missing":
             lines, gaps = self._mended(lines, schema)
@@ -212,7 +215,7 @@ class JsonlSource(TextSource):
                     if isinstance(value, str) and not len(self._values(pa.array([value]))):
                         continue
                     self.types[name] = found[name] = type_by(value)
-                    self.version += 1
+                    self._changed()
                     continue
                 t = _TYPES.get(self.kinds.get(name, ""), type_by(value))
                 found[name] = self.types.setdefault(name, t)

@@ -136,6 +136,8 @@ class RowSource(Source):
     have the same length.
     """
 
+    n_rows: int | None
+
     #: policy for missing values
     missing = "error"
 

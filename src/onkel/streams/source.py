@@ -110,6 +110,8 @@ def _raising(error: DataError) -> Iterator[Batch]:
 class TableSource(Source):
     """Rows in Arrow record batches; call :meth:`prepare` before the first piece."""
 
+    names: list[str]
+
     encoder: Encoder
     target: str | None = None
     # Columns to read; None while all are wanted.
@@ -130,7 +132,6 @@ class TableSource(Source):
     # Columns that are features by default; the others come late.
     announced: list[str]
     known: set[str]
-    version: int
     # Columns to hand on unchanged.
     keep: tuple[str, ...] = ()
     # Whether the batches may be of any size.
@@ -138,9 +139,9 @@ class TableSource(Source):
     # The column with the time of each row.
     time: str | None = None
     # How text is written.
-    how = Written()
+    how: Written = Written()
     # Counts changes of the columns and types to read.
-    version = 0
+    version: int = 0
 
     def __init__(self) -> None:
         super().__init__()
@@ -183,6 +184,10 @@ class TableSource(Source):
         self.wanted |= dict.fromkeys(name for name in beside if name is not None)
         # Columns that are features, the target, or left out.
         self.known = {*self.announced, *self.wanted, *left_out}
+        self._changed()
+
+    def _changed(self) -> None:
+        """Count a change of the columns or types to read."""
         self.version += 1
 
     def _takes(self, name: str) -> bool:
@@ -207,7 +212,7 @@ class TableSource(Source):
         self.known.update(batch.schema.names)
         self.encoder.extend(new)
         self.wanted.update((column.name, None) for column in new)
-        self.version += 1
+        self._changed()
 
     def _again(self) -> Iterator[Batch]:
         batches, self._batches = self._batches, None

@@ -30,6 +30,8 @@ class SvmlightSource(Source):
     start at 1 unless the scan finds a 0.
     """
 
+    total: int | None
+
     files: list[FileRef]
     n_features: int | None
     width: int

@@ -76,6 +76,8 @@ def _guarded(step: Callable[[], T], file: FileRef, rows: int | None) -> T:
 class ParquetSource(_Files):
     """Rows of Parquet files, a few thousand at a time whatever the size of the row groups."""
 
+    n_rows: int | None
+
     @contextmanager
     def _open(self, file: FileRef) -> Iterator[Any]:
         import pyarrow.parquet as pq
@@ -156,6 +158,8 @@ class FrameSource(TableSource):
 
     ``labels`` (n,): the target, if it is not a column of the table.
     """
+
+    n_rows: int | None
 
     data: Any
     labels: np.ndarray | None

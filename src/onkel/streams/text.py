@@ -31,6 +31,9 @@ class TextSource(TableSource):
     errors in the rows.
     """
 
+    target: str | None
+    total: int | None
+
     files: list[FileRef]
     kinds: dict[str, str]
     waits: bool
@@ -51,7 +54,8 @@ class TextSource(TableSource):
         named_target: str | None = None,
     ) -> None:
         self.named_target = named_target
-        self.files, self.kinds, self.target, self.reads = files, kinds, target, reads
+        self.files, self.kinds, self.target = files, kinds, target
+        self.reads: Callable[[str], bool] = reads
         self.name: str = joint_name(files)
         self.once: bool = any(f.once for f in files)
         self.total = joint_size(files)

@@ -34,6 +34,13 @@ class SupportModel(StoredRows):
     rule: the model moves by itself.
     """
 
+    limit: int | None
+    d: int
+    dtype: np.dtype
+    seed: int
+    warmup: Warmup | None
+    gamma_: float
+
     gamma: float | str
     kernel: Kernel
     n_outputs: int

@@ -17,7 +17,7 @@ from onkel.cli.outputs import check_outputs, check_report
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.cli.tables import comparison_table
 from onkel.evaluation.comparison.contest import Contest, in_order, permuted, read_all
-from onkel.evaluation.comparison.entries import entry, named, names_a_class, split_names
+from onkel.evaluation.comparison.entries import Entry, entry, named, names_a_class, split_names
 from onkel.evaluation.comparison.table import as_records, comparison, write_table
 from onkel.evaluation.curves import plot
 from onkel.evaluation.formatting import count, duration
@@ -46,7 +46,7 @@ class CompareJob:
         self.task, reason = choose_task(self.rows.first_targets(), options.task)
         if options.task == "auto":
             note(f"{self.task}: {reason}")
-        self.entries = self._entries()
+        self.entries: list[Entry] = self._entries()
         self.linear: set[str] = {one.name for one in self.entries if one.linear}
         self.notes: list[str] = [self.rows.reading]
         if not self.linear:

@@ -10,10 +10,10 @@ from onkel.serve.brokers.door import Answer, Message
 
 try:
     import confluent_kafka
-except ImportError as error:
+except ImportError as _missing:
     raise ImportError(
-        f"Kafka needs the package confluent-kafka ({error}): pip install 'onkel[kafka]'"
-    ) from error
+        f"Kafka needs the package confluent-kafka ({_missing}): pip install 'onkel[kafka]'"
+    ) from _missing
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
 
 SOURCE = "onkel-source"

@@ -12,10 +12,10 @@ from onkel.serve.brokers.door import Answer, Message
 
 try:
     import nats
-except ImportError as error:
+except ImportError as _missing:
     raise ImportError(
-        f"NATS needs the package nats-py ({error}): pip install 'onkel[nats]'"
-    ) from error
+        f"NATS needs the package nats-py ({_missing}): pip install 'onkel[nats]'"
+    ) from _missing
 import nats.errors
 import nats.js.errors
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy

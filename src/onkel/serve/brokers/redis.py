@@ -9,10 +9,10 @@ from onkel.serve.brokers.door import Answer, Message
 
 try:
     import redis
-except ImportError as error:
+except ImportError as _missing:
     raise ImportError(
-        f"Redis needs the package redis ({error}): pip install 'onkel[redis]'"
-    ) from error
+        f"Redis needs the package redis ({_missing}): pip install 'onkel[redis]'"
+    ) from _missing
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 

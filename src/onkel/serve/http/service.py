@@ -63,7 +63,8 @@ class Service:
         limits: Limits | None = None,
         say: Callable[[str], object] = print,
     ) -> None:
-        self.models, self.name, self.say = models, name, say
+        self.models, self.name = models, name
+        self.say: Callable[[str], object] = say
         self.limits: Limits = limits or Limits()
         self.metrics: Metrics = Metrics(self.report)
         self.ready = False

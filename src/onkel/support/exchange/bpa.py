@@ -88,7 +88,7 @@ class BPAProjection(Exchange):
     """
 
     name = "bpa_projection"
-    kind = ExchangeKind.LEAST_CHANGE
+    kind: int = ExchangeKind.LEAST_CHANGE
 
 
 @jit_inline
@@ -119,7 +119,7 @@ class SmallestProjection(Exchange):
     """
 
     name = "smallest_projection"
-    kind = ExchangeKind.SMALLEST
+    kind: int = ExchangeKind.SMALLEST
 
 
 # Below this share of κ_tt κ_nn the determinant of two rows is rounding error.
@@ -230,7 +230,7 @@ class BPANearest(Exchange):
     """
 
     name = "bpa_nearest"
-    kind = ExchangeKind.NEAREST
+    kind: int = ExchangeKind.NEAREST
 
     def needs_inverse(self) -> bool:
         return False

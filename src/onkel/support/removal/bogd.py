@@ -213,8 +213,8 @@ class BoundedRemoval(Removal):
     """
 
     name = "bounded"
-    kind = RemovalKind.BOUNDED
-    rules = ("gradient", "projected", "pegasos", "norma")
+    kind: int = RemovalKind.BOUNDED
+    rules: tuple[str, ...] | None = ("gradient", "projected", "pegasos", "norma")
     reason = "its bound on the coefficients is counted in gradient steps"
 
     def __init__(

@@ -33,7 +33,7 @@ class SlotBudget(SizedRemoval):
         B ≥ 1.
     """
 
-    kind = RemovalKind.BY_SLOT
+    kind: int = RemovalKind.BY_SLOT
 
     @staticmethod
     def slot(own: Any, A: Any, info: Any, similar: Any) -> int:

@@ -38,7 +38,7 @@ class OldestRemoval(SizedRemoval):
     """
 
     name = "oldest"
-    kind = RemovalKind.OLDEST
+    kind: int = RemovalKind.OLDEST
 
 
 @jit_inline
@@ -61,7 +61,7 @@ class RandomRemoval(SizedRemoval):
     """
 
     name = "random"
-    kind = RemovalKind.RANDOM
+    kind: int = RemovalKind.RANDOM
 
 
 @jit_inline
@@ -91,7 +91,7 @@ class FixedRandom(SizedRemoval):
     """
 
     name = "fixed_random"
-    kind = RemovalKind.FIXED_RANDOM
+    kind: int = RemovalKind.FIXED_RANDOM
 
 
 # Weights that differ by less than this share count as equal: coefficients round in float32.
@@ -126,7 +126,7 @@ class SmallestRemoval(SizedRemoval):
     """
 
     name = "smallest"
-    kind = RemovalKind.SMALLEST
+    kind: int = RemovalKind.SMALLEST
 
 
 @jit_inline
@@ -180,7 +180,7 @@ class MostRedundantRemoval(SizedRemoval):
     """
 
     name = "most_redundant"
-    kind = RemovalKind.MOST_REDUNDANT
+    kind: int = RemovalKind.MOST_REDUNDANT
 
     def needs_gram(self, par: np.ndarray) -> bool:
         return True
@@ -233,6 +233,6 @@ class BPASimple(SizedRemoval):
     """
 
     name = "bpa_simple"
-    kind = RemovalKind.REPLACE_SIMPLE
-    rules = ("passive_aggressive",)
+    kind: int = RemovalKind.REPLACE_SIMPLE
+    rules: tuple[str, ...] | None = ("passive_aggressive",)
     reason = "it solves the passive-aggressive problem of one row"

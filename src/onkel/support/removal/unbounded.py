@@ -15,7 +15,7 @@ class NoBudget(Removal):
     """Every row with a gradient is stored: exact, in memory that grows with the stream."""
 
     name = "none"
-    kind = RemovalKind.NONE
+    kind: int = RemovalKind.NONE
 
     def limit(self) -> int | None:
         return None
@@ -52,7 +52,7 @@ class StochasticInsertion(Removal):
     """
 
     name = "stochastic"
-    kind = RemovalKind.STOCHASTIC
+    kind: int = RemovalKind.STOCHASTIC
 
     def __init__(self, thinning: float = 0.5) -> None:
         self.thinning = thinning
