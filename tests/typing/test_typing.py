@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -65,3 +67,16 @@ def test_a_wrong_use_is_found(tmp_path, cache):
     )
     told = strictly(script, cache)
     assert told.count("error:") == 3, told
+
+
+def test_the_types_of_all_that_is_public_are_known():
+    pytest.importorskip("pyright")
+    if shutil.which("node") is None:
+        pytest.skip("pyright needs node")
+    command = [sys.executable, "-m", "pyright", "--verifytypes", "onkel", "--ignoreexternal"]
+    command += ["--pythonpath", sys.executable, "--outputjson"]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    symbols = found["typeCompleteness"]["symbols"]
+    assert len(symbols) > 5000
+    unknown = [f"{s['name']}: {s['diagnostics']}" for s in symbols if not s["isTypeKnown"]]
+    assert not unknown, "\n".join(unknown)
