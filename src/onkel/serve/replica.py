@@ -60,7 +60,7 @@ class Replica:
         self._live: LiveModel
         self._lock = threading.RLock()
         #: files that were loaded
-        self.n_loaded = 0
+        self.n_loaded: int = 0
         self._load()
 
     def tend(self) -> None:
