@@ -27,7 +27,7 @@ import numpy as np
 
 from onkel.default.bins import PairBins
 from onkel.merging import joined
-from onkel.numerics.arrays import with_zero_column_at
+from onkel.numerics.arrays import inserted
 from onkel.numerics.jit import jit
 from onkel.state import Array, Fields, Part, Stateful, require
 
@@ -146,7 +146,7 @@ def residuals_with_class(R: np.ndarray, position: int) -> np.ndarray:
     Residuals of targets ±1 are twice those of the second class's indicator.
     """
     both = np.concatenate([-0.5 * R, 0.5 * R], axis=1) if R.shape[1] == 1 else R
-    return with_zero_column_at(both, position)
+    return inserted(both, position)
 
 
 # ---- the loops ---------------------------------------------------------------------------------

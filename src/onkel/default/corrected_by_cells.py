@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from onkel.default.bins import PairBins
-from onkel.default.cells import PairCells, residuals_with_class
+from onkel.default.cells import PairCells
+from onkel.default.residuals import Residuals
 from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
@@ -61,7 +62,7 @@ class CorrectedModel(ExplicitModel):
         last = next_power_of_two(min(_LAST_ROWS, fitting)) // 2
         self.choice = self._new_choice(last) if last >= _FIRST_ROWS else None
         #: residuals of the rows kept for the choice
-        self.residuals: np.ndarray = np.empty((0, n_outputs))
+        self.residuals: Residuals = Residuals(n_outputs)
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -91,7 +92,7 @@ class CorrectedModel(ExplicitModel):
     def _keep(self, X: Any, y: np.ndarray, R: np.ndarray, weight: np.ndarray) -> None:
         assert self.choice is not None
         self.choice.keep(as_dense(X), y, weight)
-        self.residuals = np.concatenate([self.residuals, R[weight > 0.0]])
+        self.residuals.append(R[weight > 0.0])
 
     def _choose(self) -> None:
         """Choose columns and bins anew, and learn the rows kept again.
@@ -105,7 +106,7 @@ class CorrectedModel(ExplicitModel):
         n_landmarks = self.map.n_components  # type: ignore[attr-defined]
         bins = PairBins.of(X, self.targets(y), _CELLS * n_landmarks**2 // (self.n_outputs + 1))
         self.stages = [PairCells(bins, self.n_outputs, self._forgetting[0])]
-        self.stages[0].learn(X, self.residuals, weight)
+        self.stages[0].learn(X, self.residuals.rows, weight)
         if self.choice.complete:
             self._end_choice()
 
@@ -114,7 +115,7 @@ class CorrectedModel(ExplicitModel):
 
     def _end_choice(self) -> None:
         """Keep the columns and bins as they are, and begin the later stages."""
-        self.choice, self.residuals = None, np.empty((0, self.n_outputs))
+        self.choice, self.residuals = None, Residuals(self.n_outputs)
         few, later = self.stages[0].bins.alone(), self._forgetting[1:]
         self.stages += [PairCells(few, self.n_outputs, forgetting) for forgetting in later]
 
@@ -166,7 +167,7 @@ class CorrectedModel(ExplicitModel):
         super().add_output(position)
         for stage in self.stages:
             stage.add_output(position)
-        self.residuals = residuals_with_class(self.residuals, position)
+        self.residuals.add_class(position)
 
     def add_columns(self, n: int) -> None:
         super().add_columns(n)
@@ -178,7 +179,7 @@ class CorrectedModel(ExplicitModel):
         stages = {f"stage_{i}": stage.get_state() for i, stage in enumerate(self.stages)}
         state = {**super().get_state(), **stages}
         if self.choice is not None:
-            state |= {"choice": self.choice.get_state(), "residuals": self.residuals}
+            state |= {"choice": self.choice.get_state(), "residuals": self.residuals.rows}
         return state
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -196,11 +197,11 @@ class CorrectedModel(ExplicitModel):
                     n = cells.W.shape[1]
                     require(n == self.n_outputs, f"W: has {n} columns, not {self.n_outputs}")
                 self.stages.append(cells)
-        self.choice, self.residuals = None, np.empty((0, self.n_outputs))
+        self.choice, self.residuals = None, Residuals(self.n_outputs)
         if "choice" in state:
             self.choice = self._new_choice(1)
             with inside(state, "choice") as choice:
                 self.choice.set_state(choice)
             shape = (self.choice.count, self.n_outputs)
             check(state, {"residuals": Array(shape=shape, low=-1e153, high=1e153)})
-            self.residuals = np.array(state["residuals"])
+            self.residuals.append(state["residuals"])

@@ -40,7 +40,7 @@ from onkel.exact.matrices import (
     require_equal,
     wider,
 )
-from onkel.numerics.arrays import with_zero_column_at
+from onkel.numerics.arrays import inserted
 from onkel.numerics.linalg import BlockFactor
 from onkel.numerics.threads import n_threads, side_by_side
 from onkel.state import Fields, Part, Sizes, Stateful, require
@@ -292,7 +292,7 @@ class RecursiveLeastSquares(Stateful):
         self.sums.add_class(position)
         if several:
             # all that belongs to the class is 0, and the factor stays
-            self.w0 = with_zero_column_at(self.w0, position)
+            self.w0 = inserted(self.w0, position)
             self.since.add_output(position)
         else:
             self._anchor_at(self.since.count)

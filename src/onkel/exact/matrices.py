@@ -11,12 +11,14 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from onkel.merging import joined
-from onkel.numerics.arrays import with_zero_column_at
+from onkel.numerics.arrays import inserted
 from onkel.numerics.linalg import add_gram, cholesky_lower, lower_gram
 from onkel.state import Array, Fields, Sizes, Stateful, require
 
 #: for fewer rows SciPy's wrappers, which block other threads, are quicker to call
 FEW_ROWS = 16
+# outputs from which on a row's zeros are left out
+_MANY_OUTPUTS = 32
 # rows that there is room for at first
 _FIRST_ROOM = 32
 _SUMS = ("R", "b", "z_sum", "noise")
@@ -68,7 +70,12 @@ class Sums(Stateful):
             self.R = dsyrk(1.0, Zs.T, beta=1.0, c=self.R, overwrite_c=1)
         else:
             add_gram(self.R, Zs)
-        self.b += Zs.T @ Ys
+        if len(Zs) == 1 and Ys.shape[1] > _MANY_OUTPUTS:
+            # a row changes the sums of its class only
+            (changed,) = Ys[0].nonzero()
+            self.b[:, changed] += Zs[0][:, None] * Ys[0, changed]
+        else:
+            self.b += Zs.T @ Ys
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Sums:
         # the prior is replaced, never written to: copies share it
@@ -132,7 +139,7 @@ class Sums(Stateful):
         if self.b.shape[1] == 1:
             both = [self.z_sum[:, None] - self.b, self.z_sum[:, None] + self.b]
             self.b = 0.5 * np.concatenate(both, axis=1)
-        self.b = with_zero_column_at(self.b, position)
+        self.b = inserted(self.b, position)
 
     def add_features(self, where: list[int]) -> None:
         """Insert features before those of ``where``; they were 0 in all rows so far.
@@ -247,7 +254,7 @@ class RowsSince(Stateful):
 
     def add_output(self, position: int) -> None:
         """Insert a class without rows at ``position``."""
-        self._v = with_zero_column_at(self._v, position)
+        self._v = inserted(self._v, position)
 
     def add_features(self, where: list[int]) -> None:
         """Insert features before those of ``where``; they were 0 in all rows so far."""

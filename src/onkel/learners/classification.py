@@ -33,6 +33,7 @@ from onkel.learners.predictions import Part, Predictions, decide, labels_of, sco
 from onkel.losses import CLASSIFICATION, PROBABILISTIC
 from onkel.merging import joined
 from onkel.model.transaction import locked, restore, signals_wait, snapshot
+from onkel.numerics.arrays import inserted
 from onkel.sklearn_bases import ClassifierMixin
 from onkel.state import Array, Flag, check, inside
 
@@ -235,8 +236,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         kept = None if model.cannot_diverge else snapshot(model)
         position = int(np.searchsorted(known, label))
         dtype = np.result_type(known, np.asarray(label))
-        self.classes_ = np.insert(known.astype(dtype), position, label)
-        self.class_counts_ = np.insert(counts, position, 0.0)
+        self.classes_ = inserted(known.astype(dtype), position, label)
+        self.class_counts_ = inserted(counts, position)
         if len(known) >= 2:
             model.add_output(position)
             if self.memory_ is not None:

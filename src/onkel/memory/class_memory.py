@@ -22,6 +22,7 @@ from onkel.memory.past import (
     Memory,
     find_periods,
 )
+from onkel.numerics.arrays import inserted
 
 
 class ClassMemory(Memory):
@@ -121,7 +122,7 @@ class ClassMemory(Memory):
         else:
             followed = np.insert(np.insert(followed, position, 0.0, axis=0), position, 0.0, axis=1)
         per_class = ("before", "levels", "residual_levels", "residuals")
-        wide = {a: np.insert(getattr(past, a), position, 0.0, axis=-1) for a in per_class}
+        wide = {a: inserted(getattr(past, a), position) for a in per_class}
         self.past = past._replace(followed=followed, **wide)
         self.n_classes += 1
 

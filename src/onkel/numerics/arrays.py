@@ -18,11 +18,14 @@ def as_dense(X: Any) -> np.ndarray:
     return rows if rows.flags.writeable else rows.copy()
 
 
-def with_zero_column_at(A: np.ndarray, position: int) -> np.ndarray:
-    """A (n, K), in row order, with a column of zeros before column ``position``."""
-    wider = np.empty((len(A), A.shape[1] + 1), A.dtype)
-    wider[:, :position], wider[:, position] = A[:, :position], 0.0
-    wider[:, position + 1 :] = A[:, position:]
+def inserted(A: np.ndarray, position: int, value: Any = 0.0) -> np.ndarray:
+    """A (..., n) with ``value`` before place ``position`` of its last axis.
+
+    As ``np.insert``, which takes five times as long for a few numbers.
+    """
+    wider = np.empty((*A.shape[:-1], A.shape[-1] + 1), A.dtype)
+    wider[..., :position], wider[..., position] = A[..., :position], value
+    wider[..., position + 1 :] = A[..., position:]
     return wider
 
 
