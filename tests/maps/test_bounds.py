@@ -42,6 +42,7 @@ def test_a_pair_errs_no_more_often_than_lemma_1_allows(D):
     assert (np.abs(found) >= 0.5 / np.sqrt(D)).mean() > pair_bound(3.0 / np.sqrt(D), D)
 
 
+@pytest.mark.compiled
 def test_the_largest_error_of_a_set_is_within_theorem_2():
     X = np.linspace(0, 1, 41)[:, None]
     sigma, D = np.array([2.0]), 600

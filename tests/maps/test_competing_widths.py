@@ -75,6 +75,7 @@ def test_a_constant_column_tells_nothing(monkeypatch):
     assert columns_that_tell(X, Y, np.ones(512)).tolist() == [False, False, True, False, False]
 
 
+@pytest.mark.compiled
 def test_rows_that_were_not_fitted_choose():
     X, y = few_of_many(400, 12)
     Y, weight = ((y - y.mean()) / y.std())[:, None], np.random.default_rng(1).uniform(0.5, 2.0, 400)

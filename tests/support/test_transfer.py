@@ -103,6 +103,7 @@ def test_blocks_sparse_rows_and_files_change_nothing(task, tmp_path):
     assert np.array_equal(first.predict(X), other.predict(X))
 
 
+@pytest.mark.compiled
 def test_what_is_carried_over_changes_f_by_the_error_of_the_features():
     X, y, _ = rows("binary")
     X, y = X[:40], y[:40]

@@ -168,6 +168,7 @@ def test_a_weight_multiplies_C():
     np.testing.assert_allclose(twice.coef_, learner(margin=100.0, C=2 * C).fit(X, y).coef_)
 
 
+@pytest.mark.compiled
 def test_more_accurate_than_other_budgets():
     """B = 30 on two moons: fewer mistakes than merging and replacing within the same budget."""
     from onkel import make
