@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from onkel import OnlineKernelClassifier, OnlineKernelRegressor
-from onkel.default.loss_window import BIN_ROWS, LossHistory, losses_of
+from onkel.default.loss_window import BIN_ROWS, LossHistory
 
 pytestmark = pytest.mark.compiled
 
@@ -205,10 +205,10 @@ def test_losses_keep_their_unit_when_a_third_class_comes(loss):
     model = learner(loss=loss).partial_fit(X, y)
     scores = model.model_.scores(X[:500])
     targets = 2.0 * y[:500] - 1.0
-    before = losses_of(model.model_.current, scores, targets)
+    before = model.model_.losses(scores, targets)
     model.model_.add_output(2)
     three = model.model_.scores(X[:500])
-    after = losses_of(model.model_.current, three, y[:500].astype(float))
+    after = model.model_.losses(three, y[:500].astype(float))
     # the logistic loss has an extra term for the new class
     new = 0.5 * np.logaddexp(0.0, three[:, 2]) if loss == "logistic" else 0.0
     np.testing.assert_allclose(after - new, before, rtol=1e-6)

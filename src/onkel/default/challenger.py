@@ -24,13 +24,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from onkel.default.compute_budget import ComputeBudget, postpones_search, work_of_fits
-from onkel.default.loss_window import BIN_ROWS, Comparison, LossHistory, LossWindow, losses_of
+from onkel.default.loss_window import BIN_ROWS, Comparison, LossHistory, LossWindow
 from onkel.errors import MergeError
 from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
-from onkel.rules.base import Rule
+from onkel.rules.base import Rule, RuleKind
 from onkel.state import Array, Fields, Flag, Part, Stateful, Whole, require
 
 _CHANGES_KEPT = 64
@@ -126,10 +126,10 @@ class RestartingModel(Stateful):
         if self.fixed:
             return self.current.learn(X, y, weight)
         P, losses = np.zeros((len(y), self.current.n_outputs)), np.zeros((len(y), 2))
-        if self.challenger is None and len(y) < self.window.missing:
+        if self.challenger is None and len(y) < BIN_ROWS - len(self.window.losses):
             # within a bin nothing is decided
             P = self.current.learn(X, y, weight)
-            losses[:, 0] = losses_of(self.current, P, y)
+            losses[:, 0] = self.losses(P, y)
             self.window.add(losses, weight)
             return P
         known = 0
@@ -140,20 +140,30 @@ class RestartingModel(Stateful):
                 stop = len(y) if alone else end
                 rows, known = slice(known, stop), stop
                 P[rows] = self.current.learn(X[rows], y[rows], weight[rows])
-                losses[rows, 0] = losses_of(self.current, P[rows], y[rows])
+                losses[rows, 0] = self.losses(P[rows], y[rows])
             rows = slice(start, end)
             if self.challenger is not None:
                 Q = self.challenger.learn(X[rows], y[rows], weight[rows])
-                losses[rows, 1] = losses_of(self.current, Q, y[rows])
-            if self.window.add(losses[rows], weight[rows]) and self._end_bin():
+                losses[rows, 1] = self.losses(Q, y[rows])
+            whole = self.window.add(losses[rows], weight[rows])
+            if whole is not None and self._end_bin(whole):
                 # the new model learns the rows after these; the former model's work is void
                 known = end
         return P
 
-    def _end_bin(self) -> bool:
-        """Decide at the end of a bin; returns whether the challenger takes over."""
-        losses, taken = self.window.close(), False
-        rows, challenged = self.n_bins * BIN_ROWS, self.challenger is not None
+    def losses(self, P: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The loss of each row, in the same unit whether two classes are one output or two."""
+        targets, one = self.current.targets(y), P.shape[1] == 1
+        if self.current.rule.kind == RuleKind.NEWTON:
+            signs = targets if one else 2.0 * targets - 1.0
+            of_outputs = np.logaddexp(0.0, -signs * P).sum(axis=1)
+            return np.asarray(of_outputs if one else 0.5 * of_outputs)
+        squares = np.sum((P - targets) ** 2, axis=1)
+        return np.asarray(0.5 * squares if one else squares)
+
+    def _end_bin(self, losses: np.ndarray) -> bool:
+        """Decide at the end of a bin of these losses; returns whether the challenger takes over."""
+        taken, rows, challenged = False, self.n_bins * BIN_ROWS, self.challenger is not None
         self.budget.count_rows(self.unfitted, rows, rows + BIN_ROWS, challenged)
         self.n_bins += 1
         self.history.add(losses[:, 0])

@@ -11,8 +11,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from onkel.explicit.model import ExplicitModel
-from onkel.rules.base import RuleKind
 from onkel.state import Array, Fields, Stateful, Whole, require
 
 #: rows of a bin
@@ -47,30 +45,23 @@ class LossWindow(Stateful):
     def __len__(self) -> int:
         return len(self.losses)
 
-    @property
-    def missing(self) -> int:
-        """Rows up to a whole bin."""
-        return BIN_ROWS - len(self.losses)
-
     def parts(self, weight: np.ndarray) -> list[tuple[int, int]]:
         """Where the bins of rows of these weights begin and end."""
         missing = BIN_ROWS - len(self.losses)
         ends = np.flatnonzero(weight > 0.0)[missing - 1 :: BIN_ROWS] + 1
         return [(a, b) for a, b in pairwise([0, *ends.tolist(), len(weight)]) if a < b]
 
-    def add(self, losses: np.ndarray, weight: np.ndarray) -> bool:
-        """Add losses (n, 2) of rows of positive weight; returns whether a bin is whole."""
+    def add(self, losses: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
+        """Add losses (n, 2) of rows of positive weight; returns those of a bin that is whole."""
         self.losses = np.concatenate([self.losses, losses[weight > 0.0]])
-        return len(self.losses) == BIN_ROWS
+        if len(self.losses) < BIN_ROWS:
+            return None
+        whole, self.losses = self.losses, np.zeros((0, 2))
+        return whole
 
     def count_as_equal(self) -> None:
         """A challenger begins: on the rows so far, which it has not seen, it counts as equal."""
         self.losses[:, 1] = self.losses[:, 0]
-
-    def close(self) -> np.ndarray:
-        """Return the losses of the whole bin, and begin the next."""
-        losses, self.losses = self.losses, np.zeros((0, 2))
-        return losses
 
     def state_is_set(self) -> None:
         require(len(self) < BIN_ROWS, f"losses: holds {len(self)} rows, a whole bin")
@@ -154,14 +145,3 @@ class Comparison(Stateful):
     def too_long(self) -> bool:
         """Whether the challenger has had its ``PATIENCE`` rows."""
         return len(self.bins) * BIN_ROWS >= PATIENCE
-
-
-def losses_of(model: ExplicitModel, P: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The loss of each row, in the same unit whether two classes are one output or two."""
-    targets, one = model.targets(y), P.shape[1] == 1
-    if model.rule.kind == RuleKind.NEWTON:
-        signs = targets if one else 2.0 * targets - 1.0
-        of_outputs = np.logaddexp(0.0, -signs * P).sum(axis=1)
-        return np.asarray(of_outputs if one else 0.5 * of_outputs)
-    squares = np.sum((P - targets) ** 2, axis=1)
-    return np.asarray(0.5 * squares if one else squares)
