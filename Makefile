@@ -1,10 +1,13 @@
-# make demo: learn real streams end to end.  make test: all tests.  make quick: three minutes of them.
+# make demo: learn real streams end to end.  make test: all tests.  make quick: two minutes of them.
 # make papers: the papers' quick tables.  make docs: the site, in site/.  Each makes .venv if it is
 # missing.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+
+# tests start hundreds of processes: without bytecode each of them compiles all sources anew
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test quick lint types docs serve-docs coverage ci bench papers clean
 

@@ -180,6 +180,7 @@ def test_features_that_come_in_mid_stream(name):
     np.testing.assert_allclose(frames.model.coef_, grown.model.coef_, rtol=1e-7, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_many_features_come_one_by_one():
     model = RiverRegressor(FOGDRegressor(n_components=10, gamma=1.0, random_state=0))
     widths = set()

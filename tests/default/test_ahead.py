@@ -35,6 +35,7 @@ def learned(stop):
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_every_row_does_a_little_of_the_search(monkeypatch):
     X, y = rows()

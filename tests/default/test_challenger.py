@@ -38,6 +38,7 @@ def test_it_recovers_from_a_change_that_a_model_without_restart_does_not():
     assert wrong[True][4000:].mean() < 0.6 * wrong[False][4000:].mean()
 
 
+@pytest.mark.slow
 def test_a_regressor_recovers_too():
     X, label = changing()
     y = 1000.0 + 50.0 * label + 5.0 * X[:, 0]
@@ -101,6 +102,7 @@ def test_a_saved_model_goes_on_before_during_and_after_a_change(stop, speed):
     np.testing.assert_array_equal(model.coef_, twin.coef_)
 
 
+@pytest.mark.slow
 def test_a_class_that_comes_while_a_challenger_learns():
     X, y = changing(4000, 2500)
     names = np.array(["a", "b", "c"], dtype=object)[y]
@@ -112,6 +114,7 @@ def test_a_class_that_comes_while_a_challenger_learns():
     assert model.model_.n_changes == 1
 
 
+@pytest.mark.slow
 def test_a_challenger_that_is_no_better_is_dropped():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((16_000, 4))
@@ -163,6 +166,7 @@ def of_the_first_rows(model):
     return np.allclose(found, model.warmup.rows()[0][: len(found)])
 
 
+@pytest.mark.slow
 def test_a_challenger_searches_for_landmarks_only_when_it_has_won():
     """The change comes long after a new column, so its challenger has already learned many rows."""
     rng = np.random.default_rng(0)

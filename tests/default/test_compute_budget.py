@@ -66,6 +66,7 @@ def test_a_stream_that_flips_costs_at_most_twice_its_learning(speed, done):
         assert waited
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_columns_that_keep_coming_set_off_no_more_challengers_than_can_be_paid(done):
     rng = np.random.default_rng(0)

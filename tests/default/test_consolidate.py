@@ -40,6 +40,7 @@ def after(before):
     return copy.deepcopy(before).consolidate()
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_rows_never_seen_are_predicted_better(before, after):
     X, y = rows(2000, seed=1)

@@ -196,6 +196,7 @@ def crossed(n=6000, seed=0):
     return np.column_stack([x, codes]), y
 
 
+@pytest.mark.slow
 def test_they_learn_what_landmarks_cannot():
     X, y = crossed()
     error = {}
@@ -228,6 +229,7 @@ def test_later_stages_follow_what_changes_slowly_and_leave_alone_what_stays():
         assert least <= error / expected <= most
 
 
+@pytest.mark.slow
 def test_error_bars_know_what_is_corrected():
     X, y = crossed()
     model = OnlineKernelRegressor(n_components=100, speed="fast").fit(X[:5000], y[:5000])

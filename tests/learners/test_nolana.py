@@ -216,6 +216,7 @@ def test_a_number_of_iterations_that_no_row_would_end_is_refused():
         make("nolana", "regression", n_iter=2**40).fit(np.eye(4), np.arange(4.0))
 
 
+@pytest.mark.slow
 def test_heavy_tails_in_float32_do_not_depend_on_blocks():
     rng = np.random.default_rng(1)
     X = np.column_stack([rng.normal(size=(1500, 3)), np.exp(3 * rng.normal(size=(1500, 3)))])

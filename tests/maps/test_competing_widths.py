@@ -108,6 +108,7 @@ def test_a_choice_takes_about_the_steps_foreseen():
     assert 10 < len(steps) <= 1.5 * competing.steps_of_best()
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("alone", [False, True])
 def test_of_fifty_columns_the_three_that_matter_are_found(alone):
@@ -128,6 +129,7 @@ def test_a_bare_map_lets_later_rows_choose_too():
     assert width[:3].min() > 3 * width[3:].max()
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_column_that_matters_only_later_gets_in():
     rng = np.random.default_rng(0)

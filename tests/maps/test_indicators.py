@@ -107,6 +107,7 @@ def test_cells_take_numbers_before_single_values():
     assert {0, 1} < set(PairBins.of(X[:, :14], Y, 10**6).columns.tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_category_of_noise_does_not_drown_the_numbers():
     rng = np.random.default_rng(0)

@@ -81,6 +81,7 @@ def report(reproduce, tmp_path):
     return folder
 
 
+@pytest.mark.slow
 def test_the_report_holds_all(report):
     values = json.loads((report / "results.json").read_text())["results"]
     assert len(values["lsokl.table9"]) == 14

@@ -251,6 +251,7 @@ def asked(tmp_path, *more):
     return CliRunner().invoke(app, ["default", "--runs", "1", *kept, *more])
 
 
+@pytest.mark.slow
 def test_command(toys, tmp_path):
     shown = asked(tmp_path, "--data", "two")
     assert shown.exit_code == 0, shown.stderr
