@@ -21,25 +21,33 @@ def tracking(y, forecasts, alpha, eta=None, q0=0.0):
 
 def scaled_tracking(y, forecasts, alpha, q0):
     """What `Intervals` does: scores around a bias, in units of a deviation at three speeds."""
-    q, blocks, roots, errors, told = q0, [[q0]], [], [], []
+    mixtures = np.array([[0.0, 0.0, 1.0], [0.1, 0.2, 0.7], [0.3, 0.2, 0.5]])
+    q, blocks, roots, errors, told, losses = q0, [[q0]], [], [], [], []
     for t, (p, truth) in enumerate(zip(forecasts, y, strict=True)):
-        d = sum(
-            share * _faded_mean(roots, half)
-            for share, half in zip((0.3, 0.2, 0.5), (1, 30, 1000), strict=True)
-        )
-        d, bias = d * d, _bias(errors)
+        means = np.array([_faded_mean(roots, half) for half in (1, 30, 1000)])
+        r = mixtures @ means
+        fading = 0.5 ** (np.arange(len(losses))[::-1] / 1000)
+        total = fading @ np.array(losses) if losses else np.zeros(3)
+        weights = np.exp(-2.0 * (total - total.min()))
+        d, bias = float(weights @ r / weights.sum()) ** 2, _bias(errors)
         reach = max(q, 0.0) * d if t else math.inf
         told.append((p + bias - reach, p + bias + reach))
         far = abs(truth - p - bias)
-        if t:
-            score = far / d if d > 0 else (math.inf if far > 0 else 0.0)
+        root = math.sqrt(min(far, 1e4 * d) if d > 0 else far)
+        if d > 0:
+            score = far / d
             if t % 30 == 0:
                 blocks = [*blocks, []][-10:]
-            blocks[-1].append(min(score, 20.0))
+            blocks[-1].append(score)
             largest = max(max(block) for block in blocks)
-            step = 0.05 * largest * min(1.0, 0.1 / alpha)
-            q = min(q + step * ((score > q) - alpha), largest)
-        roots.append(math.sqrt(far))
+            step = 0.05 * min(largest, max(20.0, 2.0 * q)) * min(1.0, 0.1 / alpha)
+            q = max(min(q + step * ((score > q) - alpha), largest + step), -alpha * step)
+            losses.append([math.log(one) + min(root / one, 10.0) for one in r])
+            if t % 30 == 29 and t >= 300 and 0.0 < largest < 0.05:
+                factor = largest / 4.0
+                q, blocks = q / factor, [[s / factor for s in block] for block in blocks]
+                roots = [one * math.sqrt(factor) for one in roots]
+        roots.append(root)
         errors.append(truth - p)
     return np.array(told)
 

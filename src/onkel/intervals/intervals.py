@@ -38,9 +38,8 @@ class Intervals(Stateful):
         nested: the bounds of a higher one are never inside those of a lower one.
     low, high : float, optional
         What the target can be; bounds never leave this range. Without ``low``: 0 as long as no
-        target was negative. Give ``low=-math.inf`` to switch that off. Bounds of whole numbers are
-        whole: if the first 30 targets are, and as long as all are. Each of both can cost at most
-        one row of coverage, that of the first target which is otherwise.
+        target was negative. Give ``low=-math.inf`` to switch that off. It can cost at most one row
+        of coverage, that of the first negative target.
     local : bool, default=True
         Whether bias and width follow the last errors, which is right for the row that comes next.
         False: for rows that stand alone, whose errors say nothing about the last ones; then the
@@ -90,20 +89,23 @@ class Intervals(Stateful):
         "local": Flag(),
         "step": Number(low=0.0),
         "known_": Array(shape=(tracking.RECENT,), finite=False),
-        "largest_scores_": Array(shape=(tracking.BLOCKS,), low=0.0, high=tracking.LARGEST_SCORE),
+        "largest_scores_": Array(shape=(tracking.BLOCKS,), low=0.0),
         "deviations_": Array(shape=(6,), low=0.0),
+        "losses_": Array(shape=(3,), low=0.0),
         "errors_": Array(shape=(4,)),
         "q_": Array(shape=("levels",)),
     }
     known_: np.ndarray
     largest_scores_: np.ndarray
     deviations_: np.ndarray
+    losses_: np.ndarray
     errors_: np.ndarray
     q_: np.ndarray
     levels: np.ndarray
     one_level: bool
     local: bool
     step: float
+    numbers: np.ndarray
 
     def __init__(
         self,
@@ -215,13 +217,12 @@ class Intervals(Stateful):
             raise ValueError(f"intervals cannot be merged: they differ, {self!r} and {other!r}")
         total = max(self.n_rows + other.n_rows, 1)
         if self.deviation < other.deviation:
-            self.deviations_[:] = other.deviations_
+            self.deviations_[:], self.losses_[:] = other.deviations_, other.losses_
         self.errors_ += (other.n_rows / total) * (other.errors_ - self.errors_)
         np.maximum(self.largest_scores_, other.largest_scores_, out=self.largest_scores_)
         np.maximum(self.q_, other.q_, out=self.q_)
         tracking.put_in_order(self.numbers, len(self.levels))
-        for at in (tracking.LEAST, tracking.WHOLE):
-            self.known_[at] = min(self.known_[at], other.known_[at])
+        self.known_[tracking.LEAST] = min(self.known_[tracking.LEAST], other.known_[tracking.LEAST])
         self.known_[tracking.N_ROWS] += other.n_rows
 
     @property
@@ -236,19 +237,27 @@ class Intervals(Stateful):
 
     # ---- the state: pieces of one array ----------------------------------------------------------
 
-    def _share(self, numbers: np.ndarray) -> None:
+    def _share(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         """Keep the numbers in one array, which compiled loops take, and name its pieces."""
         numbers[tracking.CONSTANT] = self.step
-        shares = tracking.NEXT if self.local else tracking.ALONE
-        numbers[tracking.SHARES : tracking.Q] = shares
-        self._name_pieces(numbers)
+        numbers[tracking.APART] = not self.local
+        return self._name_pieces(numbers)
 
-    def _name_pieces(self, numbers: np.ndarray) -> None:
+    def _name_pieces(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         L = len(self.levels)
-        at = [tracking.RECENT, tracking.SUMS, tracking.ERRORS, tracking.CONSTANT, tracking.Q]
-        pieces = np.split(numbers, [*at, tracking.Q + L, tracking.Q + 2 * L])
-        self.known_, self.largest_scores_, self.deviations_, self.errors_, _, self.q_, *_ = pieces
-        self.numbers = numbers
+        pieces = {
+            name: numbers[first:last]
+            for name, first, last in (
+                ("known_", 0, tracking.RECENT),
+                ("largest_scores_", tracking.RECENT, tracking.SUMS),
+                ("deviations_", tracking.SUMS, tracking.LOSSES),
+                ("losses_", tracking.LOSSES, tracking.ERRORS),
+                ("errors_", tracking.ERRORS, tracking.CONSTANT),
+                ("q_", tracking.Q, tracking.Q + L),
+            )
+        }
+        self.__dict__.update(pieces, numbers=numbers)
+        return pieces
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # in a copy the pieces are arrays of their own
@@ -257,22 +266,19 @@ class Intervals(Stateful):
 
     def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
         levels, known = state["levels"], state["known"].tolist()
-        rows, low, high, _, auto, all_whole = known
+        rows, low, high, _, auto = known
         require(len(levels) and np.all(np.diff(levels) > 0.0), "levels: are not in growing order")
         require(len(levels) == 1 or not state["one_level"], "one_level: there are several levels")
         whole = rows >= 0.0 and rows == np.floor(rows) and np.isfinite(rows)
-        flags = auto in (0.0, 1.0) and all_whole in (0.0, 1.0)
-        require(whole and flags, "known: does not begin with a number of rows")
+        require(whole and auto in (0.0, 1.0), "known: does not begin with a number of rows")
         require(low < high, "known: holds a range of targets whose ends are not in order")
         learned = np.all(state["deviations"][3:] > 0.0) and state["errors"][2] > 0.0
         require(learned or rows == 0.0, "deviations: have no weight after rows were learned")
 
     def state_is_set(self) -> None:
-        kept = self.known_, self.largest_scores_, self.deviations_, self.errors_, self.q_
-        self._share(tracking.begun(1.0 - self.levels, None, None))
-        now = self.known_, self.largest_scores_, self.deviations_, self.errors_, self.q_
-        for array, values in zip(now, kept, strict=True):
-            array[:] = values
+        kept = dict(self.__dict__)
+        for name, piece in self._share(tracking.begun(1.0 - self.levels, None, None)).items():
+            piece[:] = kept[name]
         tracking.put_in_order(self.numbers, len(self.levels))
 
 

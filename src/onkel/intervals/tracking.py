@@ -8,16 +8,19 @@ level 1 - α are p + c ± q·d. When the target y comes, the score is s = |y - p
 Each miss widens the bounds, each hit narrows them a little. Summed over the m rows of a window,
 misses - αm = Σ Δq/η. With a constant η the share of misses is therefore within
 (max q - min q)/(ηm) of α, whatever the stream does. Here η is a twentieth of the largest recent
-score; below 90 % it is smaller, as then a typical score is far below the largest.
+score; below 90 % it is smaller, as then a typical score is far below the largest. Scores above 20
+count as 20 in η, so that one outlier does not blow q up; if q is there itself, as 2q.
 
-d follows the errors at three speeds (half-lives of 1, 30 and 1000 rows), as volatility is forecast
-in finance: large errors come in clusters. It averages √|error|, so that one outlier counts little.
+d follows the errors. At three speeds (half-lives of 1, 30 and 1000 rows) the mean r of √|error| is
+kept, so that one outlier counts little. Large errors come in clusters, on some streams more than on
+others. So three mixtures of the speeds compete, from one with a short memory to one without: each
+is judged by the logarithm of an exponential density of its mean, log r + √|error|/r, over the last
+thousand rows or so. d is the square of their r, weighted by the exponential of these sums.
 c is the mean of the last 150 errors or so, shrunk to 0 where it is not clearly different from 0.
 
 Bounds stay inside what the target can be, as far as targets show it: they end at 0 as long as none
-was negative, and are whole as long as all were (from 30 rows on). The first target that is
-otherwise ends that; so each of both costs at most one row of coverage, and no step of q depends on
-it.
+was negative. The first negative target ends that; so it costs at most one row of coverage, and no
+step of q depends on it.
 
 Several levels are nested: their q are projected to be in order. Each miss is judged by the
 projected q and moves the level's own q (lazy projection).
@@ -40,14 +43,25 @@ STEP, FULL_STEP = 0.05, 0.1
 ALONE_STEP = 0.1
 #: the largest score of the last 300 rows, kept as the largest of ten blocks of rows
 BLOCKS, BLOCK_ROWS = 10, 30
-#: scores above this count as this in the step
+#: scores above this count as this in the step, or as twice q if that is more
 LARGEST_SCORE = 20.0
+#: where the largest of the last 300 scores is below this, d is too large by far; it then becomes
+#: such that the largest is this
+NEXT_TO_0, USUAL_LARGEST = 0.05, 4.0
+#: what is kept of a score: it must be finite
+LARGEST_KEPT = 1e300
+#: an error counts as this many deviations at most in the next ones: one of 1e12 would widen the
+#: bounds of thousands of rows
+LARGEST_ERROR = 1e4
 HALF_LIVES = (1.0, 30.0, 1000.0)
-#: weights of the deviations at the three speeds: of the row that comes next, of a row by itself
-NEXT, ALONE = (0.3, 0.2, 0.5), (0.0, 0.0, 1.0)
+#: weights of the speeds in the mixtures that compete; the first is that of rows that stand alone
+MIXTURES = np.array([[0.0, 0.0, 1.0], [0.1, 0.2, 0.7], [0.3, 0.2, 0.5]])
+#: by which differences of the mixtures' losses are multiplied; errors are less spread than an
+#: exponential distribution
+TRUST = 2.0
+#: the largest √|error|/r in a loss: an outlier decides nothing
+LARGEST_LOSS = 10.0
 BIAS_HALF_LIFE = 100.0
-#: after so many whole targets, bounds are whole; above the largest, floats have no fractions
-CERTAIN_ROWS, LARGEST_WHOLE = 30.0, 2.0**52
 #: standard errors, squared, by which a bias is shrunk
 SHRINKING = 4.0
 # (E √|z|)² of a standard normal z: a deviation d of normal errors is this times their σ
@@ -55,20 +69,22 @@ _NORMAL = 0.6760
 
 _KEPT = np.array([0.5 ** (1.0 / rows) for rows in HALF_LIVES])
 _KEPT_BIAS = 0.5 ** (1.0 / BIAS_HALF_LIFE)
+_KEPT_LOSS = _KEPT[2]
 
 # The numbers of a tracker, in one array: a call from Python then hands over one array.
-# rows, the target's range, its least value, whether that may raise the range's lower end, whether
-# all targets were whole numbers; largest scores (10); sums and weights of deviations (3 + 3); sums
-# of errors and squared errors, weights and squared weights (4); what does not change: η if it is
-# constant, else 0, and the weights of the speeds (3); for each level q, q in order, and α
-N_ROWS, LOW, HIGH, LEAST, AUTO, WHOLE = 0, 1, 2, 3, 4, 5
-RECENT = 6
+# rows, the target's range, its least value, whether that may raise the range's lower end; largest
+# scores (10); sums and weights of √|error| (3 + 3); losses of the mixtures (3); sums of errors and
+# squared errors, weights and squared weights (4); what does not change: η if it is constant, else
+# 0, and whether rows stand alone; for each level q, q in order, and α
+N_ROWS, LOW, HIGH, LEAST, AUTO = 0, 1, 2, 3, 4
+RECENT = 5
 SUMS = RECENT + BLOCKS
 WEIGHTS = SUMS + 3
-ERRORS = WEIGHTS + 3
+LOSSES = WEIGHTS + 3
+ERRORS = LOSSES + 3
 CONSTANT = ERRORS + 4
-SHARES = CONSTANT + 1
-Q = SHARES + 3
+APART = CONSTANT + 1
+Q = APART + 1
 
 
 def begun(alphas: np.ndarray, low: float | None, high: float | None) -> np.ndarray:
@@ -76,7 +92,7 @@ def begun(alphas: np.ndarray, low: float | None, high: float | None) -> np.ndarr
     numbers = np.zeros(Q + 3 * len(alphas))
     numbers[LOW] = -np.inf if low is None else low
     numbers[HIGH] = np.inf if high is None else high
-    numbers[LEAST], numbers[AUTO], numbers[WHOLE] = np.inf, low is None, True
+    numbers[LEAST], numbers[AUTO] = np.inf, low is None
     q = ndtri(1.0 - 0.5 * alphas) / _NORMAL
     numbers[RECENT] = min(q.max(), LARGEST_SCORE)
     numbers[Q:] = np.concatenate([q, q, alphas])
@@ -87,43 +103,51 @@ def begun(alphas: np.ndarray, low: float | None, high: float | None) -> np.ndarr
 def _bias(numbers):
     """The mean of recent errors, shrunk by its standard error; 0 for rows that stand alone."""
     weight = numbers[ERRORS + 2]
-    if numbers[SHARES] == 0.0 or numbers[N_ROWS] < 2.0 or numbers[ERRORS] == 0.0:
+    if numbers[APART] > 0.0 or numbers[N_ROWS] < 2.0:
         return 0.0
     mean = numbers[ERRORS] / weight
     variance = max(numbers[ERRORS + 1] / weight - mean * mean, 0.0)
-    of_mean = variance * numbers[ERRORS + 3] / (weight * weight)
-    return mean * max(0.0, 1.0 - SHRINKING * of_mean / (mean * mean))
+    of_mean = SHRINKING * variance * numbers[ERRORS + 3] / (weight * weight)
+    square = mean * mean
+    return mean * (1.0 - of_mean / square) if square > of_mean else 0.0
+
+
+@jit_inline_in_order
+def _root(numbers, mixture):
+    """r of a mixture: the weighted mean of √|error| at three speeds; 0 before the first row."""
+    r = 0.0
+    for k in range(3):
+        if numbers[WEIGHTS + k] > 0.0:
+            r += MIXTURES[mixture, k] * numbers[SUMS + k] / numbers[WEIGHTS + k]
+    return r
 
 
 @jit_inline_in_order
 def _deviation(numbers):
-    """d: the weighted mean of √|error| at three speeds, squared; 0 before an error above 0."""
-    root = 0.0
-    for k in range(3):
-        if numbers[WEIGHTS + k] > 0.0:
-            root += numbers[SHARES + k] * numbers[SUMS + k] / numbers[WEIGHTS + k]
-    return root * root
+    """d; 0 before an error above 0."""
+    r = _root(numbers, 0)
+    if numbers[APART] == 0.0:
+        total = 0.0
+        weighted = 0.0
+        for k in range(3):
+            # the least of the losses is 0
+            weight = np.exp(-TRUST * numbers[LOSSES + k])
+            total += weight
+            weighted += weight * _root(numbers, k)
+        r = weighted / total
+    return r * r
 
 
 @jit_inline_in_order
 def _bound(numbers, q, centre, d, out, t):
-    """out[t] ← the bounds centre ± q·d of each level, inside what the target can be.
-
-    Between whole bounds lie the same whole numbers. Where there is none, the nearest is given.
-    """
+    """out[t] ← the bounds centre ± q·d of each level, inside what the target can be."""
     low, high = numbers[LOW], numbers[HIGH]
     if numbers[AUTO] > 0.0 and numbers[N_ROWS] > 0.0 and numbers[LEAST] >= 0.0:
         low = 0.0
-    whole = numbers[WHOLE] > 0.0 and numbers[N_ROWS] >= CERTAIN_ROWS
     for i in range(q.shape[0]):
         reach = max(q[i], 0.0) * d if numbers[N_ROWS] > 0.0 else np.inf
-        below, above = centre - reach, centre + reach
-        if whole:
-            below, above = np.ceil(below), np.floor(above)
-            if below > above:
-                below = above = np.rint(centre)
-        out[t, i, 0] = min(max(below, low), high)
-        out[t, i, 1] = min(max(above, low), high)
+        out[t, i, 0] = min(max(centre - reach, low), high)
+        out[t, i, 1] = min(max(centre + reach, low), high)
 
 
 @jit_inline_in_order
@@ -133,28 +157,57 @@ def _follow(numbers, score, L):
     at = RECENT + (t // BLOCK_ROWS) % BLOCKS
     if t % BLOCK_ROWS == 0:
         numbers[at] = 0.0
-    numbers[at] = max(numbers[at], min(score, LARGEST_SCORE))
+    numbers[at] = max(numbers[at], min(score, LARGEST_KEPT))
     largest = 0.0
     for k in range(BLOCKS):
         largest = max(largest, numbers[RECENT + k])
     for i in range(L):
-        alpha = numbers[Q + 2 * L + i]
+        q, alpha = numbers[Q + i], numbers[Q + 2 * L + i]
         moved = (1.0 if score > numbers[Q + L + i] else 0.0) - alpha
         if numbers[CONSTANT] > 0.0:
             numbers[Q + i] += numbers[CONSTANT] * moved
         else:
-            eta = STEP * largest * min(1.0, FULL_STEP / alpha)
-            if numbers[SHARES] == 0.0:
+            eta = STEP * min(largest, max(LARGEST_SCORE, 2.0 * q)) * min(1.0, FULL_STEP / alpha)
+            if numbers[APART] > 0.0:
                 eta *= ALONE_STEP
-            # above all recent scores, q would take long to come down
-            numbers[Q + i] = min(numbers[Q + i] + eta * moved, largest)
+            # far from all recent scores, q would take long to come back: one step beyond is enough
+            numbers[Q + i] = max(min(q + eta * moved, largest + eta), -eta * alpha)
+    if t % BLOCK_ROWS == BLOCK_ROWS - 1 and t >= BLOCKS * BLOCK_ROWS:
+        _shrink(numbers, largest, L)
     in_order(numbers[Q : Q + L], L, numbers[Q + L : Q + 2 * L])
 
 
 @jit_inline_in_order
-def _remember(numbers, y, error, bias):
+def _shrink(numbers, largest, L):
+    """Make d smaller where all recent scores are next to 0; q grows, so the bounds stay.
+
+    After a fall of the errors to a millionth, d would take 20 000 rows to follow, and q would have
+    to grow all the time: by misses.
+    """
+    if numbers[CONSTANT] == 0.0 and 0.0 < largest < NEXT_TO_0:
+        factor = largest / USUAL_LARGEST
+        for k in range(3):
+            numbers[SUMS + k] *= np.sqrt(factor)
+        for k in range(BLOCKS):
+            numbers[RECENT + k] /= factor
+        for i in range(L):
+            numbers[Q + i] /= factor
+
+
+@jit_inline_in_order
+def _remember(numbers, y, error, bias, d):
     """Let the means of errors take in a row."""
-    root = np.sqrt(abs(error - bias))
+    far = abs(error - bias)
+    root = np.sqrt(min(far, LARGEST_ERROR * d) if d > 0.0 else far)
+    if d > 0.0 and numbers[APART] == 0.0:
+        least = np.inf
+        for k in range(3):
+            r = _root(numbers, k)
+            loss = _KEPT_LOSS * numbers[LOSSES + k] + np.log(r) + min(root / r, LARGEST_LOSS)
+            numbers[LOSSES + k] = loss
+            least = min(least, loss)
+        for k in range(3):
+            numbers[LOSSES + k] -= least
     for k in range(3):
         numbers[SUMS + k] += (1.0 - _KEPT[k]) * (root - numbers[SUMS + k])
         numbers[WEIGHTS + k] += (1.0 - _KEPT[k]) * (1.0 - numbers[WEIGHTS + k])
@@ -164,8 +217,6 @@ def _remember(numbers, y, error, bias):
     numbers[ERRORS + 2] += new * (1.0 - numbers[ERRORS + 2])
     numbers[ERRORS + 3] = _KEPT_BIAS * _KEPT_BIAS * numbers[ERRORS + 3] + new * new
     numbers[LEAST] = min(numbers[LEAST], y)
-    if abs(y) > LARGEST_WHOLE or y != np.floor(y):
-        numbers[WHOLE] = 0.0
     numbers[N_ROWS] += 1.0
 
 
@@ -174,11 +225,12 @@ def learn_row(numbers, prediction, y, L, d, bias):
     """Learn a row around which d and the bias are those of the rows before it."""
     error = y - prediction
     far = abs(error - bias)
-    if numbers[N_ROWS] > 0.0:
+    if d > 0.0:
+        _follow(numbers, far / d, L)
+    elif numbers[N_ROWS] > 0.0 and numbers[CONSTANT] > 0.0:
         # without an error so far, any error is a miss
-        score = far / d if d > 0.0 else (np.inf if far > 0.0 else 0.0)
-        _follow(numbers, score, L)
-    _remember(numbers, y, error, bias)
+        _follow(numbers, np.inf if far > 0.0 else 0.0, L)
+    _remember(numbers, y, error, bias, d)
 
 
 @jit_inline_in_order
