@@ -102,7 +102,7 @@ def play(n, seed=0, say=None, cut=200):
                     say(f"{taken:>10,} events, {memories[-1] / 1e6:.1f} MB, {rate:,.0f} events/s")
         live = models.durable.live
         found = {name: live.counts[name] for name in expected}
-        sizes = live.late.n_waiting, len(live.past), len(live.answers)
+        sizes = live.late.n_waiting, len(live.ids.past), len(live.ids.answers)
         report = models.report()
         models.close()
     return found, expected, memories, sizes, report

@@ -96,9 +96,9 @@ def test_ids_are_remembered_within_a_bound(tmp_path):
     model = opened(tmp_path, "pa")
     for t in range(500):
         model.take([{"id": t, "a": t / 7, "y": 1.0}, {"id": -t - 1, "a": 1.0}])
-    assert len(model.live.answers) == 140
-    assert len(model.live.past) == 100
-    assert len(model.live.known) == 40
+    assert len(model.live.ids.answers) == 140
+    assert len(model.live.ids.past) == 100
+    assert len(model.live.ids.waiting) == 40
 
 
 def test_what_json_cannot_hold_is_refused_and_nothing_is_taken(tmp_path):

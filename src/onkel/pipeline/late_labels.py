@@ -151,10 +151,12 @@ class LateLabels:
         """
         if self.n_waiting + len(rows) > self.most:
             raise DataError(f"{len(rows):,} rows are more than wait: most={self.most:,}")
-        for k, id in enumerate(ids):
+        seen: set[Any] = set()
+        for id in ids:
             check_id(id)
-            if id in self._waiting or id in ids[:k]:
+            if id in self._waiting or id in seen:
                 raise DataError(f"id {id!r}: a row with this id waits for its label already")
+            seen.add(id)
         model, ahead = self.model, self._waiting.ahead(None)
         predicted = model.predict_next([_known(x, model) for x in rows], ahead).tolist()
         for id, x, own in zip(ids, rows, predicted, strict=True):

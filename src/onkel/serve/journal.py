@@ -11,7 +11,6 @@ taken, so it is dropped. A record that is damaged and has good ones after it is 
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 
 from onkel.errors import JournalError
 from onkel.persistence.atomic import sync_folder
+from onkel.serve import notation
 
 _MARK = b"\xa5oj1"
 # mark, bytes of the content, number, CRC-32 of both and the content
@@ -118,10 +118,10 @@ class Journal:
         TypeError for events that JSON cannot hold; nothing is noted then.
         """
         number = self.last + 1
-        content = _json([position, events])
+        content, again = _json([position, events])
         self._pending.append(_record(number, content))
         self.last = number
-        return Cut(number, *json.loads(content))
+        return Cut(number, *again)
 
     def commit(self) -> None:
         """Write what was appended; it is on disk when this returns.
@@ -157,7 +157,7 @@ class Journal:
             content = path.read_bytes()
             for number, start, end in _frames(path, content, _first(path)):
                 if number > after and number >= _first(path):
-                    position, events = json.loads(content[start:end])
+                    position, events = notation.decoded(content[start:end])
                     yield Cut(number, position, events)
 
     def begin_segment(self, model: str | None = None) -> None:
@@ -171,7 +171,7 @@ class Journal:
 
     def _begin(self, after: int, model: str | None = None) -> None:
         path = self.folder / f"{after + 1:020d}{_SUFFIX}"
-        content = _record(after, _json({"format": _FORMAT, "model": model}))
+        content = _record(after, _json({"format": _FORMAT, "model": model})[0])
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
             _write(file, content)
@@ -276,7 +276,7 @@ class Journal:
         """The digest of the model file that a segment follows."""
         with path.open("rb") as file:
             size = _HEAD.unpack(file.read(_HEAD.size))[1]
-            about = json.loads(file.read(size))
+            about = notation.decoded(file.read(size))
         if about.get("format") != _FORMAT:
             raise JournalError(
                 f"{path}: written in format {about.get('format')}; this onkel reads format "
@@ -299,14 +299,11 @@ class Journal:
         self._segments = []
 
 
-def _json(content: Any) -> bytes:
-    try:
-        data = json.dumps(content, separators=(",", ":")).encode()
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"events must be as JSON has them: {error}") from None
+def _json(content: Any) -> tuple[bytes, Any]:
+    data, again = notation.exact(content)
     if len(data) >= _LONGEST:
         raise TypeError(f"a cut of {len(data):,} bytes is too large: {_LONGEST:,} at most")
-    return data
+    return data, again
 
 
 def _record(number: int, data: bytes) -> bytes:

@@ -263,8 +263,7 @@ class KeyedModels:
 
 
 def _size(live: LiveModel) -> int:
-    ids = len(live.past) + len(live.known) + len(live.answers)
-    return int(_ROOM * live.model.nbytes) + _LEAST + _AN_ID * ids
+    return int(_ROOM * live.model.nbytes) + _LEAST + _AN_ID * len(live.ids)
 
 
 _SETUP = (

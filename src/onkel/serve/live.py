@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-import zlib
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +15,11 @@ from onkel.errors import DataError, ModelFileError
 from onkel.persistence.atomic import write_whole
 from onkel.pipeline import LateLabels, StreamModel
 from onkel.serve import state
-from onkel.serve.runs import bounds, is_among, labels_of_blocks, take_all
+from onkel.serve.ids import KnownIds
+from onkel.serve.runs import bounds, is_among, is_no_label, labels_of_blocks, take_all
 from onkel.serve.score import LiveScore
 
 _ERRORS = (ValueError, TypeError, OverflowError)
-# What is known of a row that waited when the model was loaded.
-_NOTHING = (0, None)
 _COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late", "repeated")
 _UNUSED = {
     "unknown": "no row with this id waits",
@@ -129,13 +124,8 @@ class LiveModel:
         if not 0.0 <= level < 1.0:
             raise ValueError(f"level={level}: must be between 0 and 1, say 0.9")
         self.level: float = level if model.task == "regression" else 0.0
-        # of each row that waits: the labels learned by the time that it was predicted, its interval
-        self.known: dict[Any, tuple[int, Any]] = {}
-        # ids that wait no more: whether they were learned, else forgotten
-        self.past: OrderedDict[Any, bool] = OrderedDict()
-        self._once, self._remember, self._acknowledge = once, remember, acknowledge
-        # with ``once``, of each id that is known: a CRC of its row, and the answer as JSON
-        self.answers: dict[Any, tuple[int, str]] = {}
+        self.ids = KnownIds(once, remember)
+        self._acknowledge = acknowledge
         self.number = 0
         self.position: Any = None
         #: names of columns that a service let through and the model may not know yet
@@ -163,13 +153,15 @@ class LiveModel:
             return self._label(id, next(iter(x.values())))
         y = x.pop(self.target, None)
         try:
-            if self.was_answered(id):
-                return self._again(id, event)
+            if self.ids.was_answered(id):
+                answer = self.ids.answer(id, event)
+                self.counts["repeated"] += 1
+                return answer
             answer = self._row(id, x, y)
         except _ERRORS as error:
             self.refuse(id, str(error))
             return self.refusal(id, error)
-        self._note(id, event, answer)
+        self.ids.note([event], [answer])
         return answer
 
     def take_all(
@@ -181,91 +173,9 @@ class LiveModel:
         """
         return take_all(self, events)
 
-    def was_answered(self, id: Any) -> bool:
-        """Whether the row of an id was answered, and must not be learned again."""
-        return id is not None and isinstance(id, str | int | float) and id in self.answers
-
-    def _again(self, id: Any, event: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a row that has come before."""
-        mark, answer = self.answers[id]
-        if _mark(event) != mark:
-            raise DataError("a row with this id and other values was answered; give it a new id")
-        self.counts["repeated"] += 1
-        return dict(json.loads(answer))
-
-    def _note(self, id: Any, event: Mapping[str, Any], answer: dict[str, Any]) -> None:
-        """Remember an answer, for the row's id may come again."""
-        if self._once and id is not None:
-            self.answers[id] = _mark(event), json.dumps(answer)
-
     def learned_labels(self, ids: list[Any]) -> list[dict[str, Any] | None]:
         """The answers to labels that were learned."""
         return [{"id": id, "learned": True} if self._acknowledge else None for id in ids]
-
-    def learn_labels(self, ids: list[Any], labels: list[Any]) -> int:
-        """Learn the labels of rows that wait as one block; how many were learned."""
-        good = _n_labels(labels)
-        waited = [self.late.prediction(id) for id in ids]
-        with suppress(*_ERRORS):
-            self.late.learn_all(ids[:good], labels[:good])
-        done = next((k for k, id in enumerate(ids) if id in self.late), len(ids))
-        for id, y, predicted in zip(ids[:done], labels, waited, strict=False):
-            self._learned(id, y, predicted, *self.known.pop(id, _NOTHING))
-        return done
-
-    def learn_rows(
-        self, ids: list[Any], rows: list[Any], labels: list[Any], events: Sequence[Any]
-    ) -> list[Any]:
-        """Predict, then learn rows with their labels as one block; the answers."""
-        model, before, known = self.model, self.model.n_rows, self.score.n_labels
-        good = _n_labels(labels)
-        predicted: Any = []
-        shares: Any = None
-        try:
-            if self.has_proba:
-                predicted, shares = model.predict_proba_then_learn(rows[:good], labels[:good])
-            else:
-                predicted = model.predict_then_learn(rows[:good], labels[:good])
-        except DataError as error:
-            predicted = [] if error.predictions is None else error.predictions
-            shares = error.probabilities
-        except _ERRORS:
-            pass
-        answers = []
-        predicted = predicted.tolist() if len(predicted) else []
-        more = [{} for _ in predicted] if shares is None else self._with_shares(shares)
-        for k, (id, y, p) in enumerate(zip(ids, labels, predicted, strict=False)):
-            self._learned(id, y, p, known + k)
-            answers.append({"id": id, "prediction": p, **more[k], "model_rows": before + k})
-            self._note(id, events[k], answers[-1])
-        self.counts["rows"] += len(answers)
-        return answers
-
-    def keep_rows(self, ids: list[Any], rows: list[Any], events: Sequence[Any]) -> list[Any]:
-        """Predict rows as one block and let them wait; the answers."""
-        model, ahead = self.model, self.late.n_waiting
-        more: list[dict[str, Any]] = [{} for _ in rows]
-        try:
-            if self.has_proba:
-                more = self._with_shares(model.predict_proba_next(rows, ahead))
-            if self.level:
-                ends = model.predict_interval_next(rows, self.level, ahead)
-                for own, pair in zip(more, ends, strict=True):
-                    own["interval"] = bounds(pair)
-            predicted = self.late.predict_all(ids, rows)
-        except _ERRORS:
-            return []
-        self.counts["rows"] += len(rows)
-        known = self.score.n_labels
-        self.known |= {id: (known, own.get("interval")) for id, own in zip(ids, more, strict=True)}
-        answers = [
-            {"id": id, "prediction": p, **own, "model_rows": model.n_rows}
-            for id, p, own in zip(ids, predicted, more, strict=True)
-        ]
-        if self._once:
-            for id, event, answer in zip(ids, events, answers, strict=False):
-                self._note(id, event, answer)
-        return answers
 
     @property
     def tells_more(self) -> bool:
@@ -275,11 +185,6 @@ class LiveModel:
     def by_label(self, shares: np.ndarray) -> dict[str, float]:
         """Probabilities by the names of the classes."""
         return dict(zip(map(str, self.model.classes_), shares.tolist(), strict=True))
-
-    def _with_shares(self, shares: np.ndarray) -> list[dict[str, Any]]:
-        """What answers to rows say of their probabilities (n, n_classes)."""
-        names = list(map(str, self.model.classes_))
-        return [{"probabilities": dict(zip(names, own, strict=True))} for own in shares.tolist()]
 
     def refuse(self, id: Any, why: str) -> dict[str, Any]:
         """Count and tell an event that cannot be used; the answer to it."""
@@ -418,17 +323,16 @@ class LiveModel:
         """Learn a row's label, or say why not; the answer, if labels are answered."""
         hashable = id is not None and isinstance(id, str | int | float)
         if hashable and id in self.late:
-            known = self.known.get(id, _NOTHING)
+            known = self.ids.of_waiting(id)
             try:
                 self._learn(id, y, known, lambda: self.late.learn(id, y))
             except _ERRORS as error:
                 self._refuse_label(id, y, error)
                 why, kind = str(error), "refused"
             else:
-                self.known.pop(id, None)
                 return self.learned_labels([id])[0]
         else:
-            learned = self.past.get(id) if hashable else None
+            learned = self.ids.past.get(id) if hashable else None
             kind = {None: "unknown", True: "doubled", False: "late"}[learned]
             why = _UNUSED[kind]
             self.counts[kind] += 1
@@ -444,43 +348,30 @@ class LiveModel:
         oldest = self.late.oldest if self.late.n_waiting >= self.late.most else None
         predicted = self.late.predict(id, x)
         if oldest is not None:
-            self.known.pop(oldest, None)
-            self._pass(oldest, learned=False)
+            self.ids.end([oldest], learned=False)
             self.say(f"id {oldest!r}: forgotten, as {self.late.most:,} younger rows wait")
-        self.known[id] = self.score.n_labels, more.get("interval")
+        self.ids.waiting[id] = self.score.n_labels, more.get("interval")
         return predicted
 
     def _learn(self, id: Any, y: Any, known: tuple[int, Any], learn: Callable[[], Any]) -> Any:
         """Learn a label; returns what was predicted."""
         model = self.model
         first = model.n_rows == 0
-        if _is_no_label(y):
+        if is_no_label(y):
             raise DataError(f"{shorten(y)} is no label")
         predicted = learn()
         if first and model.encoder is not None:
             model.encoder.target = self.target
-        self._learned(id, y, predicted, *known)
-        return predicted
-
-    def _learned(self, id: Any, y: Any, predicted: Any, known: int, interval: Any = None) -> None:
         self.counts["labels"] += 1
-        self.score.add(y, predicted, known, interval)
+        self.score.add(y, predicted, *known)
         if id is not None:
-            self._pass(id, learned=True)
+            self.ids.end([id], learned=True)
+        return predicted
 
     def _refuse_label(self, id: Any, y: Any, error: Exception) -> None:
         self.counts["refused"] += 1
         waits = "" if id is None else "; the row waits for another"
         self.say(f"refused: label {shorten(y)} of id {id!r}: {error}{waits}")
-
-    def _pass(self, id: Any, *, learned: bool) -> None:
-        """Remember an id that waits no more."""
-        self.past[id] = learned
-        self.past.move_to_end(id)
-        if len(self.past) > self._remember:
-            oldest, _ = self.past.popitem(last=False)
-            if oldest not in self.late:
-                self.answers.pop(oldest, None)
 
     def columns(self, x: dict[str, Any]) -> dict[str, Any]:
         """The columns that are learned; one that the row lacks is a gap."""
@@ -504,20 +395,6 @@ class LiveModel:
         encoder = self.model.encoder
         is_column = encoder is not None and "y" in encoder.kinds
         return {self.target} if is_column else {self.target, "y"}
-
-
-def _mark(event: Mapping[str, Any]) -> int:
-    """A checksum of a row, to tell it from another with its id."""
-    return zlib.crc32(repr(event).encode(errors="surrogatepass"))
-
-
-def _n_labels(labels: list[Any]) -> int:
-    """How many there are before one that is no label."""
-    return next((k for k, y in enumerate(labels) if _is_no_label(y)), len(labels))
-
-
-def _is_no_label(y: Any) -> bool:
-    return y is None or y != y or isinstance(y, list | dict)
 
 
 def _require_id(id: Any) -> None:

@@ -9,10 +9,17 @@ differ.)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import Any
 
+import numpy as np
+
+from onkel.errors import DataError
+
+Event = Mapping[str, Any]
+_ERRORS = (ValueError, TypeError, OverflowError)
 _LONGEST = 256
 # The square of a smaller target is no problem for any learner.
 _USUAL = 1e15
@@ -21,9 +28,7 @@ _PLAIN = frozenset((int, float, str, bool, type(None)))
 _ROW, _LABEL, _BOTH, _OTHER = "row", "label", "row with its label", "other"
 
 
-def take_all(
-    live: Any, events: Sequence[Mapping[str, Any] | str]
-) -> Iterator[dict[str, Any] | None]:
+def take_all(live: Any, events: Sequence[Event | str]) -> Iterator[dict[str, Any] | None]:
     """The answers of a `LiveModel` to events, in their order."""
     for kind, group in groupby(events, lambda event: _kind(live, event)):
         found: list[Any] = list(group)
@@ -38,7 +43,7 @@ def take_all(
             start += len(run)
 
 
-def _kind(live: Any, event: Mapping[str, Any] | str) -> str:
+def _kind(live: Any, event: Event | str) -> str:
     if isinstance(event, str) or live.id not in event or len(event) < 2:
         return _OTHER
     # a label has its id beside it, and perhaps two names of its target
@@ -47,7 +52,7 @@ def _kind(live: Any, event: Mapping[str, Any] | str) -> str:
     return _ROW if event.get(live.target) is None else _BOTH
 
 
-def _block_length(live: Any, kind: str, run: list[Mapping[str, Any]]) -> int:
+def _block_length(live: Any, kind: str, run: list[Event]) -> int:
     """How many of the first events nothing is special about; the next is taken by itself."""
     model, late = live.model, live.late
     settings, skips = model.settings, model.settings.get("missing") == "skip"
@@ -55,38 +60,40 @@ def _block_length(live: Any, kind: str, run: list[Mapping[str, Any]]) -> int:
         return 0
     if kind != _LABEL:
         run = run[: late.most - late.n_waiting]
-    labels = labels_of_blocks(live) if kind == _BOTH and live.tells_more else None
+    is_usual = None if kind == _ROW else _usual_labels(live, kind)
     seen: set[Any] = set()
     for k, event in enumerate(run):
         id = event[live.id]
         if not isinstance(id, str | int) or id in seen or (id in late) != (kind == _LABEL):
             return k
-        if kind != _LABEL and live.was_answered(id):
+        if kind != _LABEL and id in live.ids.answers:
             return k
-        if kind != _ROW and not _is_usual(_label_of(live, kind, event), live, labels):
+        if is_usual is not None and not is_usual(_label_of(live, kind, event)):
             return k
         seen.add(id)
     return len(run)
 
 
-def _label_of(live: Any, kind: str, event: Mapping[str, Any]) -> Any:
+def _label_of(live: Any, kind: str, event: Event) -> Any:
     """The label of an event that has one."""
     if kind == _BOTH:
         return event[live.target]
     return next(value for name, value in event.items() if name != live.id)
 
 
-def _is_usual(label: Any, live: Any, among: list[Any] | None) -> bool:
-    """Whether nothing can be wrong with a label: what is refused would end a block in its middle.
+def _usual_labels(live: Any, kind: str) -> Callable[[Any], bool]:
+    """Tells whether nothing can be wrong with a label: one that is refused would end a block.
 
     The columns of a block have learned all of its rows by then.
     """
-    if among is not None:
-        return is_among(label, among)
+    if kind == _BOTH and live.tells_more:
+        among = labels_of_blocks(live)
+        return lambda label: is_among(label, among)
     if live.model.task == "regression":
-        return type(label) in (int, float) and -_USUAL < label < _USUAL
+        return lambda label: type(label) in (int, float) and -_USUAL < label < _USUAL
     known = live.model.classes
-    return len(known) > 0 and type(label) is type(known[0].item())
+    own = type(known[0].item()) if len(known) else None
+    return lambda label: type(label) is own
 
 
 def labels_of_blocks(live: Any) -> list[Any]:
@@ -104,33 +111,132 @@ def is_among(label: Any, known: list[Any]) -> bool:
     return bool(known) and type(label) is type(known[0]) and label in known
 
 
-def _as_block(live: Any, kind: str, run: list[Mapping[str, Any]]) -> list[Any]:
+def is_no_label(y: Any) -> bool:
+    """Whether a value says that there is no label, or cannot be one."""
+    return y is None or y != y or isinstance(y, list | dict)
+
+
+def _as_block(live: Any, kind: str, run: list[Event]) -> list[Any]:
     """Answers to the first events of the run, up to one that has to be taken by itself."""
     ids = [event[live.id] for event in run]
     if kind == _LABEL:
         labels = [_label_of(live, kind, event) for event in run]
-        return live.learned_labels(ids[: live.learn_labels(ids, labels)])
+        return live.learned_labels(ids[: _learn_labels(live, ids, labels)])
     rows = _columns(live, run)
     ids = ids[: len(rows)]
     if kind == _BOTH:
         labels = [event[live.target] for event in run[: len(rows)]]
-        return live.learn_rows(ids, rows, labels, run)
-    return live.keep_rows(ids, rows, run)
+        answers = _learn_rows(live, ids, rows, labels)
+    else:
+        answers = _keep_rows(live, ids, rows)
+    live.counts["rows"] += len(answers)
+    live.ids.note(run, answers)
+    return answers
 
 
-def _columns(live: Any, run: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _columns(live: Any, run: list[Event]) -> list[dict[str, Any]]:
     """As `LiveModel.columns` of the first events of a run, up to one that it would refuse."""
-    out = {live.id, live.target, *live.left_out()}
+    out = [live.id, live.target, *live.left_out()]
     kinds = live.model.encoder.kinds
     rows: list[dict[str, Any]] = []
+    # most rows have the columns of the one before
+    names: set[str] = set()
+    lacking: list[str] = []
     for event in run:
-        x = {name: value for name, value in event.items() if name not in out}
-        if not x or not _PLAIN.issuperset(map(type, x.values())) or set(map(type, x)) != {str}:
+        x = dict(event)
+        for name in out:
+            x.pop(name, None)
+        if not x or not _PLAIN.issuperset(map(type, x.values())):
             break
-        if not kinds.keys() <= x.keys():
-            x |= {name: None for name in kinds if name not in x}
+        if x.keys() != names:
+            if set(map(type, x)) != {str}:
+                break
+            lacking = [name for name in kinds if name not in x]
+            names = set(x)
+        if lacking:
+            x |= dict.fromkeys(lacking)
         rows.append(x)
     return rows
+
+
+def _learn_labels(live: Any, ids: list[Any], labels: list[Any]) -> int:
+    """Learn the labels of rows that wait as one block; how many were learned."""
+    good = _n_labels(labels)
+    waited = [live.late.prediction(id) for id in ids]
+    with suppress(*_ERRORS):
+        live.late.learn_all(ids[:good], labels[:good])
+    done = next((k for k, id in enumerate(ids) if id in live.late), len(ids))
+    known = [live.ids.of_waiting(id) for id in ids[:done]]
+    if known:
+        live.counts["labels"] += done
+        live.score.add_all(labels[:done], waited[:done], *zip(*known, strict=True))
+        live.ids.end(ids[:done], learned=True)
+    return done
+
+
+def _learn_rows(live: Any, ids: list[Any], rows: list[Any], labels: list[Any]) -> list[Any]:
+    """Predict, then learn rows with their labels as one block; the answers."""
+    model, before, known = live.model, live.model.n_rows, live.score.n_labels
+    good = _n_labels(labels)
+    predicted: Any = []
+    shares: Any = None
+    try:
+        if live.has_proba:
+            predicted, shares = model.predict_proba_then_learn(rows[:good], labels[:good])
+        else:
+            predicted = model.predict_then_learn(rows[:good], labels[:good])
+    except DataError as error:
+        predicted = [] if error.predictions is None else error.predictions
+        shares = error.probabilities
+    except _ERRORS:
+        pass
+    n = len(predicted)
+    if not n:
+        return []
+    values = predicted.tolist()
+    live.counts["labels"] += n
+    live.score.add_all(labels[:n], values, range(known, known + n))
+    live.ids.end(ids[:n], learned=True)
+    more = [{}] * n if shares is None else _by_class(live, shares)
+    return [
+        {"id": id, "prediction": p, **own, "model_rows": rows}
+        for rows, (id, p, own) in enumerate(zip(ids, values, more, strict=False), before)
+    ]
+
+
+def _keep_rows(live: Any, ids: list[Any], rows: list[Any]) -> list[Any]:
+    """Predict rows as one block and let them wait; the answers."""
+    model, ahead = live.model, live.late.n_waiting
+    more: list[dict[str, Any]] = [{} for _ in rows]
+    try:
+        if live.has_proba:
+            more = _by_class(live, model.predict_proba_next(rows, ahead))
+        if live.level:
+            ends = model.predict_interval_next(rows, live.level, ahead)
+            for own, pair in zip(more, ends, strict=True):
+                own["interval"] = bounds(pair)
+        predicted = live.late.predict_all(ids, rows)
+    except _ERRORS:
+        return []
+    known, learned = live.score.n_labels, model.n_rows
+    live.ids.waiting |= {
+        id: (known, own.get("interval")) for id, own in zip(ids, more, strict=True)
+    }
+    return [
+        {"id": id, "prediction": p, **own, "model_rows": learned}
+        for id, p, own in zip(ids, predicted, more, strict=True)
+    ]
+
+
+def _by_class(live: Any, shares: np.ndarray) -> list[dict[str, Any]]:
+    """What answers to rows say of their probabilities (n, n_classes)."""
+    names = list(map(str, live.model.classes_))
+    return [{"probabilities": dict(zip(names, own, strict=True))} for own in shares.tolist()]
+
+
+def _n_labels(labels: list[Any]) -> int:
+    """How many there are before one that is no label."""
+    return next((k for k, y in enumerate(labels) if is_no_label(y)), len(labels))
 
 
 def bounds(values: Any) -> list[float | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,16 +46,32 @@ class LiveScore:
         ``interval``: the bounds that were answered; None, or None in place of a bound, if there
         was none.
         """
-        if interval is not None:
-            low, high = interval
-            self._bounded += 1
-            if low is not None and high is not None:
-                self._width += high - low
-            self._inside += (low is None or low <= y) and (high is None or y <= high)
-        self._waiting.append((y, predicted, max(self.n_labels - known, 0)))
-        self.n_labels += 1
-        if len(self._waiting) == _BLOCK:
-            self._take()
+        self.add_all([y], [predicted], [known], [interval])
+
+    def add_all(
+        self,
+        labels: Sequence[Any],
+        predicted: Sequence[Any],
+        known: Iterable[int],
+        intervals: Iterable[Any] = (),
+    ) -> None:
+        """Take in labels in their order, as `add` does."""
+        for y, interval in zip(labels, intervals, strict=False):
+            if interval is not None:
+                low, high = interval
+                self._bounded += 1
+                if low is not None and high is not None:
+                    self._width += high - low
+                self._inside += (low is None or low <= y) and (high is None or y <= high)
+        missing = [max(n - own, 0) for n, own in enumerate(known, self.n_labels)]
+        entries = list(zip(labels, predicted, missing, strict=True))
+        self.n_labels += len(entries)
+        while entries:
+            room = _BLOCK - len(self._waiting)
+            self._waiting += entries[:room]
+            del entries[:room]
+            if len(self._waiting) == _BLOCK:
+                self._take()
 
     def report(self) -> dict[str, Any]:
         """The metrics so far, and those ``recent`` since the last report; JSON-able.

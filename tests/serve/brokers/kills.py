@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 
 from onkel.cli.live.opening import open_durable
 from onkel.cli.live.options import LiveOptions
-from onkel.serve.brokers.loop import payload_of
+from onkel.serve import notation
 from onkel.serve.journal import Journal
 
 ROWS, ANSWERS, LABELS = "rows", "answers", "labels"
@@ -185,7 +185,7 @@ def check(
             n_cuts += 1
             for source, answer in zip(position["rows"], answers[position["older"] :], strict=False):
                 assert answer is not None
-                told[source] = payload_of(answer)
+                told[source] = notation.told(answer)
         model.snapshot()
         model.journal.close()
         counts = model.live.counts

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import select
 import time
-from collections.abc import Callable
 from typing import Any
 
 from onkel.cli.console import as_json, say_line
@@ -16,16 +14,7 @@ from onkel.cli.guarded import PIECE
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.signals import Interrupts
 from onkel.errors import JournalError
-
-try:
-    # eight times as fast as json, where it is installed
-    from msgspec.json import Decoder
-
-    _read_fast: Callable[[bytes], Any] = Decoder().decode
-except ImportError:
-    _read_fast = json.loads
-
-_written = json.JSONEncoder(default=str, allow_nan=False).encode
+from onkel.serve import notation
 
 # Seconds after which an answer is sent though more rows are there.
 _FLUSH = 0.02
@@ -52,7 +41,7 @@ class Pipe:
         self._source, self._out = source, out
         self._csv = _Csv(options, model) if options.format == "csv" else None
         self._rest = b""
-        self._answers: list[str] = [] if self._csv is None else [self._csv.HEADER]
+        self._answers: list[bytes] = [] if self._csv is None else [self._csv.HEADER.encode()]
         self._n_lines = self._events = self._saved = 0
         self._broken = self._untaken = False
         now = time.monotonic()
@@ -101,7 +90,7 @@ class Pipe:
                 continue
             self._events += 1
             try:
-                event = _read(line) if self._csv is None else self._csv.read(line)
+                event = notation.decoded(line) if self._csv is None else self._csv.read(line)
                 # the names of CSV are no event
                 if not isinstance(event, dict) and (event is not None or self._csv is None):
                     raise ValueError('a line must be an object, such as {"id": 1, "x": 2.5}')
@@ -134,7 +123,8 @@ class Pipe:
 
     def _answer(self, answer: dict[str, Any] | None) -> None:
         if answer is not None:
-            self._answers.append(_line(answer) if self._csv is None else self._csv.write(answer))
+            line = notation.told(answer) if self._csv is None else self._csv.write(answer)
+            self._answers.append(line)
 
     def _when_due(self) -> None:
         """Save, and tell the metrics, if it is time."""
@@ -167,7 +157,7 @@ class Pipe:
 
     def _flush(self) -> None:
         """Write the answers; with nobody left to read them, the run ends."""
-        data = "".join(line + "\n" for line in self._answers).encode()
+        data = b"".join(line + b"\n" for line in self._answers)
         n, self._answers = len(self._answers), []
         self._flushed = time.monotonic()
         patience = None
@@ -189,22 +179,6 @@ class Pipe:
     def _give_up(self, why: str) -> None:
         self._broken = True
         say_line(f"error: {why}")
-
-
-def _read(line: bytes) -> Any:
-    """An event in JSON; what json reads besides is read, too, and told in its words."""
-    try:
-        return _read_fast(line)
-    except (ValueError, RecursionError):
-        return json.loads(line)
-
-
-def _line(answer: dict[str, Any]) -> str:
-    """An answer as JSON; numbers that are not finite are null."""
-    try:
-        return _written(answer)
-    except ValueError:
-        return as_json(answer)
 
 
 class _Csv:
@@ -239,12 +213,12 @@ class _Csv:
         encoder = self._model.model.encoder
         return encoder is not None and "empty" not in encoder.stored.values()
 
-    def write(self, answer: dict[str, Any]) -> str:
+    def write(self, answer: dict[str, Any]) -> bytes:
         """An answer as a line."""
         line = io.StringIO()
         values = [answer.get(name) for name in self.HEADER.split(",")]
         csv.writer(line, lineterminator="").writerow(values)
-        return line.getvalue()
+        return line.getvalue().encode()
 
 
 def _value(text: str) -> Any:

@@ -9,10 +9,10 @@ waits until all answers are in the output.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
+from onkel.serve import notation
 from onkel.serve.brokers.door import Answer, Door, Message
 from onkel.serve.brokers.order import Reader
 from onkel.serve.durable import DurableModel
@@ -112,7 +112,7 @@ class Loop:
 def _event(message: Message) -> Any:
     """The event of a message; text that says why if it has none."""
     try:
-        event = json.loads(message.payload)
+        event = notation.decoded(message.payload)
     except (ValueError, RecursionError) as error:
         return f"{message.source}: {error}"
     if not isinstance(event, dict):
@@ -123,20 +123,10 @@ def _event(message: Message) -> Any:
 def _answers(sources: list[str], answers: Iterable[dict[str, Any] | None]) -> list[Answer]:
     """What is to be told: a label among the rows has no answer."""
     return [
-        Answer(source, answer.get("id"), payload_of(answer))
+        Answer(source, answer.get("id"), notation.told(answer))
         for source, answer in zip(sources, answers, strict=False)
         if answer is not None
     ]
-
-
-def payload_of(answer: dict[str, Any]) -> bytes:
-    """An answer as JSON; numbers that are not finite are null."""
-    try:
-        return json.dumps(answer, allow_nan=False).encode()
-    except ValueError:
-        from onkel.evaluation.result import finite
-
-        return json.dumps(finite(answer)).encode()
 
 
 def _check_place(position: Any, door: Door) -> None:

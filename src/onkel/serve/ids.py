@@ -1,0 +1,110 @@
+"""What is known of the ids of rows: how each stands, and the answer that it got."""
+
+from __future__ import annotations
+
+import marshal
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from onkel.errors import DataError
+from onkel.serve import notation
+
+# What is known of a row that waited when the model was loaded.
+_NOTHING = (0, None)
+
+
+class KnownIds:
+    """Ids of rows that wait, and of so many rows that were learned or forgotten.
+
+    Parameters
+    ----------
+    once : bool
+        Whether answers are kept, so that a row that comes again gets its own.
+    remember : int
+        Ids that are remembered after their rows wait no more.
+
+    Attributes
+    ----------
+    waiting : dict
+        Of each row that waits: the labels learned by the time that it was predicted, its interval.
+    past : dict
+        Of each row that waits no more, in the order in which they ended: whether it was learned.
+    answers : dict
+        Of each id: a checksum of its row, and the answer as JSON.
+    """
+
+    def __init__(self, once: bool, remember: int) -> None:
+        self.once, self.remember = once, remember
+        self.waiting: dict[Any, tuple[int, Any]] = {}
+        self.past: OrderedDict[Any, bool] = OrderedDict()
+        self.answers: dict[Any, tuple[int, str]] = {}
+
+    def __len__(self) -> int:
+        return len(self.waiting) + len(self.past) + len(self.answers)
+
+    def was_answered(self, id: Any) -> bool:
+        """Whether the row of an id was answered, and must not be learned again."""
+        return id is not None and isinstance(id, str | int | float) and id in self.answers
+
+    def answer(self, id: Any, event: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer that a row got before; DataError if it was another row."""
+        mark, answer = self.answers[id]
+        if _mark(event) != mark:
+            raise DataError("a row with this id and other values was answered; give it a new id")
+        return dict(notation.decoded(answer.encode()))
+
+    def note(self, events: Sequence[Any], answers: Iterable[dict[str, Any]]) -> None:
+        """Remember the answers to rows, which may come again; those without an id can't."""
+        if not self.once:
+            return
+        for event, answer in zip(events, answers, strict=False):
+            id = answer["id"]
+            if id is not None:
+                self.answers[id] = _mark(event), notation.told(answer).decode()
+
+    def of_waiting(self, id: Any) -> tuple[int, Any]:
+        """What is known of a row that waits."""
+        return self.waiting.get(id, _NOTHING)
+
+    def end(self, ids: Iterable[Any], learned: bool) -> None:
+        """Rows wait no more."""
+        past = self.past
+        for id in ids:
+            self.waiting.pop(id, None)
+            past[id] = learned
+            past.move_to_end(id)
+            if len(past) > self.remember:
+                oldest, _ = past.popitem(last=False)
+                if oldest not in self.waiting:
+                    self.answers.pop(oldest, None)
+
+    def get_state(self) -> np.ndarray:
+        """Of each id: how it stands, what its row was told, and the answer; as bytes of JSON."""
+        past = [[id, learned, 0, None] for id, learned in self.past.items()]
+        waiting = [[id, None, *of_row] for id, of_row in self.waiting.items()]
+        entries = [[*entry, *self.answers.get(entry[0], (0, None))] for entry in past + waiting]
+        return np.frombuffer(notation.exact(entries)[0], np.uint8)
+
+    def set_state(self, packed: np.ndarray) -> None:
+        """The inverse of `get_state`; ValueError, TypeError or KeyError for damaged bytes."""
+        for id, learned, known, interval, *of_row in notation.decoded(packed.tobytes()):
+            if learned is None:
+                self.waiting[id] = int(known), interval
+            else:
+                self.past[id] = bool(learned)
+            mark, answer = of_row
+            if answer is not None:
+                self.answers[id] = int(mark), str(answer)
+
+
+def _mark(event: Mapping[str, Any]) -> int:
+    """A checksum of a row, to tell it from another with its id."""
+    try:
+        # of values that JSON has, version 2 is a function of the value alone
+        return zlib.crc32(marshal.dumps(event, 2))  # type: ignore[arg-type]
+    except ValueError:
+        return zlib.crc32(repr(event).encode(errors="surrogatepass"))
