@@ -59,6 +59,7 @@ def serve(options: ServeOptions) -> None:
             make_app(service, token), log_level="warning",
             access_log=False, timeout_keep_alive=_IDLE, timeout_graceful_shutdown=_LONGEST_DRAIN,
             lifespan="on", server_header=False, h11_max_incomplete_event_size=64 << 10, ws="none",
+            proxy_headers=False,
         )  # fmt: skip
         try:
             _run(uvicorn.Server(config), listening, service, warming)

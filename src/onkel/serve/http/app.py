@@ -18,10 +18,11 @@ from starlette.routing import Route
 
 from onkel._version import __version__
 from onkel.serve.http import adapters, openapi, page
-from onkel.serve.http.bodies import RequestError, parsed, written
+from onkel.serve.http.bodies import RequestError
 from onkel.serve.http.metrics import CONTENT_TYPE
-from onkel.serve.http.requests import answered, body_of, key_of
-from onkel.serve.http.service import VERBS, Service, only_predicts
+from onkel.serve.http.requests import answered, key_of
+from onkel.serve.http.rows import RowsEndpoint, send_answer
+from onkel.serve.http.service import Service, only_predicts
 
 Scope = Any
 #: what anybody may ask without the token: it tells nothing of rows
@@ -49,8 +50,6 @@ def make_app(service: Service, token: str | None = None) -> Any:
 
     routes = []
     for prefix in ("/models/{key}",) if service.models.keyed else ("",):
-        routes += [Route(f"{prefix}/{verb}", _rows(service, verb), methods=["POST"])
-                   for verb in VERBS]  # fmt: skip
         routes += [Route(f"{prefix}/model", _model(service))]
     routes += [
         Route("/health", _said(lambda: {"status": "ok", "version": __version__})),
@@ -67,27 +66,6 @@ def make_app(service: Service, token: str | None = None) -> Any:
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False
     return _Guard(app, service, token)
-
-
-def _rows(service: Service, verb: str) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        if verb not in service.verbs:
-            raise only_predicts(verb)
-        body = await body_of(request, service.limits)
-        rows, form = parsed(request.headers.get("content-type", ""), body, service.limits)
-        answers = await service.answer(verb, key_of(request), rows)
-        content, kind = written(answers, form)
-        return Response(content, _status(answers), None, kind)
-
-    return endpoint
-
-
-def _status(answers: list[dict[str, Any]]) -> int:
-    """200 if anything was done."""
-    if not all("error" in answer for answer in answers):
-        return 200
-    unknown = all(answer.get("reason") in ("unknown", "late") for answer in answers)
-    return 404 if unknown else 422
 
 
 def _model(service: Service) -> Callable[[Request], Awaitable[Response]]:
@@ -137,10 +115,7 @@ def _snapshot(service: Service) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _refused(request: Request, error: Any) -> Response:
-    headers = {"retry-after": str(error.more["retry"])} if "retry" in error.more else {}
-    if error.status == 405:
-        headers["allow"] = ""
-    return answered({"error": str(error)}, error.status, **headers)
+    return answered({"error": str(error)}, error.status, **error.headers)
 
 
 async def _not_found(request: Request, error: Any) -> Response:
@@ -156,8 +131,7 @@ async def _not_found(request: Request, error: Any) -> Response:
 
 def _failed(service: Service) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def handler(request: Request, error: Exception) -> Response:
-        service.say(f"error: {request.url.path[:80]}: {type(error).__name__}: {error}")
-        return answered({"error": "the service failed; its log says why"}, 500)
+        return answered(service.failed(request.url.path, error), 500)
 
     return handler
 
@@ -167,13 +141,14 @@ class _Guard:
 
     def __init__(self, app: Any, service: Service, token: str | None) -> None:
         self._app, self._service = app, service
+        self._rows = RowsEndpoint(service)
         self._token = None if token is None else f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, status = time.perf_counter(), 499
+        began, status, name = time.perf_counter(), 499, None
 
         async def noting(message: Any) -> None:
             nonlocal status
@@ -188,11 +163,19 @@ class _Guard:
                 response = answered({"error": why}, 401, **{"www-authenticate": asked})
                 await response(scope, receive, noting)
                 return
-            await self._app(scope, receive, noting)
+            wanted = self._rows.verb_of(scope)
+            if wanted is None:
+                await self._app(scope, receive, noting)
+            else:
+                name = self._rows.names[wanted[0]]
+                answer = await self._rows.answer(*wanted, scope, receive)
+                status = answer[0]
+                await send_answer(answer, send)
         except ClientDisconnect:
             pass
         finally:
-            self._service.metrics.note(_endpoint(scope), status, time.perf_counter() - began)
+            took = time.perf_counter() - began
+            self._service.metrics.note(name or _endpoint(scope), status, took)
 
     def _may(self, scope: Scope) -> bool:
         if self._token is None or scope["path"] in _OPEN:

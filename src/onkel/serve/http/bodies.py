@@ -28,7 +28,9 @@ class RequestError(Exception):
 
     def __init__(self, status: int, message: str, **more: Any) -> None:
         super().__init__(message)
-        self.status, self.more = status, more
+        self.status = status
+        #: headers of the answer
+        self.headers = {name.replace("_", "-"): str(value) for name, value in more.items()}
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def routes(service: Service) -> list[Route]:
 
     async def events(request: Request) -> Response:
         if watch.readers >= _READERS:
-            raise RequestError(503, f"{_READERS} pages watch already", retry=10)
+            raise RequestError(503, f"{_READERS} pages watch already", retry_after=10)
         return StreamingResponse(
             watch.events(), media_type="text/event-stream", headers={"cache-control": "no-store"}
         )

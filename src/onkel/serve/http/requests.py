@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from onkel.serve.http.bodies import JSON, Limits, RequestError, encoded
@@ -19,21 +19,30 @@ def answered(value: Any, status: int = 200, **headers: str) -> Response:
 
 
 async def body_of(request: Request, limits: Limits) -> bytes:
-    """The body, if it is not too large and comes in time."""
+    """The body of a request."""
+    return await read_body(request.headers.get("content-length"), request.receive, limits)
+
+
+async def read_body(length: str | bytes | None, receive: Any, limits: Limits) -> bytes:
+    """The messages of a body, if it is not too large and comes in time."""
     most = limits.body
     too_large = RequestError(
         413, f"the body is larger than the {most:,} bytes that may be (--max-body); send fewer rows"
     )
-    if int(request.headers.get("content-length", 0)) > most:
+    if int(length or 0) > most:
         raise too_large
-    pieces, size = [], 0
+    pieces, size, more = [], 0, True
     try:
         async with asyncio.timeout(limits.seconds):
-            async for piece in request.stream():
-                size += len(piece)
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                pieces.append(message.get("body", b""))
+                size += len(pieces[-1])
                 if size > most:
                     raise too_large
-                pieces.append(piece)
+                more = message.get("more_body", False)
     except TimeoutError:
         raise RequestError(
             408, f"the body has not come within {limits.seconds:g} seconds (--timeout)"
@@ -43,7 +52,11 @@ async def body_of(request: Request, limits: Limits) -> bytes:
 
 def key_of(request: Request) -> str | None:
     """The key of the model that is asked."""
-    key: str | None = request.path_params.get("key")
+    return key_checked(request.path_params.get("key"))
+
+
+def key_checked(key: str | None) -> str | None:
+    """A key that is not too long."""
     if key is not None and len(key) > _LONGEST_KEY:
         raise RequestError(404, f"a key has at most {_LONGEST_KEY} characters")
     return key

@@ -177,6 +177,11 @@ class Service:
             rss = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
         return self.models.report() | {"lag_seconds": self.writer.oldest(), "rss_bytes": rss}
 
+    def failed(self, path: str, error: Exception) -> dict[str, str]:
+        """Say what went wrong here; what a client is told."""
+        self.say(f"error: {path[:80]}: {type(error).__name__}: {error}")
+        return {"error": "the service failed; its log says why"}
+
     def _require_narrow(self, live: Any, event: Event) -> None:
         """Refuse a row whose new columns would make the model too wide."""
         encoder, offered = live.model.encoder, live.offered
@@ -198,11 +203,11 @@ class Service:
         try:
             batches.put(key, events, future)
         except FullError as error:
-            raise RequestError(503, str(error), retry=1) from None
+            raise RequestError(503, str(error), retry_after=1) from None
         try:
             found: list[Event] = await future
         except JournalError as error:
-            raise RequestError(503, str(error), retry=5) from None
+            raise RequestError(503, str(error), retry_after=5) from None
         return found
 
     def _write(self, parts: Parts) -> list[Any]:
@@ -243,6 +248,7 @@ def only_predicts(what: str) -> RequestError:
         405,
         f"this service only predicts: it follows the file of another, which learns; send /{what} "
         "there",
+        allow="",
     )
 
 
