@@ -176,6 +176,7 @@ def test_probabilities_are_met(learner):
         assert y[8000:][said].mean() == pytest.approx(p[said].mean(), abs=0.06)
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 def test_probabilities_of_the_next_row_are_met_too():
     """Scores with memory have a link of their own, which is saved."""

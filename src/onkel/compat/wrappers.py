@@ -15,6 +15,7 @@ from sklearn.base import clone
 from onkel.columns.failures import shorten
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
+from onkel.learners.checking import column_names
 from onkel.numerics.arrays import as_values
 
 Row = dict[Any, Any]
@@ -240,7 +241,7 @@ class OverEstimator:
         self.group = group
         fitted = estimator.__sklearn_is_fitted__()
         self.model: Any = copy.deepcopy(estimator) if fitted else clone(estimator)
-        names = _names(estimator)
+        names = column_names(estimator)
         given: Any = features if names is None else list(names)
         if fitted and (given is None or isinstance(given, int)):
             raise ValueError(
@@ -278,7 +279,7 @@ class OverEstimator:
             return
         have = self.model.n_features_in_
         new = [str(name) for name in self._columns.names[have:]]
-        self.model.add_columns(width - have if _names(self.model) is None else new)
+        self.model.add_columns(width - have if column_names(self.model) is None else new)
 
     def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
         """Learn one row."""
@@ -352,11 +353,6 @@ def _holds_text(X: Any) -> bool:
 def _rows(X: Any) -> list[Row]:
     """The rows of a frame, of pandas or polars."""
     return list(X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records"))
-
-
-def _names(estimator: Any) -> Any:
-    """Names of the columns an estimator has learned; None where it knows none."""
-    return vars(estimator).get("feature_names_in_")
 
 
 def _named(error: DataError, names: list[Any]) -> DataError:

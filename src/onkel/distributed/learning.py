@@ -21,8 +21,8 @@ from onkel.distributed.tasks import (
     next_sample,
 )
 from onkel.errors import DataError, MergeError
-from onkel.learners.saving import nbytes
 from onkel.pipeline import StreamModel
+from onkel.state import nbytes
 
 # Most partitions of a Dask collection whose first rows go into the sample.
 _MOST_HEADS = 64

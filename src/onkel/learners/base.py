@@ -17,13 +17,14 @@ from onkel.learners import merging, saving
 from onkel.learners.checking import check_rows, column_names, group_keys, new_columns
 from onkel.learners.declaration import Row, declared, param
 from onkel.learners.importance import importances
-from onkel.learners.learning import Rows, key_error
+from onkel.learners.learning import Rows, key_error, learn
 from onkel.losses import Loss, parse_loss
 from onkel.model.transaction import RowLog, locked, signals_wait
 from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
 from onkel.sklearn_bases import BaseEstimator
+from onkel.state import nbytes
 
 if TYPE_CHECKING:
     from onkel.default.challenger import RestartingModel
@@ -142,8 +143,8 @@ class OnlineEstimator(BaseEstimator):
     def nbytes_(self) -> int:
         """Bytes of everything the model holds."""
         check_is_fitted(self)
-        own = 0 if self.memory_ is None else saving.nbytes(self.memory_.get_state())
-        return own + saving.nbytes(self.model_.get_state())
+        own = 0 if self.memory_ is None else nbytes(self.memory_.get_state())
+        return own + nbytes(self.model_.get_state())
 
     @property
     def changes_(self) -> list[int]:
@@ -163,6 +164,28 @@ class OnlineEstimator(BaseEstimator):
         return self.feedback_
 
     # ---- learning --------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Forget everything, learn the rows once, in order, and :meth:`consolidate`.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+            Values, or labels: numbers, strings or booleans. The classes are those of y.
+        sample_weight : array of shape (n,), optional
+            Weights ≥ 0; a row of weight 0 changes nothing.
+        groups : array of shape (n,), optional
+            For a learner that remembers the targets (okl): the series that each row belongs to, as
+            texts or numbers. Each series has a memory of its own targets; the model, and what
+            follows from a past, are learned from all rows.
+        """
+        learn(self, X, self._read_targets(y), sample_weight, whole=True, groups=groups)
+        return self.consolidate()
+
+    def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
+        """Targets (n,), and the error of the first that cannot be learned."""
+        raise NotImplementedError
 
     def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None:
         """Begin with f = 0 over rows of d columns."""

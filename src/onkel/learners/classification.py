@@ -79,26 +79,6 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     # ---- learning --------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Forget everything, learn the rows once, in order, and :meth:`consolidate`.
-
-        The classes are those of y.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-        y : array of shape (n,)
-            Labels: numbers, strings or booleans.
-        sample_weight : array of shape (n,), optional
-            Weights ≥ 0; a row of weight 0 changes nothing.
-        groups : array of shape (n,), optional
-            For a learner that remembers the labels (okl): the series that each row belongs to, as
-            texts or numbers. Each series has a memory of its own labels; the model, and what
-            follows from a past, are learned from all rows.
-        """
-        learn(self, X, self._read_targets(y), sample_weight, whole=True, groups=groups)
-        return self.consolidate()
-
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> Self:

@@ -27,23 +27,6 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     _task = "regression"
     _losses = REGRESSION
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Forget everything, learn the rows once, in order, and :meth:`consolidate`.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-        y : array of shape (n,)
-        sample_weight : array of shape (n,), optional
-            Weights ≥ 0; a row of weight 0 changes nothing.
-        groups : array of shape (n,), optional
-            For a learner that remembers the targets (okl): the series that each row belongs to, as
-            texts or numbers. Each series has a memory of its own targets; the model, and what
-            follows from a past, are learned from all rows.
-        """
-        learn(self, X, self._read_targets(y), sample_weight, whole=True, groups=groups)
-        return self.consolidate()
-
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn the rows in order, continuing from what was learned; ``groups`` as in `fit`.
 

@@ -20,7 +20,7 @@ from onkel.maps import MAPS
 from onkel.maps.candidates import FEATURE_FUNCTIONS
 from onkel.rules import RULES
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import Flag, Whole, check, inside, require
+from onkel.state import Flag, Whole, check, inside, nbytes, require
 
 _PLAIN = (str, int, float, bool, type(None), np.ndarray)
 # Parameters that set the size of arrays from the start.
@@ -122,13 +122,6 @@ def _check_sizes(learner: Any, d: int, state: dict[str, Any]) -> None:
     for name, value in learner.get_params().items():
         size = name.split("__")[-1] in _SIZES and isinstance(value, int)
         require(not size or value * d <= most, f"{name}: is {value}, more than the state holds")
-
-
-def nbytes(state: Any) -> int:
-    """Bytes of the arrays in a state."""
-    if isinstance(state, dict):
-        return sum(map(nbytes, state.values()))
-    return int(state.nbytes) if isinstance(state, np.ndarray) else 0
 
 
 # ---- parameters: kernels, maps, rules and budgets inside a saved model ------------------------
