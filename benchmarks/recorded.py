@@ -52,7 +52,7 @@ def scores(X: np.ndarray, y: np.ndarray, **params: str) -> Record:
 
 def scores_of_table(path: Path, target: str, **params: str) -> Record:
     """As `scores`, of a table; nothing of a regression."""
-    stream = open_stream(path, target=target)
+    stream = open_stream(path, target=target, missing="auto")
     model = StreamModel(OnlineKernelClassifier(**params), encoder=stream.encoder)
     found, labels = [], []
     for block in stream:

@@ -42,6 +42,8 @@ def learned(tmp_path_factory):
     classes, _ = table(folder / "classes.csv", 500, 0, classes=True)
     result = run("learn", classes, "-t", "y", "--set", "speed=fast", "-o", folder / "classes.onkel")
     assert result.exit_code == 0, result.stderr
+    result = run("learn", classes, "-t", "y", "-a", "pa", "-o", folder / "plain.onkel")
+    assert result.exit_code == 0, result.stderr
     return folder
 
 
@@ -69,7 +71,8 @@ def test_they_hold_the_share_of_targets_that_was_asked_for(name, level, learned,
 
 @pytest.mark.parametrize(("args", "message"), [
     (("okl", "--intervals", "1.5"), "between 0 and 1"),
-    (("classes", "--intervals", "0.9"), "--proba"),
+    (("classes", "--intervals", "0"), "between 0 and 1"),
+    (("plain", "--intervals", "0.9"), "no thresholds for sets"),
     (("okl", "--intervals", "0.9", "--keep", "prediction_low"), "--keep prediction_low"),
 ])  # fmt: skip
 def test_what_a_user_can_put_right(args, message, learned):
@@ -77,6 +80,35 @@ def test_what_a_user_can_put_right(args, message, learned):
     result = run("predict", learned / f"{name}.onkel", learned / "train.csv", *options)
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("how", ["alone", "next", "learn"])
+def test_what_is_measured_is_what_is_written(how, learned, tmp_path):
+    """Not bounds of a run of its own, which learn from the labels of the file."""
+    more = [] if how == "alone" else [f"--{how}"]
+    for name, classes in (("okl", False), ("classes", True)):
+        source, y = table(tmp_path / f"{name}.csv", 400, 2, classes=classes)
+        out = tmp_path / f"{name}-out.csv"
+        args = ("predict", learned / f"{name}.onkel", source, "--intervals", 80, "-o", out, *more)
+        result = run(*args, "--json")
+        assert result.exit_code == 0, result.stderr
+        found, details = pc.read_csv(out).to_pydict(), json.loads(result.stdout)["details"]
+        if classes:
+            sets = np.column_stack([found["set_high"], found["set_low"]])
+            inside = np.where(y > 5000.0, sets[:, 0], sets[:, 1])
+            assert details["sets"]["size"] == pytest.approx(sets.sum() / 400)
+        else:
+            y = y.round(3)
+            inside = (found["prediction_low"] <= y) & (y <= np.array(found["prediction_high"]))
+        measured = details["sets" if classes else "intervals"]
+        assert measured["coverage"] == pytest.approx(inside.mean())
+        assert 0.6 < inside.mean() < 0.95
+        model = onkel.load(learned / f"{name}.onkel")
+        if classes and how == "alone":
+            np.testing.assert_array_equal(sets, model.predict_set(source, 0.8))
+    # without --intervals none are told
+    result = run("predict", learned / "okl.onkel", learned / "train.csv", "-o", out, "--json")
+    assert "intervals" not in json.loads(result.stdout).get("details", {})
 
 
 def test_in_python_too(learned):

@@ -95,3 +95,22 @@ def test_a_bad_row_is_refused_and_those_before_it_are_learned():
     np.testing.assert_array_equal(sets.q_, good.q_)
     with pytest.raises(ValueError, match="whole numbers"):
         sets.learn(P, codes.astype(float))
+
+
+def test_sets_of_rows_that_stand_alone_are_steadier():
+    P, codes = rows(8000)
+    steady, quick = ClassSets(0.9, local=False), ClassSets(0.9)
+    off = {steady: [], quick: []}
+    for a in range(0, 8000, 400):
+        for of, found in off.items():
+            inside = of.sets(P)[np.arange(8000), codes].mean()
+            if a >= 2000:
+                found.append(abs(inside - 0.9))
+            of.learn(P[a : a + 400], codes[a : a + 400])
+    assert np.mean(off[steady]) < 0.6 * np.mean(off[quick])
+    # in the long run both keep the level
+    assert np.mean(off[steady]) < 0.03
+    again = ClassSets.from_state(steady.get_state())
+    assert not again.local
+    with pytest.raises(ValueError, match="cannot be merged"):
+        steady.take_in(quick)

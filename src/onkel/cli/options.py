@@ -178,7 +178,8 @@ Keep = Annotated[
 Intervals = Annotated[
     float | None,
     of_output(
-        "Also write bounds around this share of the targets, say 90 (%) or 0.9 (regression).",
+        "Also write bounds that hold this share of the targets, say 90 (%) or 0.9; of classes, "
+        "which labels are in a set that holds it.",
         metavar="SHARE",
     ),
 ]

@@ -63,7 +63,9 @@ def predict(options: PredictOptions) -> None:
     _check_files(options)
     model, info = load_with_columns(options.model)
     _check(options, model)
-    status = PredictJob(options, model, Scored(model, info, options.learn)).run()
+    status = PredictJob(
+        options, model, Scored(model, info, options.learn, share(options.intervals))
+    ).run()
     if status:
         raise typer.Exit(status)
 
@@ -133,7 +135,7 @@ class PredictJob:
                 began = time.perf_counter()
                 columns, predictions = predictor.predict(block)
                 spent, n = time.perf_counter() - began, len(columns["prediction"])
-                self.scored.add(block.y, predictions, spent, n if options.learn else None)
+                self.scored.add(block.y, predictions, spent, columns, n if options.learn else None)
                 self.n_rows += n
                 write(stream.kept(n) | columns)
             if predictor.failure is not None:
@@ -257,10 +259,6 @@ def _check(options: PredictOptions, model: Any) -> None:
     clash = {"prediction", *BOUNDS} & set(_names(options.keep))
     if clash:
         raise ValueError(f"--keep {clash.pop()}: the predictions have that name")
-    if share(options.intervals) is not None and model.task == "classification":
-        raise ValueError(
-            "--intervals: this model is a classifier, which has no bounds; ask for --proba"
-        )
     given = "--learn" if options.learn else "--next"
     if options.in_order and model.settings.get("group"):
         raise ValueError(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from onkel.errors import DataError
+from onkel.evaluation.bounds import RunBounds, RunSets
 from onkel.evaluation.details import Details
 from onkel.evaluation.growing_curve import Marks
 from onkel.evaluation.learner import link_of
@@ -20,6 +21,8 @@ from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 
 BOUNDS = ("prediction_low", "prediction_high")
+#: a column ``set_LABEL`` says whether a label is in the set of its row
+SET = "set"
 _SMALLEST = 1e-300
 
 
@@ -73,11 +76,16 @@ class Alone:
         """Predictions, bounds and scores of features X."""
         columns: dict[str, Any] = {"prediction": self.model.predict_features(X)}
         if self.wanted.level is not None:
-            bounds = self.model.interval_features(X, self.wanted.level)
-            columns |= dict(zip(BOUNDS, bounds.T, strict=True))
+            columns |= self.bounds(X, self.wanted.level)
         if self.wanted.scores:
             columns |= self._by_class("score", self.model.decision_features(X))
         return columns
+
+    def bounds(self, X: Any, level: float) -> dict[str, Any]:
+        """Bounds around the predictions of features X, or which labels are in their sets."""
+        if self.model.task == "classification":
+            return self._by_class(SET, self.model.set_features(X, level))
+        return dict(zip(BOUNDS, self.model.interval_features(X, level).T, strict=True))
 
     def probabilities(self, X: Any) -> np.ndarray:
         """Class probabilities (n, K) of features X."""
@@ -106,9 +114,14 @@ class Next(Alone):
     def columns(self, X: Any) -> dict[str, Any]:
         columns: dict[str, Any] = {"prediction": self.model.next_features(X, self.ahead)}
         if self.wanted.level is not None:
-            bounds = self.model.next_intervals(X, self.wanted.level, self.ahead)
-            columns |= dict(zip(BOUNDS, bounds.T, strict=True))
+            columns |= self.bounds(X, self.wanted.level)
         return columns
+
+    def bounds(self, X: Any, level: float) -> dict[str, Any]:
+        if self.model.task == "classification":
+            return self._by_class(SET, self.model.next_sets(X, level, self.ahead))
+        found = self.model.next_intervals(X, level, self.ahead)
+        return dict(zip(BOUNDS, found.T, strict=True))
 
     def probabilities(self, X: Any) -> np.ndarray:
         found: np.ndarray = self.model.next_proba(X, self.ahead)
@@ -179,14 +192,20 @@ class Scored:
 
     ``info`` was saved beside the model: its baselines know the labels that were learned.
     ``learns``: whether rows are learned: then they also count for the score of all rows so far.
+    ``level``: of bounds or sets that are written, and measured as they are.
     """
 
     model: Any
     part: Tally
     n_missing: int
 
-    def __init__(self, model: Any, info: dict[str, Any], learns: bool) -> None:
+    def __init__(
+        self, model: Any, info: dict[str, Any], learns: bool, level: float | None = None
+    ) -> None:
         self.model, self.n_missing = model, 0
+        self._written: RunBounds | RunSets | None = None
+        if level is not None:
+            self._written = (RunBounds if model.task == "regression" else RunSets)(level)
         self._began, self._spent = time.perf_counter(), 0.0
         marks = Marks(powers=True, every=None)
         whole = Tally(Details(model.task, link_of(model)), marks, self._measure)
@@ -199,12 +218,17 @@ class Scored:
         return time.perf_counter() - self._began, self.model.nbytes
 
     def add(
-        self, y: Any, predicted: Predictions, spent: float, n_learned: int | None = None
+        self,
+        y: Any,
+        predicted: Predictions,
+        spent: float,
+        columns: dict[str, Any],
+        n_learned: int | None = None,
     ) -> None:
         """Take in targets (n,), None where there are none, and what was predicted in ``spent`` s.
 
-        ``n_learned``: so many rows were gone through, and those with a target learned; only these
-        are in ``predicted``.
+        ``columns``: what was written. ``n_learned``: so many rows were gone through, and those with
+        a target learned; only these are in ``predicted``.
         """
         if y is None:
             return
@@ -220,9 +244,20 @@ class Scored:
         if (y.dtype.kind == "U") != (predicted.predictions.dtype.kind == "U"):
             # labels of another type are known by their text
             y = self._as_learned(y)
+        self._measure_written(y, {name: values[known] for name, values in columns.items()})
         for tally in (self._whole, self.part):
             if tally is not None:
                 tally.add(y, predicted, spent)
+
+    def _measure_written(self, y: np.ndarray, columns: dict[str, Any]) -> None:
+        if isinstance(self._written, RunBounds):
+            bounds = np.column_stack([columns[name] for name in BOUNDS])
+            self._written.count(y.astype(np.float64), columns["prediction"], bounds)
+        elif self._written is not None:
+            sets = {name: values for name, values in columns.items() if name.startswith(f"{SET}_")}
+            places = {name: k for k, name in enumerate(sets)}
+            codes = np.array([places.get(f"{SET}_{label}", -1) for label in y.tolist()])
+            self._written.count(codes, np.column_stack(list(sets.values())))
 
     def _as_learned(self, y: np.ndarray) -> np.ndarray:
         if self.model.task == "regression":
@@ -232,7 +267,17 @@ class Scored:
 
     def result(self, name: str) -> PrequentialResult | None:
         """The score of this source; None if no row has a target."""
-        return self.part.result(name) if self.part.curve.totals.n_rows else None
+        if not self.part.curve.totals.n_rows:
+            return None
+        found = self.part.result(name)
+        if self._written is not None or self._whole is None:
+            # bounds that are not written would learn from these targets
+            for kind in ("intervals", "sets"):
+                found.details.pop(kind, None)
+        if self._written is not None:
+            kind = "intervals" if isinstance(self._written, RunBounds) else "sets"
+            found.details[kind] = self._written.summary()
+        return found
 
     def info(self) -> dict[str, Any]:
         """What is saved beside the model that has learned the rows: the score of all rows."""

@@ -35,10 +35,13 @@ class RunSets(Stateful):
 
     def add(self, codes: np.ndarray, P: np.ndarray) -> None:
         """Take in class codes (n,) and the probabilities (n, K) before each row."""
-        inside = self.sets.learn(P, codes)
+        self.count(codes, self.sets.learn(P, codes))
+
+    def count(self, codes: np.ndarray, inside: np.ndarray) -> None:
+        """Measure sets (n, K) made elsewhere; codes (n,) of classes without a column are -1."""
         self.size += int(inside.sum())
         # as bounds: a row that is missed has its target 0 outside of [1, 1]
-        missed = 1.0 - inside[np.arange(len(codes)), codes]
+        missed = 1.0 - (inside[np.arange(len(codes)), codes] & (codes >= 0))
         self.score.add(np.zeros(len(codes)), np.column_stack([missed, missed]))
 
     def summary(self) -> dict[str, Any]:
@@ -95,7 +98,10 @@ class RunBounds(Stateful):
                 self._learn_late(max(known, 0))
                 bounds[t] = self.intervals.bounds(p[t])
             bounds = bounds[first:]
-        y, p = y[first:], p[first:]
+        self.count(y[first:], p[first:], bounds)
+
+    def count(self, y: np.ndarray, p: np.ndarray, bounds: np.ndarray) -> None:
+        """Measure bounds (n, 2) made elsewhere around predictions (n,) of targets (n,)."""
         self.score.add(y, bounds)
         self.last = np.concatenate([self.last, np.column_stack([y, p, bounds])])[-_LAST:]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from onkel.intervals.alarm import Alarm, watch_score, with_splitmix
 from onkel.intervals.intervals import LARGEST, Intervals
-from onkel.intervals.sets import ClassSets, follow_share
+from onkel.intervals.sets import STEP, ClassSets, follow_share, steady_step
 from onkel.intervals.tracking import follow_row
 from onkel.numerics.jit import jit_in_order
 from onkel.state import Fields, Part, Stateful
@@ -53,6 +53,7 @@ def _follow_class(
     levels,
     q,
     apart,
+    n_rows,
     threshold,
     quiet,
     seed,
@@ -64,8 +65,8 @@ def _follow_class(
 ):
     """As :func:`_follow_value`, of a label with these probabilities."""
     played = np.empty(levels.shape[0])
-    follow_share(share, levels, q, played)
-    follow_share(alone, levels, apart, played)
+    follow_share(share, levels, q, played, STEP)
+    follow_share(alone, levels, apart, played, steady_step(n_rows))
     return watch_score(wrong, threshold, quiet, seed, counts, edges, ties, shares, capital)
 
 
@@ -89,7 +90,7 @@ class Feedback(Stateful):
         self.next: Any
         self.alone: Any
         if task == "classification":
-            self.next, self.alone = ClassSets(LEVELS), ClassSets(LEVELS)
+            self.next, self.alone = ClassSets(LEVELS), ClassSets(LEVELS, local=False)
         else:
             self.next, self.alone = Intervals(LEVELS), Intervals(LEVELS, local=False)
         self.alarm: Alarm = Alarm()
@@ -157,9 +158,10 @@ class Feedback(Stateful):
 
     def _learn_class(self, wrong: float, share: float, alone: float) -> None:
         alarm, sets, apart = self.alarm, self.next, self.alone
+        state = sets.levels, sets.q_, apart.q_, apart.n_rows
         sets.n_rows += 1
         apart.n_rows += 1
-        if _follow_class(wrong, share, alone, sets.levels, sets.q_, apart.q_, *alarm.watching):
+        if _follow_class(wrong, share, alone, *state, *alarm.watching):
             alarm.ring(np.array([alarm.n_rows]))
 
     def take_in(self, other: Feedback) -> None:

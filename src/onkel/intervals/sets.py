@@ -15,6 +15,9 @@ from onkel.state import Array, Fields, Flag, Sizes, Stateful, Whole, require
 
 #: η, in log-odds
 STEP = 0.5
+#: rows that stand alone may come at any time: their q is to be steady. η falls with the root of the
+#: rows, to a fifth
+STEADY_ROWS, LEAST_STEP = 50.0, 0.1
 #: probabilities keep this far from 0 and 1
 _SURE = 1e-6
 # sums of shares may round to just outside of [0, 1]
@@ -29,19 +32,26 @@ def _score(share):
 
 
 @jit_inline_in_order
-def follow_share(share, levels, q, played):
+def steady_step(n_rows):
+    """η of rows that stand alone, after so many rows."""
+    return max(LEAST_STEP, STEP / math.sqrt(1.0 + n_rows / STEADY_ROWS))
+
+
+@jit_inline_in_order
+def follow_share(share, levels, q, played, step):
     """played (L,) ← q in order; q then follows the score of a label of this probability."""
     L, score = levels.shape[0], _score(share)
     in_order(q, L, played)
     for i in range(L):
-        q[i] += STEP * ((1.0 if score > played[i] else 0.0) - (1.0 - levels[i]))
+        q[i] += step * ((1.0 if score > played[i] else 0.0) - (1.0 - levels[i]))
 
 
 @jit_in_order
-def _track(shares, levels, q, out):
+def _track(shares, levels, q, out, local, n_rows):
     """out (n, L) ← q in order before each row."""
     for t in range(shares.shape[0]):
-        follow_share(shares[t], levels, q, out[t])
+        step = STEP if local else steady_step(n_rows + t)
+        follow_share(shares[t], levels, q, out[t], step)
 
 
 @jit_in_order
@@ -67,6 +77,9 @@ class ClassSets(Stateful):
     ----------
     level : float or sequence of floats, default=0.9
         In (0, 1): the share of labels inside the sets. Several levels must be in growing order.
+    local : bool, default=True
+        Whether q follows the last labels as fast as it can, which is right for the row that comes
+        next. False: for rows that stand alone; η then falls to a fifth, so that q is steadier.
 
     Attributes
     ----------
@@ -98,12 +111,14 @@ class ClassSets(Stateful):
     STATE: ClassVar[Fields] = {
         "levels": Array(shape=("levels",), low=1e-9, high=1.0 - 1e-9),
         "one_level": Flag(),
+        "local": Flag(optional=True),
         "n_rows": Whole(),
         "q_": Array(shape=("levels",), low=-LARGEST_SCORE - 1.0, high=LARGEST_SCORE + 1.0),
     }
 
-    def __init__(self, level: float | Sequence[float] = 0.9) -> None:
+    def __init__(self, level: float | Sequence[float] = 0.9, *, local: bool = True) -> None:
         self.levels, self.one_level = checked_levels(level)
+        self.local = bool(local)
         self.q_: np.ndarray = np.zeros(len(self.levels))
         self.n_rows: int = 0
 
@@ -179,7 +194,8 @@ class ClassSets(Stateful):
         Returns the thresholds (n, L) before each row.
         """
         q = np.empty((len(shares), len(self.levels)))
-        _track(np.ascontiguousarray(shares, dtype=np.float64), self.levels, self.q_, q)
+        given = np.ascontiguousarray(shares, dtype=np.float64)
+        _track(given, self.levels, self.q_, q, self.local, self.n_rows)
         self.n_rows += len(shares)
         return q
 
@@ -189,8 +205,9 @@ class ClassSets(Stateful):
 
     def take_in(self, other: ClassSets) -> None:
         """Merge with sets learned apart, for the merged model: it starts from the larger ones."""
-        if self.levels.tolist() != other.levels.tolist():
-            raise ValueError(f"sets cannot be merged: levels differ, {self!r} and {other!r}")
+        mine, its = ([*of.levels.tolist(), of.local] for of in (self, other))
+        if mine != its:
+            raise ValueError(f"sets cannot be merged: they differ, {self!r} and {other!r}")
         np.maximum(self.q_, other.q_, out=self.q_)
         self.n_rows += other.n_rows
 
