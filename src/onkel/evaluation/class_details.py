@@ -21,7 +21,6 @@ from onkel.state import (
     Sizes,
     Stateful,
     Whole,
-    check,
     require,
 )
 
@@ -137,8 +136,17 @@ _HALF = (_HIGHEST - _LOWEST) << _DIGITS
 _SCORE_BINS = 2 * _HALF + 1
 
 
-class Ranking:
-    """Scores of each class in bins, those of its own rows and those of the others."""
+class Ranking(Stateful):
+    """Scores of each class in bins, those of its own rows and those of the others.
+
+    A state has the bins that hold rows: few of them do.
+    """
+
+    STATE: ClassVar[Fields] = {
+        "classes": Whole(high=MOST_CLASSES),
+        "at": Array(np.int64, ("filled",), low=0),
+        "rows": Array(np.int64, ("filled",), low=0),
+    }
 
     def __init__(self) -> None:
         self.counts: np.ndarray = np.zeros((0, 2, _SCORE_BINS), dtype=np.int64)
@@ -165,18 +173,25 @@ class Ranking:
         found = [area for area in areas if not math.isnan(area)]
         return float(np.mean(found)) if found else math.nan
 
-    def get_state(self) -> dict[str, Any]:
-        """The bins that hold rows: few of them do."""
-        at = np.flatnonzero(self.counts)
-        return {"classes": len(self.counts), "at": at, "rows": self.counts.ravel()[at]}
+    @property
+    def classes(self) -> int:
+        """Classes with bins."""
+        return len(self.counts)
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of :meth:`get_state`; raises a ModelFileError for any other state."""
-        filled = Array(np.int64, ("filled",), low=0)
-        check(state, {"classes": Whole(high=MOST_CLASSES), "at": filled, "rows": filled})
-        counts = np.zeros((state["classes"], 2, _SCORE_BINS), dtype=np.int64)
-        require((state["at"] < counts.size).all(), "at: is beyond the last bin")
-        counts.ravel()[state["at"]] = state["rows"]
+    @property
+    def at(self) -> np.ndarray:
+        """Which bins hold rows."""
+        return np.flatnonzero(self.counts)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """How many rows these bins hold."""
+        return self.counts.ravel()[self.at]
+
+    def take(self, values: dict[str, Any]) -> None:
+        counts = np.zeros((values["classes"], 2, _SCORE_BINS), dtype=np.int64)
+        require((values["at"] < counts.size).all(), "at: is beyond the last bin")
+        counts.ravel()[values["at"]] = values["rows"]
         self.counts = counts
 
 

@@ -18,7 +18,7 @@ from onkel.maps.fourier import SpectralFeatures, sincos_block
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit, jit_inline
 from onkel.numerics.threads import scratch
-from onkel.state import Array, Fields, Number, Whole, check
+from onkel.state import Array, Fields, Number, Sizes, Whole, require
 
 #: rows transformed side by side: two or four vector registers in float32
 TILE = 16
@@ -98,7 +98,12 @@ def fastfood_angles(X, first, signs, order, normals, lengths, angles):
                     angles[t + k, at + j] += lengths[b, j] * V[j, k]
 
 
-_ARRAYS = ("signs", "order", "normals", "lengths")
+_ARRAYS = ("_signs", "_order", "_normals", "_lengths")
+
+
+def _power_from(n: int) -> int:
+    """The least power of two from n ≥ 1 up."""
+    return 1 << (n - 1).bit_length()
 
 
 @dataclass(eq=False, repr=False)
@@ -168,7 +173,8 @@ class FastfoodFeatures(SpectralFeatures):
     def fit_first(self, X: np.ndarray) -> None:
         super().fit_first(X)
         self.n_first_: int = self.n_features_in_
-        self._products: dict[str, np.ndarray] = {}
+        for name in _ARRAYS:
+            vars(self).pop(name, None)
         self._draw_missing()
 
     def add_columns(self, n: int) -> int | None:
@@ -180,18 +186,19 @@ class FastfoodFeatures(SpectralFeatures):
     @property
     def _size(self) -> int:
         """m, the least power of two from the number of first columns up."""
-        return 1 << (self.n_first_ - 1).bit_length()
+        return _power_from(self.n_first_)
 
     def _draw_missing(self) -> None:
         """A product for every m columns: the first, and those that came later."""
         have, need = self._n_products, -(-self.n_features_in_ // self._size)
-        drawn = [self._products] if have else []
-        drawn += [self._draw(i) for i in range(have, need)]
-        self._products = {name: np.concatenate([d[name] for d in drawn]) for name in _ARRAYS}
+        drawn = [self._draw(i) for i in range(have, need)]
+        for name in _ARRAYS:
+            held = [getattr(self, name)] if have else []
+            setattr(self, name, np.concatenate([*held, *(d[name] for d in drawn)]))
 
     @property
     def _n_products(self) -> int:
-        return len(self._products.get("signs", ()))
+        return len(vars(self).get("_signs", ()))
 
     def _draw(self, number: int) -> dict[str, np.ndarray]:
         """The diagonals and permutations, (1, blocks, m) each, of one product."""
@@ -207,15 +214,26 @@ class FastfoodFeatures(SpectralFeatures):
         turns = np.sqrt(2.0 * self.gamma_ * mixing) / (2.0 * math.pi)
         signs = rng.choice([-1.0, 1.0], (blocks, m))
         order = np.array([rng.permutation(m) for _ in range(blocks)], np.int32)
-        diagonals = {"signs": signs, "normals": normals, "lengths": lengths * turns}
+        diagonals = {"_signs": signs, "_normals": normals, "_lengths": lengths * turns}
         drawn = {name: array.astype(self.dtype_) for name, array in diagonals.items()}
-        return {name: array[None] for name, array in (drawn | {"order": order}).items()}
+        return {name: array[None] for name, array in (drawn | {"_order": order}).items()}
 
     def state_fields(self) -> Fields:
+        shape = "products", "blocks", "m"
+        values = Array(self.dtype_, shape, low=-1e15, high=1e15)
         return {
             "gamma_": Number(low=0.0),
             "n_first_": Whole(low=1, high=self.n_features_in_),
+            **dict.fromkeys(_ARRAYS, values),
+            "_order": Array(np.int32, shape, low=0),
         }
+
+    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+        m = _power_from(state["n_first"])
+        wanted = -(-self.n_features_in_ // m), -(-self.n_components // m), m
+        found = tuple(sizes[name] for name in ("products", "blocks", "m"))
+        require(found == wanted, f"order: has shape {found}, not {wanted}")
+        require(state["order"].max() < m, f"order: names places beyond {m}")
 
     def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
         X = as_dense(X)
@@ -224,21 +242,7 @@ class FastfoodFeatures(SpectralFeatures):
         angles = scratch("angles", (len(X), D), self.dtype_)
         angles[:] = 0.0
         for i in range(self._n_products):
-            arrays = (self._products[name][i] for name in _ARRAYS)
+            arrays = (getattr(self, name)[i] for name in _ARRAYS)
             fastfood_angles(X, i * self._size, *arrays, angles)
         sincos_block(angles, 1.0 / math.sqrt(D), Z)
         return Z
-
-    def get_state(self) -> dict[str, Any]:
-        return super().get_state() | self._products
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        super().set_state(state)
-        size = self._size
-        blocks = -(-self.n_components // size)
-        shape = -(-self.n_features_in_ // size), blocks, size
-        values = Array(dtype=self.dtype_, shape=shape, low=-1e15, high=1e15)
-        order = Array(dtype=np.int32, shape=shape, low=0, high=size - 1)
-        fields = {name: order if name == "order" else values for name in _ARRAYS}
-        check(state, fields)
-        self._products = {name: field.loaded(state[name]) for name, field in fields.items()}
