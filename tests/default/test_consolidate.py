@@ -104,6 +104,7 @@ def test_broken_off_it_leaves_the_model_as_it_was(before, monkeypatch):
     np.testing.assert_array_equal(model.predict(X), before.predict(X))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("model", "n"),
     [
