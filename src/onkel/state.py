@@ -18,6 +18,8 @@ import numpy as np
 from onkel.errors import ModelFileError
 from onkel.parameters import is_whole
 
+#: named arrays and plain values, and groups of them
+State = dict[str, Any]
 Sizes = dict[str, int]
 Fields = Mapping[str, "Field"]
 
@@ -249,7 +251,7 @@ class Stateful:
         """Named sizes that are known before a state is read."""
         return {}
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         """Raise a ModelFileError where the values, each right by itself, do not fit together.
 
         ``sizes`` are all named sizes.
@@ -258,7 +260,7 @@ class Stateful:
     def state_is_set(self) -> None:
         """Compute what follows from the attributes that a state has set."""
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """Named arrays and plain values, not copied, from which `set_state` goes on bit for bit."""
         state: dict[str, Any] = {}
         for name, field in self.state_fields().items():
@@ -275,7 +277,7 @@ class Stateful:
             state[name.strip("_")] = None if value is None else field.saved(value)
         return state
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         """Take a state that `get_state` gave, after checking it; nothing is shared with it.
 
         Raises
@@ -309,13 +311,13 @@ class Stateful:
             setattr(self, name, value)
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: State) -> Self:
         """The object whose ``get_state`` gave ``state``."""
         made = cls()
         made.set_state(state)
         return made
 
-    def _set_part(self, name: str, field: Part, state: dict[str, Any]) -> None:
+    def _set_part(self, name: str, field: Part, state: State) -> None:
         """Let an attribute that keeps a state of its own take it."""
         key = field.among or name.strip("_")
         if key not in state:
@@ -367,7 +369,7 @@ def check(state: Any, fields: Mapping[str, Field], **sizes: int) -> Sizes:
 
 
 @contextmanager
-def inside(state: dict[str, Any], name: str) -> Iterator[Any]:
+def inside(state: State, name: str) -> Iterator[Any]:
     """The part ``state[name]``; errors raised inside are prefixed with its name."""
     require(isinstance(state, dict), f"is {_kind(state)}, not a group of fields")
     require(name in state, f"{name}: is missing")

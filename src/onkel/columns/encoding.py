@@ -13,7 +13,19 @@ from onkel.columns.column import Column, Given
 from onkel.columns.failures import missing_column
 from onkel.columns.layout import Layout
 from onkel.errors import DataError
-from onkel.state import Fields, Flag, Listed, Number, Part, Sizes, Stateful, Text, Whole, require
+from onkel.state import (
+    Fields,
+    Flag,
+    Listed,
+    Number,
+    Part,
+    Sizes,
+    State,
+    Stateful,
+    Text,
+    Whole,
+    require,
+)
 
 FIRST_ROWS = 100
 """Rows that tell what a column is; a pipe gives so many before they are looked at."""
@@ -298,7 +310,7 @@ class Encoder(Stateful):
         fixed = self.fixed
         return fill(self.layout, found, n, dtype, missing=missing, learn=learn, fixed=fixed)
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         require((state["means"] is None) == (state["counts"] is None), "means: go with counts")
 
     def state_is_set(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from onkel.columns.categories import BUCKETS, NOTHING, ROOM, Categories, Repeated
 from onkel.columns.column import CODE, EXACT, FORMS, GAP, KINDS, TIME_PARTS, VALUE, Column
-from onkel.state import Flag, Listed, Number, Stateful, Text, Whole, check, require
+from onkel.state import Flag, Listed, Number, State, Stateful, Text, Whole, check, require
 
 #: the fields of the columns, in their order, by their names in a state
 _OF_A_COLUMN = {
@@ -170,7 +170,7 @@ class Layout(Stateful):
         more = zip(self.gaps, gaps, before or [0] * len(gaps), strict=True)
         self.gaps = [own + theirs - known for own, theirs, known in more]
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """The whole state, as JSON-able data."""
         own = [self.categories.get(k) for k in range(len(self.columns))]
         names = zip(_OF_A_COLUMN, (field.name for field in fields(Column)), strict=True)
@@ -185,7 +185,7 @@ class Layout(Stateful):
             "n_first": self.n_first,
         }
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         """Let a layout without columns take a state of :meth:`get_state`."""
         check(state, _STATE)
         for kind, constant in zip(state["kinds"], state["constants"], strict=True):

@@ -13,7 +13,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from onkel.columns.target_scaling import LARGEST
 from onkel.errors import DataError
 from onkel.sklearn_bases import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from onkel.state import Array, Field, Fields, Flag, Sizes, Stateful, Text, Whole, check, require
+from onkel.state import (
+    Array,
+    Field,
+    Fields,
+    Flag,
+    Sizes,
+    State,
+    Stateful,
+    Text,
+    Whole,
+    check,
+    require,
+)
 
 MODES = ("auto", "standard", "minmax", "none")
 _STATE = ("center_", "spread_", "count_")
@@ -259,11 +271,11 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         late = {"n_late_": Whole(high=self.n_features_in_)}
         return mode | _COUNTS | late | arrays
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """A copy of the whole state, as arrays and scalars."""
         return copy.deepcopy(super().get_state())
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         # the fields depend on these
         check(state, {"mode": Text(among=MODES)})
         self.mode = state["mode"]
@@ -276,7 +288,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
     def state_sizes(self) -> Sizes:
         return {"d": self.n_features_in_} if self.__sklearn_is_fitted__() else {}
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         if "tails" in state:
             require((state["tails"][_SUMS] >= 0.0).all(), "tails: holds numbers below 0")
 

@@ -27,6 +27,7 @@ from onkel.state import (
     Listed,
     Number,
     Sizes,
+    State,
     Stateful,
     Text,
     check,
@@ -221,13 +222,13 @@ class TargetMeans(Stateful):
         for counts, sums, codes, own_counts, own_sums in held:
             counts[codes], sums[codes] = own_counts, own_sums
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """A copy of the whole state."""
         of_codes = {"counts": self.counts, "sums": self.sums}
         named = {name: {str(k): own for k, own in of.items()} for name, of in of_codes.items()}
         return deepcopy(super().get_state() | named)
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         wanted = max(sizes["classes"] - 1, 0) if state["of_classes"] else 1
         require(sizes["J"] == wanted, f"total: has {sizes['J']} entries, not {wanted}")
         for name in state.get("counts", {}):
@@ -237,7 +238,7 @@ class TargetMeans(Stateful):
                 require(name.isdecimal(), f"{name}: is no column's number")
                 require(found["own"] <= wanted, f"{name}: has too many sums")
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         super().set_state(state)
         self.counts, self.sums = (
             {int(k): own.copy() for k, own in state.get(name, {}).items()}

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from onkel.errors import DataError
-from onkel.state import Fields, Number, Sizes, Stateful, Text, Whole, require
+from onkel.state import Fields, Number, Sizes, State, Stateful, Text, Whole, require
 
 LARGEST = 1e150
 """Squares of larger numbers are not finite."""
@@ -110,7 +110,7 @@ class OnlineTargetScaler(Stateful):
         """Predictions in the target's own units."""
         return np.asarray(p, dtype=np.float64) * self.scale + self.center
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         right = state["mode"] == "minmax" or state["b"] >= 0.0
         require(right, f"b: is {state['b']}; it must be at least 0")
 

@@ -15,6 +15,7 @@ from onkel.metrics import Score
 from onkel.persistence.atomic import atomic_file
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import reading_to_predict
+from onkel.state import State
 from onkel.streams import open_stream
 
 
@@ -88,7 +89,7 @@ def predict(
 
 
 def predict_part(
-    state: dict[str, Any], name: str, data: Any, path: str, how: dict[str, Any]
+    state: State, name: str, data: Any, path: str, how: dict[str, Any]
 ) -> tuple[str | None, PartReport]:
     """Predict a partition into a file; returns its path (None: left out) and its report."""
     began = time.perf_counter()

@@ -9,12 +9,12 @@ learner.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from onkel.numerics.jit import jit
-from onkel.state import Array, Fields, Number, Sizes, Stateful, Whole, require
+from onkel.state import Array, Fields, Number, Sizes, State, Stateful, Whole, require
 
 #: of each task: the most common label or mean, then the last label
 NAMES = {"classification": ("majority", "last class"), "regression": ("mean", "last value")}
@@ -52,7 +52,7 @@ class Baselines(Stateful):
         "_last": Number(),
     }
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         """Raise a ModelFileError unless the most common and the last class were counted."""
         require(int(state["codes"].max()) < sizes["classes"], "codes: a class was never counted")
 

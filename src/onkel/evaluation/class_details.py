@@ -19,6 +19,7 @@ from onkel.state import (
     Number,
     Part,
     Sizes,
+    State,
     Stateful,
     Whole,
     require,
@@ -46,7 +47,7 @@ class Labels(Stateful):
         self.names: list[Any] = []
         self.state_is_set()
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         """Raise a ModelFileError where a label stands twice."""
         require(len(set(state["names"])) == len(state["names"]), "names: a label stands twice")
 

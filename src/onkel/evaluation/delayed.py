@@ -14,7 +14,7 @@ from onkel.parameters import is_whole
 from onkel.pipeline import StreamModel
 from onkel.pipeline.label_queue import LabelQueue, Waiting
 from onkel.pipeline.statistics import is_fitted
-from onkel.state import Number, Whole, check, inside, require
+from onkel.state import Number, State, Whole, check, inside, require
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 
@@ -85,12 +85,12 @@ class Delayed:
         """Learn the rows that still wait: the stream has ended and their labels come."""
         self._learn_until(math.inf)
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """What a run that was cut off needs besides the model to go on; JSON-able."""
         now = None if math.isinf(self.now) else self.now
         return {"waiting": self.waiting.get_state(), "n_rows": self.n_rows, "now": now}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         """The inverse of :meth:`get_state`; ModelFileError for any other state."""
         check(state, {"n_rows": Whole(), "now": Number(empty=True)})
         with inside(state, "waiting") as waiting:

@@ -13,7 +13,7 @@ from onkel.evaluation.bounds import RunBounds
 from onkel.evaluation.class_details import ClassCounts, Labels, Probabilities, Ranking
 from onkel.learners.predictions import Predictions
 from onkel.numerics.random import splitmix64
-from onkel.state import Array, Fields, Number, Part, Sizes, Stateful, Whole, require
+from onkel.state import Array, Fields, Number, Part, Sizes, State, Stateful, Whole, require
 
 
 class Details(Stateful):
@@ -172,7 +172,7 @@ class Windows(Stateful):
         "sums": Array(shape=(_WINDOWS, 3), low=0.0, finite=False),
     }
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         """Raise a ModelFileError unless the rows fit into the windows."""
         fit = state["n_rows"] <= _WINDOWS * state["width"]
         require(fit, "n_rows: are more than the windows hold")
@@ -245,7 +245,7 @@ class Sample(Stateful):
 
     STATE: ClassVar[Fields] = {"n_rows": Whole(), "rows": Array(shape=("sampled", 3), finite=False)}
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         """Raise a ModelFileError where there are more rows than a sample has."""
         require(sizes["sampled"] <= _SAMPLE, f"rows: are more than {_SAMPLE}")
 

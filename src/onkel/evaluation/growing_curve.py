@@ -12,7 +12,7 @@ import numpy as np
 
 from onkel.evaluation.result import CurveRow
 from onkel.metrics import Metric
-from onkel.state import Array, Fields, Listed, Number, Sizes, Stateful, Whole, check, inside
+from onkel.state import Array, Fields, Listed, Number, Sizes, State, Stateful, Whole, check, inside
 
 _COLUMNS = {
     "n_rows": np.int64,
@@ -152,7 +152,7 @@ class GrowingCurve:
         self.rows.append(row)
         self._watch(row)
 
-    def get_state(self, seconds: float, timed: bool) -> dict[str, Any]:
+    def get_state(self, seconds: float, timed: bool) -> State:
         """Totals, and the curve by columns; the run took ``seconds``.
 
         Not ``timed``: all times are 0.
@@ -173,7 +173,7 @@ class GrowingCurve:
             columns |= {"learn_seconds": none, "seconds": none, "untimed_rows": columns["n_rows"]}
         return {"totals": totals, "curve": columns}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         """The inverse of :meth:`get_state`; raises a ModelFileError for any other state."""
         values = {name: Array(dtype, ("rows",), low=0) for name, dtype in _COLUMNS.items()}
         names = [metric.name for metric in self.metrics]

@@ -22,6 +22,7 @@ from onkel.learners.predictions import Predictions
 from onkel.metrics import Metric, metrics_of
 from onkel.numerics.compiling import compile_seconds
 from onkel.pipeline import StreamModel
+from onkel.state import State
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
 
@@ -205,14 +206,14 @@ class PrequentialRun:
         """
         self._part = Tally(self._all.details.anew(), self._marks, self._measure)
 
-    def get_state(self, timed: bool = True) -> dict[str, Any]:
+    def get_state(self, timed: bool = True) -> State:
         """Totals and curve, as named arrays and plain values, to be kept beside the model.
 
         Without times (``timed=False``) the same rows give the same state.
         """
         return self._all.get_state(self._seconds(), timed)
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         """Continue the totals and the curve of a run that was cut off (see `get_state`).
 
         Raises
@@ -222,11 +223,11 @@ class PrequentialRun:
         """
         self._all.set_state(state)
 
-    def get_part(self) -> dict[str, Any] | None:
+    def get_part(self) -> State | None:
         """Totals and curve since `begin_part`; None without it."""
         return None if self._part is None else self._part.get_state(self._seconds())
 
-    def set_part(self, state: dict[str, Any]) -> None:
+    def set_part(self, state: State) -> None:
         """Continue a part of a run that was cut off (see `get_part`)."""
         self.begin_part()
         assert self._part is not None
@@ -237,7 +238,7 @@ class PrequentialRun:
         """Rows that were predicted and wait for their labels."""
         return len(self._learner.waiting) if isinstance(self._learner, Delayed) else 0
 
-    def get_waiting(self) -> dict[str, Any] | None:
+    def get_waiting(self) -> State | None:
         """The rows that wait for their labels; None in a run without a delay."""
         return self._learner.get_state() if isinstance(self._learner, Delayed) else None
 

@@ -15,7 +15,7 @@ from onkel.evaluation.growing_curve import GrowingCurve, Marks
 from onkel.evaluation.result import CurveRow, PrequentialResult
 from onkel.learners.predictions import Predictions
 from onkel.metrics import Metric, metrics_of
-from onkel.state import inside
+from onkel.state import State, inside
 
 
 class Tally:
@@ -71,11 +71,11 @@ class Tally:
             self.details.summary(),
         )
 
-    def get_state(self, seconds: float, timed: bool = True) -> dict[str, Any]:
+    def get_state(self, seconds: float, timed: bool = True) -> State:
         """Totals and curve of a run that took ``seconds``; without times if not ``timed``."""
         return self.curve.get_state(seconds, timed) | {"details": self.details.get_state()}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         """The inverse of :meth:`get_state`; raises a ModelFileError for any other state."""
         try:
             with inside(state, "details") as details:

@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 from onkel.merging import joined
 from onkel.numerics.arrays import inserted
 from onkel.numerics.linalg import add_gram, cholesky_lower, lower_gram
-from onkel.state import Array, Fields, Sizes, Stateful, require
+from onkel.state import Array, Fields, Sizes, State, Stateful, require
 
 #: for fewer rows SciPy's wrappers, which block other threads, are quicker to call
 FEW_ROWS = 16
@@ -269,7 +269,7 @@ class RowsSince(Stateful):
     def state_sizes(self) -> Sizes:
         return {"m": self._U.shape[1], "K": self._v.shape[1]}
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         rows, most = sizes["rows"], self._most - 1
         require(rows <= most, f"U: holds {rows} rows since the anchor, not {most}")
         U, L = state["U"], state["L"]

@@ -24,7 +24,7 @@ from onkel.maps.nystroem import NystroemFeatures
 from onkel.numerics.arrays import as_dense, with_zero_columns
 from onkel.rules import base as places
 from onkel.rules.base import Rule
-from onkel.state import Array, Fields, Sizes, require
+from onkel.state import Array, Fields, Sizes, State, require
 
 
 class Growing(TrainingLoop):
@@ -110,7 +110,7 @@ class Growing(TrainingLoop):
         support = Array(dtype=self.map.dtype_, shape=("n", self.map.n_features_in_))
         return {**super().state_fields(), "support": support}
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         most = self.weights.W.shape[1] if self.map.grows else 0
         require(sizes["n"] <= most, f"support: holds {sizes['n']} rows; there are {most} at most")
 

@@ -28,7 +28,7 @@ from onkel.maps.reparameterized import ReparameterizedFeatures
 from onkel.model.warmup import KeptRows
 from onkel.numerics.arrays import as_dense
 from onkel.rules.base import RuleKind
-from onkel.state import Fields, Like, Part, Sizes, Whole, require
+from onkel.state import Fields, Like, Part, Sizes, State, Whole, require
 
 _FIRST, _GROWTH = 256, 0.2
 _STEPS = 5
@@ -148,7 +148,7 @@ class LearnedSpectrum(TrainingLoop):
         "kept": Part(),
     }
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         for name, squares in state["squares"].items():
             require((squares >= 0.0).all(), f"squares/{name}: holds numbers below 0")
 

@@ -22,7 +22,7 @@ from onkel.model.warmup import Warmup
 from onkel.numerics.notices import working
 from onkel.numerics.threads import one_blas_thread
 from onkel.rules.base import Rule, T
-from onkel.state import Fields, Part, Sizes, Whole, require
+from onkel.state import Fields, Part, Sizes, State, Whole, require
 
 
 class ExplicitModel(Model):
@@ -137,7 +137,7 @@ class ExplicitModel(Model):
         "warmup": Part(lambda model: model._new_warmup(1), anew=True, optional=True),
     }
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         require("W" in state or "warmup" in state, "W: is missing, and so are the first rows")
         require("W" not in state or "map" in state, "map: is missing")
 

@@ -17,7 +17,7 @@ from onkel.model.labels import outputs_with_class, targets_of
 from onkel.rules import base as places
 from onkel.rules.base import Rule, RuleKind, UpdateContext
 from onkel.rules.second_order import ExactScalars
-from onkel.state import Fields, Like, Part, Sizes, Stateful, require
+from onkel.state import Fields, Like, Part, Sizes, State, Stateful, require
 
 _EXACT = {RuleKind.LEAST_SQUARES: RecursiveLeastSquares, RuleKind.NEWTON: RecursiveNewton}
 
@@ -283,7 +283,7 @@ class Weights(Stateful):
         fields: Fields = dict.fromkeys(("W", "H", "state", "total"), Like())
         return fields if self.matrix is None else {**fields, "matrix": Part()}
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         require((state["H"] >= 0.0).all(), "H: holds numbers below 0")
         scale = state["state"][places.SCALE]
         require(1e-7 < scale < 1e7, f"state: holds a scale of {scale}; it must be 1e-7 to 1e7")

@@ -24,7 +24,7 @@ from onkel.numerics.arrays import as_dense
 from onkel.parameters import flags, non_negative, one_of
 from onkel.rules import Rule
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import nbytes
+from onkel.state import State, nbytes
 
 if TYPE_CHECKING:
     from onkel.default.challenger import RestartingModel
@@ -427,23 +427,23 @@ class OnlineEstimator(BaseEstimator):
     # ---- saving ----------------------------------------------------------------------------------
 
     @locked
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """A copy of everything, as a nested dict of arrays and plain values; see `from_state`."""
         return saving.state_of(self)
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: State) -> Self:
         """A learner that continues, bit for bit, where that of :meth:`get_state` stood."""
         return saving.learner_from(cls, state)
 
-    def _own_state(self) -> dict[str, Any]:
+    def _own_state(self) -> State:
         """What is learned beside the model."""
         return {}
 
-    def _take_own_state(self, state: dict[str, Any]) -> None:
+    def _take_own_state(self, state: State) -> None:
         """The inverse of :meth:`_own_state`."""
 
-    def _n_outputs(self, state: dict[str, Any]) -> int:
+    def _n_outputs(self, state: State) -> int:
         """The number of outputs of a model with this fitted state."""
         raise NotImplementedError
 

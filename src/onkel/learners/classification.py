@@ -35,7 +35,7 @@ from onkel.merging import joined
 from onkel.model.transaction import locked, restore, signals_wait, snapshot
 from onkel.numerics.arrays import inserted
 from onkel.sklearn_bases import ClassifierMixin
-from onkel.state import Array, Flag, check, inside
+from onkel.state import Array, Flag, State, check, inside
 
 
 def _gives_probabilities(self: OnlineClassifier) -> bool:
@@ -479,7 +479,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         if self.calibration_ is not None:
             self.calibration_.take_in(other.calibration_)
 
-    def _own_state(self) -> dict[str, Any]:
+    def _own_state(self) -> State:
         state: dict[str, Any] = {
             "classes": [plain_label(label) for label in self.classes_],
             "classes_dtype": self.classes_.dtype.str,
@@ -492,14 +492,14 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
                 state["calibration_next"] = self.calibration_next_.get_state()
         return state
 
-    def _n_outputs(self, state: dict[str, Any]) -> int:
+    def _n_outputs(self, state: State) -> int:
         classes = classes_of_state(state)
         counts = Array(shape=(len(classes),), low=0.0)
         check(state, {"classes_fixed": Flag(), "class_counts": counts})
         class_weight_table(self.class_weight, classes)
         return 1 if len(classes) <= 2 else len(classes)
 
-    def _take_own_state(self, state: dict[str, Any]) -> None:
+    def _take_own_state(self, state: State) -> None:
         self.classes_, self.classes_fixed_ = classes_of_state(state), state["classes_fixed"]
         self.class_counts_ = np.array(state["class_counts"])
         if self.calibration_ is not None:

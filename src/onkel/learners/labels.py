@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 from onkel.errors import DataError
 from onkel.learners.checking import cell_error, first_error, first_where, not_finite
 from onkel.numerics.arrays import as_values
-from onkel.state import Text, check, require
+from onkel.state import State, Text, check, require
 
 
 def required_target(estimator: Any, y: Any) -> Any:
@@ -185,7 +185,7 @@ def balanced_weights(
     return sums.sum(axis=1) / (seen * own), sums[-1] if len(codes) else counts
 
 
-def classes_of_state(state: dict[str, Any]) -> np.ndarray:
+def classes_of_state(state: State) -> np.ndarray:
     """The classes of a saved state: numbers or strings, in order."""
     check(state, {"classes_dtype": Text()})
     labels, dtype = state.get("classes"), np.dtype(state["classes_dtype"])

@@ -18,6 +18,7 @@ from onkel.learners.predictions import Predictions
 from onkel.losses import REGRESSION
 from onkel.model.transaction import locked
 from onkel.sklearn_bases import RegressorMixin
+from onkel.state import State
 
 
 @declared
@@ -60,7 +61,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None:
         self._start(d, 1)
 
-    def _n_outputs(self, state: dict[str, Any]) -> int:
+    def _n_outputs(self, state: State) -> int:
         return 1
 
     def _learn_rows(self, rows: Rows, a: int, b: int, out: list[np.ndarray]) -> None:

@@ -20,7 +20,7 @@ from onkel.maps import MAPS
 from onkel.maps.candidates import FEATURE_FUNCTIONS
 from onkel.rules import RULES
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import Flag, Whole, check, inside, nbytes, require
+from onkel.state import Flag, State, Whole, check, inside, nbytes, require
 
 _PLAIN = (str, int, float, bool, type(None), np.ndarray)
 # Parameters that set the size of arrays from the start.
@@ -32,7 +32,7 @@ _MANY = 1 << 24
 # ---- the learner -------------------------------------------------------------------------------
 
 
-def state_of(learner: Any) -> dict[str, Any]:
+def state_of(learner: Any) -> State:
     """A copy of everything, as a nested dict of arrays and plain values."""
     state: dict[str, Any] = {"params": params_to_state(learner)}
     if learner.__sklearn_is_fitted__():
@@ -40,7 +40,7 @@ def state_of(learner: Any) -> dict[str, Any]:
     return state
 
 
-def learner_from(cls: type, state: dict[str, Any]) -> Any:
+def learner_from(cls: type, state: State) -> Any:
     """A learner that continues, bit for bit, where that of :func:`state_of` stood."""
     with inside(state, "params") as params:
         check(params, {})
@@ -53,7 +53,7 @@ def learner_from(cls: type, state: dict[str, Any]) -> Any:
     return learner
 
 
-def _fitted_state(learner: Any) -> dict[str, Any]:
+def _fitted_state(learner: Any) -> State:
     state = {"n_features_in": learner.n_features_in_, "n_rows": learner.n_rows_}
     names = column_names(learner)
     if names is not None:
@@ -71,7 +71,7 @@ def _fitted_state(learner: Any) -> dict[str, Any]:
     return state
 
 
-def _set_fitted_state(learner: Any, state: dict[str, Any]) -> None:
+def _set_fitted_state(learner: Any, state: State) -> None:
     columns = Whole(low=1, high=2**31)
     fields = {"n_features_in": columns, "n_features_first": columns, "n_rows": Whole()}
     check(state, fields | {"seed": Whole()})
@@ -113,7 +113,7 @@ def _set_fitted_state(learner: Any, state: dict[str, Any]) -> None:
             learner.feedback_.set_state(feedback)
 
 
-def _check_sizes(learner: Any, d: int, state: dict[str, Any]) -> None:
+def _check_sizes(learner: Any, d: int, state: State) -> None:
     """Raise a ModelFileError if parameters ask for much more memory than the state has."""
     held = nbytes(state)
     # some learners store nothing per column, so any file may have many columns
@@ -127,12 +127,12 @@ def _check_sizes(learner: Any, d: int, state: dict[str, Any]) -> None:
 # ---- parameters: kernels, maps, rules and budgets inside a saved model ------------------------
 
 
-def params_to_state(owner: BaseEstimator) -> dict[str, Any]:
+def params_to_state(owner: BaseEstimator) -> State:
     """The constructor's parameters of ``owner`` as plain data."""
     return {name: _encode(name, value) for name, value in owner.get_params(deep=False).items()}
 
 
-def params_from_state(state: dict[str, Any]) -> dict[str, Any]:
+def params_from_state(state: State) -> dict[str, Any]:
     """The inverse of :func:`params_to_state`."""
     return {name: _decode(value) for name, value in state.items()}
 

@@ -12,7 +12,7 @@ from onkel.maps.fourier import row_turns, turns_of
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import cos_block, jit
 from onkel.numerics.threads import scratch
-from onkel.state import Array, Fields, Number, Stateful, Whole, require
+from onkel.state import Array, Fields, Number, State, Stateful, Whole, require
 
 _TURN = 1.0 / (2.0 * math.pi)
 
@@ -187,7 +187,7 @@ class Candidates(Stateful):
     def state_sizes(self) -> dict[str, int]:
         return {"d": len(self.frequencies)}
 
-    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
+    def check_state(self, state: State, sizes: dict[str, int]) -> None:
         most = state["used"].max(initial=0)
         require(
             most < max(sizes["N"], 1), f"used: holds {most}, and there are {sizes['N']} features"

@@ -18,7 +18,7 @@ from onkel.maps.fourier import SpectralFeatures, sincos_block
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit, jit_inline
 from onkel.numerics.threads import scratch
-from onkel.state import Array, Fields, Number, Sizes, Whole, require
+from onkel.state import Array, Fields, Number, Sizes, State, Whole, require
 
 #: rows transformed side by side: two or four vector registers in float32
 TILE = 16
@@ -228,7 +228,7 @@ class FastfoodFeatures(SpectralFeatures):
             "_order": Array(np.int32, shape, low=0),
         }
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         m = _power_from(state["n_first"])
         wanted = -(-self.n_features_in_ // m), -(-self.n_components // m), m
         found = tuple(sizes[name] for name in ("products", "blocks", "m"))

@@ -16,7 +16,7 @@ from onkel.numerics.arrays import with_zero_columns
 from onkel.numerics.jit import axpy, jit
 from onkel.numerics.pairwise import LOG2_E, exp2
 from onkel.parameters import whole
-from onkel.state import Array, Fields, Number, require
+from onkel.state import Array, Fields, Number, State, require
 
 # Eigenvalues below this share of the largest are noise: Λ^-½ would blow them up.
 _RELATIVE_RANK = {4: 1e-6, 8: 1e-10}
@@ -191,7 +191,7 @@ class NystroemFeatures(FeatureMap):
             "projection_": Array(self.dtype_, of_features, -1e15, 1e15, optional=later),
         }
 
-    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
+    def check_state(self, state: State, sizes: dict[str, int]) -> None:
         both = ("landmarks" in state) == ("projection" in state)
         require(both, "projection: is missing, or landmarks are")
 

@@ -16,12 +16,12 @@ the sum of squared errors exceeds that of the best expert by at most
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from onkel.numerics.jit import jit, jit_inline
-from onkel.state import Array, Fields, Like, Stateful, Whole, require
+from onkel.state import Array, Fields, Like, State, Stateful, Whole, require
 
 
 class Mixture(NamedTuple):
@@ -163,5 +163,5 @@ class Gain(Stateful):
         self.sums = np.ldexp(self.sums, [2 * by, 2 * by, 4 * by])
         self.open[:] = np.ldexp(self.open, 2 * by)
 
-    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
+    def check_state(self, state: State, sizes: dict[str, int]) -> None:
         require(sizes["rows"] < _SELDOM, f"open: holds {sizes['rows']} rows")

@@ -17,7 +17,7 @@ import numpy as np
 
 from onkel.memory.experts import Mixture, new_mixture
 from onkel.memory.regressions import begin
-from onkel.state import Array, Fields, Like, Stateful, Whole, check, inside, require
+from onkel.state import Array, Fields, Like, State, Stateful, Whole, check, inside, require
 
 #: rows of a group that are remembered
 GROUP_WINDOW = 32
@@ -66,12 +66,12 @@ class Groups:
             return np.full(n, _FIRST_SLOT, np.int64)
         return np.array([self.slots.get(key, 0) for key in keys], np.int64)
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """Keys from the least recently seen on, and their slots."""
         slots = np.array(list(self.slots.values()), np.int64)
         return {"keys": list(self.slots), "slots": slots, "n_forgotten": self.n_forgotten}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         """The inverse of :meth:`get_state`."""
         keys = state.get("keys")
         require(isinstance(keys, list), "keys: must be a list")
@@ -234,10 +234,10 @@ class Memory(Stateful):
         """The ranges of the past's arrays that are used as indices."""
         return {"periods": (0, WINDOW)}
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         return {"groups": self.groups.get_state()} | super().get_state()
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         with inside(state, "groups") as groups:
             self.groups.set_state(groups)
         # with as many slots as there are groups

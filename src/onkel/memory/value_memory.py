@@ -31,7 +31,7 @@ from onkel.memory.past import (
     put_back,
 )
 from onkel.memory.value_loops import Own, new_own
-from onkel.state import Array, Fields, Like, Sizes, Whole, require
+from onkel.state import Array, Fields, Like, Sizes, State, Whole, require
 
 # So many spreads from the centre a target is far: squares of squares lose all the others.
 _FAR = 2.0**16
@@ -220,6 +220,6 @@ class ValueMemory(Memory):
             **super().state_fields(),
         }
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         slots = state["kept"][:, 3]
         require(((slots >= 0) & (slots < self.groups.n_slots)).all(), "kept: names no group")

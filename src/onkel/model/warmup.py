@@ -17,7 +17,7 @@ import numpy as np
 
 from onkel.model.labels import with_class
 from onkel.numerics.arrays import with_zero_columns
-from onkel.state import Array, Fields, Sizes, Stateful, Whole, require
+from onkel.state import Array, Fields, Sizes, State, Stateful, Whole, require
 
 #: with a larger weight the other rows would be lost in rounding
 LARGEST_WEIGHT = 1e12
@@ -149,7 +149,7 @@ class Warmup(RowStore):
         rows = {name: replace(of, optional=True) for name, of in super().state_fields().items()}
         return {"n_rows": Whole(low=1), **rows}
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         missing = [name for name in self._held if name not in state]
         require(len(missing) in (0, len(self._held)), f"{', '.join(missing)}: is missing")
         n = sizes.get("n", 0)
@@ -206,7 +206,7 @@ class KeptRows(RowStore):
         born = Array(np.int64, ("n",), 0, 2**62)
         return {**super().state_fields(), "born": born, "count": Whole()}
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         n, count = sizes["n"], state["count"]
         require(n == min(count, self.size), f"X: holds {n} of the {count} rows so far")
         require(not n or state["born"].max() < count, "born: names rows that have not come")

@@ -9,7 +9,7 @@ import numpy as np
 
 from onkel._version import __version__
 from onkel.errors import ModelFileError
-from onkel.state import Text, check, inside
+from onkel.state import State, Text, check, inside
 
 _MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams")
 """Classes that these modules list in ``__all__`` and that have a state may come from a file."""
@@ -17,10 +17,10 @@ _MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams")
 
 @runtime_checkable
 class _Saved(Protocol):
-    def get_state(self) -> dict[str, Any]: ...
+    def get_state(self) -> State: ...
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Any: ...
+    def from_state(cls, state: State) -> Any: ...
 
 
 _EXTRA: dict[str, type] = {}
@@ -80,7 +80,7 @@ def part_of(model: Any) -> dict[str, Any]:
     return {"class": class_name(model), "state": model.get_state()}
 
 
-def model_of_part(state: dict[str, Any], name: str) -> Any:
+def model_of_part(state: State, name: str) -> Any:
     """The model whose :func:`part_of` is ``state[name]``; ModelFileError if there is none."""
     with inside(state, name) as part:
         check(part, {"class": Text()})
@@ -93,7 +93,7 @@ _TAG = "__onkel__"
 """Key of the small dicts that stand, in the JSON, for what JSON has no word for."""
 
 
-def flatten(state: dict[str, Any]) -> tuple[Any, dict[str, np.ndarray]]:
+def flatten(state: State) -> tuple[Any, dict[str, np.ndarray]]:
     """Split a nested state into a JSON-able tree and its arrays, named by slash-joined paths.
 
     Keys are str without "/". Leaves are arrays, int, float, bool, str, None, NumPy scalars, lists

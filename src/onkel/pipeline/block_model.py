@@ -31,7 +31,7 @@ from onkel.pipeline.statistics import (
     located,
 )
 from onkel.sklearn_bases import BaseEstimator
-from onkel.state import Text, check, inside, require
+from onkel.state import State, Text, check, inside, require
 
 if TYPE_CHECKING:
     from onkel.streams import Block
@@ -375,7 +375,7 @@ class BlockModel:
         return as_dense(self.scaled(csr_matrix(X) if self.scaler.sparse_ else X)), groups
 
     @locked
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """All that was learned, as nested dicts of arrays and scalars."""
         return {
             "estimator": part_of(self.estimator),
@@ -391,7 +391,7 @@ class BlockModel:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: State) -> Self:
         """Restore a model from `get_state`; it continues bit for bit."""
         check(state, {"scaling": Text()})
         estimator = model_of_part(state, "estimator")

@@ -9,7 +9,7 @@ import numpy as np
 from onkel.columns.encoding import Encoder
 from onkel.merging import require_same
 from onkel.pipeline.widening import Segment, Widening
-from onkel.state import inside, require
+from onkel.state import State, inside, require
 
 
 class Inputs:
@@ -135,11 +135,11 @@ class Inputs:
 
     # ---- state ---------------------------------------------------------------------------------
 
-    def get_state(self) -> dict[str, Any] | None:
+    def get_state(self) -> State | None:
         """A copy of what was learned; the encoder is not part of it."""
         return None if self._widening is None else self._widening.get_state()
 
-    def set_state(self, state: dict[str, Any], known: int | None) -> None:
+    def set_state(self, state: State, known: int | None) -> None:
         """Restore "widening" from a model's state; its rows have ``known`` columns so far."""
         with inside(state, "widening") as widening:
             if widening is not None:
@@ -149,7 +149,7 @@ class Inputs:
                 wide = self._widening.n_first + len(self._widening.late)
                 require(wide <= known, f"late: the rows have {known} columns, not {wide}")
 
-    def _widening_of(self, state: dict[str, Any]) -> Widening:
+    def _widening_of(self, state: State) -> Widening:
         require(self.encoder is not None, "is for an encoder, and there is none")
         assert self.encoder is not None
         n_first, n_features = self.encoder.layout.n_first, self.encoder.n_features

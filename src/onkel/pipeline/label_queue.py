@@ -17,7 +17,7 @@ from scipy import sparse
 
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
-from onkel.state import Field, Listed, Number, Sizes, Whole, check, require
+from onkel.state import Field, Listed, Number, Sizes, State, Whole, check, require
 
 _TIMES: dict[str, Any] = {"datetime": datetime, "date": date, "time": time}
 
@@ -100,7 +100,7 @@ class LabelQueue:
             return None
         return self.take(heapq.heappop(self._due)[1])
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """Everything about the rows, each as a list or an array.
 
         Raises
@@ -130,7 +130,7 @@ class LabelQueue:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> LabelQueue:
+    def from_state(cls, state: State) -> LabelQueue:
         """The inverse of :meth:`get_state`; a damaged state is refused."""
         n = check(state, _FIELDS)["rows"]
         ids = [_restored(id) for id in state["ids"]]
@@ -202,7 +202,7 @@ def _features(xs: list[Any]) -> dict[str, Any]:
     return {"widths": widths, "data": X.data, "indices": X.indices, "indptr": X.indptr}
 
 
-def _unpacked(state: dict[str, Any], n: int) -> list[Any]:
+def _unpacked(state: State, n: int) -> list[Any]:
     """The rows (1, d) of :func:`_features`."""
     check(state, {"widths": Listed(Whole(low=0), "rows")}, rows=n)
     widths = state["widths"]

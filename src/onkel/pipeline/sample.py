@@ -8,7 +8,7 @@ import numpy as np
 
 from onkel.numerics.arrays import as_dense, with_zero_columns
 from onkel.numerics.random import splitmix64
-from onkel.state import Array, Fields, Sizes, Stateful, Whole, require
+from onkel.state import Array, Fields, Sizes, State, Stateful, Whole, require
 
 _MOST_ROWS = 128
 _MOST_NUMBERS = 1 << 17
@@ -74,7 +74,7 @@ class SampledRows(Stateful):
         self.X, self.at = X[best], at[best]
         self.state_is_set()
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         """Refuse more rows than are kept."""
         require(state["X"].size <= _MOST_NUMBERS, "X: holds more rows than are kept")
         known = not len(state["at"]) or state["at"].max() < state["count"]

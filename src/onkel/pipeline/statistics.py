@@ -10,7 +10,7 @@ from onkel.columns.scaling import OnlineScaler, refuse_bad
 from onkel.columns.target_scaling import OnlineTargetScaler, finite_targets
 from onkel.errors import DataError
 from onkel.numerics.arrays import with_zero_columns
-from onkel.state import inside
+from onkel.state import State, inside
 
 if TYPE_CHECKING:
     from onkel.columns.encoding import Encoder
@@ -135,7 +135,7 @@ class RunningStatistics:
             vars(own).clear()
             vars(own).update(held)
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """A copy of both, as nested dicts of arrays and scalars."""
         target = self.target_scaler
         return {
@@ -143,7 +143,7 @@ class RunningStatistics:
             "target_scaler": None if target is None else target.get_state(),
         }
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         """Restore a state of `get_state`."""
         with inside(state, "scaler") as scaler:
             self.scaler = OnlineScaler.from_state(scaler)

@@ -12,7 +12,7 @@ from onkel.columns.encoding import Encoder
 from onkel.columns.layout import Layout
 from onkel.learners.base import OnlineEstimator
 from onkel.pipeline.statistics import is_fitted
-from onkel.state import nbytes
+from onkel.state import State, nbytes
 
 if TYPE_CHECKING:
     from onkel.pipeline.block_model import BlockModel
@@ -95,7 +95,7 @@ def waiting_rows(model: BlockModel) -> dict[str, int] | None:
     return {"rows": len(most["X"]), "until": int(most["n_rows"]), "bytes": size}
 
 
-def _kept(state: dict[str, Any]) -> list[dict[str, Any]]:
+def _kept(state: State) -> list[dict[str, Any]]:
     """The parts of a state that hold rows for a fit (:class:`onkel.model.warmup.Warmup`)."""
     if {"n_rows", "X", "y", "weight"} <= state.keys():
         return [state]

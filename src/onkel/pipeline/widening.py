@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onkel.columns.target_means import TargetMeans
-from onkel.state import Array, check, inside, require
+from onkel.state import Array, State, check, inside, require
 
 
 class Segment(NamedTuple):
@@ -184,7 +184,7 @@ class Widening:
             self._known_places = Places(key, self.n_first, self.late)
         return self._known_places
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """A copy of the state."""
         return {
             "means": self.means.get_state(),
@@ -193,9 +193,7 @@ class Widening:
         }
 
     @classmethod
-    def from_state(
-        cls, state: dict[str, Any], n_first: int, n_features: int, task: str
-    ) -> Widening:
+    def from_state(cls, state: State, n_first: int, n_features: int, task: str) -> Widening:
         """The inverse of ``get_state``, for an encoder that began with ``n_first`` features."""
         late = Array(dtype=np.int64, shape=("late", 2), low=0, high=n_features - 1)
         check(state, {"late": late})

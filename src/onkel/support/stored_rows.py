@@ -11,7 +11,7 @@ from onkel.model.contract import Model
 from onkel.model.warmup import Warmup
 from onkel.numerics.random import new_state
 from onkel.rules import base as places
-from onkel.state import Array, Fields, Number, Sizes, Whole, check, inside, require
+from onkel.state import Array, Fields, Number, Sizes, State, Whole, check, inside, require
 from onkel.support.budget import N_INFO, TARGET
 from onkel.support.slots import BORN, N_COUNTS, SIZE
 
@@ -112,7 +112,7 @@ class StoredRows(Model):
             return np.empty((self.n_outputs, 0), self.dtype)
         return self.A[:, : self.size] * self.A.dtype.type(self.state[places.SCALE])
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """Named arrays and scalars from which :meth:`set_state` restores the model bit for bit."""
         out: dict[str, Any] = {"n_outputs": self.n_outputs}
         if self.ready:
@@ -130,7 +130,7 @@ class StoredRows(Model):
         ]
         return part.copy()
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         """Take the state of a model of the same kernel, budget, rule and loss.
 
         Raises
@@ -160,7 +160,7 @@ class StoredRows(Model):
     def state_sizes(self) -> Sizes:
         return {"n_outputs": self.n_outputs, "d": self.d}
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         """ModelFileError where the arrays don't fit together: the loops check no index."""
         size, most = int(state["counts"][SIZE]), self.most_slots
         require(

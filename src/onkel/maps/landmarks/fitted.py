@@ -27,7 +27,7 @@ from onkel.maps.landmarks.indicators import common_scales, groups_of
 from onkel.maps.landmarks.rational import KernelColumns
 from onkel.numerics.arrays import with_zero_columns
 from onkel.numerics.in_steps import finished
-from onkel.state import Array, Field, Number
+from onkel.state import Array, Field, Number, State
 
 #: steps in which the curves of some columns are found
 STEPS = 4
@@ -251,7 +251,7 @@ class FittedLandmarks:
             "scale": Array(shape=("d",), low=1e-300, high=1e150),
         }
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """Named arrays and scalars."""
         return {
             "S": self.at.S,
@@ -263,7 +263,7 @@ class FittedLandmarks:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> FittedLandmarks:
+    def from_state(cls, state: State) -> FittedLandmarks:
         """The inverse of :meth:`get_state`."""
         units = Units(TailCurves(*state["tails"]), state["middle"], state["scale"])
         at = Landmarks(state["S"], state["log_width"], float(state["log_ridge"]))

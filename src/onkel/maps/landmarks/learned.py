@@ -26,7 +26,7 @@ from onkel.maps.landmarks.search import improve, steps_of_search
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished, in_shares
 from onkel.parameters import non_negative, whole
-from onkel.state import Fields, Flag, Whole, check
+from onkel.state import Fields, Flag, State, Whole, check
 
 # Fewer rows say nothing about widths.
 _FEWEST_ROWS = 8
@@ -277,10 +277,10 @@ class LearnedLandmarks(FitSchedule):
 
     # ---- state ---------------------------------------------------------------------------------
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         return super().get_state() | self._fitted.get_state()
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         super().set_state(state)
         check(state, FittedLandmarks.fields(state), d=self.n_features_in_)
         self._fitted = FittedLandmarks.from_state(state)
