@@ -16,7 +16,8 @@ from pathlib import Path
 
 from onkel import datasets
 from papers.cache import Cache
-from papers.cases import PAPERS, Case, Cell, Experiment, Rows, Search
+from papers.cases import PAPERS, Case, Experiment, Rows, Search
+from papers.published import Cell
 from papers.registry import EXPERIMENTS, find
 from papers.results import Result
 from papers.runner import run_cases

@@ -7,29 +7,26 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
-from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
-from onkel import datasets
-from papers import EXPERIMENTS, PAPERS, Cache, Experiment, find, run_cases
+from papers import Cache, Experiment, find, run_cases
 from papers.cache import default_folder
 from papers.kept import keep, write_pages
+from papers.listing import table_of_all
+from papers.notes import notes
 from papers.pages import Part, about, markdown_of, write_report
 from papers.registry import LAYOUTS, limited, quick
 from papers.rows import find_streams
-from papers.runner import minutes_of, seconds_of
+from papers.seconds import seconds_of
 from papers.streams import experiment, find_learners
-from papers.tables import notes
 
 Data = Annotated[
     list[str] | None,
@@ -60,7 +57,9 @@ class _Names(TyperGroup):
     """A word that is not a verb is the name of an experiment; errors are one red line."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Other words go to ``tables``: names of experiments, options, or nothing."""
+        """Other words go to ``tables``: names of experiments, options, or nothing ("list")."""
+        if args[:1] == ["list"]:
+            args = args[1:]
         if not args or args[0] not in ("tables", "streams", "pages"):
             args = ["tables", *args]
         return super().parse_args(ctx, args)
@@ -119,7 +118,11 @@ def tables(
     Example: python -m papers lsokl.table5 --data german,spambase --runs 20 --jobs 2 --report out/
     """
     if not names:
-        _list()
+        _stdout().print(table_of_all())
+        _note(
+            "min: minutes on one core, roughly, for the data that are here. For options: 'python "
+            "-m papers --help'; for data sets: 'onkel datasets list'."
+        )
         return
     found = find(names)
     for entry in found:
@@ -174,43 +177,6 @@ def pages() -> None:
         _note(str(path))
 
 
-# ---- the list ------------------------------------------------------------------------------------
-
-
-def _list() -> None:
-    """Papers, and below each its tables and figures: title, data, what is missing, minutes."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("name", no_wrap=True)
-    table.add_column("what, and its data", overflow="fold")
-    table.add_column("min", justify="right", no_wrap=True)
-    for paper, entries in groupby(EXPERIMENTS.values(), lambda entry: entry.paper):
-        table.add_section()
-        table.add_row(f"[bold]{paper}[/bold]", f"[bold]{escape(PAPERS[paper])}[/bold]", "")
-        for entry in entries:
-            minutes = minutes_of(entry)
-            least = f"{max(1.0, minutes):,.0f}" if minutes else ""
-            table.add_row(entry.name, f"{escape(entry.title)}\n{_data_of(entry)}", least)
-    _stdout().print(table)
-    _note(
-        "min: minutes on one core, roughly, for the data that are here. For options: 'python -m "
-        "papers --help'; for data sets: 'onkel datasets list'."
-    )
-
-
-def _data_of(entry: Experiment) -> str:
-    """Its data sets, and which of them are not on this machine."""
-    if not entry.cases:
-        return f"[dim]your own: python -m papers {entry.name} FOLDER[/dim]"
-    here = [name for name in entry.datasets if datasets.info(name).local]
-    absent = [name for name in entry.datasets if name not in here]
-    if not entry.datasets:
-        return "[dim]generated[/dim]"
-    parts = [f"[dim]{' '.join(here)}[/dim]"] if here else []
-    if absent:
-        parts.append(f"[yellow]missing here: {' '.join(absent)}[/yellow]")
-    return "\n".join(parts)
-
-
 # ---- what to run ---------------------------------------------------------------------------------
 
 
@@ -261,7 +227,12 @@ def _run_and_show(
 
 
 def _command() -> str:
-    return shlex.join(["python", "-m", "papers", *sys.argv[1:]])
+    """What was typed; where runs are kept makes no difference to them."""
+    told = list(sys.argv[1:])
+    if "--cache" in told:
+        at = told.index("--cache")
+        told[at : at + 2] = []
+    return shlex.join(["python", "-m", "papers", *told])
 
 
 def _show(part: Part) -> None:

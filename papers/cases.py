@@ -1,75 +1,14 @@
-"""What is run, as data: a printed number, a cell of a table, an experiment.
-
-All 396 numbers of the papers' tables stand in ``published.csv``.
-"""
+"""What is run, as data: rows, a search, a cell of a table, an experiment."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from onkel import make
-
-Key = tuple[str, int, str, str, str]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Mean and standard deviation over the paper's runs, in its metric; None: not printed.
-
-    ``loss``: the loss that the paper learned with; empty where it doesn't say. ``unit``: one in
-    the last digit that is printed.
-    """
-
-    value: float
-    std: float | None = None
-    seconds: float | None = None
-    test_seconds: float | None = None
-    loss: str = ""
-    unit: float = 0.0
-
-
-@cache
-def cells() -> dict[Key, Cell]:
-    """All by (paper, table, data set, algorithm, setting)."""
-    text = (resources.files("papers") / "published.csv").read_text(encoding="utf-8")
-    found = {}
-    for row in csv.DictReader(text.splitlines()):
-        key = (row["paper"], int(row["table"]), row["dataset"], row["algorithm"], row["setting"])
-        std, seconds, test = (_number(row[name]) for name in ("std", "seconds", "test_seconds"))
-        places = max(len(row[name].partition(".")[2]) for name in ("value", "std"))
-        found[key] = Cell(float(row["value"]), std, seconds, test, row["loss"], 10.0**-places)
-    return found
-
-
-def cell(paper: str, table: int, dataset: str, algorithm: str, setting: str = "") -> Cell | None:
-    """The published result; None where the table has none.
-
-    Parameters
-    ----------
-    paper : {"lsokl", "rrf", "nolana"}
-    table : int
-    dataset, algorithm : str
-    setting : str
-        What else tells cells apart: ε in NOLANA's Table 1.
-
-    Examples
-    --------
-    >>> from papers.cases import cell
-    >>> found = cell("lsokl", 5, "german", "nogd")
-    >>> found.value, found.std
-    (30.4, 0.8)
-    """
-    return cells().get((paper, table, dataset, algorithm, setting))
-
-
-def _number(text: str) -> float | None:
-    return float(text) if text else None
-
+from papers.published import Cell
 
 #: units of the metrics; higher is better for accuracy only
 METRICS = {
@@ -134,6 +73,8 @@ class Search:
 
     ``grid``: parameter -> values. ``share``, ``most``: the part of the rows. Each point is tried in
     so many ``orders``, or, with ``folds``, on each fold in turn after learning the others.
+    ``heats``: smaller numbers of rows, on which a race over folds begins; after each at most half
+    of the points go on.
     """
 
     grid: Mapping[str, tuple[Any, ...]]
@@ -141,6 +82,7 @@ class Search:
     most: int | None = None
     orders: int = 1
     folds: int = 0
+    heats: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

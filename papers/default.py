@@ -13,8 +13,9 @@ import numpy as np
 from onkel import datasets
 from onkel.algorithms import DEFAULT
 from papers import goals
-from papers.cases import Case, Cell, Experiment
+from papers.cases import Case, Experiment
 from papers.goals import GOALS, Goal
+from papers.published import Cell
 from papers.results import Result
 from papers.tables import Content, Layout, Line, mean_std
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from papers.cases import Case
+from papers.notes import off
 from papers.results import Result
 from papers.tables import mean_std
 
@@ -42,6 +43,33 @@ def headlines(paper: str, found: Found) -> str:
     if any("\\*" in line for line in lines):
         lines.append(f"\n{star}")
     return "\n".join(lines)
+
+
+def not_met(paper: str, found: Found) -> str:
+    """Each cell that is not met, and the reasons that were tried for it, as a list."""
+    tried = found.get(f"{paper}.reasons", ())
+    lines = []
+    for name, results in found.items():
+        table = name.rpartition(".")[2]
+        if table.startswith("table"):
+            lines += [_why(table, result, tried) for result in results
+                      if result.verdict == "not met"]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _why(table: str, result: Result, tried: Iterable[Result]) -> str:
+    """What is here, what was printed, what each change of the cell gave."""
+    case, cell = result.case, result.case.published
+    assert cell is not None  # a cell without one has no such verdict
+    changed = [r for r in tried if r.values and r.case.published is cell]
+    said = [f"{r.case.label.partition(': ')[2]} gives {_value(r)} ({r.verdict})" for r in changed]
+    own = off(result)
+    meets = any(r.verdict in ("met", "better") for r in changed)
+    end = "" if meets or own else " None of it explains the number."
+    printed = mean_std(cell.value, cell.std, case.quantity)
+    told = f"{mean_std(result.mean, result.std, case.quantity)} here, printed {printed}."
+    runs = f" Changed: {'; '.join(said)}." if said else ""
+    return f"- **{table}, {case.name}:** {told}{runs}{' ' + own if own else ''}{end}"
 
 
 # ---- comparing -----------------------------------------------------------------------------------

@@ -17,11 +17,12 @@ import numpy as np
 
 from papers.cache import write_whole
 from papers.cases import PAPERS, Case, Experiment
-from papers.headlines import headlines
+from papers.headlines import headlines, not_met
+from papers.notes import verdicts
 from papers.pages import INTRODUCTION, Part, markdown_of
 from papers.registry import EXPERIMENTS
 from papers.results import Result
-from papers.tables import markdown_table, mean_std, verdicts
+from papers.tables import markdown_table, mean_std
 
 FOLDER = Path(__file__).parent / "results"
 _TOLD = ("parameters", "n_rows", "searched", "comparable", "failures", "values", "seconds",
@@ -128,10 +129,12 @@ def page(paper: str, folder: Path = FOLDER) -> str:
     entries = [entry for entry in EXPERIMENTS.values() if entry.paper == paper and entry.cases]
     parts = [Part(entry, results_of(entry, kept)) for entry in entries]
     counts = verdicts(r for part in parts if part.experiment.counted for r in part.results)
-    told = headlines(paper, {part.experiment.name: part.results for part in parts})
+    found = {part.experiment.name: part.results for part in parts}
+    told, unmet = headlines(paper, found), not_met(paper, found)
     text = [f"# {PAPERS[paper]}"]
     text += [f"Printed numbers, and what the runs here say to them: {counts}."] if counts else []
     text += ["## What the paper claims, and what we found", told] if told else []
+    text += ["## What is not met, and what was tried", unmet] if unmet else []
     text += [_section(part) for part in parts]
     text += ["## How to read this page", *INTRODUCTION, "## Runs", _runs(kept)]
     return "\n\n".join(part for part in text if part) + "\n"

@@ -22,7 +22,8 @@ from dataclasses import replace
 from typing import Any
 
 from onkel import datasets
-from papers.cases import Case, Experiment, Rows, Search, cell
+from papers.cases import Case, Experiment, Rows, Search
+from papers.published import cell
 
 # Budget, steps as the paper counts them, and their origin: of FOGD's and NOGD's/OGD's and BOGD's
 CLASSIFICATION = {

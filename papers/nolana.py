@@ -16,7 +16,8 @@ import numpy as np
 
 from onkel import AdaptiveNystroem, FourierFeatures, NystroemFeatures, datasets
 from onkel.evaluation.search import PENALTIES, WIDTHS, rrf_grid
-from papers.cases import Case, Experiment, Picture, Rows, Search, cell
+from papers.cases import Case, Experiment, Picture, Rows, Search
+from papers.published import cell
 from papers.rows import load_rows, order
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from papers.cache import write_whole
 from papers.cases import PAPERS, Experiment
 from papers.figures import draw, to_svg
+from papers.notes import notes, verdicts
 from papers.registry import LAYOUTS
 from papers.results import Result
-from papers.tables import notes, verdicts
 
 INTRODUCTION = (
     "Every row of a stream is predicted before it is learned, once, in seeded random orders. Ours: "

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from onkel import datasets
-from onkel.evaluation.search import rrf_grid
+from onkel.evaluation.search import PENALTIES, rrf_grid
 from papers import lsokl, lsokl_batch, nolana, rrf
 from papers.cases import Case, Experiment, Search
 
@@ -49,19 +49,20 @@ def _lsokl() -> Iterator[Case]:
         bsgd, "20 rows fewer", search=None, here=False, measure="stopped",
         note="The last f predicts, and a few rows may move it far.",
     )  # fmt: skip
-    for gamma, C in ((2.0**-4, 1.0), (2.0**-6, 4.0)):
-        svc = _cell(batch, "a9a/libsvm").at({"gamma": gamma, "C": C})
-        yield _tried(
-            svc, f"gamma = 1/{1 / gamma:.0f}, C = {C:g}", search=None, here=False,
-            note="Three of 16 281 test rows decide. Points between those of the grid, or near its "
-            "best.",
-        )  # fmt: skip
     table5, _, _ = lsokl.EXPERIMENTS
     for name in ("perceptron", "rbp"):
         case = _cell(table5, f"spambase/{name}")
         for scaling in ("unit", "symmetric"):
             told = {"unit": "columns in [0, 1]", "symmetric": "columns in [-1, 1]"}[scaling]
             yield _tried(case, told, rows=replace(case.rows, scaling=scaling))
+        yield _tried(
+            case, "classes exchanged", rows=replace(case.rows, positive=-1),
+            note="Where all stored rows are far away, f is exactly 0: the class +1 is predicted.",
+        )  # fmt: skip
+        yield _tried(
+            case.at({"gamma": 1.0 / 8.0**2}), "gamma = 1/σ²",
+            note="A kernel exp(-‖x - x′‖²/σ²), without the 2 that the paper's has.",
+        )  # fmt: skip
     nogd = _cell(table5, "spambase/nogd")
     yield _tried(
         nogd.at({"rank": nogd.parameters["n_components"]}), "rank k = B",
@@ -81,6 +82,11 @@ def _rrf() -> Iterator[Case]:
 # ---- Si et al. -----------------------------------------------------------------------------------
 
 
+_STEPS = (0.003, 0.01, 0.03)
+_LARGE_STEPS = (0.01, 0.03, 0.1)
+_WIDTHS = {"usps": (2.0**-10, 2.0**-8, 0.008), "ijcnn1": (0.4, 1.0)}
+
+
 def _nolana() -> Iterator[Case]:
     table1, table2, *_ = nolana.EXPERIMENTS
     wide = (
@@ -96,7 +102,29 @@ def _nolana() -> Iterator[Case]:
     for dataset in ("usps", "ijcnn1"):
         case = _cell(table2, f"{dataset}/dualsgd").at({"n_components": 2000})
         yield _tried(case, "2 000 projections", note="More memory than the others have.")
-    yield _on_all_rows(_cell(table2, "usps/rrf"), 2.0**-8, 0.008, 2.0**-6)
+        case = _cell(table2, f"{dataset}/dualsgd")
+        penalties = tuple(penalty / datasets.info(dataset).n_rows for penalty in PENALTIES)
+        grid = {"gamma": _WIDTHS[dataset], "alpha": penalties}
+        yield _tried(
+            case, "searched on all rows", search=Search(grid),
+            note="Its steps 1/(λt) go on falling: what is best for 5 000 rows need not be for all.",
+        )  # fmt: skip
+    rrf_on_usps = _cell(table2, "usps/rrf")
+    yield _on_all_rows(rrf_on_usps, 2.0**-8, 0.008, 2.0**-6)
+    widths = {"gamma": (2.0**-8, 0.0055, 0.008), "alpha": (0.0,)}
+    apart = {**widths, "learning_rate": (0.1, 0.2, 0.3, 0.4), "learning_rate_gamma": _STEPS}
+    falling = {**widths, "learning_rate": (0.5, 1.0, 2.0, 4.0), "learning_rate_gamma": _LARGE_STEPS}
+    for changed, case, grid, note in (
+        ("steps of weights and widths apart", rrf_on_usps, apart, "The paper of RRF has one."),
+        ("steps η/t^0.2", rrf_on_usps.at({"schedule": 0.2}), falling, "As NOGD and FOGD have."),
+        (
+            "262 frequencies",
+            rrf_on_usps.at({"n_components": 262}),
+            apart,
+            "Twice the memory; so many if one frequency counts as two features.",
+        ),
+    ):
+        yield _tried(case, changed, search=Search(grid), note=note)
 
 
 _PROTOCOL = (

@@ -11,7 +11,7 @@ from papers import aligned, bounds, lsokl, lsokl_batch, lsokl_figures, nolana, o
 from papers.cases import PAPERS, Case, Experiment
 from papers.default import DEFAULT_TABLE, GOALS_LAYOUT
 from papers.goals import RIVALS_TABLE
-from papers.runner import minutes_of
+from papers.seconds import minutes_of
 from papers.streams import STREAMS, STREAMS_LAYOUT
 from papers.tables import CELLS, SETTINGS, Layout
 

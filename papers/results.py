@@ -123,6 +123,18 @@ class Result(Measured):
         return min(search.most or self.n_rows, int(np.ceil(search.share * self.n_rows)))
 
     @property
+    def at_edge(self) -> tuple[str, ...]:
+        """Parameters that the search of this run found at an end of their grid."""
+        search = self.case.search if self.case.here else None
+        found = []
+        for joined, points in (search.grid if search and self.values else {}).items():
+            for i, name in enumerate(joined.split(",")):
+                values = [point[i] if "," in joined else point for point in points]
+                ends = (min(values), max(values))
+                found += [name] * (len(values) > 2 and self.case.parameters.get(name) in ends)
+        return tuple(found)
+
+    @property
     def failed(self) -> bool:
         """Whether a number that should be met isn't."""
         return self.verdict.startswith(("not", "over", "failed"))

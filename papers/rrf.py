@@ -14,8 +14,9 @@ from typing import Any
 
 from onkel import datasets, make
 from onkel.evaluation.search import FEW_STEPS, grid_of, rrf_grid
-from papers.cases import Case, Experiment, Picture, Rows, Search, cell
+from papers.cases import Case, Experiment, Picture, Rows, Search
 from papers.lsokl import linear
+from papers.published import cell
 
 ROWS = 141_691
 GAMMAS = (2.0**-8, 2.0**-4, 2.0**-2, 1.0, 2.0**2)

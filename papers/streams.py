@@ -16,7 +16,8 @@ import numpy as np
 
 from onkel import DataError, StreamModel, make
 from onkel.streams import Block
-from papers.cases import Case, Cell, Experiment, Rows
+from papers.cases import Case, Experiment, Rows
+from papers.published import Cell
 from papers.results import Result
 from papers.rows import StreamFile, load_rows
 from papers.tables import Content, Layout, Line

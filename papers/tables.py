@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from papers.cases import METRICS, Cell
+from papers.cases import METRICS
+from papers.published import Cell
 from papers.results import Result
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ _DIGITS = {
     "mistakes": 2, "accuracy": 2, "mse": 5, "rmse": 2, "error": 4, "regret": 2, "moves": 0,
     "bound": 0, "rate": 2, "length": 3, "offset": 3, "turn": 0, "axis": 0,
 }  # fmt: skip
-_SYMBOLS = {
+#: the papers' symbols of parameters
+SYMBOLS = {
     "n_components": "D",
     "budget": "B",
     "rank": "k",
@@ -50,7 +51,7 @@ def mean_std(value: float, std: float | None, metric: str, least: int = 0) -> st
 def parameters(given: Mapping[str, Any]) -> str:
     """Parameters of an estimator in the papers' symbols."""
     parts = []
-    for name, symbol in _SYMBOLS.items():
+    for name, symbol in SYMBOLS.items():
         if name in given:
             value = given[name]
             # for landmarks, n_components is the budget
@@ -100,7 +101,7 @@ def markdown_table(
 
 
 def _row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 Mark = Literal["bad", "good", "best", "weak"]
@@ -183,42 +184,6 @@ class Layout:
         return markdown_table(content.head, rows, left=content.left)
 
 
-def notes(results: Iterable[Result]) -> list[str]:
-    """What a reader has to know: notes of cells, runs that failed, data that are not here."""
-    results = list(results)
-    found = [f"{r.case.name}: {text}" for r in results if r.values
-             for text in (r.case.note, _off(r)) if text]  # fmt: skip
-    found += [f"{r.case.name}: {len(r.failures)} failed: {r.failures[0]}"
-              for r in results if r.failures]  # fmt: skip
-    return found + list(dict.fromkeys(f"Left out: {r.missing}" for r in results if r.missing))
-
-
-def _off(result: Result) -> str:
-    """Of a cell that is not met: what its orders span, and whether cut digits explain it."""
-    cell, metric = result.case.published, result.case.quantity
-    if cell is None or result.verdict != "not met":
-        return ""
-    parts = []
-    if result.if_cut != "not met":
-        parts.append(f"If the printed digits are cut, not rounded, this is {result.if_cut}.")
-    if min(result.values) <= cell.value <= max(result.values) and len(result.values) > 1:
-        span = " to ".join(mean_std(f(result.values), None, metric) for f in (min, max))
-        parts.append(f"The printed value is within the orders: {len(result.values)} of them "
-                     f"give {span}.")  # fmt: skip
-    return " ".join(parts)
-
-
-def units(results: Iterable[Result]) -> str:
-    """What the numbers are."""
-    return "; ".join(dict.fromkeys(METRICS[result.case.quantity] for result in results))
-
-
-def verdicts(results: Iterable[Result]) -> str:
-    """How many cells have which verdict."""
-    counts = Counter(r.verdict for r in results if r.verdict != "reference")
-    return ", ".join(f"{word}: {n}" for word, n in counts.most_common())
-
-
 HEAD = ("data set", "rows", "algorithm", "ours", "printed", "verdict", "settings", "step", "runs",
         "s/run", "printed s", "÷ fogd, printed")  # fmt: skip
 _LEFT = ("data set", "algorithm", "verdict", "settings", "step")
@@ -279,7 +244,8 @@ def _ratio(value: float) -> str:
 
 
 def _said(results: Sequence[Result]) -> str:
-    return f"Values: {units(results)}."
+    units = dict.fromkeys(METRICS[result.case.quantity] for result in results)
+    return f"Values: {'; '.join(units)}."
 
 
 CELLS = Layout(

@@ -181,6 +181,7 @@ def test_the_usage_that_help_shows_can_be_typed(words):
     assert CliRunner().invoke(app, [usage[1], "--help"]).stdout == said
 
 
-def test_the_verb_of_the_usage_lists_the_experiments():
-    shown = CliRunner().invoke(app, ["tables"])
+@pytest.mark.parametrize("word", ["tables", "list"])
+def test_a_verb_lists_the_experiments(word):
+    shown = CliRunner().invoke(app, [word])
     assert shown.stdout == CliRunner().invoke(app, []).stdout

@@ -25,7 +25,7 @@ from papers.cache import Record
 from papers.default import GOALS_LAYOUT, summary
 from papers.goals import GOALS, Goal
 from papers.rows import load_rows, order
-from papers.runner import cases_of_search
+from papers.searches import cases_of_search
 
 N = 300
 CASES = {case.dataset: case for case in EXPERIMENTS["default"].cases}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from papers import EXPERIMENTS, PAPERS, Case, Result, Rows
+from papers import EXPERIMENTS, PAPERS, Case, Cell, Result, Rows
 from papers.aligned import chosen
-from papers.headlines import headlines
+from papers.headlines import headlines, not_met
 from papers.kept import FOLDER
 
 
@@ -34,6 +34,22 @@ def test_a_variant_that_the_paper_has_not_does_not_count():
     ]  # fmt: skip
     said = headlines("rrf", {"rrf.table1": table})
     assert "ahead on 0 of 1 sets; not on cod-rna (fogd 5.90, rrf-hinge 6.00)" in said
+
+
+def test_what_is_not_met_names_what_was_tried():
+    cell = Cell(20.0, 0.1, unit=0.1)
+    missed = result("german", "fogd", 21.0, published=cell)
+    better = result("german", "fogd", 20.1, published=cell, label="fogd: rank k = B")
+    worse = result("german", "fogd", 25.0, published=cell, label="fogd: other rows")
+    met = result("dna", "fogd", 20.0, published=cell)
+    found = {"lsokl.table5": [missed, met], "lsokl.reasons": [worse]}
+    assert not_met("lsokl", found) == (
+        "- **table5, german/fogd:** 21.00 ± 0.00 here, printed 20.00 ± 0.10. "
+        "Changed: other rows gives 25.00 (not met). None of it explains the number."
+    )
+    found["lsokl.reasons"].append(better)
+    assert not_met("lsokl", found).endswith("; rank k = B gives 20.10 (met).")
+    assert not_met("lsokl", {"lsokl.table5": [met]}) == ""
 
 
 def test_nothing_is_said_without_runs():

@@ -18,10 +18,11 @@ from papers import EXPERIMENTS, Cache, Case, Cell, Result, Rows, Search, find, r
 from papers import runner as runner_module
 from papers.cases import METRICS
 from papers.measures import MEASURES, OTHERS, new_learner
+from papers.notes import notes
 from papers.registry import LAYOUTS
 from papers.rows import load_rows, order, train_and_test
-from papers.runner import cases_of_search
-from papers.tables import notes, parameters
+from papers.searches import cases_of_search
+from papers.tables import markdown_table, parameters
 
 CASES = [(name, case) for name, entry in EXPERIMENTS.items() for case in entry.cases]
 
@@ -159,6 +160,10 @@ def test_more_accuracy_is_better(toy):
     told = {"seconds": (1.0,), "n_rows": 60}
     verdicts = [Result(case=case, values=(v,), **told).verdict for v in (87.0, 91.0, 95.0)]
     assert verdicts == ["not met", "met", "better"]
+
+
+def test_a_bar_in_a_cell_does_not_end_it():
+    assert markdown_table(("a", "b"), [["|x|", "1"]], ("a",)).endswith("\n| \\|x\\| | 1 |")
 
 
 def test_settings_are_in_the_papers_symbols():

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from papers import EXPERIMENTS, PAPERS, Result
-from papers.cases import cells
 from papers.kept import read, results_of
 from papers.lsokl import CLASSIFICATION, rows_of
+from papers.published import cells
 
 #: paper and algorithm -> the learner here, and what makes it the paper's variant
 VARIANTS = {

@@ -13,10 +13,10 @@ from onkel import datasets
 from papers import EXPERIMENTS, PAPERS, Case, Cell, Result, Rows, Search, run_cases
 from papers.kept import read, results_of
 from papers.measures import MEASURES
+from papers.notes import notes, verdicts
 from papers.registry import LAYOUTS
 from papers.rows import load_rows
-from papers.runner import cases_of_search, in_reach
-from papers.tables import notes, verdicts
+from papers.searches import best_settings, cases_of_search, in_reach
 
 
 @pytest.fixture
@@ -114,10 +114,45 @@ def test_a_race_finds_what_all_folds_find(toy, monkeypatch):
     assert raced.searched == 800
 
 
-def test_progress_of_a_race_ends_at_its_total(toy):
+def with_heats(case):
+    """Heats of 100 and 300 rows, five points."""
+    steps = {"learning_rate": (1e-12, 0.5, 1.0, 5.0, 20.0)}
+    return replace(case, search=replace(case.search, grid=steps, heats=(100, 300)))
+
+
+def test_after_a_heat_at_most_half_of_the_points_go_on(toy):
+    case, tried = with_heats(toy), []
+
+    def run(cases, n, since):
+        tried.append([at.rows.most for at in cases])
+        return run_cases(cases, n)
+
+    (found,) = best_settings([case], run, lambda *_: None)
+    assert [most[0] for most in tried] == [100] * 5 + [300] * 5 + [None] * 5
+    assert len(tried[0]) == 5
+    assert len(tried[5]) <= 3
+    assert len(tried[10]) <= 2
+    assert found.parameters["learning_rate"] in (0.5, 1.0, 5.0)
+
+
+@pytest.mark.parametrize("heats", [False, True])
+def test_progress_of_a_race_ends_at_its_total(toy, heats):
     seen = []
-    run_cases([toy], progress=lambda done, of: seen.append((done, of)))
+    case = with_heats(toy) if heats else toy
+    run_cases([case], progress=lambda done, of: seen.append((done, of)))
     assert seen[-1][0] == pytest.approx(seen[-1][1])
+
+
+def test_what_a_search_finds_at_an_end_of_its_grid_is_told(toy):
+    grid = {"gamma": (0.1, 1.0), "learning_rate,alpha": ((1.0, 0.0), (2.0, 0.1), (5.0, 0.2))}
+    case = replace(toy, search=Search(grid))
+    told = {"values": (90.0,), "seconds": (1.0,), "n_rows": 60}
+    inside = Result(case=case.at({"learning_rate": 2.0, "alpha": 0.1}), **told)
+    edge = Result(case=case.at({"learning_rate": 5.0, "alpha": 0.2}), **told)
+    assert inside.at_edge == ()  # of two widths each is an end
+    assert edge.at_edge == ("learning_rate", "alpha")
+    assert notes([inside, edge]) == ["At an end of its grid: german/fogd (η, λ)."]
+    assert replace(edge, case=replace(edge.case, here=False)).at_edge == ()
 
 
 def test_a_search_on_some_rows_says_on_how_many(toy):
