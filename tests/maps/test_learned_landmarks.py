@@ -24,6 +24,7 @@ from onkel.maps.landmarks.search import (
     steps_of_search,
 )
 from onkel.numerics.in_steps import finished
+from onkel.numerics.linalg import inverse_in_place
 
 
 def toy(n=120, d=4, outputs=2, seed=0):
@@ -141,6 +142,43 @@ def test_first_widths_minimise_the_errors_of_leaving_rows_out(outputs, monkeypat
     found = first_widths(X, Y, weight, prior_mean(4), 100, np.arange(4))
     assert np.abs(objective(found, X, Y, weight, np.arange(4))[1]).max() < 1e-2
     assert found[2:4].max() < found[0] or outputs == 2
+
+
+def test_a_step_that_gains_little_is_the_last(monkeypatch):
+    X, Y, weight = toy(200, outputs=1)
+    of, values = (X, Y, weight, prior_mean(4), 40, np.arange(4)), []
+
+    def counted(*args):
+        values.append(objective(*args))
+        return values[-1]
+
+    monkeypatch.setattr(first_widths_module, "objective", counted)
+    first_widths(*of)
+    whole, values[:] = values[:], []
+    first_widths(*of, enough=1.0)
+    gained, of_all = (each[0][0] - each[-1][0] for each in (values, whole))
+    assert len(values) < len(whole)
+    assert of_all - 3.0 < gained < of_all
+
+
+def test_the_memory_that_evaluations_share_changes_none():
+    rows = [toy(n, outputs=1) for n in (40, 25, 40)]
+    values = [objective(prior_mean(4), *each, np.arange(4)) for each in rows]
+    assert values[0][0] == values[2][0]
+    np.testing.assert_array_equal(values[0][1], values[2][1])
+
+
+@pytest.mark.parametrize("definite", [True, False])
+def test_a_matrix_becomes_its_inverse_in_its_place(definite):
+    A = np.array([[2.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 1.5 if definite else -1.0]])
+    right = np.linalg.inv(A)
+    inverse = inverse_in_place(A)
+    if not definite:
+        assert inverse is None
+        return
+    assert inverse is not None
+    assert np.shares_memory(inverse, A)
+    np.testing.assert_allclose(inverse, right, rtol=1e-12)
 
 
 @pytest.mark.compiled

@@ -28,7 +28,7 @@ import numpy as np
 from onkel.default.bins import PairBins
 from onkel.merging import joined
 from onkel.numerics.arrays import inserted
-from onkel.numerics.jit import jit
+from onkel.numerics.jit import jit, jit_called
 from onkel.state import Array, Fields, Part, Stateful, require
 
 #: places in the sums: Σ⟨r, s⟩ and √(Σ⟨r, s⟩²), Σ‖s‖², Σ‖r‖², Σ‖r - a s‖², rows
@@ -152,7 +152,7 @@ def residuals_with_class(R: np.ndarray, position: int) -> np.ndarray:
 # ---- the loops ---------------------------------------------------------------------------------
 
 
-@jit
+@jit_called
 def find_bins(X, t, columns, edges, bins):
     """bins (m,): how many of each column's edges (m, 2^q - 1) are below its value in row t."""
     half = (edges.shape[1] + 1) // 2
@@ -165,13 +165,13 @@ def find_bins(X, t, columns, edges, bins):
         bins[j] = b
 
 
-@jit
+@jit_called
 def _cells(bins, pairs, at):
     for p in range(pairs.shape[0]):
         at[p] = pairs[p, 2] + pairs[p, 3] * bins[pairs[p, 0]] + bins[pairs[p, 1]]
 
 
-@jit
+@jit_called
 def _sum(W, at, s):
     s[:] = 0.0
     for c in at:
@@ -179,7 +179,7 @@ def _sum(W, at, s):
             s[k] += W[c, k]
 
 
-@jit
+@jit_called
 def share(sums):
     """a: the least squares share of s in r, less its standard error; in [0, 1]."""
     if sums[SIZE] <= 0.0:
@@ -226,7 +226,7 @@ def learn_cells(X, columns, edges, pairs, W, V, first, forgetting, R, weight, su
                 _forget(W, V, first, forgetting**PERIOD, sums)
 
 
-@jit
+@jit_called
 def _add_to_sums(r, s, a, weight, sums):
     agreed, size, whole, left = 0.0, 0.0, 0.0, 0.0
     for k in range(len(s)):
@@ -243,7 +243,7 @@ def _add_to_sums(r, s, a, weight, sums):
     sums[ROWS] += 1.0
 
 
-@jit
+@jit_called
 def _forget(W, V, first, kept, sums):
     """Scale the precision 1/V - 1/V₀ that cells have gained by ``kept``; w shrinks towards 0."""
     for c in range(len(V)):

@@ -12,7 +12,7 @@ import numpy as np
 
 from onkel.memory.experts import learn_mixture, mix
 from onkel.memory.regressions import forget, newton, newton_of_two, softmax
-from onkel.numerics.jit import jit, jit_inline
+from onkel.numerics.jit import jit, jit_called, jit_inline
 
 #: levels are exponential means that keep this share of themselves with every row
 RATES = np.array([0.5, 0.8, 0.95, 0.99, 0.998])
@@ -58,7 +58,7 @@ class Past(NamedTuple):
     fading: np.ndarray
 
 
-@jit
+@jit_called
 def past_of(past, slot, fresh, f):
     """The past of one group; without rows, it begins as if f had given the classes' shares."""
     own = Past(

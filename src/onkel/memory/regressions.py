@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from onkel.numerics.jit import jit, jit_inline
+from onkel.numerics.jit import jit, jit_called, jit_inline
 
 
 @jit
@@ -150,7 +150,7 @@ def newton_of_two(U, n, p, code, weight, P, w, v, k):
         absorb(P, n, k, spread / curvature)
 
 
-@jit
+@jit_called
 def _absorb_all(U, n, p, weight, P, mean, v, k, G):
     """The curvature of all classes at once: n columns of its factor instead of K rows."""
     for i in range(n):

@@ -14,7 +14,7 @@ import numpy as np
 
 from onkel.memory.experts import Mixture, learn_mixture, mix
 from onkel.memory.regressions import absorb, begin, learn_row, move, times
-from onkel.numerics.jit import jit, jit_inline
+from onkel.numerics.jit import jit, jit_called, jit_inline
 
 _N_OWN = 5
 _OWN_RIDGE = 1.0
@@ -37,12 +37,12 @@ def new_own(n: int) -> Own:
     return Own(np.zeros((n, _N_OWN, _N_OWN)), np.zeros((n, _N_OWN)), R, S, w, np.zeros((n, 1)))
 
 
-@jit
+@jit_called
 def _mixture(own, slot):
     return Mixture(own.regret[slot], own.spread[slot], own.weights[slot], own.largest[slot])
 
 
-@jit
+@jit_called
 def _begin_own(own, slot):
     begin(own.P[slot], _OWN_RIDGE)
     own.w[slot], own.regret[slot], own.spread[slot] = 0.0, 0.0, 0.0
@@ -50,7 +50,7 @@ def _begin_own(own, slot):
     own.weights[slot, 0], own.weights[slot, 1] = 0.5, 0.5
 
 
-@jit
+@jit_called
 def correct(own, slot, new, known, p, v, E):
     """p (1,): the shared prediction; becomes that of the group's own mixture.
 
@@ -66,7 +66,7 @@ def correct(own, slot, new, known, p, v, E):
     mix(_mixture(own, slot), E, p)
 
 
-@jit
+@jit_called
 def learn_own(own, slot, p, target, weight, v, E, k):
     """Learn the row that :func:`correct` was asked about: target (1,), weight."""
     learn_mixture(_mixture(own, slot), E, p, target, weight)
@@ -122,7 +122,7 @@ class Past(NamedTuple):
     largest_step: np.ndarray
 
 
-@jit
+@jit_called
 def _of(past, slot, fresh, f):
     """The past of one group; without rows, it begins as if its values had been f."""
     own = Past(
@@ -234,7 +234,7 @@ def _mix(own, f, mixture, E, p):
     return True
 
 
-@jit
+@jit_called
 def _correct(own, slot, of, u, p, v, F):
     """See :func:`onkel.memory.value_loops.correct`; the last value is u's fourth."""
     correct(own, slot, of.rows[0] == 0, u[_OWN_COLUMNS], p, v, F)

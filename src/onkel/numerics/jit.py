@@ -80,6 +80,14 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     return loop
 
 
+def jit_called(function: Callable[..., Any]) -> Any:
+    """Compile a part of hot loops that makes arrays or is seldom reached; it need not be inlined.
+
+    Only loops call it. An entry for Python would take as long to compile as the part itself.
+    """
+    return _as_piece(_compiled(function, _OPTIONS | {"no_cpython_wrapper": True}))
+
+
 def jit_in_order(function: Callable[..., Any]) -> Any:
     """Compile a loop that rounds as it is written: its results don't depend on the shape."""
     return _compiled(function, _OPTIONS | {"fastmath": _IN_ORDER})

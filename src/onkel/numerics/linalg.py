@@ -136,6 +136,19 @@ def inverse_of_factor(C: np.ndarray) -> np.ndarray:
     return inverse
 
 
+def inverse_in_place(A: np.ndarray) -> np.ndarray | None:
+    """A⁻¹ in the place of a symmetric A (n, n) in row order, from its lower triangle.
+
+    None where rounding left A indefinite: then it is lost.
+    """
+    C, failed = dpotrf(A.T, overwrite_a=1)
+    if failed:
+        return None
+    inverse = np.asarray(dpotri(C, overwrite_c=1)[0]).T
+    _mirror(inverse)
+    return inverse
+
+
 @jit
 def _mirror(A):
     """Copy what is below the diagonal to above it, tile by tile: both stay in the cache."""

@@ -21,12 +21,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
+from typing import Any
 
 import numpy as np
 
 from onkel.maps.landmarks.rational import chain, kernel_columns, through_distances
 from onkel.numerics.in_steps import paused
-from onkel.numerics.linalg import cholesky_upper, inverse_of_factor
+from onkel.numerics.linalg import cholesky_upper, inverse_in_place, inverse_of_factor
+from onkel.numerics.threads import scratch
 
 # Prior of log w, around the width that suits standardised rows, and of log λ.
 _COMMON_STD = 0.4
@@ -52,13 +54,15 @@ def first_widths(
     steps: int,
     groups: np.ndarray,
     apart: float = TOGETHER,
+    enough: float = 0.0,
     pause: Callable[[], None] | None = None,
 ) -> np.ndarray:
     """The best (log w, log λ) for scaled rows X (n, d) and targets Y (n, C).
 
     Up to ``steps`` steps of L-BFGS-B from ``start``; the prior variance of a column's own part is
     ``apart``/d. The columns of a group (:mod:`onkel.maps.landmarks.indicators`) count as one, and
-    share their width. ``pause`` is called in each gradient.
+    share their width. A step that gains less than ``enough`` of the objective is the last.
+    ``pause`` is called in each gradient.
     """
     sizes = np.bincount(groups)
     middle = prior_mean(len(sizes))
@@ -66,11 +70,27 @@ def first_widths(
     # what loads and predicts needs none of it
     from scipy.optimize import minimize
 
+    last: float | None = None
+
+    def at(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal last
+        found = objective(theta, X, Y, weight, groups, apart, pause)
+        last = found[0] if last is None else last
+        return found
+
+    def stop_if_enough(intermediate_result: Any) -> None:
+        nonlocal last
+        assert last is not None
+        gain, last = last - intermediate_result.fun, intermediate_result.fun
+        if gain < enough:
+            raise StopIteration
+
     found = minimize(
-        lambda theta: objective(theta, X, Y, weight, groups, apart, pause),
+        at,
         np.clip(of_groups, middle - _RANGE, middle + _RANGE),
         jac=True,
         method="L-BFGS-B",
+        callback=stop_if_enough,
         bounds=list(zip(middle - _RANGE, middle + _RANGE, strict=True)),
         options={"maxiter": steps, "ftol": _LEAST_GAIN},
     )
@@ -90,9 +110,11 @@ def widths_in_steps(
     steps: int,
     groups: np.ndarray,
     apart: float = TOGETHER,
+    enough: float = 0.0,
 ) -> Generator[bool, None, np.ndarray]:
     """As :func:`first_widths`, in about :func:`steps_of_widths` steps."""
-    return paused(lambda pause: first_widths(X, Y, weight, start, steps, groups, apart, pause))
+    of = X, Y, weight, start, steps, groups, apart, enough
+    return paused(lambda pause: first_widths(*of, pause))
 
 
 def steps_of_widths(steps: int) -> int:
@@ -124,19 +146,22 @@ def objective(
     pause = pause or _go_on
     pause()
     n, width, ridge = len(X), np.exp(theta[:-1])[groups], math.exp(theta[-1])
-    K = kernel_columns(X, X, width)
-    G = _inverse(K, ridge / weight)
+    # the same memory for all evaluations: to clear new pages takes as long as to compute
+    K, G, root = (scratch(f"widths: {name}", (n, n), np.float64) for name in ("K", "G", "root"))
+    kernel_columns(X, X, width, out=K)
+    G = _inverse(K, ridge / weight, G, root)
     pause()
-    own = np.diag(G)
+    own = np.diag(G).copy()
     alpha = G @ Y
     left_out = alpha / own[:, None]
     error = float(np.sum(weight @ left_out**2)) + _LEAST_ERROR * Y.size
     value = 0.5 * n * math.log(error / Y.size)
     u = weight[:, None] * left_out / own[:, None]
-    root, Gu = G * np.sqrt(np.sum(u * left_out, axis=1)), G @ u
+    Gu = G @ u
+    np.multiply(G, np.sqrt(np.sum(u * left_out, axis=1)), out=root)
     # a matrix times its own transpose is half the work
-    of_M = root @ root.T
-    of_M -= 0.5 * np.hstack([Gu, alpha]) @ np.hstack([alpha, Gu]).T
+    of_M = np.matmul(root, root.T, out=G)
+    of_M -= np.matmul(0.5 * np.hstack([Gu, alpha]), np.hstack([alpha, Gu]).T, out=root)
     pause()
     scale = n / error
     of_ridge = scale * ridge * float(np.sum(np.diag(of_M) / weight))
@@ -151,8 +176,9 @@ def predicted_by(
     theta: np.ndarray, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, of: np.ndarray
 ) -> np.ndarray:
     """Predictions (k, C) of scaled rows ``of`` (k, d) by rows X, all of which are landmarks."""
-    width = np.exp(theta[:-1])
-    alpha = _inverse(kernel_columns(X, X, width), math.exp(theta[-1]) / weight) @ Y
+    width, n = np.exp(theta[:-1]), len(X)
+    room = np.empty((n, n)), np.empty((n, n))
+    alpha = _inverse(kernel_columns(X, X, width), math.exp(theta[-1]) / weight, *room) @ Y
     return np.asarray(kernel_columns(of, X, width) @ alpha + _CONSTANT * alpha.sum(axis=0))
 
 
@@ -160,14 +186,24 @@ def _go_on() -> None:
     """No pause."""
 
 
-def _inverse(K: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """(K + diag(noise) + c)⁻¹, by the inverse without the large constant c."""
-    M = K.T.copy(order="F")
-    M.flat[:: len(M) + 1] += noise
-    G = inverse_of_factor(cholesky_upper(M))
+def _inverse(K: np.ndarray, noise: np.ndarray, out: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """(K + diag(noise) + c)⁻¹ in ``out``, by the inverse without the large constant c.
+
+    ``room`` (n, n) is overwritten.
+    """
+    G = inverse_in_place(_with_noise(K, noise, out))
+    if G is None:
+        M = np.asfortranarray(_with_noise(K, noise, out).T)
+        G = inverse_of_factor(cholesky_upper(M))
     ones = G.sum(axis=1)
-    G -= np.outer(ones, ones / (1.0 / _CONSTANT + ones.sum()))
+    G -= np.multiply.outer(ones, ones / (1.0 / _CONSTANT + ones.sum()), out=room)
     return G
+
+
+def _with_noise(K: np.ndarray, noise: np.ndarray, out: np.ndarray) -> np.ndarray:
+    np.copyto(out, K)
+    out.flat[:: len(out) + 1] += noise
+    return out
 
 
 def _prior(theta: np.ndarray, apart: float) -> tuple[float, np.ndarray]:

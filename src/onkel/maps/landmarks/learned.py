@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_widths import (
+    TOGETHER,
     first_widths,
     of_columns,
     prior_mean,
@@ -21,7 +22,7 @@ from onkel.maps.landmarks.first_widths import (
 )
 from onkel.maps.landmarks.fitted import FittedLandmarks, Units, n_steps
 from onkel.maps.landmarks.indicators import groups_of
-from onkel.maps.landmarks.schedule import FEW_ROWS, FitSchedule
+from onkel.maps.landmarks.schedule import FEW_ROWS, FEW_STEPS, FitSchedule
 from onkel.maps.landmarks.search import improve, steps_of_search
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.in_steps import finished, in_shares
@@ -32,6 +33,8 @@ from onkel.state import Fields, Flag, State, Whole, check
 _FEWEST_ROWS = 8
 # Steps for widths that start from the prior.
 _STEPS = 40
+# Between powers of two a fit ends at a step that gains less than this of log p.
+_ENOUGH = 0.1
 
 
 @dataclass(eq=False, repr=False)
@@ -188,7 +191,8 @@ class LearnedLandmarks(FitSchedule):
         if self._learns_widths(due):
             few, start = slice(0, FEW_ROWS), np.append(at.log_width, at.log_ridge)
             steps = self._steps_for_widths(len(X), due)
-            of = units(X[few]), V[few], weight[few], start, steps, groups
+            enough = _ENOUGH if steps < FEW_STEPS else 0.0
+            of = units(X[few]), V[few], weight[few], start, steps, groups, TOGETHER, enough
             # in steps, where the fit is made ahead
             whole = self.rows_of_fit(due) == due
             found = first_widths(*of) if whole else (yield from widths_in_steps(*of))

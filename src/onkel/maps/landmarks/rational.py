@@ -70,9 +70,11 @@ class KernelColumns:
         return K
 
 
-def kernel_columns(X: np.ndarray, S: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """κ(X, S), (n, m), in the precision of X (n, d)."""
-    return KernelColumns(S.astype(X.dtype, copy=False), w.astype(X.dtype, copy=False))(X)
+def kernel_columns(
+    X: np.ndarray, S: np.ndarray, w: np.ndarray, out: np.ndarray | None = None
+) -> np.ndarray:
+    """κ(X, S), (n, m), in the precision of X (n, d); in ``out`` if given."""
+    return KernelColumns(S.astype(X.dtype, copy=False), w.astype(X.dtype, copy=False))(X, out)
 
 
 class ThroughDistances:

@@ -27,8 +27,9 @@ _LAST_STEPS = 48
 # While rows are few, or landmarks missing, a fit is due whenever 1/_LAG more rows have come;
 # without searches, 1/_LAZY_LAG.
 _LAG, _LAZY_LAG = 16, 4
-# Steps from the last widths found: at powers of two, and between them.
-_FEW_STEPS, _BETWEEN_STEPS = 8, 5
+#: steps from the last widths found, at powers of two
+# ... and between them
+FEW_STEPS, _BETWEEN_STEPS = 8, 5
 # Work of a row beside its matrices (features, cells, calls), in multiplications of the same time.
 _BESIDE = 1 << 15
 # The share of the rows so far that a search sees: it is made while the others come.
@@ -160,7 +161,7 @@ class FitSchedule(FeatureMap):
     def _steps_of_widths(self, due: int) -> int:
         """Steps from the last widths found."""
         doubled = due & (due - 1) == 0
-        return _FEW_STEPS if doubled or self._owed_by(due) else _BETWEEN_STEPS
+        return FEW_STEPS if doubled or self._owed_by(due) else _BETWEEN_STEPS
 
     def _steps_for(self, n: int) -> int:
         """Steps of a search that sees n rows."""
