@@ -42,14 +42,13 @@ class RunProgress:
         total: int | None = None,
         fraction: Callable[[], float | None] | None = None,
         table: bool | None = None,
-        bar: bool | None = None,
     ) -> None:
         self.console = console
         self.title = title
         self.total = total
         self.fraction = fraction
         self.table: bool = console.is_terminal if table is None else table
-        self.show_bar: bool = console.is_terminal if bar is None else bar
+        self.show_bar: bool = console.is_terminal
         self._bar: Any = None
         self._task: Any = None
         self._headed = False

@@ -46,8 +46,6 @@ class PrequentialRun:
     ----------
     model, name, checkpoints, every, settings, delay, intervals
         As of `prequential`.
-    task : {"classification", "regression"}, optional
-        Taken from the model by default.
     progress : Progress, optional
         Called after every block and every checkpoint.
     began : float, optional
@@ -78,7 +76,6 @@ class PrequentialRun:
         model: Any,
         *,
         name: str | None = None,
-        task: str | None = None,
         checkpoints: str = "powers",
         every: int | None = None,
         settings: dict[str, Any] | None = None,
@@ -97,7 +94,7 @@ class PrequentialRun:
         learner = as_learner(model)
         self._learner = Delayed(model, learner, delay) if delay else learner
         self.name: str = name or _name(model)
-        self.task: str = task or self._learner.task
+        self.task: str = self._learner.task
         self.metrics: tuple[Metric, ...] = metrics_of(self.task)
         late = {"delay": str(delay) if by_time else delay} if delay else {}
         self.settings: dict[str, Any] = dict(settings or {}) | late
