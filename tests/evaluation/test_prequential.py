@@ -96,7 +96,11 @@ def test_limit_cuts_within_a_block():
 
 def test_warming_up_leaves_the_model_alone():
     X, y, _ = _data()
-    cold, warm = (FOGDClassifier(n_components=20, gamma=0.3, random_state=0) for _ in range(2))
+    first, cold, warm = (
+        FOGDClassifier(n_components=20, gamma=0.3, random_state=0) for _ in range(3)
+    )
+    # from here on nothing is compiled
+    prequential(first, (X, y), warm_up=False)
     one = prequential(cold, (X, y), warm_up=False)
     two = prequential(warm, (X, y), warm_up=True)
     assert one.value == two.value
