@@ -93,25 +93,16 @@ _SUBSETS = ("all", "train", "test")
 
 @dataclass(frozen=True)
 class Dataset:
-    """Rows of a data set, and facts about them.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-        Integer classes (-1 and 1 for two) or float64 targets.
-    name, task, subset, scaling : str
-    complete : bool
-        False if the file holds only a part of the set's rows.
-    path : Path
-    """
+    """Rows X (n, d) of a data set, their targets y (n,), and facts about them."""
 
     X: np.ndarray
+    #: integer classes (-1 and 1 for two) or float64 targets
     y: np.ndarray
     name: str
     task: str
     subset: str
     scaling: str
+    #: False if the file holds only a part of the set's rows
     complete: bool
     path: Path
 

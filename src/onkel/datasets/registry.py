@@ -35,47 +35,32 @@ class OpenML:
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set.
-
-    Attributes
-    ----------
-    name : str
-        Name for ``onkel.datasets.load(name)``.
-    task : {"binary", "multiclass", "regression"}
-    n_rows, n_features : int
-        Size of the whole set.
-    n_classes : int
-        0 for regression.
-    subset : {"all", "train", "test"}
-        The split the papers stream.
-    scaling : {"none", "minmax", "unit", "symmetric"}
-        What the papers did before streaming: nothing; every column to [0, 1], including the target
-        of a regression; only the features to [0, 1]; the features to [-1, 1]. The ranges are those
-        of the whole subset, so this is not online scaling.
-    openml : OpenML or None
-    source : str
-        Origin of the set, for a user who has to get it by hand.
-    files : tuple of str
-        Other file names of the set; some of these files hold only a part of the rows.
-    above : float or None
-        Makes two classes of a numeric target: whether it is above this.
-    time : tuple of str
-        Columns with the time of a row; ``order="time"`` sorts the rows by them.
-    """
+    """One data set, which ``onkel.datasets.load(name)`` reads."""
 
     name: str
+    #: "binary", "multiclass" or "regression"
     task: str
+    #: size of the whole set
     n_rows: int
     n_features: int
+    #: 0 for regression
     n_classes: int
+    #: the split the papers stream: "all", "train" or "test"
     subset: str
+    #: what the papers did before streaming: "none"; "minmax": every column to [0, 1], including the
+    #: target of a regression; "unit": only the features to [0, 1]; "symmetric": the features to
+    #: [-1, 1]. The ranges are those of the whole subset, so this is not online scaling.
     scaling: str
     openml: OpenML | None
+    #: origin of the set, for a user who has to get it by hand
     source: str
+    #: other file names of the set; some of these files hold only a part of the rows
     files: tuple[str, ...] = ()
     divide: float = 1.0
     aliases: tuple[str, ...] = ()
+    #: makes two classes of a numeric target: whether it is above this
     above: float | None = None
+    #: columns with the time of a row; ``order="time"`` sorts the rows by them
     time: tuple[str, ...] = ()
 
     @property

@@ -56,24 +56,15 @@ class _OfParts:
 
 @dataclass(frozen=True)
 class Learned(_OfParts):
-    """The result of `learn`.
+    """The result of `learn`."""
 
-    Attributes
-    ----------
-    model : StreamModel
-        The model of all rows; its map is fixed.
-    reports : list of PartReport
-        The sample first, then the partitions in their order.
-    seconds : dict of str to float
-        By stage: "sample", "parts" and "merge" are summed over the workers, "in all" is elapsed
-        time.
-    moved_bytes : int
-        Of models sent: in each round those to merge, and their common start to each worker.
-    """
-
+    #: the model of all rows; its map is fixed
     model: StreamModel
+    #: the sample first, then the partitions in their order
     reports: list[PartReport]
+    #: by stage: "sample", "parts" and "merge" are summed over the workers, "in all" is elapsed time
     seconds: dict[str, float] = field(default_factory=dict)
+    #: of models sent: in each round those to merge, and their common start to each worker
     moved_bytes: int = 0
 
     @property

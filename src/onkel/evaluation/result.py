@@ -17,39 +17,24 @@ from onkel.pipeline.summary import html_table
 
 @dataclass(frozen=True)
 class CurveRow:
-    """The state of a run after ``n_rows`` rows.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows learned so far.
-    n_scored : int
-        Rows scored so far: all but the first ones, before which no label was known.
-    loss : float
-        Average loss of the scored rows: share of mistakes, or mean squared error.
-    loss_since_last : float
-        Average loss of the rows since the checkpoint before.
-    metrics : dict of str to float
-        Every metric of the task over all rows so far.
-    learn_seconds : float
-        Time spent in the model (scaling included), without reading and encoding. Within a block
-        it is interpolated by rows.
-    seconds : float
-        Time since the run began, all included.
-    model_bytes : int
-        Size of the learner's state.
-    untimed_rows : int
-        Rows at the head whose time is not known: a saved model keeps their losses alone.
-    """
+    """The state of a run after ``n_rows`` rows."""
 
     n_rows: int
+    #: all rows but the first ones, before which no label was known
     n_scored: int
+    #: average loss of the scored rows: share of mistakes, or mean squared error
     loss: float
+    #: the same of the rows since the checkpoint before
     loss_since_last: float
+    #: every metric of the task over all rows so far
     metrics: dict[str, float]
+    #: time in the model (scaling included), without reading and encoding; within a block it is
+    #: interpolated by rows
     learn_seconds: float
+    #: time since the run began, all included
     seconds: float
     model_bytes: int
+    #: rows at the head whose time is not known: a saved model keeps their losses alone
     untimed_rows: int = 0
 
     @property

@@ -28,18 +28,10 @@ _CLASSES_A_ROW = 32
 class Weights(Stateful):
     """f_k = ``state[SCALE]``·w_k over m features, and how it moves.
 
-    Parameters
-    ----------
-    rule : Rule
-    how : tuple
-        The state vector, the loss, epsilon and the rule's parameters.
-    shape : (K, m)
-    dtype : dtype
-        Of the features; exact rules keep W in float64.
-    prior : ndarray of shape (m, m) or None
-        K₀ of the exact rules' penalty wᵀ K₀ w; None for ‖w‖².
-    average : bool
-        Keep the sum of the weights after each row, for their mean.
+    ``how``: the state vector, the loss, epsilon and the rule's parameters. ``shape``: (K, m).
+    ``dtype``: of the features; exact rules keep W in float64. ``prior``: K₀ (m, m) of the exact
+    rules' penalty wᵀ K₀ w; None for ‖w‖². ``average``: keep the sum of the weights after each row,
+    for their mean.
 
     Attributes
     ----------

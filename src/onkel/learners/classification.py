@@ -394,25 +394,11 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     def predict_set(self, X: Any, level: float = 0.9) -> np.ndarray:
         """Sets that hold a share ``level`` of the labels of rows X (n, d), each row by itself.
 
-        A label is in the set if its probability passes a threshold, which each label that came has
-        moved; see :class:`onkel.ClassSets`. For rows that come next, :meth:`predict_set_next` has
-        smaller sets.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-        level : float, default=0.9
-            In (0, 1). 50, 80, 90, 95 and 99 % are tracked; others are read between them.
-
-        Returns
-        -------
-        ndarray of bool, of shape (n, n_classes)
-            In the order of ``classes_``; a set may be empty.
-
-        Raises
-        ------
-        ValueError
-            Without ``feedback``, or for a level out of its range.
+        A bool (n, n_classes) in the order of ``classes_``; a set may be empty. A label is in the
+        set if its probability passes a threshold, which each label that came has moved; see
+        :class:`onkel.ClassSets`. 50, 80, 90, 95 and 99 % are tracked; other levels are read between
+        them. For rows that come next, :meth:`predict_set_next` has smaller sets. ValueError without
+        ``feedback``, or for a level that is not in (0, 1).
         """
         return self._known_feedback().alone.sets(self.predict_proba(X), level)
 

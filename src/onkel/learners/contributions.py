@@ -33,22 +33,8 @@ def contributions(
 ) -> tuple[np.ndarray, float]:
     """The contribution of each column to the score of a row, and the mean score of the sample.
 
-    Parameters
-    ----------
-    score : callable
-        Rows (n, d) -> scores (n,).
-    x : ndarray of shape (d,)
-        The row.
-    Z : ndarray of shape (n, d)
-        Other rows, n > 0; with many columns some of them, evenly spaced.
-    groups : sequence of integer arrays
-        The features of each column.
-
-    Returns
-    -------
-    contributions : ndarray of shape (number of columns,)
-    base : float
-        The mean score of the rows Z that were used.
+    ``score`` gives scores (n,) of rows (n, d). The sample are the rows Z (n, d), n > 0; with many
+    columns some of them, evenly spaced. ``groups``: the features of each column.
     """
     p = len(groups)
     most = max(8, _MOST_SCORES // (p + 1))

@@ -61,27 +61,10 @@ def make_estimator(
 ) -> Any:
     """An estimator by the name of its algorithm, its parameters checked.
 
-    Parameters
-    ----------
-    algorithm : str
-        Name in `onkel.algorithms.ALGORITHMS`, or "explicit" or "support" for a composition of your
-        own.
-    task : {"classification", "regression"}
-        Task.
-    params : dict
-        Parameters of the estimator, and of its components, such as ``rule__learning_rate``.
-    seed : int, optional
-        For its ``random_state``, if it has one and it is not among the parameters.
-
-    Returns
-    -------
-    estimator
-        Not fitted.
-
-    Raises
-    ------
-    ValueError
-        If there is no such algorithm or parameter; the message names what is close.
+    The name is one of `onkel.algorithms.ALGORITHMS`, or "explicit" or "support" for a composition
+    of your own. ``params`` are those of the estimator and of its components, such as
+    ``rule__learning_rate``; ``seed`` is its ``random_state``, if it has one and they don't.
+    ValueError: there is no such algorithm or parameter; the message names what is close.
     """
     estimator = _new(algorithm, task)
     known = estimator.get_params(deep=False)

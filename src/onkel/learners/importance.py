@@ -32,18 +32,9 @@ def importances(
 ) -> np.ndarray:
     """Importances of the columns, summing to 1; zeros where nothing moves f.
 
-    Parameters
-    ----------
-    score : callable
-        Rows (n, d) -> scores (n,) or (n, K).
-    X : ndarray of shape (n, d)
-        Rows to differentiate at. With many columns some of them are used, evenly spaced.
-    groups : sequence of integer arrays, optional
-        The features of each column; every feature is a column if not given.
-
-    Returns
-    -------
-    ndarray of shape (number of columns,)
+    ``score`` gives scores (n,) or (n, K) of rows (n, d). It is differentiated at the rows X (n, d);
+    with many columns at some of them, evenly spaced. ``groups``: the features of each column; every
+    feature is a column if not given.
     """
     groups = [np.array([j]) for j in range(X.shape[1])] if groups is None else groups
     most = max(8, _MOST_SCORES // (2 * max(1, len(groups))))

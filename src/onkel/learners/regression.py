@@ -123,19 +123,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         """Bounds (n, 2) around a share ``level`` of the targets of rows X (n, d), each by itself.
 
         As in :meth:`predict`, no memory is used. The errors of such predictions so far tell how far
-        the bounds reach; see :class:`onkel.Intervals`. For rows that come next,
-        :meth:`predict_interval_next` has closer bounds.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-        level : float, default=0.9
-            In (0, 1). 50, 80, 90, 95 and 99 % are tracked; others are read between them.
-
-        Raises
-        ------
-        ValueError
-            Without ``feedback``, or for a level out of its range.
+        the bounds reach; see :class:`onkel.Intervals`. 50, 80, 90, 95 and 99 % are tracked; other
+        levels are read between them. For rows that come next, :meth:`predict_interval_next` has
+        closer bounds. ValueError without ``feedback``, or for a level that is not in (0, 1).
         """
         return self._known_feedback().alone.bounds(self.predict(X), level)
 
@@ -158,13 +148,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Learn the rows in order; returns predictions (n,) and bounds (n, 2), both before.
 
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-        y : array of shape (n,)
-        level : {0.5, 0.8, 0.9, 0.95, 0.99}, default=0.9
-        groups : array of shape (n,), optional
-            As of :meth:`partial_fit`, where the learner takes it.
+        ``level``: 0.5, 0.8, 0.9, 0.95 or 0.99; the rest as of :meth:`partial_fit`.
         """
         begun = self.__sklearn_is_fitted__()
         known = self._known_feedback() if begun or not self.feedback else Feedback(self._task)

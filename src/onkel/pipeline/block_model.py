@@ -150,23 +150,9 @@ class BlockModel:
     def learn(self, block: Block, source: str | None = None) -> np.ndarray:
         """Predict each row of a block from the rows before it, then learn it.
 
-        Parameters
-        ----------
-        block : Block
-            With ``X`` (n, d), ``y`` (n,) in its own units or labels, ``start``; ``groups`` (n,)
-            where rows belong to several series.
-        source : str, optional
-            Name of the source for error messages; by default the one in ``settings``.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Predictions before learning: labels, or values in the target's own units.
-
-        Raises
-        ------
-        DataError
-            If a row is bad. The rows before it have been learned; it and later rows have not.
+        Returns the labels (n,), or values in the target's own units. DataError: a row is bad; the
+        rows before it have been learned, it and later rows have not. Errors name the ``source``, by
+        default that of the ``settings``.
         """
         return self.predictions_then_learn(block, source).predictions
 
@@ -243,17 +229,9 @@ class BlockModel:
 
     @locked
     def predict_features(self, X: Any) -> np.ndarray:
-        """Predict rows without learning them.
+        """Labels (n,), or values in the target's own units, of rows that are not learned.
 
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, d)
-            Unscaled features, as the encoder makes them.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels, or values in the target's own units.
+        X (n, d), dense or CSR: unscaled features, as the encoder makes them.
         """
         return self._predicted(self.scaled(X))
 
@@ -303,21 +281,8 @@ class BlockModel:
         """Predict the rows that come next, in order, without learning them.
 
         A learner with a memory also uses the labels learned so far; for others this is
-        `predict_features`.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, d)
-            Unscaled features, as the encoder makes them.
-        ahead : int, default=0
-            Rows (of the group) between the last learned row and the first row of X.
-        groups : array of shape (n,), optional
-            The series that each row belongs to, if the model was learned by group.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels, or values in the target's own units.
+        `predict_features`. ``ahead``: rows (of the group) between the last learned row and the
+        first of X; ``groups`` (n,): the series of each row, if the model was learned by group.
         """
         more = by_group(self.estimator, groups)
         predictions = self.estimator.predict_next(self.scaled(X), ahead, **more)
