@@ -14,7 +14,8 @@ def notes(results: Iterable[Result]) -> list[str]:
     results = list(results)
     found = [f"{r.case.name}: {text}" for r in results if r.values
              for text in (r.case.note, off(r)) if text]  # fmt: skip
-    edges = [f"{r.case.name} ({', '.join(map(SYMBOLS.__getitem__, r.at_edge))})"
+    edges = [f"{r.case.name}{'' if r.case.x is None else f', {r.case.x:g}'} "
+             f"({', '.join(map(SYMBOLS.__getitem__, r.at_edge))})"
              for r in results if r.at_edge]  # fmt: skip
     found += [f"At an end of its grid: {'; '.join(edges)}."] if edges else []
     found += [f"{r.case.name}: {len(r.failures)} failed: {r.failures[0]}"
