@@ -82,8 +82,6 @@ def _rrf() -> Iterator[Case]:
 # ---- Si et al. -----------------------------------------------------------------------------------
 
 
-_STEPS = (0.003, 0.01, 0.03)
-_LARGE_STEPS = (0.01, 0.03, 0.1)
 _WIDTHS = {"usps": (2.0**-10, 2.0**-8, 0.008), "ijcnn1": (0.4, 1.0)}
 
 
@@ -109,22 +107,29 @@ def _nolana() -> Iterator[Case]:
             case, "searched on all rows", search=Search(grid),
             note="Its steps 1/(λt) go on falling: what is best for 5 000 rows need not be for all.",
         )  # fmt: skip
-    rrf_on_usps = _cell(table2, "usps/rrf")
-    yield _on_all_rows(rrf_on_usps, 2.0**-8, 0.008, 2.0**-6)
-    widths = {"gamma": (2.0**-8, 0.0055, 0.008), "alpha": (0.0,)}
-    apart = {**widths, "learning_rate": (0.1, 0.2, 0.3, 0.4), "learning_rate_gamma": _STEPS}
-    falling = {**widths, "learning_rate": (0.5, 1.0, 2.0, 4.0), "learning_rate_gamma": _LARGE_STEPS}
-    for changed, case, grid, note in (
-        ("steps of weights and widths apart", rrf_on_usps, apart, "The paper of RRF has one."),
-        ("steps η/t^0.2", rrf_on_usps.at({"schedule": 0.2}), falling, "As NOGD and FOGD have."),
-        (
-            "262 frequencies",
-            rrf_on_usps.at({"n_components": 262}),
-            apart,
-            "Twice the memory; so many if one frequency counts as two features.",
-        ),
-    ):
-        yield _tried(case, changed, search=Search(grid), note=note)
+    yield from _rrf_on_usps(_cell(table2, "usps/rrf"))
+
+
+def _rrf_on_usps(case: Case) -> Iterator[Case]:
+    """Searched on all rows, with other steps, and with more frequencies."""
+    yield _on_all_rows(case, 2.0**-8, 0.008, 2.0**-6)
+    near = {"gamma": (2.0**-8, 0.0055, 0.008), "alpha": (0.0,)}
+    apart = Search({
+        **near, "learning_rate": (0.1, 0.2, 0.3, 0.4), "learning_rate_gamma": (0.003, 0.01, 0.03)
+    })  # fmt: skip
+    falling = Search({
+        **near, "learning_rate": (0.5, 1.0, 2.0, 4.0), "learning_rate_gamma": (0.01, 0.03, 0.1)
+    })  # fmt: skip
+    yield _tried(
+        case, "steps of weights and widths apart", search=apart, note="The paper of RRF has one.",
+    )  # fmt: skip
+    yield _tried(
+        case.at({"schedule": 0.2}), "steps η/t^0.2", search=falling, note="As NOGD and FOGD have.",
+    )  # fmt: skip
+    yield _tried(
+        case.at({"n_components": 262}), "262 frequencies", search=apart,
+        note="Twice the memory; so many if one frequency counts as two features.",
+    )  # fmt: skip
 
 
 _PROTOCOL = (

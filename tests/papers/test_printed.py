@@ -128,6 +128,15 @@ def test_the_best_of_table_3_is_inside_of_its_grid(dataset):
             assert min(values) < case.parameters[name] < max(values), (case.name, name)
 
 
+@pytest.mark.parametrize("dataset", ["a9a", "w7a", "w8a", "cod-rna", "kddcup99"])
+def test_batch_learners_of_table_3_are_searched_on_many_training_rows(dataset):
+    entry = EXPERIMENTS["lsokl.table3"].on([dataset], ["libsvm", "llsvm"])
+    results = results_of(entry, read("lsokl"))
+    assert [result.case.algorithm for result in results] == ["libsvm", "llsvm"]
+    for result in results:
+        assert result.searched >= min(16_000, result.n_rows)
+
+
 def test_no_verdict_is_typed():
     """Neither in a note nor in a protocol: pages compute them from the runs."""
     for entry in EXPERIMENTS.values():
