@@ -184,15 +184,17 @@ def _cauchy(rng: np.random.Generator, n: int) -> np.ndarray:
     return rng.standard_cauchy(n)
 
 
-def show_alarms() -> None:
+def show_alarms(speed: str, keep: Path | None) -> None:
     """Rows until a ring after the changes of generated drifts."""
     head("drift", "seed", "rings after a change, rows", "challenger, rows", "false", left=1)
     for kind in ("abrupt", "gradual", "none"):
-        for seed in range(2):
-            wrong, changes = mistakes(kind, seed)
-            rings = Alarm().learn(wrong)
-            after = [[r - c for r in found if r >= c][:1] for c, found in _by_period(rings)]
-            taken = [[r - c for r in found if r >= c][:1] for c, found in _by_period(changes)]
+        for seed in range(3):
+            found = recorded(
+                keep, f"drift-{kind}-{seed}-{speed}", mistakes, kind, seed, speed=speed
+            )
+            rings, changes = Alarm().learn(found["wrong"]), found["changes"]
+            after = [[r - c for r in of if r >= c][:1] for c, of in _by_period(rings)]
+            taken = [[r - c for r in of if r >= c][:1] for c, of in _by_period(changes)]
             false = len(rings) if kind == "none" else int((rings < PERIOD).sum())
             cells = [", ".join(str(r) for of in found for r in of) for found in (after, taken)]
             line(kind, seed, *(cells if kind != "none" else ("", "")), false)
@@ -206,12 +208,12 @@ def _by_period(rows: np.ndarray | list[int]) -> list[tuple[int, list[int]]]:
     return [(c, [int(r) for r in rows if c <= r < c + PERIOD]) for c in (PERIOD, 2 * PERIOD)]
 
 
-def mistakes(kind: str, seed: int) -> tuple[np.ndarray, list[int]]:
+def mistakes(kind: str, seed: int, speed: str) -> Record:
     """The default's mistakes, 0 or 1, on a generated drift, and where its challenger took over."""
-    model, wrong = OnlineKernelClassifier(), []
+    model, wrong = OnlineKernelClassifier(speed=speed), []
     for block in drift_stream(kind, DRIFT_ROWS, seed=seed, period=PERIOD):
         wrong.append(model.predict_then_learn(block.X, block.y) != block.y)
-    return np.concatenate(wrong).astype(float), model.changes_
+    return {"wrong": np.concatenate(wrong).astype(float), "changes": np.array(model.changes_, int)}
 
 
 def show_cost() -> None:
@@ -290,7 +292,7 @@ def main() -> None:
     print()
     show_made_delays()
     print()
-    show_alarms()
+    show_alarms(options.speed, options.keep)
     print()
     show_cost()
 

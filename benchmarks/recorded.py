@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel import OnlineKernelClassifier, OnlineKernelRegressor, StreamModel, open_stream
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor, StreamModel
 
 Record = dict[str, np.ndarray]
 _BLOCK = 64
@@ -52,8 +52,9 @@ def scores(X: np.ndarray, y: np.ndarray, **params: str) -> Record:
 
 def scores_of_table(path: Path, target: str, **params: str) -> Record:
     """As `scores`, of a table; nothing of a regression."""
-    stream = open_stream(path, target=target, missing="auto")
-    model = StreamModel(OnlineKernelClassifier(**params), encoder=stream.encoder)
+    model = StreamModel(OnlineKernelClassifier(**params))
+    stream = model.open(path, target=target)
+    model.adopt(stream)
     found, labels = [], []
     for block in stream:
         if block.y.dtype.kind == "f":

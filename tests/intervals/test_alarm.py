@@ -103,7 +103,7 @@ def test_bets_are_fair(edges, shares, seed):
             score = edges[k] if equal else 0.5 * (edges[k - 1] + edges[k])
             tie = 0.5 * (ties[k - 1] + ties[k]) if equal else 0.5
         grown = shares.copy()
-        above, own = module._place(score, tie, edges, ties, grown)
+        above, own = module._place(score, tie, edges, ties, grown, total)
         assert (grown - shares).tolist() == [int(j == k) for j in range(E + 1)]
         assert own == shares[k]
         for row, (a, b) in enumerate([(above, above + own), (total - above - own, total - above)]):

@@ -297,7 +297,7 @@ def test_a_bad_row_is_refused_and_those_before_it_are_learned():
 
 
 def test_wrong_parameters():
-    for level in (0.0, 1.0, 1.5, [0.9, 0.5], []):
+    for level in (0.0, 1.0, 1.5, [0.9, 0.5], [], "x", None, math.nan):
         with pytest.raises(ValueError, match="level="):
             Intervals(level)
     with pytest.raises(ValueError, match="step="):

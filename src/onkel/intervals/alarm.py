@@ -105,17 +105,25 @@ def _first_edge(edges, score, equal_too):
 
 
 @jit_inline_in_order
-def _place(score, tie, edges, ties, shares):
-    """The shares above a score's bin, and those of its bin, which then grow by 1."""
+def _place(score, tie, edges, ties, shares, total):
+    """The shares above a score's bin, and those of its bin, which then grow by 1.
+
+    ``total``: of all shares; the shorter side of the bin is added up.
+    """
     k = _first_edge(edges, score, False)
     if k < edges.shape[0] and edges[k] == score and ties[k] < tie:
         end = _first_edge(edges, score, True)
         k = end if ties[end - 1] < tie else k + 1
-    above = 0
-    for i in range(k + 1, shares.shape[0]):
-        above += shares[i]
+    above, own = 0, shares[k]
+    if 2 * k < shares.shape[0]:
+        above = total - own
+        for i in range(k):
+            above -= shares[i]
+    else:
+        for i in range(k + 1, shares.shape[0]):
+            above += shares[i]
     shares[k] += 1
-    return above, shares[k] - 1
+    return above, own
 
 
 @jit_inline_in_order
@@ -153,8 +161,8 @@ def watch_score(score, threshold, quiet, seed, counts, edges, ties, shares, capi
         if at == E - 1:
             _begin(edges, ties, shares, capital)
         return False
-    above, own = _place(score, tie, edges, ties, shares)
-    total = at + 1.0
+    total = at + 1
+    above, own = _place(score, tie, edges, ties, shares, total)
     worse = _bet(capital[0], above / total, (above + own) / total)
     better = _bet(capital[1], (total - above - own) / total, (total - above) / total)
     if worse >= threshold:

@@ -14,7 +14,10 @@ from onkel.parameters import is_number
 def checked_levels(level: Any) -> tuple[np.ndarray, bool]:
     """Levels (L,) in growing order, and whether one number was given; ValueError if not."""
     one = np.ndim(level) == 0
-    levels = np.atleast_1d(np.asarray(level, dtype=np.float64))
+    try:
+        levels = np.atleast_1d(np.asarray(level, dtype=np.float64))
+    except (TypeError, ValueError):
+        levels = np.zeros(0)
     if levels.ndim != 1 or not len(levels) or not np.all((levels > 0.0) & (levels < 1.0)):
         raise ValueError(f"level={level!r} must be in (0, 1), or a list of such levels")
     if np.any(np.diff(levels) <= 0.0):
