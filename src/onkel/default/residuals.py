@@ -18,7 +18,7 @@ class Residuals:
     """
 
     def __init__(self, n_outputs: int) -> None:
-        self.count = 0
+        self.count: int = 0
         #: the place of each output
         self._places = np.arange(n_outputs)
         # 0 where nothing was learned

@@ -118,7 +118,7 @@ class ClassSets(Stateful):
 
     def __init__(self, level: float | Sequence[float] = 0.9, *, local: bool = True) -> None:
         self.levels, self.one_level = checked_levels(level)
-        self.local = bool(local)
+        self.local: bool = bool(local)
         self.q_: np.ndarray = np.zeros(len(self.levels))
         self.n_rows: int = 0
 

@@ -37,6 +37,9 @@ class KnownIds:
         Of each id: a checksum of its row, and the answer as JSON.
     """
 
+    once: bool
+    remember: int
+
     def __init__(self, once: bool, remember: int) -> None:
         self.once, self.remember = once, remember
         self.waiting: dict[Any, tuple[int, Any]] = {}

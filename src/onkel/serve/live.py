@@ -124,7 +124,7 @@ class LiveModel:
         if not 0.0 <= level < 1.0:
             raise ValueError(f"level={level}: must be between 0 and 1, say 0.9")
         self.level: float = level if model.task == "regression" else 0.0
-        self.ids = KnownIds(once, remember)
+        self.ids: KnownIds = KnownIds(once, remember)
         self._acknowledge = acknowledge
         self.number = 0
         self.position: Any = None

@@ -25,6 +25,7 @@ class RequestError(Exception):
 
     more: dict[str, Any]
     status: int
+    headers: dict[str, str]
 
     def __init__(self, status: int, message: str, **more: Any) -> None:
         super().__init__(message)

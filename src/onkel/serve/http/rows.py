@@ -25,7 +25,7 @@ class RowsEndpoint:
         self._service = service
         prefix = f"/{_KEYED}/{{key}}" if service.models.keyed else ""
         #: by verb, the name of its path in metrics
-        self.names = {verb: f"{prefix}/{verb}" for verb in VERBS}
+        self.names: dict[str, str] = {verb: f"{prefix}/{verb}" for verb in VERBS}
 
     def verb_of(self, scope: Scope) -> tuple[str, str | None] | None:
         """What a request asks for, and the key of the model; None if it is not for here."""
