@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -231,3 +232,24 @@ def test_heavy_tails_in_float32_do_not_depend_on_blocks():
     # features are products of so many rows: their last digits depend on their number
     np.testing.assert_allclose(found[1], found[0], atol=5e-6)
     np.testing.assert_allclose(found[2], found[0], atol=5e-6)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("heavy", ["Cauchy", "lognormal"])
+def test_blocks_change_no_score_of_raw_columns_with_heavy_tails(heavy):
+    rng = np.random.default_rng(3)
+    X = {"Cauchy": rng.standard_cauchy, "lognormal": partial(rng.lognormal, 0.0, 3.0)}[heavy](
+        size=(900, 6)
+    )
+    y = np.tanh(X[:, 0]) + 0.3 * np.sign(X[:, 1] - 1.0) + 0.1 * rng.normal(size=900)
+    scores, next_ = [], []
+    for rows in (1, 7, 100, 900):
+        model = NOLANARegressor(dtype="float32")
+        parts = [slice(a, a + rows) for a in range(0, 900, rows)]
+        next_.append(np.concatenate([model.predict_then_learn(X[p], y[p]) for p in parts]))
+        scores.append(model.predict(X[:200]))
+    assert np.std(scores[0]) > 0.1
+    # the rounding of float32 alone
+    for found in (scores, next_):
+        for other in found[1:]:
+            np.testing.assert_allclose(other, found[0], rtol=0, atol=2e-4)
