@@ -124,10 +124,10 @@ def run(learner: str, how: tuple[str, ...], seconds: float, most: int = 40_000) 
                 # a label needs its row
                 bodies = bodies[:n] if path == "/label" else bodies
                 asked = _requests(path.partition(" ")[0], bodies)
-                before = _cpu(service.pid)
+                before = cpu(service.pid)
                 rate, waited = uvloop.run(_load(port, asked, seconds))
                 n = len(waited)
-                spent = f"{1e6 * (_cpu(service.pid) - before) / n:.0f}"
+                spent = f"{1e6 * (cpu(service.pid) - before) / n:.0f}"
                 shares = np.percentile(1e3 * np.array(waited), [50, 99, 99.9])
                 told = (f"{share:.1f}" for share in shares)
                 line(learner, path, f"{rate:,.0f}", *told, spent)
@@ -137,7 +137,7 @@ def run(learner: str, how: tuple[str, ...], seconds: float, most: int = 40_000) 
             service.stderr.close()
 
 
-def _cpu(process: int) -> float:
+def cpu(process: int) -> float:
     """Seconds of processor time that a process has had; NaN where the system does not tell."""
     try:
         found = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()

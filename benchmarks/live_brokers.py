@@ -1,9 +1,10 @@
 """`onkel live` at brokers: ``python -m benchmarks.live_brokers [kafka redis nats] [--rows N]``.
 
 Each row carries its label: it is answered, then learned, with a journal. First so many rows lie in
-the topic: rows per second, from the answer to row 3,000 to the last. Then rows come at a rate:
-milliseconds from a row's sending to its answer in the hands of a reader. Three processes, as in
-use: the broker, `onkel live`, and one that sends and reads. The brokers are those of the tests.
+the topic: rows per second, from the answer to row 3,000 to the last, and the processor time of
+`onkel live` for each. Then rows come at a rate: milliseconds from a row's sending to its answer in
+the hands of a reader. Three processes, as in use: the broker, `onkel live`, and one that sends and
+reads. The brokers are those of the tests.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 from tests.serve.brokers.clients import CLIENTS
 from tests.serve.brokers.servers import SERVERS
 
+from benchmarks import http_load
 from benchmarks.live import LEARNERS, WARM, rows
 from benchmarks.timing import head, line
 
@@ -31,30 +33,32 @@ _PATIENCE = 300.0
 
 
 @contextmanager
-def standing(url: str, learner: str, how: tuple[str, ...], folder: Path) -> Iterator[None]:
-    """``onkel live`` at a broker."""
+def standing(url: str, learner: str, how: tuple[str, ...], folder: Path) -> Iterator[int]:
+    """``onkel live`` at a broker; its process."""
     command = [sys.executable, "-m", "onkel", "live", str(folder / "m.onkel"), f"{url}/rows",
                "--out", "answers", "--task", "classification", "--algorithm", learner, *how,
                "--no-proba", "--metrics-every", "0"]  # fmt: skip
     live = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     try:
-        yield
+        yield live.pid
     finally:
         live.terminate()
         live.wait(_PATIENCE)
 
 
-def most(client: Any, lines: list[bytes]) -> float:
-    """Rows per second while rows wait for the model."""
+def most(client: Any, lines: list[bytes], process: int) -> tuple[float, float]:
+    """Rows per second while rows wait for the model, and microseconds of processor time a row."""
     began = 0.0
     until = time.monotonic() + _PATIENCE
     while (n := client.count("answers")) < len(lines):
         if n >= WARM and not began:
-            began, first = time.perf_counter(), n
+            began, first, before = time.perf_counter(), n, http_load.cpu(process)
         if time.monotonic() > until:
             raise TimeoutError(f"{n:,} answers came in {_PATIENCE:g} s")
         time.sleep(0.01)
-    return (len(lines) - first) / (time.perf_counter() - began)
+    rows = len(lines) - first
+    spent = http_load.cpu(process) - before
+    return rows / (time.perf_counter() - began), 1e6 * spent / rows
 
 
 def waited(client: Any, reader: Any, rate: int, seconds: float, first: int) -> np.ndarray:
@@ -93,25 +97,28 @@ def _read(reader: Any, first: int, came: np.ndarray, ready: threading.Event) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("brokers", nargs="*")
+    parser.add_argument("--learners", nargs="*", help="some of pa, krls and okl; by default all")
     parser.add_argument("--rows", type=int, default=60_000)
     parser.add_argument("--rate", type=int, default=1_000)
     parser.add_argument("--seconds", type=float, default=5.0)
     options = parser.parse_args()
     lines = rows(WARM + options.rows)
-    head("broker", "learner", "rows/s", "at rows/s", "p50 ms", "p99 ms", "p99.9 ms")
+    head("broker", "learner", "rows/s", "CPU µs", "at rows/s", "p50 ms", "p99 ms", "p99.9 ms")
     for scheme in options.brokers or SERVERS:
         for learner, how in LEARNERS:
+            if options.learners and learner not in options.learners:
+                continue
             with tempfile.TemporaryDirectory() as name, SERVERS[scheme](Path(name) / "b") as where:
                 client, reader = CLIENTS[scheme](where), CLIENTS[scheme](where)
                 client.make("rows", "answers")
                 client.send("rows", lines)
-                with standing(f"{scheme}://{where}", learner, how, Path(name)):
-                    top = most(client, lines)
+                with standing(f"{scheme}://{where}", learner, how, Path(name)) as process:
+                    top, spent = most(client, lines, process)
                     late = waited(client, reader, options.rate, options.seconds, len(lines))
                 client.close()
                 reader.close()
             shares = (f"{share:.1f}" for share in np.percentile(late, [50, 99, 99.9]))
-            line(scheme, learner, f"{top:,.0f}", f"{options.rate:,}", *shares)
+            line(scheme, learner, f"{top:,.0f}", f"{spent:.0f}", f"{options.rate:,}", *shares)
 
 
 if __name__ == "__main__":

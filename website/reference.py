@@ -85,7 +85,7 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
         "Live, Dask, River",
         "A model in a stream of events, partitions learned apart, and wrappers for River.",
         {
-            "onkel.serve": "LiveModel",
+            "onkel.serve": "LiveModel DurableModel Journal KeyedModels Replica",
             "onkel.distributed": (
                 "learn predict Plan Learned PartReport Predicted learn_sample learn_part "
                 "merge_parts parts_of Sample LearnedPart"

@@ -28,8 +28,11 @@ class SaveClock:
         """Count n events."""
         self._events += n
 
+    def seconds_left(self) -> float:
+        """Seconds until it is due for any event."""
+        return max(0.0, self._since + self._seconds - time.monotonic())
+
     @property
     def is_due(self) -> bool:
         """Whether it is time to save."""
-        late = time.monotonic() - self._since >= self._seconds
-        return self._events >= self._every or (self._events > 0 and late)
+        return self._events >= self._every or (self._events > 0 and not self.seconds_left())

@@ -12,6 +12,7 @@ from onkel.cli.live.opening import open_durable
 from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import text_of
 from onkel.cli.signals import Interrupted, Interrupts
+from onkel.serve.saving import SaveClock
 
 # Seconds until it is looked for a signal, or for labels while no row comes.
 _LOOK = 0.2
@@ -56,8 +57,8 @@ class _Standing:
 
     def __init__(self, options: LiveOptions, door: Any, interrupts: Interrupts) -> None:
         self._options, self._door, self._interrupts = options, door, interrupts
-        self._events = self._saved = 0
-        self._saved_at = self._told_at = time.monotonic()
+        self._clock = SaveClock(options.save_every, options.save_seconds)
+        self._told_at = time.monotonic()
 
     def run(self) -> int:
         """Recover, then answer and learn until a signal comes; the exit status."""
@@ -69,7 +70,7 @@ class _Standing:
             try:
                 while True:
                     with self._interrupts.held():
-                        self._events += self._loop.round(_LOOK)
+                        self._clock.add(self._loop.round(_LOOK))
                         self._when_due()
             except Interrupted as signal:
                 saved = self._save(_LAST_PATIENCE)
@@ -92,8 +93,7 @@ class _Standing:
     def _when_due(self) -> None:
         """Save, and tell the metrics, if it is time."""
         now, own = time.monotonic(), self._options
-        news = self._events - self._saved
-        if news >= own.save_every or (news and now - self._saved_at >= own.save_seconds):
+        if self._clock.is_due:
             self._save(_PATIENCE)
         if own.metrics_every and now - self._told_at >= own.metrics_every:
             self._told_at = now
@@ -101,7 +101,7 @@ class _Standing:
 
     def _save(self, seconds: float) -> bool:
         """Save; a failure of the disk is told, and the next time tries again."""
-        self._saved, self._saved_at = self._events, time.monotonic()
+        self._clock.restart()
         try:
             self._loop.save(seconds)
         except ConnectionError as error:

@@ -15,6 +15,7 @@ from onkel.cli.live.options import LiveOptions
 from onkel.cli.signals import Interrupts
 from onkel.errors import JournalError
 from onkel.serve import notation
+from onkel.serve.saving import SaveClock
 
 # Seconds after which an answer is sent though more rows are there.
 _FLUSH = 0.02
@@ -42,10 +43,10 @@ class Pipe:
         self._csv = _Csv(options, model) if options.format == "csv" else None
         self._rest = b""
         self._answers: list[bytes] = [] if self._csv is None else [self._csv.HEADER.encode()]
-        self._n_lines = self._events = self._saved = 0
+        self._n_lines = 0
+        self._clock = SaveClock(options.save_every, options.save_seconds)
         self._broken = self._untaken = False
-        now = time.monotonic()
-        self._flushed = self._saved_at = self._told_at = now
+        self._flushed = self._told_at = time.monotonic()
 
     def run(self) -> int:
         """Run it; the exit status: 0, 1 if something could not be written, 128 + a signal."""
@@ -75,10 +76,11 @@ class Pipe:
 
     def _time_left(self) -> float:
         """Seconds until something is due."""
-        due = self._saved_at + self._options.save_seconds
+        # without an event nothing is to be saved, which is seen as often
+        left = self._clock.seconds_left() or self._options.save_seconds
         if self._options.metrics_every:
-            due = min(due, self._told_at + self._options.metrics_every)
-        return max(0.0, due - time.monotonic())
+            left = min(left, self._told_at + self._options.metrics_every - time.monotonic())
+        return max(0.0, left)
 
     def _take(self, data: bytes) -> None:
         """Answer and learn the lines that are whole."""
@@ -88,7 +90,7 @@ class Pipe:
             self._n_lines += 1
             if not line.strip():
                 continue
-            self._events += 1
+            self._clock.add(1)
             try:
                 event = notation.decoded(line) if self._csv is None else self._csv.read(line)
                 # the names of CSV are no event
@@ -129,18 +131,15 @@ class Pipe:
     def _when_due(self) -> None:
         """Save, and tell the metrics, if it is time."""
         now, own = time.monotonic(), self._options
-        news = self._events - self._saved
-        if news >= own.save_every or (news and now - self._saved_at >= own.save_seconds):
+        if self._clock.is_due:
             self._save()
-        elif now - self._saved_at >= own.save_seconds:
-            self._saved_at = now
         if own.metrics_every and now - self._told_at >= own.metrics_every:
             self._told_at = now
             self._tell()
 
     def _save(self) -> bool:
         """Save; a failure is told, and the next time tries again."""
-        self._saved, self._saved_at = self._events, time.monotonic()
+        self._clock.restart()
         try:
             if self._durable is None:
                 self._model.save(self._options.model)

@@ -74,7 +74,7 @@ class KafkaDoor:
                 "isolation.level": "read_committed",
                 "enable.partition.eof": True,
                 "fetch.wait.max.ms": 50,
-                "queued.max.messages.kbytes": 16384,
+                "queued.max.messages.kbytes": 4096,
             }
         )
 

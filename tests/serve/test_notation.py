@@ -1,0 +1,41 @@
+"""JSON that says all of an event, also where msgspec or JSON itself would not."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+
+import pytest
+
+from onkel.serve import notation
+
+VALUES = [
+    {"id": 1, "a": 1e-5, "b": [1, None, True, "ü"], "c": {}}, 2**70, -(2**64), -0.0, "\ud800",
+    [math.inf, -math.inf], (1, 2), {1: 2}, None,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_what_is_written_is_read_again(value):
+    text, again = notation.exact(value)
+    assert again == json.loads(json.dumps(value))
+    assert repr(notation.decoded(text)) == repr(again)
+
+
+def test_what_is_no_number_stays_none():
+    text, again = notation.exact({"a": math.nan})
+    assert math.isnan(again["a"])
+    assert math.isnan(notation.decoded(text)["a"])
+
+
+@pytest.mark.parametrize("value", [{1, 2}, b"x", datetime.date(2024, 1, 1), object()])
+def test_what_json_cannot_hold_is_refused(value):
+    with pytest.raises(TypeError, match="events must be as JSON has them"):
+        notation.exact([value])
+
+
+def test_an_answer_is_json_whatever_it_holds():
+    told = notation.told({"id": "\ud800", "prediction": math.nan, "interval": [-math.inf, 1.5]})
+    assert json.loads(told) == {"id": "\ud800", "prediction": None, "interval": [None, 1.5]}
+    assert notation.told({"prediction": math.inf}) == b'{"prediction":null}'
