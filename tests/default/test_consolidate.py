@@ -141,14 +141,14 @@ def test_own_widths_must_be_better_by_a_standard_error(monkeypatch):
     Y = np.sin(2.0 * np.where(here, X[:, 1], X[:, 2]))[:, None]
     units = Units(TailCurves(*np.zeros((2, 3))), np.zeros(3), np.ones(3))
     start = [Landmarks(X[:30], np.full(3, -1.0), np.log(0.01))]
-    climbed, climb = [], search._climb
+    climbed, climb = [], search.climb
 
     def kept(*args):
         found = yield from climb(*args)
         climbed.append(found)
         return found
 
-    monkeypatch.setattr(search, "_climb", kept)
+    monkeypatch.setattr(search, "climb", kept)
     for doubt in (0.0, 1.0, 1e9):
         monkeypatch.setattr(search, "_STANDARD_ERRORS", doubt)
         work = search.improve(start, X, Y, np.ones(300), 24, np.random.default_rng(0), units, True)

@@ -11,17 +11,17 @@ from onkel import OnlineKernelClassifier, OnlineKernelRegressor
 from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import evidence as ev
 from onkel.maps.landmarks import first_widths as first_widths_module
+from onkel.maps.landmarks.climb import Rows, judged
 from onkel.maps.landmarks.evidence import gradient
 from onkel.maps.landmarks.first_widths import first_widths, objective, prior_mean
 from onkel.maps.landmarks.fitted import TailCurves, Units
 from onkel.maps.landmarks.rational import kernel_columns
 from onkel.maps.landmarks.search import (
-    Rows,
     drawn,
     improve,
-    judged,
     steps_of_drawing,
     steps_of_search,
+    work_of_search,
 )
 from onkel.numerics.in_steps import finished
 from onkel.numerics.linalg import inverse_in_place
@@ -252,9 +252,11 @@ def test_held_out_rows_choose_the_penalty_where_factors_fail_too():
 def test_a_search_takes_no_more_steps_than_foreseen(n):
     X, Y, weight = toy(n)
     starts = [ev.Landmarks(X[:30], np.full(4, np.log(w)), np.log(0.01)) for w in (0.05, 0.4)]
-    work = improve(starts, X, Y, weight, 12, np.random.default_rng(0), without_units())
-    taken = sum(foreseen for foreseen in work)
-    assert 30 < taken <= steps_of_search(n, 4, 30, False, 12)
+    for least_gain in (0.0, 1e-9):
+        rng = np.random.default_rng(0)
+        work = improve(starts, X, Y, weight, 12, rng, without_units(), least_gain=least_gain)
+        taken = sum(foreseen for foreseen in work)
+        assert 30 < taken <= steps_of_search(n, 4, 30, False, 12)
 
 
 @pytest.mark.parametrize("own", [False, True])
@@ -276,6 +278,66 @@ def test_search_never_returns_worse_than_it_started_from(own):
 
     assert found.log_width.shape == ((30, 4) if own else (4,))
     assert error(found) < min(map(error, starts))
+
+
+@pytest.mark.parametrize("noise", [False, True])
+def test_a_search_that_would_gain_nothing_is_left_out(noise):
+    X, Y, weight = toy(600)
+    if noise:
+        Y = np.random.default_rng(1).standard_normal(Y.shape)
+    found = [ev.Landmarks(X[:30], np.full(4, np.log(0.4)), np.log(0.01))]
+    if not noise:
+        # at the end of a search another one has next to nothing to gain
+        begun = improve(found, X, Y, weight, 12, np.random.default_rng(0), without_units())
+        assert len(list(begun)) > 100
+    rng = np.random.default_rng(0)
+    work = improve(found, X, Y, weight, 12, rng, without_units(), least_gain=0.01)
+    steps, at = 0, None
+    while at is None:
+        try:
+            next(work)
+            steps += 1
+        except StopIteration as end:
+            at = end.value
+    assert (at is found[0]) is noise
+    assert (steps < 0.5 * steps_of_search(600, 4, 30, False, 12)) is noise
+
+
+@pytest.mark.parametrize(
+    ("m", "budget", "any_search"),
+    [(50, 0.0, False), (50, 1.0, True), (500, 1.0, False), (500, 4.0, True), (500, 20.0, True)],
+)
+def test_all_searches_stay_in_their_budget(m, budget, any_search):
+    fitted = LearnedLandmarks(m, search_steps=42, search_budget=budget)
+    fitted.start(5, np.dtype(np.float64))
+    free = LearnedLandmarks(m, search_steps=42, search_budget=1e9)
+    free.start(5, np.dtype(np.float64))
+    fitted._taught = True
+    spent, due, searches = 0, 1024, 0
+    while due <= 131_072:
+        seen = due * 31 // 32
+        steps = fitted._steps_for(seen)
+        assert (steps > 0) is fitted._searches(due)
+        assert due == 1024 or fitted.rows_of_fit(due) == (seen if steps else due)
+        assert steps <= free._steps_for(seen)
+        spent += work_of_search(seen, m, steps)
+        searches += steps > 0
+        # the search itself sees fewer rows than are due
+        assert spent <= budget * due * fitted.work_of_row()
+        due *= 2
+    assert (searches > 0) is any_search
+
+
+def test_without_a_budget_nothing_is_searched():
+    X = np.random.default_rng(0).standard_normal((3000, 3))
+    y = np.sin(2.0 * X[:, 0])
+    found = [
+        OnlineKernelRegressor(n_components=50, speed=speed).partial_fit(X, y).map_.landmarks_
+        for speed in (0.0, 0.01, 4.0)
+    ]
+    np.testing.assert_allclose(found[0], X[:50], atol=1e-9)
+    np.testing.assert_array_equal(*found[:2])
+    assert np.abs(found[2] - X[:50]).max() > 0.01
 
 
 @pytest.mark.slow

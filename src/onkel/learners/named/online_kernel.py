@@ -16,13 +16,18 @@ from onkel.learners.representations import OverMap
 from onkel.losses import Loss
 from onkel.maps import LearnedLandmarks
 from onkel.model.transaction import locked
-from onkel.parameters import one_of, whole
+from onkel.parameters import non_negative, one_of, whole
 from onkel.rules import LeastSquares, LogisticNewton
 
 __all__ = ["OnlineKernelClassifier", "OnlineKernelRegressor"]
 
-#: number of rows that the search for landmarks sees, and its steps at each doubling of the rows
-SPEEDS = {"fast": (1_024, 0), "balanced": (131_072, 12), "accurate": (131_072, 42)}
+#: rows that the search for landmarks sees, its steps at each doubling of the rows, and how many
+#: times the work of learning all searches may take
+SPEEDS = {
+    "fast": (1_024, 0, 0.0),
+    "balanced": (131_072, 12, 20.0),
+    "accurate": (131_072, 42, 60.0),
+}
 # Most groups that a learner may be told to remember.
 _MOST_GROUPS = 10**9
 _RULES: dict[str, type[LeastSquares | LogisticNewton]] = {
@@ -64,13 +69,16 @@ class _OnlineKernel(OverMap):
         doc="Number of landmarks B ≥ 1. More are better, cost O(B²) a row, and take up to 32·B² "
         "bytes. While it learns, a copy of the model is kept as well, to undo a block that fails.",
     )
-    speed: str = param(
+    speed: str | float = param(
         default="balanced",
-        kind='{"fast", "balanced", "accurate"}',
+        kind='{"fast", "balanced", "accurate"} or float',
         doc='"fast": landmarks are the first rows, widths and penalty those of the first 512, in '
         'about a second. "balanced": a search of 12 steps at 1 024, 2 048, ..., 32 768 rows, '
-        "with 24 more for widths of the landmarks' own; fewer steps at 65 536 and 131 072. "
-        '"accurate": 42 steps.',
+        "with 24 more for widths of the landmarks' own; fewer steps at 65 536 and 131 072. A "
+        "search is left out where a small one gains less than 1 % of the squared errors. "
+        '"accurate": 42 steps. A number ≥ 0: as "balanced", but all searches together take at most '
+        'so many times the multiplications of learning; "balanced" itself takes at most 16 times, '
+        "at half of the time each.",
     )
     restart: bool = param(
         default=True,
@@ -108,7 +116,11 @@ class _OnlineKernel(OverMap):
     )
 
     def _make_map(self) -> LearnedLandmarks:
-        return LearnedLandmarks(self.n_components, *SPEEDS[one_of(self, "speed", SPEEDS)])
+        if isinstance(self.speed, str):
+            rows, steps, budget = SPEEDS[one_of(self, "speed", SPEEDS)]
+        else:
+            (rows, steps, _), budget = SPEEDS["balanced"], non_negative(self, "speed")
+        return LearnedLandmarks(self.n_components, rows, steps, budget)
 
     def _make_rule(self) -> LeastSquares | LogisticNewton:
         if self.loss not in _RULES:

@@ -35,6 +35,8 @@ _FEWEST_ROWS = 8
 _STEPS = 40
 # Between powers of two a fit ends at a step that gains less than this of log p.
 _ENOUGH = 0.1
+# A search is made where a small one gains this share of the squared errors: half of it in the RMSE.
+_LEAST_GAIN = 0.01
 
 
 @dataclass(eq=False, repr=False)
@@ -69,6 +71,11 @@ class LearnedLandmarks(FitSchedule):
     search_steps : int, default=12
         Steps of each search, twice as many for landmarks with widths of their own, fewer with
         more than 32 768 rows. 0: no search, and widths are learned at 8, 16, ..., 512 rows only.
+    search_budget : float, default=20.0
+        How many times as many multiplications as learning the rows so far all searches together may
+        take, ≥ 0. They count those of float64; the search's, in float32, take half of the time. A
+        search that the budget does not cover takes fewer steps, or waits until the rows have
+        doubled. The default of 500 landmarks takes at most 15.
     random_state : int, RandomState or None, default=None
         Which rows are held out.
 
@@ -108,6 +115,7 @@ class LearnedLandmarks(FitSchedule):
     n_components: int = 500
     n_warmup: int = 131_072
     search_steps: int = 12
+    search_budget: float = 20.0
     random_state: Any = None
 
     @property
@@ -131,6 +139,7 @@ class LearnedLandmarks(FitSchedule):
         whole(self, "n_components")
         whole(self, "n_warmup", least=2)
         non_negative(self, "search_steps")
+        non_negative(self, "search_budget")
         super().start(d, dtype)
         # whether the widths were learned from labels
         self._taught = False
@@ -206,7 +215,8 @@ class LearnedLandmarks(FitSchedule):
             # after a first search the first rows are no better a start
             again = due >= 2 * self._first_search and not self._owed_by(due)
             starts, steps = [at] if again else [at, first], self._steps_for(len(X))
-            return (yield from improve(starts, X, V, weight, steps, rng, units))
+            search = improve(starts, X, V, weight, steps, rng, units, least_gain=_LEAST_GAIN)
+            return (yield from search)
         return at
 
     def fits_last(self, n: int) -> bool:

@@ -47,6 +47,7 @@ class FitSchedule(FeatureMap):
     n_components: int
     n_warmup: int
     search_steps: int
+    search_budget: float
     #: whether the widths were learned from labels
     _taught: bool
 
@@ -137,7 +138,9 @@ class FitSchedule(FeatureMap):
 
     def _searches(self, due: int) -> bool:
         """Whether a fit due at so many rows may search."""
-        return due >= self._first_search and not self._postponed and self.search_steps > 0
+        if due < self._first_search or self._postponed:
+            return False
+        return self._steps_for(int(due * _SEEN)) > 0
 
     @property
     def _first_search(self) -> int:
@@ -164,8 +167,22 @@ class FitSchedule(FeatureMap):
         return FEW_STEPS if doubled or self._owed_by(due) else _BETWEEN_STEPS
 
     def _steps_for(self, n: int) -> int:
-        """Steps of a search that sees n rows."""
-        return _fewer(self._steps, n)
+        """Steps of a search that sees n rows: those that the ones before it leave of the budget."""
+        # after a postponed search none was made before
+        due, spent = n if self._owing else next_power_of_two(self._first_search - 1), 0
+        while due < n:
+            seen = int(due * _SEEN)
+            spent += work_of_search(seen, self.n_components, self._covered(seen, spent))
+            due *= 2
+        return self._covered(n, spent)
+
+    def _covered(self, n: int, spent: int) -> int:
+        """Steps of a search of n rows that the budget covers after ``spent``."""
+        steps, of_step = _fewer(self._steps, n), work_of_search(n, self.n_components, 1)
+        left = self.search_budget * n * self.work_of_row() - spent
+        if not self._steps or left < _FEWEST_STEPS * of_step:
+            return 0
+        return min(steps, int(left // of_step))
 
     def _steps_at_last(self, n: int) -> int:
         """Steps of the last search, which sees n rows."""

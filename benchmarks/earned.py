@@ -1,0 +1,85 @@
+"""What searches are worth that a small search speaks against.
+
+    python -m benchmarks.earned [--streams FOLDER] [--rows 20000] [NAME ...]
+
+Errors (mistakes in percent, or RMSE) of the first rows, each predicted before it is learned, and
+rows a CPU second: of ``speed="fast"``, which never searches, of the default, and of the default
+that searches whenever the rows have doubled. Recorded streams are in the order of time, data sets
+are shuffled; *friedman* is made, with noise of 1.
+"""
+
+from __future__ import annotations
+
+from benchmarks.timing import head, line, one_core  # first: it sets the threads
+
+# isort: split
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.streams import shuffled
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel.maps.landmarks import learned
+from papers.rows import find_streams
+
+DATA = ("ijcnn1", "covtype_sub93k", "letter", "cod-rna", "cadata")
+MADE = "friedman"
+Rows = tuple[np.ndarray, np.ndarray, str]
+
+
+def rows_of(name: str, folder: Path | None, n: int) -> Rows:
+    """X, y and the task."""
+    if name == MADE:
+        from sklearn.datasets import make_friedman1
+
+        return *make_friedman1(n, noise=1.0, random_state=0), "regression"
+    if name in DATA:
+        X, y = shuffled(name, n, scaling="none", dtype="float32")
+        return X, y, "regression" if name == "cadata" else "classification"
+    found = {stream.name: stream for stream in find_streams(folder)} if folder else {}
+    return found[name].read(n)
+
+
+def run(
+    rows: Rows, speed: str = "balanced", least_gain: float | None = None
+) -> tuple[float, float]:
+    """The error, and rows a CPU second."""
+    X, y, task = rows
+    values, usual = task == "regression", learned._LEAST_GAIN
+    model = (OnlineKernelRegressor if values else OnlineKernelClassifier)(speed=speed)
+    learned._LEAST_GAIN = least_gain
+    began = time.process_time()
+    try:
+        p = model.predict_then_learn(X, y)
+    finally:
+        learned._LEAST_GAIN = usual
+    seconds = time.process_time() - began
+    error = np.sqrt(np.mean((p - y) ** 2)) if values else 100.0 * np.mean(p != y)
+    return float(error), len(y) / seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--streams", type=Path)
+    parser.add_argument("--rows", type=int, default=20_000)
+    options = parser.parse_args()
+    one_core()
+    recorded = [stream.name for stream in find_streams(options.streams)] if options.streams else []
+    X, y, _ = rows_of(MADE, None, 2100)
+    for speed in ("fast", "balanced"):
+        run((X, y, "regression"), speed)  # compiles
+        run((X, np.digitize(y, [10.0, 16.0]), "classification"), speed)
+    titles = "fast", "default", "every search", "rows/s: fast", "default", "every search"
+    head("stream", "rows", *titles)
+    for name in options.names or [*recorded, *DATA, MADE]:
+        rows = rows_of(name, options.streams, options.rows)
+        found = [run(rows, "fast"), run(rows), run(rows, least_gain=0.0)]
+        cells = [f"{error:.4g}" for error, _ in found] + [f"{rate:,.0f}" for _, rate in found]
+        line(name, f"{len(rows[1]):,}", *cells)
+
+
+if __name__ == "__main__":
+    main()

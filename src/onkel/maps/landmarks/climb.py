@@ -1,0 +1,160 @@
+"""The climb up the evidence from one point, as far as rows held out are predicted better.
+
+Held-out rows also choose the penalty λ, because the evidence ignores that the landmarks were fitted
+to the targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onkel.maps.landmarks.evidence import (
+    Gradient,
+    Landmarks,
+    Sums,
+    gradient_in_steps,
+    steps_of_gradient,
+    steps_of_sums,
+    sums_in_steps,
+)
+from onkel.maps.landmarks.rational import kernel_columns
+
+# Factors of λ tried at every check.
+_RIDGES = np.log([0.25, 0.5, 1.0, 2.0, 4.0])
+_RIDGE_RANGE = np.log([1e-3, 1e3])
+#: steps of a check
+CHECK_STEPS = 1 + len(_RIDGES)
+
+
+class Rows(NamedTuple):
+    """X (n, d), Y (n, C), weight (n,)."""
+
+    X: np.ndarray
+    Y: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def root(self) -> np.ndarray:
+        """√weight (n, 1); (0, 1) where all are 1."""
+        if (self.weight == 1.0).all():
+            return np.empty((0, 1))
+        return np.sqrt(self.weight)[:, None]
+
+    def first(self, n: int) -> Rows:
+        """The first n rows."""
+        return Rows(self.X[:n], self.Y[:n], self.weight[:n])
+
+    @property
+    def of_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """X, Y and √weight."""
+        return self.X, self.Y, self.root
+
+
+class Judged(NamedTuple):
+    """A point, its squared errors (n,) on the rows held out, their sum, and the factor of its H."""
+
+    at: Landmarks
+    errors: np.ndarray
+    error: float
+    factor: np.ndarray
+
+
+def judged(at: Landmarks, sums: Sums, judge: Rows) -> Generator[bool, None, Judged]:
+    """``at`` with the best of some λ around its own, by the error on ``judge``."""
+    K = kernel_columns(judge.X, at.S, np.exp(at.log_width))
+    yield True
+    best, failing = None, 0
+    # the smaller λ is, the closer H is to singular: what fails with one fails with a smaller one
+    for log_ridge in (at.log_ridge + _RIDGES)[::-1]:
+        there = at._replace(log_ridge=float(np.clip(log_ridge, *_RIDGE_RANGE)))
+        factor, failing = yield from sums.factor_in_steps(there.ridge, failing)
+        residual = judge.Y - K @ sums.alpha(factor).astype(K.dtype)
+        squares = np.mean(residual**2, axis=1)
+        error = float(squares @ judge.weight)
+        if best is None or error <= best.error:
+            best = Judged(there, squares * judge.weight, error, factor)
+        yield True
+    assert best is not None
+    return best
+
+
+# Steps between two checks on the held-out rows. After two checks without improvement the search
+# returns to its best point and goes on with smaller steps.
+_CHECK_EVERY = 6
+_PATIENCE = 2
+_SMALLER = 0.3
+# In the second half of a search steps shrink, down to this share; a check there without improvement
+# ends it.
+_LAST_SIZE = 0.05
+# With more rows than this, the most expensive part of the gradient uses one row in _EVERY.
+_ENOUGH_ROWS, _EVERY = 2048, 4
+# Steps of landmarks (in standard deviations of a column) and log-widths; the second where landmarks
+# have widths of their own.
+_SIZES = ((0.045, 0.15), (0.03, 0.1))
+# Adam's decays. One landmark's squared gradients are noisy: the mean over all landmarks is mixed in
+# at this share, column by column.
+_DECAY, _OF_SQUARES, _SHARED = 0.8, 0.99, 0.5
+
+
+class _Adam:
+    """Kingma & Ba 2015, with one step size for landmarks and one for widths."""
+
+    def __init__(self) -> None:
+        self.t = 0
+        self.mean: list[Any] = [0.0, 0.0]
+        self.square: list[Any] = [0.0, 0.0]
+
+    def step(self, at: Landmarks, down: Gradient, size: float) -> Landmarks:
+        self.t += 1
+        moved: list[Any] = []
+        for i in range(2):
+            g: Any = down[i]
+            squares = g * g
+            if g.ndim == 2:
+                squares += _SHARED * (squares.mean(axis=0) - squares)
+            self.mean[i] = _DECAY * self.mean[i] + (1.0 - _DECAY) * g
+            self.square[i] = _OF_SQUARES * self.square[i] + (1.0 - _OF_SQUARES) * squares
+            mean = self.mean[i] / (1.0 - _DECAY**self.t)
+            root = np.sqrt(self.square[i] / (1.0 - _OF_SQUARES**self.t))
+            moved.append(at[i] - size * _SIZES[at.log_width.ndim - 1][i] * mean / (root + 1e-12))
+        return Landmarks(moved[0], moved[1], at.log_ridge)
+
+
+def climb(
+    at: Landmarks, learn: Rows, judge: Rows, steps: int, room: np.ndarray
+) -> Generator[bool, None, tuple[Landmarks, np.ndarray]]:
+    """The best point on the way, and its squared errors (n,) on ``judge``."""
+    best, errors, best_error, best_step = at, np.empty(0), np.inf, 0
+    adam, size = _Adam(), 1.0
+    for step in range(steps + 1):
+        sums = yield from sums_in_steps(at, *learn.of_sums, room)
+        yield True
+        factor = None
+        if step % _CHECK_EVERY == 0 or step == steps:
+            at, squares, error, factor = yield from judged(at, sums, judge)
+            if error < best_error:
+                best, errors, best_error, best_step = at, squares, error, step
+            elif 2 * step > steps:
+                # steps already shrink here: later points are no better
+                break
+            elif step - best_step >= _PATIENCE * _CHECK_EVERY:
+                at, adam, size, best_step = best, _Adam(), size * _SMALLER, step
+                continue
+        if step == steps:
+            break
+        every = _EVERY if len(learn.X) >= _ENOUGH_ROWS else 1
+        down = yield from gradient_in_steps(at, sums, *learn.of_sums, every, step % every, factor)
+        yield True
+        at = adam.step(at, down, size * min(1.0, 2.0 * (1.0 - step / steps) + _LAST_SIZE))
+    return best, errors
+
+
+def steps_of_climb(n: int, steps: int) -> int:
+    """Steps of :func:`climb` on n rows, at most."""
+    # each with the step that follows it
+    of_sums, of_gradient = steps_of_sums(n) + 1, steps_of_gradient(n) + 1
+    checks = -(-steps // _CHECK_EVERY) + 1
+    return checks * CHECK_STEPS + (steps + 1) * of_sums + steps * of_gradient
