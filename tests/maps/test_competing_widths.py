@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from onkel import OnlineKernelClassifier, OnlineKernelRegressor
+from onkel import OnlineKernelClassifier, OnlineKernelRegressor, from_bytes, to_bytes
 from onkel.maps import LearnedLandmarks
 from onkel.maps.landmarks import competing_widths as competing
 from onkel.maps.landmarks.competing_widths import best_widths, columns_that_tell
@@ -139,3 +139,17 @@ def test_a_column_that_matters_only_later_gets_in():
     model = OnlineKernelClassifier(n_components=100, speed="fast", memory=False)
     before = model.predict_then_learn(X, labels)
     assert np.mean(before[8000:] != labels[8000:]) < 0.1
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("few_matter", [False, True])
+def test_challengers_know_whether_the_columns_must_part(few_matter):
+    X, y = few_of_many(1200)
+    X, y = (X, y) if few_matter else (X[:, :4], X[:, :4].sum(axis=1))
+    model = OnlineKernelRegressor(n_components=50, speed="fast").partial_fit(X, y)
+    model = from_bytes(to_bytes(model))
+    challenger = model.model_._begin_challenger().map
+    assert challenger.chooses(1024) is few_matter
+    # what is true of the old columns may not be true of a new one
+    challenger.add_columns(1)
+    assert challenger.chooses(1024)

@@ -204,6 +204,7 @@ class RestartingModel(Stateful):
 
     def _begin_challenger(self) -> ExplicitModel:
         challenger = self._new_model(self.current.n_outputs)
+        challenger.map.begin_beside(self.current.map)
         challenger.map.postpone(postpones_search(self.unfitted))
         return challenger
 

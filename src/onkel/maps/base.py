@@ -76,6 +76,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         ``rows``: how many rows the map has been given when postponing ends.
         """
 
+    def begin_beside(self, other: FeatureMap) -> None:
+        """Take from the map of the model that predicts what holds for the whole stream."""
+
     def fit_is_due(self, n: int) -> bool:
         """Whether the fit that falls on n rows is made."""
         return True

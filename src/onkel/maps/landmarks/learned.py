@@ -35,8 +35,8 @@ _FEWEST_ROWS = 8
 _STEPS = 40
 # Between powers of two a fit ends at a step that gains less than this of log p.
 _ENOUGH = 0.1
-# A search is made where a small one gains this share of the squared errors: half of it in the RMSE.
-_LEAST_GAIN = 0.01
+# A search is made where a small one gains this share of the squared errors.
+_LEAST_GAIN = 0.003
 
 
 @dataclass(eq=False, repr=False)
@@ -108,6 +108,7 @@ class LearnedLandmarks(FitSchedule):
     fits = "searching landmarks and widths, fitted"
     STATE: ClassVar[Fields] = {
         "_taught": Flag(),
+        "_together": Flag(optional=True),
         "_owing": Flag(),
         "_postponed": Flag(),
         "_resumed": Whole(high=2**58),
@@ -208,8 +209,9 @@ class LearnedLandmarks(FitSchedule):
             at = Landmarks(at.S, found[:-1], found[-1])
         if self.chooses(due):
             found = np.append(at.log_width, at.log_ridge)
-            found = yield from best_widths(units(X), V, weight, found, FEW_ROWS, groups)
-            at = Landmarks(at.S, found[:-1], found[-1])
+            best = yield from best_widths(units(X), V, weight, found, FEW_ROWS, groups)
+            at = Landmarks(at.S, best[:-1], best[-1])
+            self._together = best is found
         if self._searches(due):
             rng = np.random.default_rng([self.seed_, len(X)])
             # after a first search the first rows are no better a start
@@ -244,6 +246,8 @@ class LearnedLandmarks(FitSchedule):
     def add_columns(self, n: int) -> int | None:
         """Landmarks are 0 in the new columns; their width there is the median of all columns'."""
         self.n_features_in_ += n
+        # whether these matter is not known
+        self._together = None
         if "_fitted" in vars(self):
             self._fitted = self._fitted.with_columns(n)
         return None

@@ -50,11 +50,14 @@ class FitSchedule(FeatureMap):
     search_budget: float
     #: whether the widths were learned from labels
     _taught: bool
+    #: True once rows have chosen the widths that the usual prior holds together
+    _together: bool | None
 
     def start(self, d: int, dtype: Any) -> None:
         super().start(d, dtype)
         # whether a search was postponed and is owed, and at how many rows postponing ended
         self._owing, self._postponed, self._resumed = False, False, 0
+        self._together = None
 
     def postpone(self, on: bool, rows: int = 0) -> None:
         """While ``on``, fits do not search, and learn widths only at few rows, at powers of two.
@@ -62,6 +65,10 @@ class FitSchedule(FeatureMap):
         When postponing ends after ``rows`` rows, the search owed is due after 1/31 more rows.
         """
         self._postponed, self._resumed = on, rows
+
+    def begin_beside(self, other: FeatureMap) -> None:
+        assert isinstance(other, FitSchedule)
+        self._together = other._together
 
     @property
     def postponed(self) -> bool:
@@ -129,6 +136,8 @@ class FitSchedule(FeatureMap):
 
     def chooses(self, due: int) -> bool:
         """Whether fits of widths compete at ``due`` rows."""
+        if self._together:
+            return False
         late = due > CHOICE_ROWS and (not self._taught or self._owed_by(due))
         return (due == CHOICE_ROWS or late) and self.n_features_in_ > 1 and not self._postponed
 
