@@ -25,9 +25,9 @@ def done(monkeypatch):
     competing = competing_widths.widths_in_steps
     learn = ExplicitModel._learn_in_order
 
-    def counted_widths(X, Y, weight, start, steps, groups):
+    def counted_widths(X, Y, weight, start, steps, groups, *more):
         work.append(work_of_widths(len(X), min(steps, 8)))
-        return widths(X, Y, weight, start, steps, groups)
+        return widths(X, Y, weight, start, steps, groups, *more)
 
     def counted_competing(X, Y, weight, start, steps, groups, apart):
         work.append(work_of_widths(len(X), steps))
