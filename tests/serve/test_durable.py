@@ -200,3 +200,29 @@ def test_counts_are_right_and_memory_is_bounded():
     assert sizes[1] <= REMEMBER
     assert sizes[2] == sizes[0] + sizes[1]
     assert report["rows"] == found["rows"]
+
+
+def test_a_cut_that_is_begun_is_on_disk_before_it_is_taken(tmp_path, monkeypatch):
+    model = opened(tmp_path, "pa")
+    list(model.recover())
+    row = {"id": 1, "a": 1.0, "b": 1.0, "place": "p0"}
+    begun = model.begin([row], "first")
+    assert model.finish(begun) == [{"id": 1, "prediction": None, "model_rows": 0}]
+    assert (model.number, model.position) == (1, "first")
+
+    def fail(file, content):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as failing:
+        failing.setattr("onkel.serve.journal._write", fail)
+        begun = model.begin([row | {"id": 2}], "second")
+        with pytest.raises(JournalError, match="nothing of these events was taken"):
+            model.finish(begun)
+    assert (model.number, model.position, model.journal.last) == (1, "first", 1)
+    model.finish(model.begin([row | {"id": 3}], "third"))
+    model.begin([row | {"id": 4}], "fourth")
+    # a crash: what was begun is in the journal, and taken by the next start
+    model.journal.close()
+    again = opened(tmp_path, "pa")
+    assert [position for _, position, _ in again.recover()] == ["first", "third", "fourth"]
+    again.journal.close()

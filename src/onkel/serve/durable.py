@@ -6,8 +6,9 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from onkel.errors import JournalError, MissingModelFileError
 from onkel.persistence.atomic import write_whole
@@ -15,6 +16,13 @@ from onkel.serve.journal import Cut, Journal
 from onkel.serve.live import LiveModel
 
 Answers = list[dict[str, Any] | None]
+
+
+class Begun(NamedTuple):
+    """A cut on its way to the disk."""
+
+    cut: Cut
+    written: Future[None]
 
 
 class DurableModel:
@@ -130,11 +138,26 @@ class DurableModel:
         JournalError
             The journal cannot be written. In both cases nothing was taken.
         """
-        if not self._recovered:
-            raise RuntimeError("the journal has cuts that were not taken again: call recover()")
-        cut = self.journal.append(events, position)
+        cut = self._noted(events, position)
         self.journal.commit()
         return self._learn(cut)
+
+    def begin(self, events: Sequence[Mapping[str, Any] | str], position: Any = None) -> Begun:
+        """Begin to take a cut: it is written to the journal while other work is done.
+
+        `finish` takes it; no other cut may begin before, and there may be no snapshot.
+        """
+        return Begun(self._noted(events, position), self.journal.commit_meanwhile())
+
+    def finish(self, begun: Begun) -> Answers:
+        """Take a cut that was begun, as `take` does."""
+        begun.written.result()
+        return self._learn(begun.cut)
+
+    def _noted(self, events: Sequence[Mapping[str, Any] | str], position: Any) -> Cut:
+        if not self._recovered:
+            raise RuntimeError("the journal has cuts that were not taken again: call recover()")
+        return self.journal.append(events, position)
 
     def recover(self) -> Iterator[tuple[int, Any, Answers]]:
         """Take the cuts again that the model's file does not know.

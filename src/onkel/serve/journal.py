@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from struct import Struct
 from typing import Any, NamedTuple
@@ -85,6 +86,8 @@ class Journal:
         self._size = 0
         self._broken: str | None = None
         self._pending: list[bytes] = []
+        # writes while others work; its thread begins when it is first needed
+        self._writer = ThreadPoolExecutor(1, "onkel journal")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = _locked(self.folder)
@@ -105,6 +108,7 @@ class Journal:
 
     def close(self) -> None:
         """Close the files; what was appended and not committed is forgotten."""
+        self._writer.shutdown()
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -148,6 +152,10 @@ class Journal:
                 "nothing of these events was taken"
             ) from error
         self._size += len(content)
+
+    def commit_meanwhile(self) -> Future[None]:
+        """Begin to `commit` in another thread; nothing else may be done here until it has ended."""
+        return self._writer.submit(self.commit)
 
     def records(self, after: int = 0) -> Iterator[Cut]:
         """The cuts that were committed, from number ``after + 1``."""

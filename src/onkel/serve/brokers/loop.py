@@ -10,12 +10,21 @@ waits until all answers are in the output.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from onkel.serve import notation
 from onkel.serve.brokers.door import Answer, Door, Message
 from onkel.serve.brokers.order import Reader
-from onkel.serve.durable import DurableModel
+from onkel.serve.durable import Begun, DurableModel
+
+
+class _Reading(NamedTuple):
+    """A cut that is on its way to the journal."""
+
+    begun: Begun
+    #: the messages that are rows, which follow so many labels
+    sources: list[str]
+    n_older: int
 
 
 class Loop:
@@ -40,6 +49,8 @@ class Loop:
         self._read: dict[str, Any] = {}
         self._began: Any = None
         self._end: Any = None
+        # the cut that was read and is learned next
+        self._begun: _Reading | None = None
 
     def recover(self) -> tuple[int, int]:
         """Take the cuts after the snapshot again, and go on reading after them.
@@ -68,11 +79,21 @@ class Loop:
         return n_events, len(pending)
 
     def round(self, seconds: float) -> int:
-        """Answer and learn what has come, or wait so long for it; how many events."""
+        """Answer and learn what was read before, and read on; how many events were learned.
+
+        While one cut is learned the next is on its way to the disk. Only where there is nothing to
+        learn, messages are waited for.
+        """
+        learning = self._begun
+        self._begun = self._read_on(0.0 if learning else seconds)
+        return self._finish(learning)
+
+    def _read_on(self, seconds: float) -> _Reading | None:
+        """What has come next, begun to be taken."""
         older, rows, younger = self._reader.read(self._most, seconds)
         messages = [*older, *rows, *younger]
         if not messages:
-            return 0
+            return None
         self._read |= {message.place: message.at for message in messages}
         sources = [row.source for row in rows]
         position = {
@@ -80,9 +101,15 @@ class Loop:
             "end": self._end, "older": len(older), "rows": sources,
         }  # fmt: skip
         events = [*map(self._label, older), *map(_event, rows), *map(self._label, younger)]
-        answers = self._model.take(events, position)
-        self._door.tell(_answers(sources, answers[len(older) :]))
-        return len(messages)
+        return _Reading(self._model.begin(events, position), sources, len(older))
+
+    def _finish(self, reading: _Reading | None) -> int:
+        """Take a cut and tell its answers; how many events it has."""
+        if reading is None:
+            return 0
+        answers = self._model.finish(reading.begun)
+        self._door.tell(_answers(reading.sources, answers[reading.n_older :]))
+        return len(answers)
 
     def save(self, seconds: float) -> None:
         """Wait until all answers are in the output, and write the model's file.
@@ -90,6 +117,8 @@ class Loop:
         ConnectionError if the broker does not take them in time. Nothing is written then; the
         journal has all that is needed.
         """
+        learning, self._begun = self._begun, None
+        self._finish(learning)
         self._door.settle(seconds)
         self._end = self._door.end()
         self._model.snapshot()
