@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -75,7 +76,10 @@ def test_the_types_of_all_that_is_public_are_known():
         pytest.skip("pyright needs node")
     command = [sys.executable, "-m", "pyright", "--verifytypes", "onkel", "--ignoreexternal"]
     command += ["--pythonpath", sys.executable, "--outputjson"]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    # pyright does not look where a path file of an editable install leads
+    there = os.environ | {"PYTHONPATH": str(SOURCE)}
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=there)
+    found = json.loads(run.stdout)
     symbols = found["typeCompleteness"]["symbols"]
     assert len(symbols) > 5000
     unknown = [f"{s['name']}: {s['diagnostics']}" for s in symbols if not s["isTypeKnown"]]

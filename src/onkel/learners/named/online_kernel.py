@@ -224,8 +224,8 @@ class OnlineKernelRegressor(_OnlineKernel, OnlineRegressor):
     >>> y = 100 + np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(2000)
     >>> model = OnlineKernelRegressor(n_components=50).fit(X, y)
     >>> mean, std = model.predict([[0.5]], return_std=True)
-    >>> print(f"{mean[0]:.2f} ± {std[0]:.2f}")
-    100.83 ± 0.10
+    >>> print(f"{mean[0]:.1f} ± {std[0]:.1f}")
+    100.8 ± 0.1
     """
 
     knows_std = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 from onkel.maps.base import FeatureMap
@@ -178,24 +179,35 @@ class FitSchedule(FeatureMap):
     def _steps_for(self, n: int) -> int:
         """Steps of a search that sees n rows: those that the ones before it leave of the budget."""
         # after a postponed search none was made before
-        due, spent = n if self._owing else next_power_of_two(self._first_search - 1), 0
-        while due < n:
-            seen = int(due * _SEEN)
-            spent += work_of_search(seen, self.n_components, self._covered(seen, spent))
-            due *= 2
-        return self._covered(n, spent)
-
-    def _covered(self, n: int, spent: int) -> int:
-        """Steps of a search of n rows that the budget covers after ``spent``."""
-        steps, of_step = _fewer(self._steps, n), work_of_search(n, self.n_components, 1)
-        left = self.search_budget * n * self.work_of_row() - spent
-        if not self._steps or left < _FEWEST_STEPS * of_step:
-            return 0
-        return min(steps, int(left // of_step))
+        first = n if self._owing else self._first_search
+        budget = self.search_budget * self.work_of_row()
+        return _steps_in_budget(n, first, self.n_components, self._steps, budget)
 
     def _steps_at_last(self, n: int) -> int:
         """Steps of the last search, which sees n rows."""
         return _fewer(max(self.search_steps, _LAST_STEPS), n)
+
+
+@lru_cache(maxsize=256)  # each block asks it of the rows that are due next
+def _steps_in_budget(n: int, first: int, m: int, steps: int, budget: float) -> int:
+    """Steps of a search that sees n rows, when searches were due from ``first`` rows on.
+
+    All of them together take at most ``budget`` multiplications a row.
+    """
+    if not steps:
+        return 0
+    due, spent = next_power_of_two(first - 1), 0
+    while True:
+        # those before saw fewer rows than were due
+        seen = int(due * _SEEN) if due < n else n
+        left = budget * seen - spent
+        of_step = work_of_search(seen, m, 1)
+        covered = min(_fewer(steps, seen), int(left // of_step))
+        covered = covered if covered >= _FEWEST_STEPS else 0
+        if due >= n:
+            return covered
+        spent += work_of_search(seen, m, covered)
+        due *= 2
 
 
 def _fewer(steps: int, n: int) -> int:
