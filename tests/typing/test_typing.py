@@ -75,9 +75,11 @@ def test_the_types_of_all_that_is_public_are_known():
     if shutil.which("node") is None:
         pytest.skip("pyright needs node")
     command = [sys.executable, "-m", "pyright", "--verifytypes", "onkel", "--ignoreexternal"]
-    command += ["--pythonpath", sys.executable, "--outputjson"]
-    # pyright does not look where a path file of an editable install leads
-    there = os.environ | {"PYTHONPATH": str(SOURCE)}
+    command += ["--outputjson"]
+    # this check takes the first python on the path, and does not look where a path file of an
+    # editable install leads
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    there = os.environ | {"PYTHONPATH": str(SOURCE), "PATH": path}
     run = subprocess.run(command, capture_output=True, text=True, check=False, env=there)
     found = json.loads(run.stdout)
     symbols = found["typeCompleteness"]["symbols"]
