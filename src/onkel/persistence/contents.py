@@ -89,6 +89,7 @@ def model_of_part(state: State, name: str) -> Any:
             return kind.from_state(own)
 
 
+_PLAIN = {str, bool, int, float, type(None)}
 _TAG = "__onkel__"
 """Key of the small dicts that stand, in the JSON, for what JSON has no word for."""
 
@@ -134,6 +135,8 @@ def _pack(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
         return _pack_array(value, path, arrays)
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         return {_TAG: "scalar", "dtype": value.dtype.str, "value": value.item()}
+    if type(value) is list and set(map(type, value)) <= _PLAIN:
+        return list(value)
     if isinstance(value, list | tuple):
         items = [_pack(item, _join(path, str(i)), arrays) for i, item in enumerate(value)]
         return {_TAG: "tuple", "value": items} if isinstance(value, tuple) else items

@@ -5,21 +5,14 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import date, datetime, time
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
-from onkel.state import Field, Listed, Number, Sizes, State, Whole, check, require
-
-_TIMES: dict[str, Any] = {"datetime": datetime, "date": date, "time": time}
+from onkel.pipeline.waiting_state import Values, packed, plain, rows_of, rows_state, unpacked
+from onkel.state import Array, Field, State, check, require
 
 
 class Waiting(NamedTuple):
@@ -101,7 +94,7 @@ class LabelQueue:
         return self.take(heapq.heappop(self._due)[1])
 
     def get_state(self) -> State:
-        """Everything about the rows, each as a list or an array.
+        """Everything about the rows, each as an array where its values allow, else as a list.
 
         Raises
         ------
@@ -110,116 +103,39 @@ class LabelQueue:
             it. Or only some rows have names.
         """
         rows = list(self._rows.values())
-        named = [row.x for row in rows if isinstance(row.x, Mapping)]
-        if 0 < len(named) < len(rows):
-            raise TypeError(
-                "some of the rows that wait are dicts and some arrays: a file holds either"
-            )
         return {
-            "ids": [_plain(id, f"id {id!r}") for id in self._rows],
-            "groups": [_plain(row.group, "group") for row in rows],
-            "predicted": [_plain(row.predicted, "prediction") for row in rows],
-            "y": [_plain(row.y, "label") for row in rows],
-            "due": [None if math.isinf(row.due) else float(row.due) for row in rows],
-            "times": [_plain(row.time, "time") for row in rows],
-            "starts": [int(row.start) for row in rows],
-            "late": [int(row.late) for row in rows],
-            "names": [list(map(str, x)) for x in named],
-            "values": [[_cell(v, f"column {name!r}") for name, v in x.items()] for x in named],
-            **({} if named or not rows else _features([row.x for row in rows])),
+            "ids": packed(list(self._rows), "id"),
+            "groups": packed([row.group for row in rows], "group"),
+            "predicted": packed([row.predicted for row in rows], "prediction"),
+            "y": packed([row.y for row in rows], "label"),
+            "times": packed([row.time for row in rows], "time"),
+            "due": np.array([row.due for row in rows], np.float64),
+            "starts": np.array([row.start for row in rows], np.int64),
+            "late": np.array([row.late for row in rows], np.int64),
+            **rows_state([row.x for row in rows]),
         }
 
     @classmethod
     def from_state(cls, state: State) -> LabelQueue:
         """The inverse of :meth:`get_state`; a damaged state is refused."""
         n = check(state, _FIELDS)["rows"]
-        ids = [_restored(id) for id in state["ids"]]
-        require(len(set(ids)) == len(ids), "ids: holds one twice")
-        named = not n or len(state["names"]) == n
-        xs = _named(state["names"], state["values"]) if named else _unpacked(state, n)
-        require(len(xs) == n, f"names: has {len(xs)} entries, not {n}")
+        columns = [unpacked(state[name]) for name in ("ids", "groups", "predicted", "y", "times")]
+        numbers = [state[name].tolist() for name in ("due", "starts", "late")]
+        require(len(set(columns[0])) == n, "ids: holds one twice")
         queue = cls()
-        for k, (id, x) in enumerate(zip(ids, xs, strict=True)):
-            group, predicted, y, moment = (
-                _restored(state[name][k]) for name in ("groups", "predicted", "y", "times")
-            )
-            due = math.inf if state["due"][k] is None else float(state["due"][k])
-            start, late = int(state["starts"][k]), int(state["late"][k])
+        for x, id, group, predicted, y, moment, due, start, late in zip(
+            rows_of(state, n), *columns, *numbers, strict=True
+        ):
             queue.add(id, Waiting(x, group, predicted, y, due, moment, start, late))
         return queue
 
 
-@dataclass(frozen=True)
-class _Plain(Field):
-    """Text, a number, true or false, nothing, or a time."""
-
-    def check(self, value: Any, sizes: Sizes) -> str | None:
-        if isinstance(value, dict):
-            fine = len(value) == 1 and value.keys() <= _TIMES.keys()
-            return None if fine else "is no time"
-        fine = value is None or isinstance(value, bool | int | float | str)
-        return None if fine else "is no value"
-
-
-@dataclass(frozen=True)
-class _Row(Field):
-    """A row's names or values: a list, whose length is the row's own."""
-
-    def check(self, value: Any, sizes: Sizes) -> str | None:
-        return Listed(_Plain()).check(value, {})
-
-
 _FIELDS: dict[str, Field] = {
-    "ids": Listed(_Plain(), "rows"),
-    "groups": Listed(_Plain(), "rows"),
-    "predicted": Listed(_Plain(), "rows"),
-    "y": Listed(_Plain(), "rows"),
-    "times": Listed(_Plain(), "rows"),
-    "due": Listed(Number(empty=True), "rows"),
-    "starts": Listed(Whole(), "rows"),
-    "late": Listed(Whole(), "rows"),
-    "names": Listed(_Row(), "named"),
-    "values": Listed(_Row(), "named"),
+    **{name: Values("rows") for name in ("ids", "groups", "predicted", "y", "times")},
+    "due": Array(np.float64, ("rows",), finite=False),
+    "starts": Array(np.int64, ("rows",), low=0),
+    "late": Array(np.int64, ("rows",), low=0),
 }
-
-
-def _named(names: list[Any], values: list[Any]) -> list[dict[str, Any]]:
-    pairs = list(zip(names, values, strict=True))
-    fits = all(len(own) == len(held) for own, held in pairs)
-    require(fits, "values: must be as many as the names, in every row")
-    return [dict(zip(own, map(_restored, held), strict=True)) for own, held in pairs]
-
-
-def _features(xs: list[Any]) -> dict[str, Any]:
-    """All rows in one matrix; rows that came before a new column did get zeros there."""
-    widths = [int(x.shape[1]) for x in xs]
-    most = max(widths)
-    if not sparse.issparse(xs[0]):
-        X = np.concatenate([np.pad(x, ((0, 0), (0, most - x.shape[1]))) for x in xs])
-        return {"X": X, "widths": widths}
-    parts = [sparse.csr_array((x.data, x.indices, x.indptr), (1, most)) for x in xs]
-    X = sparse.csr_array(sparse.vstack(parts))
-    return {"widths": widths, "data": X.data, "indices": X.indices, "indptr": X.indptr}
-
-
-def _unpacked(state: State, n: int) -> list[Any]:
-    """The rows (1, d) of :func:`_features`."""
-    check(state, {"widths": Listed(Whole(low=0), "rows")}, rows=n)
-    widths = state["widths"]
-    X = state.get("X")
-    if "data" in state:
-        try:
-            parts = state["data"], state["indices"], state["indptr"]
-            X = sparse.csr_matrix(parts, (n, max(widths)))
-            X.check_format()
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            require(False, f"data: is no matrix of these rows ({error})")
-        assert X is not None
-        return [X[i : i + 1, :d] for i, d in enumerate(widths)]
-    right = isinstance(X, np.ndarray) and X.shape == (n, max(widths))
-    require(right, f"X: must be {n} rows of {max(widths)} numbers")
-    assert X is not None
-    return [np.ascontiguousarray(X[i : i + 1, :d]) for i, d in enumerate(widths)]
 
 
 def check_id(id: Any) -> None:
@@ -227,42 +143,6 @@ def check_id(id: Any) -> None:
     if id is not None and is_missing(id):
         raise DataError(f"id {id!r}: is missing; every row needs one, by which its label comes")
     try:
-        _plain(id, f"id {id!r}")
+        plain(id, f"id {id!r}")
     except TypeError as error:
         raise DataError(f"{error}; give a text, a number or a time") from None
-
-
-def _cell(value: Any, where: str) -> Any:
-    """A row's value in a form JSON can hold: the number or text that a table would make of it."""
-    if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, bytes):
-        with suppress(UnicodeDecodeError):
-            return value.decode()
-    return _plain(value, where)
-
-
-def _plain(value: Any, where: str) -> Any:
-    """A value in a form JSON can hold."""
-    if is_missing(value):
-        return None
-    if isinstance(value, np.datetime64):
-        value = value.astype("datetime64[us]")
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, datetime | date | time):
-        kind = next(name for name, kind in _TIMES.items() if isinstance(value, kind))
-        return {kind: value.isoformat()}
-    if isinstance(value, bool | int | float | str):
-        return value
-    raise TypeError(f"{where}: {type(value).__name__} cannot be written to a model file")
-
-
-def _restored(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    ((kind, text),) = value.items()
-    try:
-        return _TIMES[kind].fromisoformat(text)
-    except (TypeError, ValueError):
-        require(False, f"values: {text!r} is no {kind}")

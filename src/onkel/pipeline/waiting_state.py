@@ -1,0 +1,200 @@
+"""Rows that wait for their labels, as a file holds them: by columns, each an array where it can be.
+
+A save comes between two rows, so it has to be short: 40,000 rows of ten numbers are ten arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from onkel.columns.notation import is_missing
+from onkel.state import Array, Field, Listed, Sizes, State, Text, Whole, check, require
+
+_TIMES: dict[str, Any] = {"datetime": datetime, "date": date, "time": time}
+_JSON = {bool, int, float, str, type(None)}
+
+
+def packed(values: Sequence[Any], where: str) -> np.ndarray | list[Any]:
+    """Values as an array of numbers, with NaN for None, or else as a list that JSON can hold.
+
+    Raises
+    ------
+    TypeError
+        A value is neither text, a number, a time nor None; the error names it.
+    """
+    kinds = set(map(type, values))
+    if not kinds <= _JSON or len(kinds - {type(None)}) > 1:
+        values = [plain(value, where) for value in values]
+        kinds = set(map(type, values))
+    if float in kinds and kinds <= {float, type(None)}:
+        return np.array(values, np.float64)
+    if kinds == {int}:
+        with suppress(OverflowError):
+            return np.array(values, np.int64)
+    return list(values)
+
+
+def unpacked(column: np.ndarray | list[Any]) -> list[Any]:
+    """The inverse of :func:`packed`."""
+    if not isinstance(column, np.ndarray):
+        return [_restored(value) for value in column]
+    values = column.tolist()
+    return [None if value != value else value for value in values]
+
+
+@dataclass(frozen=True)
+class Values(Field):
+    """What :func:`packed` gives; ``length``: the name of its size."""
+
+    length: str
+
+    def check(self, value: Any, sizes: Sizes) -> str | None:
+        if not isinstance(value, np.ndarray):
+            return Listed(_Plain(), self.length).check(value, sizes)
+        if value.dtype == np.float64:  # a gap is NaN
+            value = np.where(np.isnan(value), 0.0, value)
+        dtype = np.int64 if value.dtype == np.int64 else np.float64
+        return Array(dtype, (self.length,), finite=False).check(value, sizes)
+
+
+@dataclass(frozen=True)
+class _Plain(Field):
+    """Text, a number, true or false, nothing, or a time."""
+
+    def check(self, value: Any, sizes: Sizes) -> str | None:
+        if isinstance(value, dict):
+            fine = len(value) == 1 and value.keys() <= _TIMES.keys()
+            return None if fine else "is no time"
+        fine = value is None or isinstance(value, bool | int | float | str)
+        return None if fine else "is no value"
+
+
+def rows_state(xs: list[Any]) -> State:
+    """Rows that are all dicts, or all arrays or CSR matrices of one row.
+
+    Rows with the same names are of one form. A column has the values of the rows whose form names
+    it.
+
+    Raises
+    ------
+    TypeError
+        Only some rows have names, or a value cannot be written.
+    """
+    named = [x for x in xs if isinstance(x, Mapping)]
+    if 0 < len(named) < len(xs):
+        raise TypeError("some of the rows that wait are dicts and some arrays: a file holds either")
+    if xs and not named:
+        return _features(xs)
+    forms: dict[tuple[str, ...], int] = {}
+    columns: dict[str, list[Any]] = {}
+    form = [forms.setdefault(tuple(map(str, x)), len(forms)) for x in named]
+    for x in named:
+        for name, value in x.items():
+            columns.setdefault(str(name), []).append(value)
+    return {
+        "forms": [list(names) for names in forms],
+        "form": np.array(form, np.int64),
+        "columns": [packed(_cells(held), f"column {name!r}") for name, held in columns.items()],
+    }
+
+
+def rows_of(state: State, n: int) -> list[Any]:
+    """The n rows of :func:`rows_state`; a damaged state is refused."""
+    if "forms" not in state:
+        return _matrix_rows(state, n)
+    check(state, {"forms": Listed(Listed(Text(), None), "forms")})
+    forms, columns = state["forms"], state.get("columns")
+    check(state, {"form": Array(np.int64, ("rows",), low=0, high=len(forms) - 1)}, rows=n)
+    names = list(dict.fromkeys(name for names in forms for name in names))
+    fits = isinstance(columns, list) and len(columns) == len(names)
+    require(fits, f"columns: must be {len(names)}, one for each name")
+    count = np.bincount(state["form"], minlength=len(forms))
+    values = {}
+    for name, column in zip(names, columns or [], strict=True):
+        held = int(sum(c for c, form in zip(count, forms, strict=True) if name in form))
+        wrong = Values("rows").check(column, {"rows": held})
+        require(wrong is None, f"columns: {name!r} {wrong}")
+        values[name] = iter(unpacked(column))
+    return [{name: next(values[name]) for name in forms[k]} for k in state["form"].tolist()]
+
+
+def _features(xs: list[Any]) -> State:
+    """All rows in one matrix; rows that came before a new column did get zeros there."""
+    widths = [int(x.shape[1]) for x in xs]
+    most = max(widths)
+    if not sparse.issparse(xs[0]):
+        X = np.concatenate([np.pad(x, ((0, 0), (0, most - x.shape[1]))) for x in xs])
+        return {"X": X, "widths": widths}
+    parts = [sparse.csr_array((x.data, x.indices, x.indptr), (1, most)) for x in xs]
+    X = sparse.csr_array(sparse.vstack(parts))
+    return {"widths": widths, "data": X.data, "indices": X.indices, "indptr": X.indptr}
+
+
+def _matrix_rows(state: State, n: int) -> list[Any]:
+    """The rows (1, d) of :func:`_features`."""
+    check(state, {"widths": Listed(Whole(low=0), "rows")}, rows=n)
+    widths = state["widths"]
+    X = state.get("X")
+    if "data" in state:
+        try:
+            parts = state["data"], state["indices"], state["indptr"]
+            X = sparse.csr_matrix(parts, (n, max(widths)))
+            X.check_format()
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            require(False, f"data: is no matrix of these rows ({error})")
+        assert X is not None
+        return [X[i : i + 1, :d] for i, d in enumerate(widths)]
+    right = isinstance(X, np.ndarray) and X.shape == (n, max(widths))
+    require(right, f"X: must be {n} rows of {max(widths)} numbers")
+    assert X is not None
+    return [np.ascontiguousarray(X[i : i + 1, :d]) for i, d in enumerate(widths)]
+
+
+def _cells(values: list[Any]) -> list[Any]:
+    """Values of a column, as the numbers or texts that a table would make of them."""
+    if set(map(type, values)) <= _JSON:
+        return values
+    return [_cell(value) for value in values]
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, bytes):
+        with suppress(UnicodeDecodeError):
+            return value.decode()
+    return value
+
+
+def plain(value: Any, where: str) -> Any:
+    """A value in a form JSON can hold."""
+    if is_missing(value):
+        return None
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]")
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, datetime | date | time):
+        kind = next(name for name, kind in _TIMES.items() if isinstance(value, kind))
+        return {kind: value.isoformat()}
+    if isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"{where}: {type(value).__name__} cannot be written to a model file")
+
+
+def _restored(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    ((kind, text),) = value.items()
+    try:
+        return _TIMES[kind].fromisoformat(text)
+    except (TypeError, ValueError):
+        require(False, f"values: {text!r} is no {kind}")
