@@ -11,7 +11,15 @@ import numpy as np
 
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
-from onkel.pipeline.waiting_state import Values, packed, plain, rows_of, rows_state, unpacked
+from onkel.pipeline.waiting_state import (
+    Values,
+    by_columns,
+    packed,
+    plain,
+    rows_of,
+    rows_state,
+    unpacked,
+)
 from onkel.state import Array, Field, State, check, require
 
 
@@ -118,6 +126,7 @@ class LabelQueue:
     @classmethod
     def from_state(cls, state: State) -> LabelQueue:
         """The inverse of :meth:`get_state`; a damaged state is refused."""
+        state = by_columns(state)
         n = check(state, _FIELDS)["rows"]
         columns = [unpacked(state[name]) for name in ("ids", "groups", "predicted", "y", "times")]
         numbers = [state[name].tolist() for name in ("due", "starts", "late")]

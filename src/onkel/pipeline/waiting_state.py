@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from onkel.columns.notation import is_missing
-from onkel.state import Array, Field, Listed, Sizes, State, Text, Whole, check, require
+from onkel.state import Array, Field, Listed, Number, Sizes, State, Text, Whole, check, require
 
 _TIMES: dict[str, Any] = {"datetime": datetime, "date": date, "time": time}
 _JSON = {bool, int, float, str, type(None)}
@@ -124,6 +124,34 @@ def rows_of(state: State, n: int) -> list[Any]:
         require(wrong is None, f"columns: {name!r} {wrong}")
         values[name] = iter(unpacked(column))
     return [{name: next(values[name]) for name in forms[k]} for k in state["form"].tolist()]
+
+
+def by_columns(state: State) -> State:
+    """The state of an earlier file, which had lists of names and values, as it is written now."""
+    if "names" not in state:
+        return state
+    check(state, _BY_ROWS)
+    pairs = list(zip(state["names"], state["values"], strict=True))
+    fits = all(len(names) == len(values) for names, values in pairs)
+    require(fits, "values: must be as many as the names, in every row")
+    rows = [dict(zip(names, unpacked(values), strict=True)) for names, values in pairs]
+    due = [np.inf if due is None else due for due in state["due"]]
+    return {
+        **state,
+        "due": np.array(due, np.float64),
+        "starts": np.array(state["starts"], np.int64),
+        "late": np.array(state["late"], np.int64),
+        **({} if "widths" in state else rows_state(rows)),
+    }
+
+
+_BY_ROWS: dict[str, Field] = {
+    "names": Listed(Listed(Text(), None), "named"),
+    "values": Listed(Listed(_Plain(), None), "named"),
+    "due": Listed(Number(empty=True), "rows"),
+    "starts": Listed(Whole(), "rows"),
+    "late": Listed(Whole(), "rows"),
+}
 
 
 def _features(xs: list[Any]) -> State:
