@@ -1,9 +1,8 @@
 """A journal: cuts of events on disk before a model learns them, so that no crash loses one.
 
-It is a folder of segments. A segment is a file of records, and a record is one cut: its running
-number, the position of the source after it, and its events, as JSON. Each record has a length and a
-CRC-32. A new segment begins with each snapshot of the model; older ones are removed when the
-snapshot is safe on disk.
+It is a folder of segments. A segment is a file of records (`serve/records.py`), and a record is one
+cut: its running number, the position of the source after it, and its events. A new segment begins
+with each snapshot of the model; older ones are removed when the snapshot is safe on disk.
 
 A crash in the middle of writing leaves a torn record at the very end. Nobody was told that it was
 taken, so it is dropped. A record that is damaged and has good ones after it is an error.
@@ -12,23 +11,24 @@ taken, so it is dropped. A record that is damaged and has good ones after it is 
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from struct import Struct
 from typing import Any, NamedTuple
 
 from onkel.errors import JournalError
 from onkel.persistence.atomic import sync_folder
 from onkel.serve import notation
-
-_MARK = b"\xa5oj1"
-# mark, bytes of the content, number, CRC-32 of both and the content
-_HEAD = Struct("<4sIQI")
-_LONGEST = 1 << 31
-_SUFFIX = ".journal"
-_FORMAT = 1
+from onkel.serve.records import (
+    SUFFIX,
+    as_json,
+    beginning,
+    damaged,
+    first_number,
+    frames,
+    noted_model,
+    record,
+)
 
 
 class Cut(NamedTuple):
@@ -94,7 +94,7 @@ class Journal:
         except OSError as error:
             raise JournalError(f"{folder}: cannot be used: {error.strerror or error}") from None
         try:
-            self._segments = sorted(self.folder.glob(f"*{_SUFFIX}"))
+            self._segments = sorted(self.folder.glob(f"*{SUFFIX}"))
             self._find_end()
         except BaseException:
             self.close()
@@ -122,8 +122,8 @@ class Journal:
         TypeError for events that JSON cannot hold; nothing is noted then.
         """
         number = self.last + 1
-        content, again = _json([position, events])
-        self._pending.append(_record(number, content))
+        content, again = as_json([position, events])
+        self._pending.append(record(number, content))
         self.last = number
         return Cut(number, *again)
 
@@ -160,11 +160,11 @@ class Journal:
     def records(self, after: int = 0) -> Iterator[Cut]:
         """The cuts that were committed, from number ``after + 1``."""
         for path, following in zip(self._segments, [*self._segments[1:], None], strict=True):
-            if following is not None and _first(following) <= after + 1:
+            if following is not None and first_number(following) <= after + 1:
                 continue
             content = path.read_bytes()
-            for number, start, end in _frames(path, content, _first(path)):
-                if number > after and number >= _first(path):
+            for number, start, end in frames(path, content, first_number(path)):
+                if number > after and number >= first_number(path):
                     position, events = notation.decoded(content[start:end])
                     yield Cut(number, position, events)
 
@@ -178,8 +178,8 @@ class Journal:
             ) from error
 
     def _begin(self, after: int, model: str | None = None) -> None:
-        path = self.folder / f"{after + 1:020d}{_SUFFIX}"
-        content = _record(after, _json({"format": _FORMAT, "model": model})[0])
+        path = self.folder / f"{after + 1:020d}{SUFFIX}"
+        content = beginning(after, model)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
             _write(file, content)
@@ -196,9 +196,9 @@ class Journal:
 
     def forget(self, number: int) -> None:
         """Remove the segments that hold nothing after a number: a model file has all of that."""
-        while len(self._segments) > 1 and _first(self._segments[1]) <= number + 1:
+        while len(self._segments) > 1 and first_number(self._segments[1]) <= number + 1:
             self._segments.pop(0).unlink(missing_ok=True)
-            self.first = _first(self._segments[0])
+            self.first = first_number(self._segments[0])
         sync_folder(self.folder)
 
     def follow(self, number: int, model: str | None) -> None:
@@ -219,8 +219,8 @@ class Journal:
                 "folder of this model, or a new one"
             )
         for path in self._segments:
-            noted = self._noted(path)
-            if _first(path) == number + 1 and None not in (noted, model) and noted != model:
+            noted = noted_model(path)
+            if first_number(path) == number + 1 and None not in (noted, model) and noted != model:
                 raise JournalError(
                     f"{self.folder}: the journal follows another model file than this one; give "
                     "the folder of this model, or a new one"
@@ -240,14 +240,14 @@ class Journal:
         """Check all records, and drop what a crash left of the last."""
         self.first, self.last = 1, 0
         for k, path in enumerate(self._segments):
-            content, first = path.read_bytes(), _first(path)
+            content, first = path.read_bytes(), first_number(path)
             last, end = first - 2, 0
-            for number, _, stop in _frames(path, content, first):
+            for number, _, stop in frames(path, content, first):
                 last, end = number, stop
             final = path == self._segments[-1]
             if end < len(content) or last < first - 1:
                 if not final:
-                    raise _damaged(path, end)
+                    raise damaged(path, end)
                 self._drop(path, end, len(content))
             if end == 0:
                 continue
@@ -261,7 +261,7 @@ class Journal:
             self.last = last
         self._segments = [path for path in self._segments if path.exists()]
         if self._segments:
-            self._noted(self._segments[-1])
+            noted_model(self._segments[-1])
             self._file = os.open(self._segments[-1], os.O_WRONLY | os.O_APPEND)
             self._size = os.fstat(self._file).st_size
         else:
@@ -280,19 +280,6 @@ class Journal:
         if size > end:
             self.dropped = f"{path}: {size - end:,} bytes of a cut that was never acknowledged"
 
-    def _noted(self, path: Path) -> str | None:
-        """The digest of the model file that a segment follows."""
-        with path.open("rb") as file:
-            size = _HEAD.unpack(file.read(_HEAD.size))[1]
-            about = notation.decoded(file.read(size))
-        if about.get("format") != _FORMAT:
-            raise JournalError(
-                f"{path}: written in format {about.get('format')}; this onkel reads format "
-                f"{_FORMAT}"
-            )
-        found: str | None = about["model"]
-        return found
-
     def _cut_back(self) -> None:
         """Remove what a failed commit wrote; a disk that cannot do that is trusted no more."""
         try:
@@ -305,64 +292,6 @@ class Journal:
         for path in self._segments:
             path.unlink(missing_ok=True)
         self._segments = []
-
-
-def _json(content: Any) -> tuple[bytes, Any]:
-    data, again = notation.exact(content)
-    if len(data) >= _LONGEST:
-        raise TypeError(f"a cut of {len(data):,} bytes is too large: {_LONGEST:,} at most")
-    return data, again
-
-
-def _record(number: int, data: bytes) -> bytes:
-    check = zlib.crc32(data, zlib.crc32(_HEAD.pack(_MARK, len(data), number, 0)))
-    return _HEAD.pack(_MARK, len(data), number, check) + data
-
-
-def _frames(path: Path, content: bytes, first: int) -> Iterator[tuple[int, int, int]]:
-    """Number, start and end of each record's content; that before ``first`` is of the segment.
-
-    It ends before a torn record at the end. JournalError if good ones follow a bad one.
-    """
-    start, number = 0, first - 1
-    while start < len(content):
-        end = _end(content, start, number)
-        if end is None:
-            following = start
-            while (following := content.find(_MARK, following + 1)) >= 0:
-                if _end(content, following, None) is not None:
-                    raise _damaged(path, start)
-            return
-        yield number, start + _HEAD.size, end
-        start, number = end, number + 1
-
-
-def _end(content: bytes, start: int, number: int | None) -> int | None:
-    """Where a record ends, if a good one (of that number) starts there."""
-    begin = start + _HEAD.size
-    if begin > len(content):
-        return None
-    mark, size, own, check = _HEAD.unpack(content[start:begin])
-    if mark != _MARK or begin + size > len(content) or number not in (None, own):
-        return None
-    data = content[begin : begin + size]
-    found = zlib.crc32(data, zlib.crc32(_HEAD.pack(_MARK, size, own, 0)))
-    return begin + size if found == check else None
-
-
-def _damaged(path: Path, byte: int) -> JournalError:
-    return JournalError(
-        f"{path}: the record at byte {byte:,} is damaged, and good ones follow it; restore the "
-        "file, or begin with a new folder from the last model file"
-    )
-
-
-def _first(path: Path) -> int:
-    """The number of a segment's first cut, from its name."""
-    try:
-        return int(path.name.removesuffix(_SUFFIX))
-    except ValueError:
-        raise JournalError(f"{path}: is no segment of a journal; remove it") from None
 
 
 def _locked(folder: Path) -> int:
