@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -47,3 +48,14 @@ def test_what_is_not_here_is_told(here, name):
     assert result.exit_code == 2
     assert name in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("verb", ["fetch", "path"])
+def test_a_clone_brings_the_small_sets(tmp_path, monkeypatch, verb):
+    """Without a network, and without a file of the user's own."""
+    monkeypatch.setenv("ONKEL_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    result = run(verb, "german")
+    assert result.exit_code == 0, result.stderr
+    shipped = Path(__file__).parents[2] / "papers" / "data" / "german.parquet"
+    assert result.stdout.strip() == str(shipped)

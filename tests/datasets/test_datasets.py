@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from onkel import datasets
 from onkel.cli.app import app
-from onkel.datasets.registry import DATASETS, Entry, OpenML
+from onkel.datasets.registry import DATASETS, Entry, OpenML, _of_a_clone
 from onkel.errors import DataError
 
 # rows that LSOKL's Tables 4, 6 and 8 and section 4.1 of the RRF paper name
@@ -285,6 +285,14 @@ def test_a_folder_that_a_program_brings_is_searched_last(empty, toy, tmp_path):
     assert datasets.path("toy").parent == more
     _write(empty)
     assert datasets.path("toy").parent == empty
+
+
+def test_only_a_clone_has_a_folder_of_small_sets(tmp_path):
+    package = tmp_path / "src" / "onkel"
+    assert _of_a_clone(package) == []
+    (tmp_path / "papers" / "data").mkdir(parents=True)
+    assert _of_a_clone(package) == [tmp_path / "papers" / "data"]
+    assert _of_a_clone(tmp_path / "site-packages" / "onkel") == []
 
 
 def test_fetch_downloads_once(empty, toy, openml):

@@ -3,7 +3,8 @@ scalings.
 
 A set is one Parquet file: columns f0, f1, ..., the target ``y``, and ``split`` ("train", "test" or
 "all"). Files are looked for in the folder of the environment variable ``ONKEL_DATA``, then in the
-user's cache folder, then in those of :func:`add_folder`; :func:`fetch` downloads into the first.
+user's cache folder, then in ``papers/data`` of a clone of the repository, then in those of
+:func:`add_folder`; :func:`fetch` downloads into the first.
 :func:`drift_stream` needs no file: it generates a stream with drift.
 """
 

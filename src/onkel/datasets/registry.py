@@ -193,14 +193,24 @@ def info(name: str) -> Entry:
 
 
 def folders() -> tuple[Path, ...]:
-    """Folders searched for data sets; :func:`fetch` writes to the first one."""
+    """Folders searched for data sets; :func:`fetch` writes to the first one.
+
+    In a clone of the repository the last is ``papers/data``, which holds six small sets.
+    """
     cache = user_cache_path("onkel", appauthor=False) / "data"
     own = os.environ.get("ONKEL_DATA")
     return *((Path(own).expanduser(), cache) if own else (cache,)), *_MORE
 
 
-#: folders that a program brings along
-_MORE: list[Path] = []
+def _of_a_clone(package: Path) -> list[Path]:
+    """The folder of small sets, if the package lies in ``src/`` of a clone of the repository."""
+    source = package.parent
+    folder = source.parent / "papers" / "data"
+    return [folder] if source.name == "src" and folder.is_dir() else []
+
+
+#: folders of the clone, and of programs that bring data sets along
+_MORE: list[Path] = _of_a_clone(Path(__file__).parents[1])
 
 
 def add_folder(folder: Path) -> None:
