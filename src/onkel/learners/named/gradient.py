@@ -188,11 +188,15 @@ class BOGDClassifier(_BOGD, OnlineClassifier):
 class BOGDRegressor(_BOGD, OnlineRegressor):
     """Bounded online gradient descent for regression; see :class:`BOGDClassifier`.
 
-    ``f ← (1 - η_t α) f + η_t (y - f) κ(x, ·)`` where \\|y - f\\| > ε, for the squared loss. The
-    bound is tight: with a loose one the noise of removals exceeds targets of order 1.
+    ``f ← (1 - η_t α) f + η_t (y - f) κ(x, ·)`` where \\|y - f\\| > ε, for the squared loss.
+
+    Standardise the targets, as :class:`onkel.StreamModel` does: f has no constant term, and the
+    bound ±γη of the coefficients suits targets of order 1. A looser one lets the noise of removals
+    exceed such targets. With ``removal="oldest", max_weight=inf``, the form of the LSOKL programs,
+    there is neither noise nor bound.
     """
 
     loss: str = shared.REGRESSION_LOSS
     epsilon: float = shared.TUBE
-    learning_rate: float = 0.3
+    learning_rate: float = 0.2
     max_weight: float = 1.0
