@@ -25,13 +25,11 @@ _FOR_SEARCHES = 0.75
 class ComputeBudget(Stateful):
     """Multiplications that learning itself took, and those spent on following changes."""
 
-    learned: int
-    followed: int
-
     STATE: ClassVar[Fields] = {"learned": Whole(), "followed": Whole()}
 
     def __init__(self) -> None:
-        self.learned, self.followed = 0, 0
+        self.learned: int = 0
+        self.followed: int = 0
 
     def charge(self, work: int, share: float = 1.0) -> bool:
         """Charge ``work`` and return True, or return False where the budget does not cover it.
@@ -64,7 +62,9 @@ class ComputeBudget(Stateful):
         """
         feature_map, warmup = model.map, model.warmup
         assert warmup is not None
-        if _fit_under_way(feature_map, warmup.count, warmup.n_rows):
+        due = warmup.due
+        if feature_map.rows_of_fit(due) <= warmup.count < due:
+            # that fit is being made
             return
         feature_map.postpone(False, warmup.count)
         work = _work_begun(feature_map, warmup.count, BIN_ROWS, warmup.n_rows)
@@ -86,12 +86,6 @@ def work_of_fits(feature_map: FeatureMap, start: int, end: int) -> int:
         if due <= end and feature_map.fit_is_due(due):
             work += feature_map.work_of_fit(due)
     return work
-
-
-def _fit_under_way(feature_map: FeatureMap, count: int, last: int) -> bool:
-    """Whether a fit is being made ahead when ``count`` rows of ``last`` have come."""
-    due = min(feature_map.next_fit(count), last)
-    return feature_map.rows_of_fit(due) <= count < due
 
 
 def _work_begun(feature_map: FeatureMap, count: int, rows: int, last: int) -> int:

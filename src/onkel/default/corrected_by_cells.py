@@ -26,8 +26,8 @@ from onkel.explicit.model import ExplicitModel
 from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
-from onkel.model.warmup import Warmup, next_power_of_two
-from onkel.numerics.arrays import as_dense
+from onkel.model.warmup import Warmup
+from onkel.numerics.arrays import as_dense, next_power_of_two
 from onkel.rules.base import Rule
 from onkel.rules.second_order import ExactScalars
 from onkel.state import Array, check, inside, require
@@ -67,7 +67,6 @@ class CorrectedModel(ExplicitModel):
     # ---- learning ------------------------------------------------------------------------------
 
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Learn the rows in order; returns the scores (n, K) before each was learned."""
         P = super().learn(X, y, weight)
         R = self.targets(y) - P
         done = 0
@@ -75,8 +74,9 @@ class CorrectedModel(ExplicitModel):
             end, due = self.choice.until_refit(weight, done)
             part = slice(done, end)
             P[part] += self._correct(X[part], R[part], weight[part])
-            self._keep(X[part], y[part], R[part], weight[part])
-            if due:
+            self.choice.keep(as_dense(X[part]), y[part], weight[part])
+            self.residuals.append(R[part][weight[part] > 0.0])
+            if self.choice.count == due:
                 self._choose()
             done = end
         P[done:] += self._correct(X[done:], R[done:], weight[done:])
@@ -88,11 +88,6 @@ class CorrectedModel(ExplicitModel):
         for stage in self.stages:
             out += stage.learn(X, R - out, weight)
         return out
-
-    def _keep(self, X: Any, y: np.ndarray, R: np.ndarray, weight: np.ndarray) -> None:
-        assert self.choice is not None
-        self.choice.keep(as_dense(X), y, weight)
-        self.residuals.append(R[weight > 0.0])
 
     def _choose(self) -> None:
         """Choose columns and bins anew, and learn the rows kept again.
@@ -175,7 +170,6 @@ class CorrectedModel(ExplicitModel):
             self.choice.add_columns(n)
 
     def get_state(self) -> dict[str, Any]:
-        """Named arrays and scalars from which :meth:`set_state` goes on bit for bit."""
         stages = {f"stage_{i}": stage.get_state() for i, stage in enumerate(self.stages)}
         state = {**super().get_state(), **stages}
         if self.choice is not None:
@@ -183,7 +177,6 @@ class CorrectedModel(ExplicitModel):
         return state
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Take the state of a model of the same map, rule and loss."""
         super().set_state(state)
         require("stage_0" in state, "stage_0: is missing")
         self.stages = []

@@ -34,8 +34,6 @@ class ExplicitModel(Model):
     """
 
     rule: Rule
-    average: bool
-    map: FeatureMap
     n_outputs: int
 
     def __init__(
@@ -48,7 +46,8 @@ class ExplicitModel(Model):
         average: bool = False,
     ) -> None:
         super().__init__(rule, loss, epsilon, n_outputs)
-        self.map, self.average = feature_map, average
+        self.map: FeatureMap = feature_map
+        self.average: bool = average
         #: whether the rule's state is a matrix over the features
         self.exact: bool = rule.kind.exact
         # ridge regression on bounded features is finite for all rows that have finite squares
@@ -71,7 +70,6 @@ class ExplicitModel(Model):
                 f"rule {self.rule.name!r} works feature by feature and cannot learn in the "
                 "kernel's space while landmarks='support' are gathered; use landmarks='first'"
             )
-
         if self.average and self.exact:
             raise ValueError(
                 f"average=True cannot be used with rule {self.rule.name!r}: its weights are the "
@@ -89,7 +87,6 @@ class ExplicitModel(Model):
         self.map.fit_labelled(X, self._targets_of_fit(y), weight)
 
     def _reset(self) -> None:
-        """f = 0 over the map as it is now."""
         loop = training_loop_for(self.map, self.rule)
         state = self._new_state()
         context = state, self.loss, self.epsilon, self.par
@@ -116,12 +113,10 @@ class ExplicitModel(Model):
 
     @property
     def fits(self) -> str:
-        """What the map's fit is called."""
         return self.map.fits
 
     @property
     def ready(self) -> bool:
-        """False before the first row of a map that is fitted on first rows."""
         return self.training is not None
 
     @property
@@ -191,9 +186,8 @@ class ExplicitModel(Model):
 
     # ---- the fit that is due next --------------------------------------------------------------
 
-    def _go_ahead(self) -> None:
+    def _go_ahead(self, due: int) -> None:
         assert self.warmup is not None
-        due = min(self.warmup.next_fit(self.warmup.count), self.warmup.n_rows)
         rows = self.map.rows_of_fit(due)
         if rows <= self.warmup.count < due:
             if self.ahead is None or self.ahead.due != due:
@@ -276,7 +270,6 @@ class ExplicitModel(Model):
     # ---- prediction ----------------------------------------------------------------------------
 
     def scores(self, X: Any) -> np.ndarray:
-        """f(x) of each row, (n, K) in float64."""
         out = np.zeros((X.shape[0], self.n_outputs))
         if self.training is None:
             return out

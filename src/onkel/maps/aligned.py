@@ -16,8 +16,7 @@ from onkel.maps.alignment import aligned_weights, drawn, largest
 from onkel.maps.base import Change
 from onkel.maps.candidates import Candidates, FeatureFunction, LabelSums
 from onkel.maps.fourier import SpectralFeatures
-from onkel.model.warmup import next_power_of_two
-from onkel.numerics.arrays import as_dense
+from onkel.numerics.arrays import as_dense, next_power_of_two
 from onkel.parameters import non_negative, one_of, whole
 from onkel.state import Fields, Flag, Number, Part, require
 
@@ -267,12 +266,8 @@ class AlignedFourier(SpectralFeatures):
     def solve(self) -> tuple[np.ndarray, np.ndarray]:
         """Solve for q and use its features.
 
-        Returns
-        -------
-        old : ndarray of shape (M,)
-            Where each feature was before, -1 where it is new.
-        factor : ndarray of shape (M,)
-            √q_new/√q_old, by which it has grown; 0 where it is new.
+        Returns (M,) where each feature was before, -1 where it is new, and √q_new/√q_old, by which
+        it has grown; 0 where it is new.
         """
         v = self.sums_.squares(self.centered)
         carried = self.candidates_.change_to(*self._chosen(v))

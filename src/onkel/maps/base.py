@@ -16,8 +16,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onkel.model.warmup import next_power_of_two
-from onkel.numerics.arrays import as_dense
+from onkel.numerics.arrays import as_dense, next_power_of_two
 from onkel.parameters import flags
 from onkel.sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from onkel.state import Stateful

@@ -15,7 +15,7 @@ import numpy as np
 
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.fourier import SpectralFeatures, sincos_block
-from onkel.numerics.arrays import as_dense
+from onkel.numerics.arrays import as_dense, next_power_of_two
 from onkel.numerics.jit import jit, jit_inline
 from onkel.numerics.threads import scratch
 from onkel.state import Array, Fields, Number, Sizes, State, Whole, require
@@ -101,11 +101,6 @@ def fastfood_angles(X, first, signs, order, normals, lengths, angles):
 _ARRAYS = ("_signs", "_order", "_normals", "_lengths")
 
 
-def _power_from(n: int) -> int:
-    """The least power of two from n ≥ 1 up."""
-    return 1 << (n - 1).bit_length()
-
-
 @dataclass(eq=False, repr=False)
 class FastfoodFeatures(SpectralFeatures):
     """z(x) = [cos v, sin v]/√D with v = √(2γ) S H G Π H B x/√m: O(D log d) a row, O(D) memory.
@@ -186,7 +181,7 @@ class FastfoodFeatures(SpectralFeatures):
     @property
     def _size(self) -> int:
         """m, the least power of two from the number of first columns up."""
-        return _power_from(self.n_first_)
+        return next_power_of_two(self.n_first_ - 1)
 
     def _draw_missing(self) -> None:
         """A product for every m columns: the first, and those that came later."""
@@ -229,7 +224,7 @@ class FastfoodFeatures(SpectralFeatures):
         }
 
     def check_state(self, state: State, sizes: Sizes) -> None:
-        m = _power_from(state["n_first"])
+        m = next_power_of_two(state["n_first"] - 1)
         wanted = -(-self.n_features_in_ // m), -(-self.n_components // m), m
         found = tuple(sizes[name] for name in ("products", "blocks", "m"))
         require(found == wanted, f"order: has shape {found}, not {wanted}")

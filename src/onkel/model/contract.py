@@ -110,13 +110,7 @@ class Model(Stateful):
     not_merged = "its updates depend on the order of the rows, and no sums of two models add up"
 
     def fix_map(self) -> None:
-        """Freeze what was fitted on first rows, so that models over it can be merged.
-
-        Raises
-        ------
-        MergeError
-            Models of this kind cannot be merged; the message says why.
-        """
+        """Freeze what was fitted on first rows: models over it can be merged; or a MergeError."""
         raise MergeError(f"this learner cannot be merged: {self.not_merged}")
 
     def require_alike(self, other: Any) -> None:
@@ -174,12 +168,8 @@ class Model(Stateful):
         """Learn rows X (n, d) in order; returns the scores (n, K) before each.
 
         y, float64: -1 and +1 (K = 1), class codes (K > 2) or targets. Weights, float64, are at
-        least 0.
-
-        Raises
-        ------
-        DivergenceError
-            Holds the row, and the scores of the rows before it, which have been learned.
+        least 0. A DivergenceError holds the row, and the scores of the rows before it, which have
+        been learned.
         """
         if self.cannot_diverge or X.shape[0] == 0:
             return self.learn_rows(X, y, weight)
@@ -257,21 +247,21 @@ class Model(Stateful):
     def _warm_up(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray, a: int) -> int:
         """Learn rows from a to the next refit with the provisional fit, then refit and replay."""
         assert self.warmup is not None
-        b, learnable = self.warmup.until_refit(weight, a)
+        b, due = self.warmup.until_refit(weight, a)
         if self.ready:
             self._learn_in_order(X[a:b], y[a:b], weight[a:b], P[a:b])
         self.warmup.keep(as_dense(X[a:b]), y[a:b], weight[a:b])
-        if learnable:
+        if self.warmup.count == due:
             self.refit()
         else:
-            self._go_ahead()
+            self._go_ahead(due)
         return b
 
     def consolidate(self) -> None:
         """Fit once more on all rows that are kept, where that may help, and replay them."""
 
-    def _go_ahead(self) -> None:
-        """Do part of the next fit ahead of time, if the map allows it."""
+    def _go_ahead(self, due: int) -> None:
+        """Do part of the next fit, due at ``due`` rows, ahead of time, if the map allows it."""
 
     def refit(self) -> None:
         """Fit on the first rows that have come and replay them; does nothing after the warm-up."""

@@ -88,11 +88,9 @@ class RowLog:
     There are at least ``period`` rows between two snapshots, and one row pays for ``bytes_a_row``.
     """
 
-    bytes_a_row: int
-    least: int
-
     def __init__(self, period: int = 256, bytes_a_row: int = 1 << 14) -> None:
-        self.least, self.bytes_a_row = period, bytes_a_row
+        self.least: int = period
+        self.bytes_a_row: int = bytes_a_row
         self.forget()
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -16,16 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from onkel.model.labels import with_class
-from onkel.numerics.arrays import with_zero_columns
+from onkel.numerics.arrays import next_power_of_two, with_zero_columns
 from onkel.state import Array, Fields, Sizes, State, Stateful, Whole, require
 
 #: with a larger weight the other rows would be lost in rounding
 LARGEST_WEIGHT = 1e12
-
-
-def next_power_of_two(n: int) -> int:
-    """The smallest power of two above n ≥ 0."""
-    return 1 << n.bit_length()
 
 
 class RowStore(Stateful):
@@ -109,13 +104,11 @@ class Warmup(RowStore):
     After n rows the next fit is due at ``next_fit(n)`` rows, or at ``n_rows``.
     """
 
-    n_rows: int
-
     def __init__(
         self, n_rows: int, d: int, dtype: Any, next_fit: Callable[[int], int] = next_power_of_two
     ) -> None:
         super().__init__(d, dtype)
-        self.n_rows = n_rows
+        self.n_rows: int = n_rows
         self.next_fit: Callable[[int], int] = next_fit
 
     @property
@@ -123,13 +116,18 @@ class Warmup(RowStore):
         """True when all rows of the warm-up have come."""
         return self.count >= self.n_rows
 
-    def until_refit(self, weight: np.ndarray, start: int) -> tuple[int, bool]:
-        """End of the rows from ``start`` to the next refit, and whether the refit is reached."""
-        missing = min(self.next_fit(self.count), self.n_rows) - self.count
-        counted = np.flatnonzero(weight[start:] > 0.0)
+    @property
+    def due(self) -> int:
+        """How many rows there are at the next fit."""
+        return min(self.next_fit(self.count), self.n_rows)
+
+    def until_refit(self, weight: np.ndarray, start: int) -> tuple[int, int]:
+        """End of the rows from ``start`` to the next refit, if reached, and when that is due."""
+        due, counted = self.due, np.flatnonzero(weight[start:] > 0.0)
+        missing = due - self.count
         if counted.size < missing:
-            return len(weight), False
-        return start + int(counted[missing - 1]) + 1, True
+            return len(weight), due
+        return start + int(counted[missing - 1]) + 1, due
 
     def keep(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         """Take the rows of positive weight."""
@@ -166,15 +164,13 @@ class KeptRows(RowStore):
 
     count: int
 
-    memory: float
-    seed: int
-    size: int
-
     BESIDE: ClassVar[dict[str, type]] = RowStore.BESIDE | {"born": np.int64}
 
     def __init__(self, size: int, d: int, dtype: Any, seed: int, memory: float = np.inf) -> None:
         super().__init__(d, dtype)
-        self.size, self.seed, self.memory = size, seed, memory
+        self.size: int = size
+        self.seed: int = seed
+        self.memory: float = memory
 
     @property
     def born(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Arrays as the learners take them: rows made dense, labels of any library."""
+"""Arrays as the learners take them: rows made dense, labels of any library, and sizes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ def as_dense(X: Any) -> np.ndarray:
     """
     rows = np.ascontiguousarray(X.toarray() if issparse(X) else X)
     return rows if rows.flags.writeable else rows.copy()
+
+
+def next_power_of_two(n: int) -> int:
+    """The smallest power of two above n ≥ 0."""
+    return 1 << n.bit_length()
 
 
 def inserted(A: np.ndarray, position: int, value: Any = 0.0) -> np.ndarray:

@@ -10,7 +10,7 @@ from onkel.maps.base import FeatureMap
 from onkel.maps.landmarks import competing_widths
 from onkel.maps.landmarks.first_widths import work_of_widths
 from onkel.maps.landmarks.search import work_of_search
-from onkel.model.warmup import next_power_of_two
+from onkel.numerics.arrays import next_power_of_two
 
 #: widths are learned from up to so many first rows, all of which are landmarks there
 FEW_ROWS = 512
@@ -157,11 +157,9 @@ class FitSchedule(FeatureMap):
         return max(_ENOUGH_ROWS, 2 * self.n_components)
 
     def work_of_row(self) -> int:
-        """About how many multiplications learning a row takes."""
         return (self.n_components + 1) ** 2 + _BESIDE
 
     def work_of_fit(self, due: int) -> int:
-        """About how many multiplications the fit due at ``due`` rows and their replay take."""
         work, seen = due * self.work_of_row(), self.rows_of_fit(due)
         if self._due(due) and (due <= FEW_ROWS or self._owed_by(due)):
             work += work_of_widths(min(seen, FEW_ROWS), self._steps_of_widths(due))
