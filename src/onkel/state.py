@@ -278,13 +278,7 @@ class Stateful:
         return state
 
     def set_state(self, state: State) -> None:
-        """Take a state that `get_state` gave, after checking it; nothing is shared with it.
-
-        Raises
-        ------
-        ModelFileError
-            Names the field, what is wrong with it and what would be right.
-        """
+        """Take a state that `get_state` gave, after checking it (:func:`check`); shares nothing."""
         fields = self.state_fields()
         plain = {
             name: field.as_now(name, getattr(self, name)) if isinstance(field, Like) else field
@@ -347,10 +341,7 @@ def nbytes(state: Any) -> int:
 def check(state: Any, fields: Mapping[str, Field], **sizes: int) -> Sizes:
     """Refuse a state that differs from its declaration; returns all named sizes.
 
-    Raises
-    ------
-    ModelFileError
-        Names the field, what is wrong with it and what would be right.
+    A ModelFileError names the field, what is wrong with it and what would be right.
     """
     require(isinstance(state, dict), f"is {_kind(state)}, not a group of fields")
     found: Sizes = dict(sizes)

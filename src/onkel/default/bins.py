@@ -19,24 +19,13 @@ _FEW_BINS = 8
 
 
 class PairBins(Stateful):
-    """The bins of some columns, made from the first rows; a cell is a bin, or a pair of bins.
+    """Bins of some ``columns``, made from the first rows; a cell is a bin, or a pair of bins."""
 
-    Attributes
-    ----------
-    columns : ndarray of shape (m,)
-        Which columns of a row.
-    edges : ndarray of shape (m, 2^q - 1)
-        The upper ends of each column's bins, filled up with infinities.
-    pairs : ndarray of shape (P, 4)
-        (i, j, offset, stride): the cell of bins b is offset + stride·b_i + b_j; stride 0 for a
-        column alone.
-    n_cells : int
-    """
-
-    columns: np.ndarray
-    paired: bool
+    #: the upper ends of each column's bins, (m, 2^q - 1), filled up with infinities
     edges: np.ndarray
     n_cells: int
+    #: (P, 4) of i, j, offset, stride: the cell of bins b is offset + stride·b_i + b_j; stride 0 for
+    #: a column alone
     pairs: np.ndarray
 
     STATE: ClassVar[Fields] = {
@@ -46,7 +35,8 @@ class PairBins(Stateful):
     }
 
     def __init__(self, columns: np.ndarray, edges: list[np.ndarray], paired: bool = True) -> None:
-        self.columns, self.paired = columns, paired
+        self.columns: np.ndarray = columns
+        self.paired: bool = paired
         self._set_edges(edges)
 
     def _set_edges(self, edges: list[np.ndarray]) -> None:

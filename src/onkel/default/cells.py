@@ -41,9 +41,6 @@ PERIOD = 256
 class PairCells(Stateful):
     """Weights W (cells, K), variances V (cells,) and the sums that a comes from."""
 
-    bins: PairBins
-    forgetting: float
-
     STATE: ClassVar[Fields] = {
         "bins": Part(),
         "W": Array(shape=("cells", "n_outputs"), low=-1e150, high=1e150),
@@ -52,7 +49,8 @@ class PairCells(Stateful):
     }
 
     def __init__(self, bins: PairBins, n_outputs: int, forgetting: float = 1.0) -> None:
-        self.bins, self.forgetting = bins, forgetting
+        self.bins: PairBins = bins
+        self.forgetting: float = forgetting
         self.first: float = 0.5 / max(len(bins.pairs), 1)
         self.W = np.zeros((bins.n_cells, n_outputs))
         self.V = np.full(bins.n_cells, self.first)

@@ -39,20 +39,9 @@ _CHANGES_KEPT = 64
 class RestartingModel(Stateful):
     """One or two explicit models, one of which predicts; the interface is that of a single model.
 
-    Parameters
-    ----------
-    feature_map : FeatureMap
-        Started, not fitted: every model begins with a copy.
-    rule, loss, epsilon, n_outputs
-        As of :class:`onkel.explicit.model.ExplicitModel`.
-    representation : type
-        Class of the models: :class:`~onkel.explicit.model.ExplicitModel` or a subclass.
+    Every model, of the class ``representation``, begins with a copy of the map, which is started
+    and not fitted.
     """
-
-    parts: tuple[Rule, Loss, float]
-    unfitted: FeatureMap
-    history: LossHistory
-    window: LossWindow
 
     STATE: ClassVar[Fields] = {
         "n_changes": Whole(),
@@ -77,12 +66,14 @@ class RestartingModel(Stateful):
         n_outputs: int,
         representation: type[ExplicitModel] = ExplicitModel,
     ) -> None:
-        self.unfitted, self.parts = feature_map, (rule, loss, epsilon)
+        self.unfitted: FeatureMap = feature_map
+        self.parts: tuple[Rule, Loss, float] = (rule, loss, epsilon)
         self.representation = representation
         #: the model that predicts
         self.current: ExplicitModel = self._new_model(n_outputs)
         self.challenger: ExplicitModel | None = None
-        self.history, self.window = LossHistory(), LossWindow()
+        self.history: LossHistory = LossHistory()
+        self.window: LossWindow = LossWindow()
         #: losses of both since the challenger began
         self.comparison: Comparison = Comparison()
         self.budget: ComputeBudget = ComputeBudget()
@@ -175,7 +166,12 @@ class RestartingModel(Stateful):
             self.comparison.add(losses)
             taken = self.comparison.better()
             if taken:
-                self._take_over(self.challenger)
+                self.current, self.challenger = self.challenger, None
+                self.history, self.column_waits = LossHistory(), False
+                self.n_changes += 1
+                self.changes = np.append(self.changes, self.n_bins)[-_CHANGES_KEPT:]
+                if not postpones_search(self.unfitted):
+                    self.budget.refit(self.current)
             elif self.comparison.too_long():
                 # a new history: no alarm until the losses rise again, and by more
                 self.challenger = None
@@ -211,14 +207,6 @@ class RestartingModel(Stateful):
     def consolidate(self) -> None:
         """The model that predicts fits once more on all rows it keeps."""
         self.current.consolidate()
-
-    def _take_over(self, challenger: ExplicitModel) -> None:
-        self.current, self.challenger = challenger, None
-        self.history, self.column_waits = LossHistory(), False
-        self.n_changes += 1
-        self.changes = np.append(self.changes, self.n_bins)[-_CHANGES_KEPT:]
-        if not postpones_search(self.unfitted):
-            self.budget.refit(challenger)
 
     # ---- what a single model has, too ----------------------------------------------------------
 

@@ -114,17 +114,12 @@ class LossHistory(Stateful):
 
 
 class Comparison(Stateful):
-    """Losses of a model and its challenger on the same rows, in bins of ``BIN_ROWS``.
-
-    Attributes
-    ----------
-    bins : ndarray of shape (n, 2)
-        For each bin, the sum of the differences of the losses, and that of their squares.
-    """
+    """Losses of a model and its challenger on the same rows, in bins of ``BIN_ROWS``."""
 
     STATE: ClassVar[Fields] = {"bins": Array(shape=("bins", 2), low=-1e300, high=1e300)}
 
     def __init__(self) -> None:
+        #: for each bin, the sum of the differences of the losses, and that of their squares
         self.bins: np.ndarray = np.zeros((0, 2))
 
     def add(self, losses: np.ndarray) -> None:

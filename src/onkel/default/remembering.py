@@ -38,19 +38,10 @@ _TINY = float(np.finfo(np.float64).tiny)
 class Remembering(Stateful):
     """Predictions of the next rows, from those of a timeless model and the labels so far.
 
-    Parameters
-    ----------
-    second : callable
-        Makes a least squares model of one output, given the number of columns.
-    n_classes : int or None
-        None for targets that are numbers.
-    log_odds : bool
-        Whether the model's scores of classes are log-odds.
-    most : int
-        How many groups are remembered: those seen last.
+    ``second`` makes a least squares model of one output, given the number of columns. ``n_classes``
+    is None for targets that are numbers. ``log_odds``: the model's scores of classes are log-odds.
+    ``most`` groups are remembered: those seen last.
     """
-
-    log_odds: bool
 
     STATE: ClassVar[Fields] = {
         "scale": Number(),
@@ -68,7 +59,7 @@ class Remembering(Stateful):
         most: int = 1,
     ) -> None:
         self.make_second: Callable[[int], Any] = second
-        self.log_odds = log_odds
+        self.log_odds: bool = log_odds
         #: whether targets are classes
         self.classes: bool = n_classes is not None
         self.memory: Any = ValueMemory(most) if n_classes is None else ClassMemory(n_classes, most)
@@ -294,15 +285,13 @@ class LastClass(Stateful):
     are good enough, and the count would follow noise.
     """
 
-    lead: int
-    right: int
-    rows: int
-
     STATE: ClassVar[Fields] = {"rows": Whole(), "right": Whole(), "lead": Whole(low=-(2**62))}
 
     def __init__(self) -> None:
         #: rows, those for which the last class was right, and how far it leads
-        self.rows, self.right, self.lead = 0, 0, 0
+        self.rows: int = 0
+        self.right: int = 0
+        self.lead: int = 0
 
     def learn(
         self, P: np.ndarray, came_last: np.ndarray, codes: np.ndarray, weight: np.ndarray

@@ -74,8 +74,6 @@ class RecursiveLeastSquares(Stateful):
     ``prior`` is K₀ (m, m), the identity if None; ``ridge`` > 0; ``forgetting`` λ in (0, 1].
     """
 
-    period: int
-    lead: float
     since: RowsSince
     factor: BlockFactor
     w0: np.ndarray
@@ -86,7 +84,8 @@ class RecursiveLeastSquares(Stateful):
         self.forgetting = forgetting
         self.sums: Sums = Sums(m, n_outputs, ridge, forgetting, prior)
         #: rows from anchor to anchor, and the share by which a factor's penalty is larger
-        self.period, self.lead = ANCHOR_ROWS, 0.0
+        self.period: int = ANCHOR_ROWS
+        self.lead: float = 0.0
         if forgetting < 1.0:
             fading, most = -math.log(forgetting), FADE if m <= _MANY else _FADE_OF_MANY
             self.period = min(1 + int(2.0 * math.log1p(most) / fading), ANCHOR_ROWS)

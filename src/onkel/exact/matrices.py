@@ -50,13 +50,11 @@ class Sums(Stateful):
     ``prior`` is K₀ (m, m), the identity if None. With ``forgetting`` below 1, rows fade.
     """
 
-    forgetting: float
-    ridge: float
-
     def __init__(
         self, m: int, n_outputs: int, ridge: float, forgetting: float, prior: Any = None
     ) -> None:
-        self.ridge, self.forgetting = ridge, forgetting
+        self.ridge: float = ridge
+        self.forgetting: float = forgetting
         self.prior: np.ndarray = np.asfortranarray(np.eye(m) if prior is None else prior) * ridge
         self.R: np.ndarray = self.prior.copy(order="F")
         self.b: np.ndarray = np.zeros((m, n_outputs))
@@ -207,18 +205,15 @@ class RowsSince(Stateful):
         """Append n rows: their U (m, n), the rows [L21, L22] of L, and their v."""
         a, b = self.count, self.count + len(v)
         if b > len(self._v):
-            self._grow(min(self._most, max(b, 2 * len(self._v))))
+            more = min(self._most, max(b, 2 * len(self._v))) - len(self._v)
+            self._U = np.pad(self._U, ((0, more), (0, 0)))
+            self._L = np.asfortranarray(np.pad(self._L, (0, more)))
+            self._v = np.pad(self._v, ((0, more), (0, 0)))
         self._U[a:b] = U.T
         self._L[a:b, :a] = L21
         self._L[a:b, a:b] = np.tril(L22) if len(v) > 1 else L22
         self._v[a:b] = v
         self.count = b
-
-    def _grow(self, room: int) -> None:
-        more = room - len(self._v)
-        self._U = np.pad(self._U, ((0, more), (0, 0)))
-        self._L = np.asfortranarray(np.pad(self._L, (0, more)))
-        self._v = np.pad(self._v, ((0, more), (0, 0)))
 
     def rows_of_L(self, U: np.ndarray) -> np.ndarray:
         """The rows L21 (n, count) that the columns of U (m, n) add to L."""

@@ -88,7 +88,6 @@ class RecursiveNewton(RecursiveLeastSquares):
         super().__init__(m, n_outputs, 0.25 * ridge, forgetting, prior)
 
     def _learn_rows(self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Learn rows of one period."""
         used, n = weight > 0.0, len(Z)
         fade = self.forgetting ** -(self.since.count + np.cumsum(used)).astype(np.float64)
         U = self.factor.transposed(Z)

@@ -31,11 +31,9 @@ _OF_FIT, _REPLAYED = 0.87, 256
 class Ahead:
     """A fit of ``model`` on its first ``rows`` rows that is due at ``due`` rows."""
 
-    due: int
-    rows: int
-
     def __init__(self, model: Any, rows: int, due: int) -> None:
-        self.rows, self.due = rows, due
+        self.rows: int = rows
+        self.due: int = due
         self._work, self._share = _refit(model, rows, due), 0.0
 
     def __reduce__(self) -> tuple[Any, ...]:

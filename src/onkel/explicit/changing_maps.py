@@ -182,13 +182,7 @@ _LOOPS: dict[Change, type[TrainingLoop]] = {
 
 
 def training_loop_for(feature_map: FeatureMap, rule: Rule) -> type[TrainingLoop]:
-    """The training loop that ``feature_map`` needs.
-
-    Raises
-    ------
-    ValueError
-        For a kind of change that no training loop is written for.
-    """
+    """The training loop that ``feature_map`` needs; ValueError where none is written for it."""
     change = feature_map.changes()
     if change not in _LOOPS:
         raise ValueError(f"map {feature_map.name!r}: changes() gives {change!r}, no Change")

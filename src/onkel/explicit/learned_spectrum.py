@@ -56,8 +56,6 @@ class LearnedSpectrum(TrainingLoop):
     forgetting: float
     slopes: dict[Any, np.ndarray]
     squares: dict[Any, np.ndarray]
-    due: int
-    n_steps: int
 
     def __init__(self, weights: Weights, feature_map: ReparameterizedFeatures) -> None:
         super().__init__(weights, feature_map)
@@ -66,7 +64,8 @@ class LearnedSpectrum(TrainingLoop):
         self.memory: float = np.inf if self.forgetting == 1.0 else 1.0 / (1.0 - self.forgetting)
         size = max(_KEPT, 2 * m.n_features_out_)
         self.kept: KeptRows = KeptRows(size, m.n_features_in_, m.dtype_, m.seed_, self.memory)
-        self.due, self.n_steps = _FIRST, 0
+        self.due: int = _FIRST
+        self.n_steps: int = 0
         #: running means of the slopes and of their squares, by attribute of the map
         self.slopes = {name: np.zeros(a.shape) for name, a in m.moving().items()}
         self.squares = {name: np.zeros(a.shape) for name, a in m.moving().items()}
@@ -82,15 +81,11 @@ class LearnedSpectrum(TrainingLoop):
             super().learn(rows[part], y[part], weight[part], P[part])
             self.kept.add(rows[part], y[part], weight[part])
             if reached:
-                self._plan()
+                count = self.kept.count
+                self.due = count + max(_FIRST, int(_GROWTH * min(count, self.memory)))
                 for _ in range(_STEPS if self.map.widths_par_[0] > 0.0 else 0):
                     self._move()
             done = stop
-
-    def _plan(self) -> None:
-        """Set the row after which the spectrum moves next."""
-        rows = min(self.kept.count, self.memory)
-        self.due = self.kept.count + max(_FIRST, int(_GROWTH * rows))
 
     def _move(self) -> None:
         """Move the spectrum once, and carry sums and weights over to the new features."""

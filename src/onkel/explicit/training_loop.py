@@ -23,22 +23,14 @@ _MOST_ROWS, _FEWEST_ROWS = 512, 16
 
 
 class TrainingLoop(Stateful):
-    """Learns rows in order; a subclass also changes the map on the way.
+    """Learns rows in order, over a fitted map; a subclass also changes the map on the way.
 
     Its state is what it keeps beside the weights and the map.
-
-    Parameters
-    ----------
-    weights : Weights
-    feature_map : FeatureMap
-        Fitted.
     """
 
-    map: FeatureMap
-    weights: Weights
-
     def __init__(self, weights: Weights, feature_map: FeatureMap) -> None:
-        self.weights, self.map = weights, feature_map
+        self.weights: Weights = weights
+        self.map: FeatureMap = feature_map
         self._fewest_rows = max(_FEWEST_ROWS, feature_map.fewest_rows())
         #: whether the map stays as it was fitted
         self.map_stays: bool = feature_map.changes() == Change.NEVER

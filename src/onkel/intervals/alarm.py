@@ -249,14 +249,6 @@ class Alarm(Stateful):
     array([10009])
     """
 
-    quiet: int
-    random_state: int
-    threshold: float
-    edges_: np.ndarray
-    ties_: np.ndarray
-    capital_: np.ndarray
-    rung_: np.ndarray
-
     STATE: ClassVar[Fields] = {
         "threshold": Number(low=1.0),
         "quiet": Whole(high=_MOST),
@@ -279,15 +271,19 @@ class Alarm(Stateful):
     ) -> None:
         if not is_number(threshold) or not 1.0 < threshold < np.inf:
             raise ValueError(f"threshold={threshold!r} must be a number above 1")
-        self.threshold, self.quiet, self.random_state = float(threshold), quiet, random_state
+        self.threshold: float = float(threshold)
+        self.quiet: int = quiet
+        self.random_state: int = random_state
         self.reference: int = reference
         whole(self, "reference", 1, 100_000)
         whole(self, "quiet", 0, _MOST)
         whole(self, "random_state", 0, 2**62)
         self.counts_: np.ndarray = np.zeros(2, np.int64)
-        self.edges_, self.ties_ = np.zeros(reference), np.zeros(reference)
+        self.edges_: np.ndarray = np.zeros(reference)
+        self.ties_: np.ndarray = np.zeros(reference)
         self.shares_: np.ndarray = np.ones(reference + 1, np.int64)
-        self.capital_, self.rung_ = np.zeros((2, _BETTORS)), np.zeros(0, np.int64)
+        self.capital_: np.ndarray = np.zeros((2, _BETTORS))
+        self.rung_: np.ndarray = np.zeros(0, np.int64)
 
     def __repr__(self) -> str:
         return f"Alarm({self.threshold:g}, n_rows={self.n_rows}, alarms={self.alarms_})"

@@ -77,12 +77,7 @@ def check_tracked(level: float) -> None:
 
 
 class Feedback(Stateful):
-    """Bounds or sets that keep their coverage, and an alarm, over the predictions that were made.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-    """
+    """Bounds or sets that keep their coverage, and an alarm, over predictions that were made."""
 
     def __init__(self, task: str) -> None:
         self.task = task
@@ -99,7 +94,6 @@ class Feedback(Stateful):
         self.said: np.ndarray | None = None
 
     def state_fields(self) -> Fields:
-        """The same for both tasks."""
         return {"next": Part(), "alone": Part(), "alarm": Part()}
 
     def replayed(
@@ -149,20 +143,17 @@ class Feedback(Stateful):
         ``alone`` (n,): as in `learn_values`. None where the model has no probabilities.
         """
         if len(wrong) == 1 and shares is not None and alone is not None:
-            self._learn_class(float(wrong[0]), float(shares[0]), float(alone[0]))
+            sets, apart = self.next, self.alone
+            state = sets.levels, sets.q_, apart.q_, apart.n_rows, *self.alarm.watching
+            sets.n_rows += 1
+            apart.n_rows += 1
+            if _follow_class(float(wrong[0]), float(shares[0]), float(alone[0]), *state):
+                self.alarm.ring(np.array([self.alarm.n_rows]))
             return
         self.alarm.learn(wrong.astype(np.float64))
         if shares is not None and alone is not None:
             self.next.learn_shares(shares)
             self.alone.learn_shares(alone)
-
-    def _learn_class(self, wrong: float, share: float, alone: float) -> None:
-        alarm, sets, apart = self.alarm, self.next, self.alone
-        state = sets.levels, sets.q_, apart.q_, apart.n_rows
-        sets.n_rows += 1
-        apart.n_rows += 1
-        if _follow_class(wrong, share, alone, *state, *alarm.watching):
-            alarm.ring(np.array([alarm.n_rows]))
 
     def take_in(self, other: Feedback) -> None:
         """Merge with the feedback of a model that is merged in."""

@@ -103,8 +103,6 @@ class Intervals(Stateful):
     q_: np.ndarray
     levels: np.ndarray
     one_level: bool
-    local: bool
-    step: float
     numbers: np.ndarray
 
     def __init__(
@@ -121,7 +119,8 @@ class Intervals(Stateful):
             raise ValueError(f"low={low!r} must be below high={high!r}")
         if step is not None and not (is_number(step) and 0.0 < step < np.inf):
             raise ValueError(f"step={step!r} must be a positive number")
-        self.local, self.step = bool(local), 0.0 if step is None else float(step)
+        self.local: bool = bool(local)
+        self.step: float = 0.0 if step is None else float(step)
         self._share(tracking.begun(1.0 - self.levels, low, high))
 
     def __repr__(self) -> str:
@@ -205,12 +204,7 @@ class Intervals(Stateful):
 
         How the merged model errs is not known before its first row. So each q and the largest
         scores become the larger ones, and the means of errors are joined by their weights. From
-        then on feedback moves the bounds.
-
-        Raises
-        ------
-        ValueError
-            The levels or the kinds of bounds differ.
+        then on feedback moves the bounds. ValueError: the levels or the kinds of bounds differ.
         """
         mine, its = ([*of.levels.tolist(), of.local, of.step] for of in (self, other))
         if mine != its:

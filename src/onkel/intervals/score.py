@@ -21,11 +21,6 @@ class IntervalScore(Stateful):
     Rows with infinite bounds, before anything is known, don't count.
     """
 
-    width: float
-    winkler: float
-    n_rows: int
-    covered: int
-
     STATE: ClassVar[Fields] = {
         "level": Number(low=0.0, high=1.0),
         "n_rows": Whole(),
@@ -38,8 +33,10 @@ class IntervalScore(Stateful):
 
     def __init__(self, level: float) -> None:
         self.level: float = float(level)
-        self.n_rows = self.covered = 0
-        self.width = self.winkler = 0.0
+        self.n_rows: int = 0
+        self.covered: int = 0
+        self.width: float = 0.0
+        self.winkler: float = 0.0
         #: whether each of the last 499 rows was covered
         self.last: np.ndarray = np.zeros(0, np.int8)
         #: the fewest rows covered in a window that lies after the first 500 rows

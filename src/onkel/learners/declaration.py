@@ -54,15 +54,9 @@ class Row:
 
 
 def param(*, default: Any, doc: str, kind: str = "") -> Any:
-    """A parameter of a learner.
+    """A parameter of a learner; ``doc`` says what it is: unit, range, effect.
 
-    Parameters
-    ----------
-    default : object
-    doc : str
-        What it is: unit, range, effect.
-    kind : str, optional
-        Its type in the docstring, if the annotation does not say all.
+    ``kind``: its type in the docstring, if the annotation does not say all.
     """
     return field(default=default, metadata={"doc": doc, "kind": kind})
 
@@ -129,10 +123,14 @@ def _docstring(cls: type) -> str:
     inherited = [base.__dict__.get("_own_sections", {}) for base in cls.__mro__]
     attributes: dict[str, str] = {}
     for sections in inherited:
-        for entry in _entries(sections.get("Attributes", "")):
-            attributes.setdefault(entry.split(" :")[0], entry)
+        for entry in re.split(r"^(?=\S)", sections.get("Attributes", ""), flags=re.MULTILINE)[1:]:
+            attributes.setdefault(entry.split(" :")[0], entry.rstrip("\n"))
+    described = (
+        f"{own['name']} : {own['kind']}, default={own['default']}\n{_filled(own['doc'])}"
+        for own in parameters(cls)
+    )
     found = {
-        "Parameters": "\n".join(_described(cls, name) for name in _own_first(cls)),
+        "Parameters": "\n".join(described),
         "Attributes": "\n".join(attributes.values()),
         "Raises": next((s["Raises"] for s in inherited if "Raises" in s), ""),
         "Examples": inherited[0].get("Examples", ""),
@@ -143,20 +141,11 @@ def _docstring(cls: type) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _entries(section: str) -> list[str]:
-    return [entry.rstrip("\n") for entry in re.split(r"^(?=\S)", section, flags=re.MULTILINE)[1:]]
-
-
-def _own_first(cls: type) -> list[str]:
-    """Names of the parameters, the class's own before those of its bases."""
-    known = [parameter.name for parameter in fields(cls)]  # type: ignore[arg-type]
-    named = [name for base in cls.__mro__ for name in _annotated(base)]
-    return list(dict.fromkeys(name for name in named if name in known))
-
-
 def parameters(cls: type) -> list[dict[str, str]]:
-    """Name, kind, default and doc of each parameter, those of a base unless declared again."""
-    return [_documented(cls, name) for name in _own_first(cls)]
+    """Name, kind, default and doc of each parameter, the class's own before those of its bases."""
+    known = [parameter.name for parameter in fields(cls)]  # type: ignore[arg-type]
+    named = dict.fromkeys(name for base in cls.__mro__ for name in _annotated(base))
+    return [_documented(cls, name) for name in named if name in known]
 
 
 def _documented(cls: type, name: str) -> dict[str, str]:
@@ -170,12 +159,6 @@ def _documented(cls: type, name: str) -> dict[str, str]:
         "default": json.dumps(value) if isinstance(value, str) else repr(value),
         "doc": about.metadata["doc"],
     }
-
-
-def _described(cls: type, name: str) -> str:
-    """A parameter in numpydoc's layout."""
-    about = _documented(cls, name)
-    return f"{name} : {about['kind']}, default={about['default']}\n{_filled(about['doc'])}"
 
 
 # Learners share most parameters and bases: neither is worked out anew for each.

@@ -82,10 +82,7 @@ def labels(y: Any) -> tuple[np.ndarray, DataError | None]:
 def classes_given(classes: Any) -> np.ndarray:
     """All classes there will be, sorted, each once, of the type that their labels have.
 
-    Raises
-    ------
-    ValueError
-        Names the first that cannot be a label.
+    A ValueError names the first that cannot be a label.
     """
     if isinstance(classes, str):
         raise ValueError(f"classes={classes!r} must be a list of labels")
@@ -134,13 +131,7 @@ def _objects_error(y: np.ndarray, good: Any, message: str) -> DataError | None:
 
 
 def class_weight_table(class_weight: Any, classes: np.ndarray) -> np.ndarray | None:
-    """The weight of each class (K,), 1 where none is given; None for "balanced".
-
-    Raises
-    ------
-    ValueError
-        For an invalid ``class_weight``.
-    """
+    """The weight of each class (K,), 1 where none is given; None for "balanced"; ValueError."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         return None
     if class_weight is not None and not isinstance(class_weight, dict):
@@ -153,13 +144,7 @@ def class_weight_table(class_weight: Any, classes: np.ndarray) -> np.ndarray | N
 
 
 def refuse_unknown(class_weight: Any, classes: np.ndarray) -> None:
-    """Check that weights are given only to existing classes.
-
-    Raises
-    ------
-    ValueError
-        Names the first class that does not exist.
-    """
+    """ValueError where a weight is given to a class that does not exist."""
     known = classes.tolist()
     for label in class_weight if isinstance(class_weight, dict) else ():
         if label not in known:

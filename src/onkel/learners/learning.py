@@ -6,7 +6,6 @@ These are functions over any learner; :mod:`onkel.model.transaction` says what c
 from __future__ import annotations
 
 from contextlib import nullcontext
-from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -87,7 +86,10 @@ def learn(
                 except BaseException as failure:
                     if log is not None:
                         if not isinstance(failure, DataError):
-                            log.replay(learner, partial(_learn_again, learner))
+                            log.replay(
+                                learner,
+                                lambda *of: learner._learn_rows(Rows(*of), 0, len(of[1]), []),
+                            )
                         log.forget()
                     raise
                 if log is not None:
@@ -96,11 +98,6 @@ def learn(
             learner._attach_predictions(error, out)
             raise error
     return out
-
-
-def _learn_again(learner: Learner, *rows: Any) -> None:
-    """Learn a block of the log."""
-    learner._learn_rows(Rows(*rows), 0, len(rows[1]), [])
 
 
 def _checked(

@@ -105,7 +105,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Values (n,) of the rows X (n, d)."""
-        return self.model_scores(X)[:, 0]
+        return self._scores(X)[:, 0]
 
     @locked
     def predict_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
@@ -156,10 +156,6 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         check_tracked(level)
         values = self.predict_then_learn(X, y, groups=groups)
         return values, known.replayed(y, values, first, level)
-
-    def model_scores(self, X: Any) -> np.ndarray:
-        """Outputs (n, 1) of the rows X (n, d)."""
-        return self._scores(X)
 
 
 def joined_values(out: list[np.ndarray], column: int = 0) -> np.ndarray:

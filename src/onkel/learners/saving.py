@@ -77,7 +77,14 @@ def _set_fitted_state(learner: Any, state: State) -> None:
     check(state, fields | {"seed": Whole()})
     d, first = state["n_features_in"], state["n_features_first"]
     require(first <= d, f"n_features_first: is {first}, more than the {d} columns in all")
-    _check_sizes(learner, d, state)
+    held = nbytes(state)
+    # some learners store nothing per column, so any file may have many columns
+    require(d <= max(_MANY, held), f"n_features_in: is {d}, more than the state holds")
+    for name, value in learner.get_params().items():
+        # no parameter asks for much more memory than the state has
+        if name.split("__")[-1] in _SIZES and isinstance(value, int):
+            fits = value * d <= max(1 << 27, 64 * held)
+            require(fits, f"{name}: is {value}, more than the state holds")
     if "feature_names_in" in state:
         names = state["feature_names_in"]
         right = isinstance(names, list) and len(names) == d
@@ -111,17 +118,6 @@ def _set_fitted_state(learner: Any, state: State) -> None:
     if learner.feedback_ is not None:
         with inside(state, "feedback") as feedback:
             learner.feedback_.set_state(feedback)
-
-
-def _check_sizes(learner: Any, d: int, state: State) -> None:
-    """Raise a ModelFileError if parameters ask for much more memory than the state has."""
-    held = nbytes(state)
-    # some learners store nothing per column, so any file may have many columns
-    require(d <= max(_MANY, held), f"n_features_in: is {d}, more than the state holds")
-    most = max(1 << 27, 64 * held)
-    for name, value in learner.get_params().items():
-        size = name.split("__")[-1] in _SIZES and isinstance(value, int)
-        require(not size or value * d <= most, f"{name}: is {value}, more than the state holds")
 
 
 # ---- parameters: kernels, maps, rules and budgets inside a saved model ------------------------

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from onkel.budgets import Budget
 from onkel.learners.declaration import param, with_default
 from onkel.rules import Gradient, PassiveAggressive, Pegasos, Perceptron, Rule
 
@@ -89,6 +91,11 @@ ALPHA = param(default=0.0, doc="L2 penalty (α/2)‖f‖², α ≥ 0.")
 MISTAKE_STEP = param(default=1.0, doc="Step size η > 0; in regression in the target's units.")
 PEGASOS_ALPHA = param(default=0.01, doc="L2 penalty α > 0 (λ in the paper).")
 AGGRESSIVENESS = param(default=1.0, doc="Aggressiveness, > 0: the largest step.")
+
+
+def of_size(budget: Callable[[int], Budget]) -> Callable[[Any], Budget]:
+    """The budget of the learner's size, of a kind that has no other parameter."""
+    return lambda learner: budget(learner.budget)
 
 
 def gradient_steps(learner: Any) -> Rule:

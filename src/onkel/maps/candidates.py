@@ -62,20 +62,10 @@ def register_features(function: FeatureFunction) -> FeatureFunction:
 class Candidates(Stateful):
     """N features √2 cos(ω_m·x + b_m), or φ(x; ω_m, b_m), of which those ``used`` count, times √q.
 
-    Attributes
-    ----------
-    frequencies : ndarray of shape (d, N)
-    offsets : ndarray of shape (N,)
-    drawn : ndarray of shape (N,)
-        Their numbers among the features drawn at first.
-    used, weights : ndarray of shape (M,)
-        The features used and their q.
+    ``frequencies`` (d, N) and ``offsets`` (N,) are those of all; ``drawn`` (N,) their numbers among
+    the features drawn at first; ``used`` and ``weights`` (M,) the features used, and their q.
     """
 
-    drawn: np.ndarray
-    dtype: Any
-    frequencies: np.ndarray
-    offsets: np.ndarray
     used: np.ndarray
     weights: np.ndarray
 
@@ -95,7 +85,10 @@ class Candidates(Stateful):
         dtype: Any,
         phi: FeatureFunction | None = None,
     ) -> None:
-        self.frequencies, self.offsets, self.drawn, self.dtype = frequencies, offsets, drawn, dtype
+        self.frequencies: np.ndarray = frequencies
+        self.offsets: np.ndarray = offsets
+        self.drawn: np.ndarray = drawn
+        self.dtype: Any = dtype
         self.phi = phi
         self._turns = (frequencies * _TURN).astype(dtype)
         self._offset_turns = (offsets * _TURN).astype(dtype)
@@ -214,11 +207,6 @@ _ROUNDING = 64.0
 class LabelSums(Stateful):
     """Σ y φ (K, N), Σ φ (N,), Σ y and Σ |y| (K,), Σ 1 and the number of rows, by their weights."""
 
-    total: float
-    n_rows: int
-    targets: np.ndarray
-    sizes: np.ndarray
-
     STATE: ClassVar[Fields] = {
         "products": Array(shape=("K", "N"), low=-1e150, high=1e150),
         "features": Array(shape=("N",), low=-1e150, high=1e150),
@@ -232,8 +220,10 @@ class LabelSums(Stateful):
     def __init__(self, n_features: int) -> None:
         self.products: np.ndarray = np.zeros((0, n_features))
         self.features: np.ndarray = np.zeros(n_features)
-        self.targets, self.sizes = np.zeros(0), np.zeros(0)
-        self.total, self.n_rows = 0.0, 0
+        self.targets: np.ndarray = np.zeros(0)
+        self.sizes: np.ndarray = np.zeros(0)
+        self.total: float = 0.0
+        self.n_rows: int = 0
         #: machine epsilon of the features, in whose precision the products are summed
         self.precision: float = 0.0
 

@@ -118,23 +118,20 @@ class Panel:
     column of it for the later rows. The features of a row are those over the landmarks it meets.
     """
 
-    map: Any
-    weight: np.ndarray
-    around: Any
-    centred: Any
-    products: np.ndarray
-    start: int
-    q: int
-    stop: int
-
     def __init__(self, owner: Any, X: np.ndarray, weight: np.ndarray) -> None:
-        self.map, self.X, self.weight = owner, X, weight
+        self.map: Any = owner
+        self.weight: np.ndarray = weight
+        self.X = X
         self.middle: Any = owner.landmarks_.mean(axis=0)
-        self.around, self.centred = X - self.middle, owner.landmarks_ - self.middle
+        self.around: Any = X - self.middle
+        self.centred: Any = owner.landmarks_ - self.middle
         shape = (len(X), len(self.centred))
-        self.products = np.matmul(self.around, self.centred.T, out=scratch("panel", shape, X.dtype))
+        room = scratch("panel", shape, X.dtype)
+        self.products: np.ndarray = np.matmul(self.around, self.centred.T, out=room)
         #: rows start to stop meet the same landmarks; the last of them moves ``q``, if not -1
-        self.start, self.stop, self.q = 0, 0, -1
+        self.start: int = 0
+        self.stop: int = 0
+        self.q: int = -1
 
     @property
     def done(self) -> bool:

@@ -49,8 +49,6 @@ class ValueMemory(Memory):
     ``most`` groups seen last are kept.
     """
 
-    n_rows: int
-
     #: columns of the past that a second model may learn from
     n_columns: int = loops.N_COLUMNS
     _own = loops.Past._fields[:5]
@@ -66,7 +64,7 @@ class ValueMemory(Memory):
         #: centre and spread; spread 0 while there is no unit
         self.unit: np.ndarray = np.zeros(2)
         #: rows so far
-        self.n_rows = 0
+        self.n_rows: int = 0
         self._reset()
 
     def _reset(self) -> None:
@@ -122,20 +120,17 @@ class ValueMemory(Memory):
             if self.begun and far.any():
                 end = part.start + int(far.argmax()) + 1
                 self._learn(rows[part.start : end], out[part.start : end])
-                self._leave_unit()
+                # the unit is measured again
+                if len(self.kept):
+                    self._look_again()
+                else:
+                    self.unit, self.n_rows = np.zeros(2), 0
+                    self._reset()
                 return end
             self._learn(rows[part], out[part])
             if look:
                 self._look_again()
         return len(rows)
-
-    def _leave_unit(self) -> None:
-        """Measure the unit again after a row far from it, or begin anew."""
-        if len(self.kept):
-            self._look_again()
-        else:
-            self.unit, self.n_rows = np.zeros(2), 0
-            self._reset()
 
     def _learn(self, rows: np.ndarray, out: np.ndarray) -> None:
         """Learn rows (n, 5) between two looks."""
@@ -160,22 +155,19 @@ class ValueMemory(Memory):
         """Measure the unit while rows are kept, and look for the period."""
         if len(self.kept):
             values = self.kept[:, 1]
-            self._begin_anew(values.mean(), values.std())
+            centre, spread = values.mean(), values.std()
+            if 0.0 < spread < np.inf:
+                # the kept rows are learned again
+                self.unit = np.array([centre, spread])
+                self._reset()
+                if not self.groups.slots:
+                    self.past.periods[:] = find_periods(values[:, None])
+                self._learn_in_unit(self.kept, np.empty((len(self.kept), 2 + self.n_columns)))
             if self.begun and self.n_rows >= WINDOW:
                 self.kept = np.empty((0, _KEPT))
         elif not self.groups.slots:
             values, rows = self.past.values[1], int(self.past.total[0])
             self.past.periods[:] = find_periods(np.roll(values, -(rows % WINDOW))[:, None])
-
-    def _begin_anew(self, centre: float, spread: float) -> None:
-        """Learn the kept rows again, in a new unit."""
-        if not 0.0 < spread < np.inf:
-            return
-        self.unit = np.array([centre, spread])
-        self._reset()
-        if not self.groups.slots:
-            self.past.periods[:] = find_periods(self.kept[:, 1:2])
-        self._learn_in_unit(self.kept, np.empty((len(self.kept), 2 + self.n_columns)))
 
     # ---- prediction ----------------------------------------------------------------------------
 

@@ -115,18 +115,15 @@ def cholesky_in_steps(
         if tries > failing:
             yield False
         if tries >= failing:
-            C, failed = potrf(_with_more(R, jitter) if tries else R)
+            more = R
+            if tries:
+                more = R.copy(order="F")
+                more.flat[:: len(R) + 1] += jitter
+            C, failed = potrf(more)
             if not failed or not np.isfinite(jitter):
                 break
         jitter *= 10.0 if tries else 1.0
     return np.asarray(C), tries
-
-
-def _with_more(R: np.ndarray, jitter: float) -> np.ndarray:
-    """A copy of R with ``jitter`` added to its diagonal."""
-    more = R.copy(order="F")
-    more.flat[:: len(R) + 1] += jitter
-    return more
 
 
 def inverse_of_factor(C: np.ndarray) -> np.ndarray:

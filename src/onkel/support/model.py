@@ -34,15 +34,8 @@ class SupportModel(StoredRows):
     rule: the model moves by itself.
     """
 
-    limit: int | None
-    d: int
-    dtype: np.dtype
-    seed: int
     warmup: Warmup | None
-    gamma_: float
 
-    gamma: float | str
-    kernel: Kernel
     n_outputs: int
 
     def __init__(
@@ -61,9 +54,13 @@ class SupportModel(StoredRows):
     ) -> None:
         super().__init__(rule, loss, epsilon, n_outputs)
         check_gamma(gamma)
-        self.gamma_ = math.nan
-        self.kernel, self.gamma, self.limit = kernel, gamma, limit
-        self.d, self.dtype, self.seed = d, np.dtype(dtype), seed
+        self.gamma_: float = math.nan
+        self.kernel: Kernel = kernel
+        self.gamma: float | str = gamma
+        self.limit: int | None = limit
+        self.d: int = d
+        self.dtype: np.dtype = np.dtype(dtype)
+        self.seed: int = seed
         self.warmup = Warmup(n_warmup, d, self.dtype) if isinstance(gamma, str) else None
         if self.warmup is None:
             self._fit_first(np.empty((0, d), self.dtype), np.empty(0), np.empty(0))
@@ -107,7 +104,6 @@ class SupportModel(StoredRows):
     # ---- prediction ----------------------------------------------------------------------------
 
     def scores(self, X: Any) -> np.ndarray:
-        """f(x) of each row, (n, K) in float64."""
         out = np.zeros((X.shape[0], self.n_outputs))
         if self.size:
             weights = np.ascontiguousarray(self._weights().T)
@@ -140,8 +136,6 @@ class BudgetModel(SupportModel):
 
     total: np.ndarray
     since: np.ndarray
-    budget: Budget
-    budget_par: np.ndarray
 
     def __init__(
         self,
@@ -156,7 +150,8 @@ class BudgetModel(SupportModel):
         budget.check_rule(rule)
         budget.check_kernel(kernel)
         self.average = average
-        self.budget, self.budget_par = budget, budget.parameters()
+        self.budget: Budget = budget
+        self.budget_par: np.ndarray = budget.parameters()
         self.track: bool = budget.needs_norm(rule.parameters())
         super().__init__(kernel, gamma, n_warmup, budget.limit(), rule, *args)
 
@@ -183,17 +178,16 @@ class BudgetModel(SupportModel):
         a = 0
         while a < X.shape[0]:
             b = min(a + self._block_rows(), X.shape[0])
-            self._learn_part(as_dense(X[a:b]), y[a:b], weight[a:b], P[a:b])
+            part = as_dense(X[a:b])
+            self._reserve(b - a)
+            q = np.asarray(self.kernel.diagonal(part, self.gamma_), dtype=np.float64)
+            rows = Rows(self.panel(part), q, y[a:b], weight[a:b], P[a:b])
+            self._learn(part, rows, self._slots(b - a))
             a = b
 
     def _block_rows(self) -> int:
         m = self.size if self.limit is None else self.limit
         return min(max(m // 2, _FEWEST_ROWS), MOST_ROWS)
-
-    def _learn_part(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
-        self._reserve(len(X))
-        q = np.asarray(self.kernel.diagonal(X, self.gamma_), dtype=np.float64)
-        self._learn(X, Rows(self.panel(X), q, y, weight, P), self._slots(len(X)))
 
     def _learn(self, X: np.ndarray, rows: Rows, slots: Slots) -> None:
         """Learn the rows X (n, d) of a sub-block in order."""

@@ -60,7 +60,6 @@ class StoredRows(Model):
         }
 
     def state_fields(self) -> Fields:
-        """All that a ready model keeps."""
         return {
             "gamma_": Number(low=0.0),
             "rng": Array(dtype=np.uint64, shape=(1,), low=1),
@@ -70,7 +69,6 @@ class StoredRows(Model):
         }
 
     def _reset(self) -> None:
-        """f = 0 and no row stored."""
         self._make_arrays()
         self.rng = new_state(self.seed)
         self.counts = np.zeros(N_COUNTS, np.int64)
@@ -87,7 +85,6 @@ class StoredRows(Model):
 
     @property
     def ready(self) -> bool:
-        """False while gamma has yet to be fitted on the first rows."""
         return not math.isnan(self.gamma_)
 
     @property
@@ -113,7 +110,6 @@ class StoredRows(Model):
         return self.A[:, : self.size] * self.A.dtype.type(self.state[places.SCALE])
 
     def get_state(self) -> State:
-        """Named arrays and scalars from which :meth:`set_state` restores the model bit for bit."""
         out: dict[str, Any] = {"n_outputs": self.n_outputs}
         if self.ready:
             out |= super().get_state() | {name: self._used(name) for name in self.arrays()}
@@ -131,13 +127,6 @@ class StoredRows(Model):
         return part.copy()
 
     def set_state(self, state: State) -> None:
-        """Take the state of a model of the same kernel, budget, rule and loss.
-
-        Raises
-        ------
-        ModelFileError
-            Where :meth:`get_state` could not have given this state.
-        """
         check(state, {"n_outputs": Whole(low=1, high=2**31)})
         require("A" in state or "warmup" in state, "A: is missing, and so are the first rows")
         self.n_outputs = int(state["n_outputs"])

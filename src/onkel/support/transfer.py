@@ -13,7 +13,7 @@ from onkel.model.labels import outputs_with_class
 from onkel.numerics.jit import axpy, dot, jit, jit_inline, sincos_turns
 from onkel.parameters import whole
 from onkel.rules.base import RADIUS, SCALE, Rule
-from onkel.state import Array, State, inside
+from onkel.state import Array, Fields, Part
 from onkel.support.budget import Budget
 from onkel.support.model import BudgetModel
 from onkel.support.removal.choices import smallest_slot
@@ -206,18 +206,8 @@ class TransferModel(BudgetModel):
         """w̃, (K, 2D)."""
         return self.carried * self.dtype.type(self.state[SCALE])
 
-    def get_state(self) -> State:
-        out = super().get_state()
-        if self.ready:
-            out["features"] = self.features.get_state()
-        return out
-
-    def set_state(self, state: State) -> None:
-        super().set_state(state)
-        if self.ready:
-            self.features = self._new_features()
-            with inside(state, "features") as features:
-                self.features.set_state(features)
+    def state_fields(self) -> Fields:
+        return {**super().state_fields(), "features": Part(TransferModel._new_features, anew=True)}
 
     def add_output(self, position: int) -> None:
         if self.ready:

@@ -98,8 +98,7 @@ class _NORMA(OverSupportSet):
     def _make_rule(self) -> Rule:
         return Norma(self.nu, self.learning_rate, self.schedule, self.alpha)
 
-    def _make_budget(self) -> Budget:
-        return OldestRemoval(self.budget)
+    _make_budget = shared.of_size(OldestRemoval)
 
 
 @learner("gamma=2.0", score="0.95")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onkel.budgets import BPANearest, BPAProjection, BPASimple, Budget
+from onkel.budgets import BPANearest, BPAProjection, BPASimple
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner
@@ -38,9 +38,7 @@ class _BPAS(OverSupportSet):
     budget: int = shared.BUDGET
 
     _make_rule = shared.aggressive_steps
-
-    def _make_budget(self) -> Budget:
-        return BPASimple(self.budget)
+    _make_budget = shared.of_size(BPASimple)
 
 
 @learner("gamma=2.0", score="0.96")
@@ -86,9 +84,7 @@ class _BPAP(OverSupportSet):
     budget: int = shared.BUDGET
 
     _make_rule = shared.aggressive_steps
-
-    def _make_budget(self) -> Budget:
-        return BPAProjection(self.budget)
+    _make_budget = shared.of_size(BPAProjection)
 
 
 @learner("gamma=2.0", score="0.96")
@@ -136,9 +132,7 @@ class _BPANN(OverSupportSet):
     budget: int = shared.BUDGET
 
     _make_rule = shared.aggressive_steps
-
-    def _make_budget(self) -> Budget:
-        return BPANearest(self.budget)
+    _make_budget = shared.of_size(BPANearest)
 
 
 @learner("gamma=2.0", score="0.96")

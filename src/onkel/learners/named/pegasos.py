@@ -106,9 +106,7 @@ class _BSGDP(OverSupportSet):
     budget: int = shared.BUDGET
 
     _make_rule = shared.pegasos_steps
-
-    def _make_budget(self) -> budgets.Budget:
-        return budgets.SmallestProjection(self.budget)
+    _make_budget = shared.of_size(budgets.SmallestProjection)
 
 
 @learner("gamma=2.0", score="0.96")
@@ -159,9 +157,7 @@ class _BSGDM(OverSupportSet):
     budget: int = shared.BUDGET
 
     _make_rule = shared.pegasos_steps
-
-    def _make_budget(self) -> budgets.Budget:
-        return budgets.Merging(self.budget)
+    _make_budget = shared.of_size(budgets.Merging)
 
 
 @learner("gamma=2.0", score="0.96")

@@ -92,9 +92,7 @@ class _BudgetPerceptron(OverSupportSet):
     budget: int = shared.BUDGET
 
     _make_rule = shared.mistake_steps
-
-    def _make_budget(self) -> budgets.Budget:
-        return budgets.MostRedundantRemoval(self.budget)
+    _make_budget = shared.of_size(budgets.MostRedundantRemoval)
 
 
 @learner("gamma=2.0", score="0.95")
@@ -144,9 +142,7 @@ class _RBP(OverSupportSet):
     random_state: Any = shared.RANDOM_STATE
 
     _make_rule = shared.mistake_steps
-
-    def _make_budget(self) -> budgets.Budget:
-        return budgets.RandomRemoval(self.budget)
+    _make_budget = shared.of_size(budgets.RandomRemoval)
 
 
 @learner("gamma=2.0, random_state=0", score="0.95")

@@ -224,7 +224,10 @@ def gradient_in_steps(
     alpha, H_inv = yield from _solved(sums, at.ridge, factor, X.dtype)
     parts = [part for some in groups(len(X)) for part in some]
     residuals = yield from _residuals(sums, alpha.astype(X.dtype), Y, root, parts)
-    noise = _noise(at, sums, alpha, residuals)
+    penalty = at.ridge * float(np.sum(alpha * (sums.K0 @ alpha)))
+    squares = sum(float(np.vdot(r, r)) for r in residuals)
+    # σ² = J/(n C)
+    noise = max((squares + penalty) / sum(r.size for r in residuals), 1e-12)
     seen = sum(len(X[part]) for part in parts[first::every])
     of_weights = X.dtype.type(2.0 * C * len(X) / seen) * H_inv
     of_residual = (-2.0 / noise * alpha.T).astype(X.dtype)
@@ -322,10 +325,3 @@ def _residuals(
         all_found += found
         yield True
     return all_found
-
-
-def _noise(at: Landmarks, sums: Sums, alpha: np.ndarray, residuals: list[np.ndarray]) -> float:
-    """σ² = J/(n C)."""
-    penalty = at.ridge * float(np.sum(alpha * (sums.K0 @ alpha)))
-    squares = sum(float(np.vdot(r, r)) for r in residuals)
-    return max((squares + penalty) / sum(r.size for r in residuals), 1e-12)

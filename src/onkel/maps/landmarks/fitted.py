@@ -39,11 +39,9 @@ _TAKEN_AWAY = 0.5
 class TailCurves:
     """m (d,) and a (d,) of each column; a = 0 where a column stays as it is."""
 
-    middle: np.ndarray
-    spread: np.ndarray
-
     def __init__(self, middle: np.ndarray, spread: np.ndarray) -> None:
-        self.middle, self.spread = middle, spread
+        self.middle: np.ndarray = middle
+        self.spread: np.ndarray = spread
         self._heavy = np.flatnonzero(spread)
         self._of_heavy = middle[self._heavy], spread[self._heavy]
 
@@ -190,11 +188,9 @@ _CONSTANT = 1e-4
 class FittedLandmarks:
     """Landmarks ``at`` in ``units``."""
 
-    at: Landmarks
-    units: Units
-
     def __init__(self, units: Units, at: Landmarks) -> None:
-        self.units, self.at = units, at
+        self.units: Units = units
+        self.at: Landmarks = at
         self._kernel = KernelColumns(at.S, np.exp(at.log_width))
 
     def __len__(self) -> int:

@@ -152,13 +152,11 @@ class LearnedLandmarks(FitSchedule):
         self.fit_labelled(X, np.zeros((len(X), 1)), np.ones(len(X)))
 
     def fit_labelled(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> None:
-        """Fit on the rows that came first, X (n, d), with targets Y (n, C) and weights > 0."""
         finished(self.fit_in_steps(X, Y, weight, len(X)))
 
     def fit_in_steps(
         self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, due: int
     ) -> Generator[float, None, None]:
-        """As :meth:`fit_labelled`, for a fit due at ``due`` rows; steps give the share done."""
         most = self._most_steps(len(X), X.shape[1], due)
         return (yield from in_shares(self._fit(X, Y, weight, due), most))
 
@@ -180,24 +178,30 @@ class LearnedLandmarks(FitSchedule):
         units = yield from Units.in_steps(X)
         V = self._standardised(Y, weight)
         yield True
-        first = self._first_landmarks(units, X)
-        at = self._found(units, first) if self._taught else first
+        groups = groups_of(X)
+        prior = of_columns(prior_mean(int(groups.max()) + 1), groups)
+        at = first = Landmarks(units(X[: self.n_components]), prior[:-1], prior[-1])
+        if self._taught:
+            # what was found on fewer rows; while landmarks are still added, they begin again as
+            # the first rows
+            complete = len(self._fitted) == self.n_components
+            at = self._fitted.in_units(units, None if complete else first)
         if len(X) >= _FEWEST_ROWS and V.any() and (not self._taught or self._due(due)):
-            at = yield from self._learned(at, first, units, X, V, weight, due)
+            at = yield from self._learned(at, first, units, groups, X, V, weight, due)
             self._taught, self._owing = True, self._postponed
-        self._fitted = FittedLandmarks(units, at)
+        self._fitted: FittedLandmarks = FittedLandmarks(units, at)
 
     def _learned(
         self,
         at: Landmarks,
         first: Landmarks,
         units: Units,
+        groups: np.ndarray,
         X: np.ndarray,
         V: np.ndarray,
         weight: np.ndarray,
         due: int,
     ) -> Generator[bool, None, Landmarks]:
-        groups = groups_of(X)
         if self._learns_widths(due):
             few, start = slice(0, FEW_ROWS), np.append(at.log_width, at.log_ridge)
             steps = self._steps_for_widths(len(X), due)
@@ -251,19 +255,6 @@ class LearnedLandmarks(FitSchedule):
         if "_fitted" in vars(self):
             self._fitted = self._fitted.with_columns(n)
         return None
-
-    def _first_landmarks(self, units: Units, X: np.ndarray) -> Landmarks:
-        groups = groups_of(X)
-        prior = of_columns(prior_mean(int(groups.max()) + 1), groups)
-        return Landmarks(units(X[: self.n_components]), prior[:-1], prior[-1])
-
-    def _found(self, units: Units, first: Landmarks) -> Landmarks:
-        """What was found on fewer rows, in the units of these rows.
-
-        While landmarks are still added, they begin again as the first rows.
-        """
-        complete = len(self._fitted) == self.n_components
-        return self._fitted.in_units(units, None if complete else first)
 
     @staticmethod
     def _standardised(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -229,7 +229,11 @@ class ExchangeModel(BudgetModel):
             done = learn_exchange(rows, slots, inverse, self._limits(), self.context(), first)
             ahead_rows = min(done - first, _MOST_AHEAD)
             if self.budget.needs_inverse():
-                self._settle(inverse, removed)
+                if is_worn(removed, int(self.counts[REMOVED]), self.limit):
+                    rounding = rounding_of(self.dtype.itemsize)
+                    anew(self.gram, self.info, self.size, self.inverse, rounding)
+                else:
+                    settle(self.inverse, inverse.terms)
         self._keep_rows(X, rows, slots)
 
     @property
@@ -237,10 +241,3 @@ class ExchangeModel(BudgetModel):
         """Whether a large set adds so many of its rows that one product for all pays."""
         full = _LARGE < self.size == self.limit == len(self.inverse)
         return full and bool(self.counts[REMOVED] > _OFTEN * self.state[T])
-
-    def _settle(self, inverse: Inverse, removed: int) -> None:
-        """Bring the inverse up to date; ``removed`` rows had gone when the terms began."""
-        if is_worn(removed, int(self.counts[REMOVED]), self.limit):
-            anew(self.gram, self.info, self.size, self.inverse, rounding_of(self.dtype.itemsize))
-        else:
-            settle(self.inverse, inverse.terms)
