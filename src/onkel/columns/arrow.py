@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from onkel.columns.failures import first_failure, shorten
+from onkel.columns.failures import first_failure, shorten, succeeds
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 
@@ -31,19 +31,15 @@ def arrow_array(values: list[Any], name: str, source: str | None = None) -> Any:
             isinstance(value, Number) or is_missing(value) for value in values
         ):
             return pa.array(as_floats(values, name, source), from_pandas=True)
-        row = first_failure(len(values), lambda n: _fit(values[:n]))
+
+        def fits(n: int) -> bool:
+            return succeeds(lambda: pa.array(values[:n], from_pandas=True), *FAILURES)
+
+        row = first_failure(len(values), fits)
         raise DataError(
             f"{shorten(values[row])} is of another type than the values before it",
             source=source, row=row, column=name, value=values[row],
         ) from None  # fmt: skip
-
-
-def _fit(values: list[Any]) -> bool:
-    try:
-        pa.array(values, from_pandas=True)
-    except FAILURES:
-        return False
-    return True
 
 
 def as_floats(values: Iterable[Any], name: str, source: str | None = None) -> list[float]:
@@ -82,10 +78,4 @@ def check_names(names: Iterable[Any], source: str | None = None) -> None:
 
 def is_utf8(text: str) -> bool:
     """Whether text has no half of a surrogate pair."""
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return text.isascii() or succeeds(text.encode, UnicodeEncodeError)

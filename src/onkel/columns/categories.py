@@ -48,12 +48,10 @@ class Categories:
     the column's ``name``, too. Code 0 is a value never learned from.
     """
 
-    n_hash: int
-    name: str
-    room: int
-
     def __init__(self, name: str, room: int, n_hash: int) -> None:
-        self.name, self.room, self.n_hash = name, room, n_hash
+        self.name: str = name
+        self.room: int = room
+        self.n_hash: int = n_hash
         self.codes: dict[str, int] = {}
         #: whether values are hashed, for lack of room
         self.hashes: bool = room == 0

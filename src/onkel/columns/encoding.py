@@ -90,11 +90,6 @@ class Encoder(Stateful):
     ['age', 'city=Oslo', 'city=Rome']
     """
 
-    max_categories: int
-    n_hash: int
-    target: str | None
-    target_form: str
-
     STATE: ClassVar[Fields] = {
         "n_hash": Whole(low=1, high=2**24),
         "max_categories": Whole(high=2**24),
@@ -127,10 +122,12 @@ class Encoder(Stateful):
                 f"n_hash must be at least 1, got {n_hash}, and max_categories at least 0, got "
                 f"{max_categories}"
             )
-        self.n_hash, self.max_categories = int(n_hash), int(max_categories)
+        self.n_hash: int = int(n_hash)
+        self.max_categories: int = int(max_categories)
         self.statistics: bool = bool(statistics)
         self.na_values: tuple[str, ...] = tuple(na_values)
-        self.target, self.target_form = target, target_form
+        self.target: str | None = target
+        self.target_form: str = target_form
         self.n_vector: int | None = None if n_vector is None else int(n_vector)
         self.zero_based = zero_based
         self.means: np.ndarray | None = None

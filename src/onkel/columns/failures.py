@@ -71,6 +71,15 @@ def misfit(value: Any, wanted: str) -> str:
     return f"{text}; if it means that there is none, learn with na_values (--na-values {word!r})"
 
 
+def succeeds(attempt: Callable[[], object], *errors: type[Exception]) -> bool:
+    """Whether a call raises none of these errors."""
+    try:
+        attempt()
+    except errors:
+        return False
+    return True
+
+
 def first_failure(n: int, works: Callable[[int], bool]) -> int:
     """The largest k for which the first k rows work, by bisection (``works(n)`` is False)."""
     low, high = 0, n

@@ -79,7 +79,8 @@ def _add_gaps(layout: Layout, found: Sequence[Given | None]) -> None:
         column = layout.columns[k]
         # a constant text is read as a gap
         if one is not None and not (column.kind == "text" and column.constant):
-            layout.gaps[k] += _count_gaps(one, column.kind == "text")
+            gone = one.values < 0 if column.kind == "text" else np.isnan(one.values)
+            layout.gaps[k] += int((gone if one.absent is None else gone & ~one.absent).sum())
 
 
 def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) -> None:
@@ -101,11 +102,6 @@ def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) ->
     new.sort(key=lambda feature: feature[:2])
     for _, k, part in new:
         layout.add(k, part)
-
-
-def _count_gaps(one: Given, text: bool) -> int:
-    gone = one.values < 0 if text else np.isnan(one.values)
-    return int((gone if one.absent is None else gone & ~one.absent).sum())
 
 
 def _first_other(layout: Layout, k: int, one: Given) -> list[int]:

@@ -33,39 +33,28 @@ _STATE = {name: Listed(field, "columns") for name, field in _OF_A_COLUMN.items()
 
 
 class Layout(Stateful):
-    """Columns, their categories, and their features as pairs (column number, part).
-
-    Attributes
-    ----------
-    features : list of (int, int)
-    categories : dict of int to Categories
-        Categories of the text columns.
-    repeated : dict of int to Repeated
-        Codes of the number columns that are mostly one value, if there are statistics.
-    gaps : list of int
-        Rows so far in which each column was missing.
-    n_first : int
-        Number of initial features; those behind them came in mid-stream.
-    """
-
-    max_categories: int
-    n_hash: int
-    statistics: bool
+    """Columns, their categories, and their features as pairs (column number, part)."""
 
     def __init__(
         self, columns: Iterable[Column], n_hash: int, max_categories: int, statistics: bool
     ) -> None:
-        self.n_hash, self.max_categories, self.statistics = n_hash, max_categories, statistics
+        self.n_hash: int = n_hash
+        self.max_categories: int = max_categories
+        self.statistics: bool = statistics
         self.columns: tuple[Column, ...] = ()
         self.features: list[tuple[int, int]] = []
+        #: of the text columns
         self.categories: dict[int, Categories] = {}
+        #: codes of the number columns that are mostly one value, if there are statistics
         self.repeated: dict[int, Repeated] = {}
+        #: rows so far in which each column was missing
         self.gaps: list[int] = []
         self._at: dict[tuple[int, int], int] = {}
         self._owners: set[int] = set()
         # how many features there were when they were listed, and those with codes
         self._codes: tuple[int, list[int]] = (0, [])
         self.append(columns)
+        #: initial features; those behind them came in mid-stream
         self.n_first: int = len(self.features)
 
     def __len__(self) -> int:
@@ -171,7 +160,6 @@ class Layout(Stateful):
         self.gaps = [own + theirs - known for own, theirs, known in more]
 
     def get_state(self) -> State:
-        """The whole state, as JSON-able data."""
         own = [self.categories.get(k) for k in range(len(self.columns))]
         names = zip(_OF_A_COLUMN, (field.name for field in fields(Column)), strict=True)
         return {
@@ -193,7 +181,13 @@ class Layout(Stateful):
             require(right, "constants: that of an empty column must be an empty text")
         self.append(map(Column, *(state[name] for name in _OF_A_COLUMN)))
         for k, known in enumerate(state["values"]):
-            self._take_values(k, known, state["hashes"][k])
+            own = self.categories.get(k)
+            most = 0 if own is None else own.room
+            fine = len(known) <= most and len(set(known)) == len(known)
+            require(fine, f"values: column {k} must hold up to {most} different ones")
+            if own is not None:
+                own.take(known)
+                own.hashes = state["hashes"][k]
         self._take_numbers(state.get("numbers"))
         base, self.features, self._at, self._owners = self.features, [], {}, set()
         for k, part in zip(state["owners"], state["parts"], strict=True):
@@ -202,16 +196,13 @@ class Layout(Stateful):
             self.add(k, part)
         require(len(self) == len(state["owners"]), "parts: holds one twice")
         self.n_first, self.gaps = state["n_first"], list(state["gaps"])
-        self._check_features(base)
-
-    def _take_values(self, k: int, known: Any, hashes: bool) -> None:
-        own = self.categories.get(k)
-        most = 0 if own is None else own.room
-        fine = len(known) <= most and len(set(known)) == len(known)
-        require(fine, f"values: column {k} must hold up to {most} different ones")
-        if own is not None:
-            own.take(known)
-            own.hashes = hashes
+        # the first parts of each column are there, and the parts of a time follow each other
+        require(self._at.keys() >= set(base), "parts: lacks features of its columns")
+        require(self.n_first <= len(self), "n_first: is more than all features")
+        for k, column in enumerate(self.columns):
+            if column.kind == "time" and not self.waits(k):
+                at = [self.get(k, part) - part for part in range(len(TIME_PARTS))]
+                require(len(set(at)) == 1, f"parts: those of column {k} do not follow each other")
 
     def _take_numbers(self, known: Any) -> None:
         right = isinstance(known, dict) and known.keys() == {str(k) for k in self.repeated}
@@ -233,12 +224,3 @@ class Layout(Stateful):
         if self.statistics:
             return range(len(own.codes) + 1)
         return range(1, own.room + 1 + own.n_hash)
-
-    def _check_features(self, base: list[tuple[int, int]]) -> None:
-        """Require the first parts of each column, and the parts of a time in consecutive order."""
-        require(self._at.keys() >= set(base), "parts: lacks features of its columns")
-        require(self.n_first <= len(self), "n_first: is more than all features")
-        for k, column in enumerate(self.columns):
-            if column.kind == "time" and not self.waits(k):
-                at = [self.get(k, part) - part for part in range(len(TIME_PARTS))]
-                require(len(set(at)) == 1, f"parts: those of column {k} do not follow each other")

@@ -23,7 +23,11 @@ def checked(
     for piece in pieces:
         n = piece.n_rows
         good, failure = _check(piece, policy, encoder, row, drops)
-        yield _of_one_type(piece.before(good) if good < n else piece)
+        part = piece.before(good) if good < n else piece
+        if part.y is not None and part.y.dtype.kind == "O":
+            # targets without gaps, as numbers or text
+            part = part._replace(y=np.array(part.y.tolist()))
+        yield part
         if failure is not None:
             raise failure
         row += n
@@ -113,13 +117,6 @@ def _present(y: np.ndarray | None) -> np.ndarray:
     if y is None or y.dtype.kind not in "fO":
         return np.ones(0, dtype=bool)
     return np.isfinite(y) if y.dtype.kind == "f" else np.array([value is not None for value in y])
-
-
-def _of_one_type(piece: Any) -> Any:
-    """Object targets without gaps, as numbers or text."""
-    if piece.y is None or piece.y.dtype.kind != "O":
-        return piece
-    return piece._replace(y=np.array(piece.y.tolist()))
 
 
 def _of_rows(flags: np.ndarray, X: Any) -> np.ndarray:

@@ -108,17 +108,17 @@ def number_form(values: Sequence[str], decimal: str) -> str | None:
 
 def numbers_of(values: Sequence[str], form: str) -> np.ndarray:
     """Numbers parsed from texts; NaN where a text is not a number."""
-    return np.array([_number_of(value, form) for value in values], dtype=np.float64)
-
-
-def _number_of(value: str, form: str) -> float:
-    found = _NUMBERS[form].fullmatch(value)
-    if found is None:
-        return math.nan
-    text = re.sub(rf"{_BLANK}|['’]", "", (found[1] or found[2]).translate(_SIGNS))
-    text = text.replace(",", "") if form == "point" else text.replace(".", "").replace(",", ".")
-    number = float(text)
-    return -number if value[0] in "-−(" and text[0] != "-" else number
+    numbers = np.full(len(values), np.nan)
+    for k, value in enumerate(values):
+        if found := _NUMBERS[form].fullmatch(value):
+            text = re.sub(rf"{_BLANK}|['’]", "", (found[1] or found[2]).translate(_SIGNS))
+            text = (
+                text.replace(",", "")
+                if form == "point"
+                else text.replace(".", "").replace(",", ".")
+            )
+            numbers[k] = -float(text) if value[0] in "-−(" and text[0] != "-" else float(text)
+    return numbers
 
 
 def time_form(values: Sequence[str], dates: str | None) -> str | None:
@@ -165,20 +165,17 @@ def _seconds_of(value: str, form: str) -> float:
     year, month, day = {
         "ymd": (one, two, three), "dmy": (three, two, one), "mdy": (three, one, two)
     }[form]  # fmt: skip
+    if len(year) == 2:
+        # from 1970 to 2069
+        year = f"{19 if year >= '70' else 20}{year}"
     hours = int(hour or 0)
     if half is not None:
         hours = hours % 12 + (12 if half in "Pp" else 0)
     try:
-        moment = datetime(_full(year), int(month), int(day), hours, int(minute or 0), tzinfo=UTC)
+        moment = datetime(int(year), int(month), int(day), hours, int(minute or 0), tzinfo=UTC)
     except ValueError:
         return math.nan
     return moment.timestamp() + float(second or 0.0) - _offset(zone)
-
-
-def _full(year: str) -> int:
-    """The full year; two digits mean a year from 1970 to 2069."""
-    short = int(year)
-    return short if len(year) == 4 else short + (1900 if short >= 70 else 2000)
 
 
 def _offset(zone: str | None) -> float:

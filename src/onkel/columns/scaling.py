@@ -147,7 +147,13 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         return csr_matrix((out, X.indices, X.indptr), X.shape)
 
     def _learn_dense(self, X: np.ndarray) -> np.ndarray:
-        learn, learn_late = _loops(self.mode)
+        from onkel.columns import running
+
+        learn, learn_late = {
+            "auto": (running.tails_rows, running.tails_late),
+            "standard": (running.standard_rows, running.standard_late),
+            "minmax": (running.minmax_rows, running.minmax_late),
+        }[self.mode]
         out = np.empty(X.shape, dtype=X.dtype)
         arrays = [X, out, self.center_, self.spread_]
         if self.mode == "auto":
@@ -300,17 +306,6 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _loops(mode: str) -> tuple[Any, Any]:
-    """Loops that learn and scale: for the first columns, and for those that came in mid-stream."""
-    from onkel.columns import running
-
-    if mode == "auto":
-        return running.tails_rows, running.tails_late
-    if mode == "standard":
-        return running.standard_rows, running.standard_late
-    return running.minmax_rows, running.minmax_late
 
 
 def refuse_bad(X: Any) -> None:

@@ -100,9 +100,12 @@ def by_values(column: Column, first: Given) -> Column:
     known = first.values[np.isfinite(first.values)]
     if kind == "number" and len(known):
         column = replace(column, repeats=is_mostly_one(known))
-    if len(known) and (kind == "time" or (kind == "number" and _is_far(known))):
-        return replace(column, origin=float(known[0]))
-    return column
+    if not len(known) or kind not in ("number", "time"):
+        return column
+    # numbers so far from 0 that float32 would blur their differences
+    largest, spread = float(np.abs(known).max()), float(np.ptp(known))
+    far = largest > _FAR * spread and largest > _EXACT
+    return replace(column, origin=float(known[0])) if far or kind == "time" else column
 
 
 def without_counts(columns: Sequence[Column]) -> list[Column]:
@@ -110,12 +113,6 @@ def without_counts(columns: Sequence[Column]) -> list[Column]:
     if sum(column.repeats for column in columns) <= _MOST_REPEAT:
         return list(columns)
     return [replace(column, repeats=False) for column in columns]
-
-
-def _is_far(values: np.ndarray) -> bool:
-    """Whether numbers are so far from 0 that float32 would blur their differences."""
-    largest, spread = float(np.abs(values).max()), float(np.ptp(values))
-    return largest > _FAR * spread and largest > _EXACT
 
 
 # A text column is useless if more than this share of its values are distinct.

@@ -106,7 +106,12 @@ class TargetMeans(Stateful):
 
         A compiled loop would take longer to call than one row needs.
         """
-        target = self._as_target(label)
+        target = [float(label)] if not self.of_classes else []
+        if self.of_classes:
+            own = _name(label)
+            self._meet([own])
+            place = self.classes.index(own) if own in self.classes else 0
+            target = [float(k == place) for k in range(1, self.n_means + 1)]
         n = self.n_rows
         before = [total / n if n > 0.0 else 0.0 for total in self.total.tolist()]
         found = {name: self._of_row(name, c, before) for name, c in codes.items()}
@@ -167,15 +172,6 @@ class TargetMeans(Stateful):
         self._meet(names[k] for k in np.argsort(first))
         place = np.array([self.classes.index(n) if n in self.classes else 0 for n in names])
         return (place[index][:, None] == np.arange(1, self.n_means + 1)).astype(np.float64)
-
-    def _as_target(self, label: Any) -> list[float]:
-        """As :meth:`_as_targets`, of one label."""
-        if not self.of_classes:
-            return [float(label)]
-        name = _name(label)
-        self._meet([name])
-        place = self.classes.index(name) if name in self.classes else 0
-        return [float(k == place) for k in range(1, self.n_means + 1)]
 
     def _meet(self, names: Iterable[str]) -> None:
         """Add the classes that are new, in this order."""

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from onkel.columns.column import Column, Given
-from onkel.columns.failures import first_failure, misfit, shorten
+from onkel.columns.failures import first_failure, misfit, shorten, succeeds
 from onkel.columns.notation import GAPS, numbers_of, seconds_of
 from onkel.errors import DataError
 
@@ -122,11 +122,7 @@ def texts(values: Collection[str]) -> Any:
 
 
 def _casts(text: Any) -> bool:
-    try:
-        text.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return False
-    return True
+    return succeeds(lambda: text.cast(pa.float64()), pa.ArrowInvalid)
 
 
 def seconds(array: Any, name: str) -> np.ndarray:

@@ -83,8 +83,8 @@ def drift_stream(
         which = _concept_of(rows, kind, period, mixed)
         y = np.empty(_BLOCK_ROWS, dtype=bool)
         for k in np.unique(which):
-            of_k = which == k
-            y[of_k] = _label(X[of_k], concept(int(k), seed, n_features))
+            of_k, (a, b, c) = which == k, concept(int(k), seed, n_features)
+            y[of_k] = X[of_k, a] * X[of_k, b] + np.sin(2.0 * X[of_k, c]) > 0.0
         y ^= turned < noise
         n = min(_BLOCK_ROWS, n_rows - start)
         yield Block(X[:n], y[:n], start)
@@ -100,11 +100,6 @@ def concept(k: int, seed: int = 0, n_features: int = 5) -> tuple[int, int, int]:
             a, b, c = rng.permutation(n_features)[:3]
             features = (int(a), int(b), int(c))
     return features
-
-
-def _label(X: np.ndarray, features: tuple[int, int, int]) -> np.ndarray:
-    a, b, c = features
-    return X[:, a] * X[:, b] + np.sin(2.0 * X[:, c]) > 0.0
 
 
 def _concept_of(rows: np.ndarray, kind: str, period: int, mixed: np.ndarray) -> np.ndarray:

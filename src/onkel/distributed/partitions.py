@@ -52,20 +52,10 @@ class Part:
 
 
 def parts_of(source: Any, format: str | None = None) -> list[Part]:
-    """The partitions of a source.
+    """The partitions of paths, globs, a Dask DataFrame, or a pair of Dask arrays (X, y).
 
-    Parameters
-    ----------
-    source : path, glob, list of these, Dask DataFrame, or a pair of Dask arrays (X, y)
-        A folder stands for the data files in it. If there are few files, each row group of a
-        Parquet file is a partition; any other file is one.
-    format : str, optional
-        Of the files, as for `onkel.open_stream`.
-
-    Raises
-    ------
-    DataError
-        There is no such file, or the source has no partitions.
+    A folder stands for the data files in it. If there are few files, each row group of a Parquet
+    file is a partition; any other file is one. DataError where there is no partition.
     """
     if isinstance(source, tuple) and len(source) == 2 and all(map(_is_dask, source)):
         return _array_parts(*source)
@@ -84,7 +74,13 @@ def parts_of(source: Any, format: str | None = None) -> list[Part]:
             f"a {type(source).__name__} has no partitions: give files, a folder, a Dask DataFrame "
             "or a pair of Dask arrays (X, y)"
         )
-    return _file_parts(find_files(source), format)
+    found = find_files(source)
+    for file in found:
+        if file.once:
+            raise DataError("can be read only once: give files", source=file.name)
+    if find_format(found, format) == "parquet" and len(found) <= _FEW_FILES:
+        return [part for file in found for part in _row_groups(file)]
+    return [Part(file.name, FilePart(file.name)) for file in found]
 
 
 def _is_dask(source: Any) -> bool:
@@ -105,15 +101,6 @@ def _array_parts(X: Any, y: Any) -> list[Part]:
 
 def _pair(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return X, y
-
-
-def _file_parts(files: list[FileRef], format: str | None) -> list[Part]:
-    for file in files:
-        if file.once:
-            raise DataError("can be read only once: give files", source=file.name)
-    if find_format(files, format) == "parquet" and len(files) <= _FEW_FILES:
-        return [part for file in files for part in _row_groups(file)]
-    return [Part(file.name, FilePart(file.name)) for file in files]
 
 
 def _row_groups(file: FileRef) -> list[Part]:

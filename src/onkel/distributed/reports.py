@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from onkel.metrics import METRICS
 from onkel.pipeline import StreamModel
@@ -51,7 +50,10 @@ class _OfParts:
     @property
     def metrics(self) -> dict[str, float]:
         """The value of each metric over the rows with targets; see :class:`PartReport`."""
-        return _together(self.reports)
+        scored = [report for report in self.reports if report.sums]
+        names = scored[0].sums if scored else {}
+        sums = {name: sum(report.sums[name] for report in scored) for name in names}
+        return _finished(sums, sum(report.scored for report in scored))
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,6 @@ class Predicted(_OfParts):
 
     files: list[str]
     reports: list[PartReport]
-
-
-def _together(reports: list[PartReport]) -> dict[str, Any]:
-    scored = [report for report in reports if report.sums]
-    names = scored[0].sums if scored else {}
-    sums = {name: sum(report.sums[name] for report in scored) for name in names}
-    return _finished(sums, sum(report.scored for report in scored))
 
 
 def _finished(sums: dict[str, float], rows: int) -> dict[str, float]:

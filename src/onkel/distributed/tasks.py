@@ -97,9 +97,9 @@ class Plan:
         share = -(-self.sample_rows // min(len(heads), SAMPLED))
         for name, data in heads:
             wanted = min(share, self.sample_rows - sum(taken))
-            known = model.encoder
+            known, left = model.encoder, model.settings.get("left_out", [])
             try:
-                stream = self.first(data) if known is None else self._next(data, model)
+                stream = self.first(data) if known is None else self.next(data, known, left)
                 own = list(_first_rows(stream, wanted)) if wanted else []
             except NoRowsError:
                 taken.append(0)
@@ -115,10 +115,6 @@ class Plan:
             blocks += own
             taken.append(sum(block.n_rows for block in own))
         return model, blocks, taken
-
-    def _next(self, data: Any, model: StreamModel) -> Stream:
-        assert model.encoder is not None
-        return self.next(data, model.encoder, model.settings["left_out"])
 
 
 #: partitions that the sample is taken from, if they have enough rows
@@ -224,12 +220,8 @@ def learn_part(
 ) -> LearnedPart:
     """Learn a partition with a copy of the sample's model, without rows that the sample learned.
 
-    ``before``: a model that has learned other partitions, to continue instead.
-
-    Raises
-    ------
-    DataError
-        The partition cannot be read or learned, unless ``plan.skip_bad``; the error says why.
+    ``before``: a model that has learned other partitions, to continue instead. A DataError says
+    why the partition cannot be read or learned, unless ``plan.skip_bad``.
     """
     began = time.perf_counter()
     known = None if before is None else before.state

@@ -22,8 +22,6 @@ class ArraySource(Source):
     Blocks are views if the dtype allows it.
     """
 
-    n_rows: int | None
-
     def __init__(self, X: Any, y: Any = None) -> None:
         from scipy.sparse import issparse
 
@@ -40,7 +38,7 @@ class ArraySource(Source):
             raise kind(f"has no rows or no columns (shape {X.shape})", source=self.name)
         self.X = X
         self.y: np.ndarray | None = None if y is None else as_target(y, X.shape[0])
-        self.n_rows = int(X.shape[0])
+        self.n_rows: int | None = int(X.shape[0])
 
     def encoder_for(self, encoder: Encoder | None) -> Encoder:
         """The encoder given, if it fits; else a new one."""

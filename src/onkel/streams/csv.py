@@ -64,7 +64,10 @@ def header_of(
         raise DataError(text, source=where) from None
     finally:
         csv.field_size_limit(before)
-    if not (reading.header and _is_header(names)):
+    # numbers are no names, unless they number the columns
+    numbers = all(re.match(_NUMBER, n) for n in names)
+    counting = all(n.isdigit() for n in names) and len(set(names)) == len(names) > 1
+    if not reading.header or (numbers and not counting):
         return [f"c{j}" for j in range(len(names))], delimiter, start
     names = [n or f"column{j}" for j, n in enumerate(names)]
     twice = sorted(n for n, count in Counter(names).items() if count > 1)
@@ -99,13 +102,6 @@ def _first_record(data: bytes, start: int) -> int:
         before, end = end, data.find(b"\n", end) + 1
         quotes += data.count(b'"', before, end)
     return end or first or len(data)
-
-
-def _is_header(names: list[str]) -> bool:
-    """False for numbers only, unless they number the columns (integers, all different)."""
-    if not all(re.match(_NUMBER, n) for n in names):
-        return True
-    return all(n.isdigit() for n in names) and len(set(names)) == len(names) > 1
 
 
 def infer_types(
@@ -185,8 +181,6 @@ class CsvSource(TextSource):
     header has no comma.
     """
 
-    lacks: str
-
     quotes = True
 
     @property
@@ -214,7 +208,12 @@ class CsvSource(TextSource):
         elif self.wanted is None:
             taken = []
         else:
-            self._check_names(set(names), file)
+            known = self._header.names
+            for column in () if self.lacking else self.encoder.columns:
+                if column.name not in names and not column.late:
+                    raise missing_column(column.name, known, file.name, gone=True)
+            if self.target is not None and self.target not in names:
+                raise missing_column(self.target, known, file.name)
             taken = [n for n in taken if n not in self.types and self._takes(n)]
         self._settled = True
         if taken:
@@ -245,14 +244,6 @@ class CsvSource(TextSource):
                 marked = self.reading.marked
                 self.types.update(infer_types(cell.encode(), one, {}, self.target, marked))
                 self._changed()
-
-    def _check_names(self, names: set[str], file: FileRef) -> None:
-        """Refuse a later file that lacks the target, or a column that must not be missing."""
-        for column in () if self.lacking else self.encoder.columns:
-            if column.name not in names and not column.late:
-                raise missing_column(column.name, self._header.names, file.name, gone=True)
-        if self.target is not None and self.target not in names:
-            raise missing_column(self.target, self._header.names, file.name)
 
     def _layout(self) -> Layout:
         names = self._header.names

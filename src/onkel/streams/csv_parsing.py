@@ -100,9 +100,10 @@ def _search(
     columns: list[Any] = []
     for name in layout.wanted:
         raw = batch.column(name).slice(0, batch.num_rows)
-        good = _good_rows(raw, name, layout, data is not chunk.data)
-        if good < len(raw) and not (name in layout.mended and _is_mended(layout.types[name])):
-            failure = _bad_value(raw[good], good, name, layout.types[name], chunk)
+        good, t = _good_rows(raw, name, layout, data is not chunk.data), layout.types[name]
+        mends = pa.types.is_floating(t) or pa.types.is_temporal(t)
+        if good < len(raw) and not (mends and name in layout.mended):
+            failure = _bad_value(raw[good], good, name, t, chunk)
             batch = batch.slice(0, good)
         columns.append(raw)
     kept = []
@@ -110,22 +111,14 @@ def _search(
         own, t = raw.slice(0, batch.num_rows), layout.types[name]
         found = _converted(own, t, layout.nulls)
         if found is None:
-            good = _fitting(own, t, layout.nulls)
+            known = pc.unique(own)
+            each = [known.slice(k, 1) for k in range(len(known))]
+            fits = [_converted(one, t, layout.nulls) is not None for one in each]
+            good = pc.is_in(own, known.filter(pa.array(fits, pa.bool_())))
             counted[name] += len(own) - pc.sum(good).as_py()
             found = _converted(pc.if_else(good, own, None), t, layout.nulls)
         kept.append(found)
     return pa.RecordBatch.from_arrays(kept, names=layout.wanted), failure
-
-
-def _is_mended(t: pa.DataType) -> bool:
-    return pa.types.is_floating(t) or pa.types.is_temporal(t)
-
-
-def _fitting(raw: Any, t: pa.DataType, nulls: tuple[str, ...]) -> Any:
-    """Which of the bytes of a column fit its type."""
-    known = pc.unique(raw)
-    fits = [_converted(known.slice(k, 1), t, nulls) is not None for k in range(len(known))]
-    return pc.is_in(raw, known.filter(pa.array(fits, pa.bool_())))
 
 
 def as_utf8(data: bytes) -> bytes:

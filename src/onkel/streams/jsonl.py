@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onkel.columns.failures import first_failure, shorten
+from onkel.columns.failures import first_failure, shorten, succeeds
 from onkel.columns.notation import GAPS
 from onkel.columns.values import kind_of, one_batch, texts
 from onkel.errors import DataError
@@ -37,9 +37,6 @@ class JsonlSource(TextSource):
     behind the others (a row without it has 0 there); without, it is ignored. A column's type is
     that of its values in the first chunk that has it; if there are none, that of its first value.
     """
-
-    names: list[str]
-    announced: list[str]
 
     grows = True
 
@@ -236,11 +233,7 @@ def _readable(lines: list[Line], types: Types, others: bool = False) -> int:
     """How many lines come before the first that cannot be read."""
 
     def works(n: int) -> bool:
-        try:
-            table_of(_joined(lines[:n]), types, others)
-        except _ERRORS:
-            return False
-        return True
+        return succeeds(lambda: table_of(_joined(lines[:n]), types, others), *_ERRORS)
 
     return len(lines) if works(len(lines)) else first_failure(len(lines), works)
 

@@ -136,8 +136,6 @@ class RowSource(Source):
     have the same length.
     """
 
-    n_rows: int | None
-
     #: policy for missing values
     missing = "error"
 
@@ -151,7 +149,7 @@ class RowSource(Source):
         if not self._head:
             raise NoRowsError("has no rows", source=self.name)
         self._rest: Iterator[Any] | None = iterator
-        self.n_rows = len(rows) if isinstance(rows, Sized) and not self.once else None
+        self.n_rows: int | None = len(rows) if isinstance(rows, Sized) and not self.once else None
         self.named: bool = isinstance(self._pair(self._head[0], 0)[0], dict)
         self.has_target: bool = self._pair(self._head[0], 0)[1] is not None
 

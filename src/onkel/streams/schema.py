@@ -30,11 +30,6 @@ class Schema:
     features. ``resumes``: whether the first rows were learned before.
     """
 
-    encoder: Encoder | None
-    reading: Reading
-    extend: bool
-    resumes: bool
-
     def __init__(
         self,
         reading: Reading,
@@ -42,8 +37,10 @@ class Schema:
         extend: bool = False,
         resumes: bool = False,
     ) -> None:
-        self.reading, self.encoder = reading, encoder
-        self.extend, self.resumes = extend and encoder is not None, resumes
+        self.reading: Reading = reading
+        self.encoder: Encoder | None = encoder
+        self.extend: bool = extend and encoder is not None
+        self.resumes: bool = resumes
         #: whether a later file, or a file to predict, may lack a column
         self.lacking = reading.lacking
         if self.lacking is None:

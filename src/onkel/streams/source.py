@@ -43,14 +43,13 @@ class Source:
     once = False
     done = 0
     total: int | None = None
-    names: list[str]
     # The column with the series that a row belongs to.
     group: str | None = None
     # Whether the last read came from a pipe that has nothing more yet.
     waits = False
 
     def __init__(self) -> None:
-        self.names = []
+        self.names: list[str] = []
         #: values that were taken for gaps, by column
         self.bad_values: Counter[str] = Counter()
         # Whether the target is text, once a row has shown it.
@@ -110,8 +109,6 @@ def _raising(error: DataError) -> Iterator[Batch]:
 class TableSource(Source):
     """Rows in Arrow record batches; call :meth:`prepare` before the first piece."""
 
-    names: list[str]
-
     encoder: Encoder
     target: str | None = None
     # Columns to read; None while all are wanted.
@@ -153,7 +150,7 @@ class TableSource(Source):
             raise NoRowsError("has no rows", source=self.name)
         heads = [head, *(self._more_heads(self._batches, head) if self.cut_at_will else ())]
         self.first: Any = _joined([one.table for one in heads])
-        self.names = self.names or list(self.first.schema.names)
+        self.names: list[str] = self.names or list(self.first.schema.names)
         self.announced = self.announced or self.names
         self._batches = chain(heads, self._batches)
 

@@ -51,20 +51,18 @@ class Fingerprint:
         entries[:, 0], entries[:, 1], entries[:, 2] = rows + self.n_rows, columns, values
         others.update(entries.data)
         if y is not None:
-            targets.update(_target_bytes(y))
+            if y.dtype.kind == "U":
+                text = "".join(f"{value}\x1f" for value in y)
+                targets.update(text.encode("utf-8", "surrogatepass"))
+            else:
+                # a column of integers may widen to floats
+                targets.update(y.astype(np.float64).tobytes())
         self.n_rows += X.shape[0]
 
     def digest(self) -> str:
         """Number of rows and hash, as text."""
         joint = hashlib.sha256(b"".join(part.digest() for part in self._parts)).hexdigest()
         return f"{self.n_rows}:{joint[:32]}"
-
-
-def _target_bytes(y: np.ndarray) -> bytes:
-    """Integers count as floats, because a column of integers may widen to floats."""
-    if y.dtype.kind == "U":
-        return "".join(f"{value}\x1f" for value in y).encode("utf-8", "surrogatepass")
-    return y.astype(np.float64).tobytes()
 
 
 class Stream:
@@ -91,15 +89,6 @@ class Stream:
         Name of the target column, if there is one.
     """
 
-    block_rows: int
-    missing: str
-    random_state: int | None
-    shuffle: int
-    dtype: np.dtype
-    skip_rows: int
-    n_read: int
-    n_unlabelled: int
-
     def __init__(
         self,
         source: Source,
@@ -114,18 +103,19 @@ class Stream:
         self._source = source
         self.encoder = encoder
         self.target = target
-        self.missing, self.block_rows, self._learns = (
-            reading.missing,
-            reading.block_rows,
-            schema.learns,
-        )
-        self.shuffle, self.random_state = reading.shuffle, reading.random_state
-        self.skip_rows, self.dtype = skip_rows, np.dtype(reading.dtype)
+        self.missing: str = reading.missing
+        self.block_rows: int = reading.block_rows
+        self._learns = schema.learns
+        self.shuffle: int = reading.shuffle
+        self.random_state: int | None = reading.random_state
+        self.skip_rows: int = skip_rows
+        self.dtype: np.dtype = np.dtype(reading.dtype)
         self.source: str = source.name
         #: the group column, if there is one
         self.group: str | None = source.group
         self.n_rows: int | None = source.n_rows
-        self.n_read = self.n_unlabelled = 0
+        self.n_read: int = 0
+        self.n_unlabelled: int = 0
         self._every_row = every_row
         self._given = 0
         self._tracked, self._expected = bool(fingerprint), fingerprint
@@ -155,7 +145,9 @@ class Stream:
         for block in reblock(pieces, self.block_rows, self.skip_rows, lambda: self._source.waits):
             self._given += block.n_rows
             if self._before is not None:
-                self._note(block)
+                if self._last is not None:
+                    self._before.update(self._last.X, self._last.y, self._last.late)
+                self._last = block
             yield block
 
     def kept(self, rows: int) -> dict[str, Any]:
@@ -232,12 +224,6 @@ class Stream:
                 "order, or other columns); give the source of that run, or begin anew",
                 source=self.source,
             )
-
-    def _note(self, block: Block) -> None:
-        assert self._before is not None
-        if self._last is not None:
-            self._before.update(self._last.X, self._last.y, self._last.late)
-        self._last = block
 
     def fingerprint(self, rows: int | None = None) -> str:
         """Fingerprint of the first ``rows`` rows of the stream, skipped ones included.

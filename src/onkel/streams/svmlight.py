@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from onkel.columns.encoding import Encoder
-from onkel.columns.failures import first_failure, moved, shorten
+from onkel.columns.failures import first_failure, moved, shorten, succeeds
 from onkel.errors import DataError
 from onkel.streams.blocks import Piece
 from onkel.streams.files import FileRef, joint_name, joint_size
@@ -30,20 +30,16 @@ class SvmlightSource(Source):
     start at 1 unless the scan finds a 0.
     """
 
-    total: int | None
-
-    files: list[FileRef]
-    n_features: int | None
     width: int
     zero_based: bool
-    done: int
 
     def __init__(self, files: list[FileRef], n_features: int | None = None) -> None:
         super().__init__()
-        self.files, self.n_features = files, n_features
+        self.files: list[FileRef] = files
+        self.n_features: int | None = n_features
         self.name: str = joint_name(files)
         self.once: bool = any(f.once for f in files)
-        self.total = joint_size(files)
+        self.total: int | None = joint_size(files)
         self.whole: bool = True
         self._chunks = self._all_chunks()
         self._head = next(self._chunks, None)
@@ -130,7 +126,12 @@ class SvmlightSource(Source):
             X, y = self._parse(chunk.data, dtype)
         except (ValueError, OverflowError):
             lines = [s for s in chunk.data.split(b"\n") if s.split(b"#", 1)[0].strip()]
-            good = first_failure(len(lines), lambda k: self._works(lines[:k]))
+
+            def works(k: int) -> bool:
+                text = b"\n".join(lines[:k])
+                return succeeds(lambda: self._parse(text, np.float64), ValueError, OverflowError)
+
+            good = first_failure(len(lines), works)
             failure = self._reason(lines[good], line_of(chunk, good), good)
             X, y = self._parse(b"\n".join(lines[:good]), dtype)
         # Labels are integers until the first one that is not whole.
@@ -153,13 +154,6 @@ class SvmlightSource(Source):
             raise ValueError("target is not finite")
         shape = (X.shape[0], self.width)
         return csr_matrix((X.data, indices, X.indptr.astype(np.int32)), shape), y
-
-    def _works(self, lines: list[bytes]) -> bool:
-        try:
-            self._parse(b"\n".join(lines), np.float64)
-        except (ValueError, OverflowError):
-            return False
-        return True
 
     def _reason(self, line: bytes, at: str, row: int) -> DataError:
         text = line.decode("utf-8", "replace").strip()

@@ -76,8 +76,6 @@ def _guarded(step: Callable[[], T], file: FileRef, rows: int | None) -> T:
 class ParquetSource(_Files):
     """Rows of Parquet files, a few thousand at a time whatever the size of the row groups."""
 
-    n_rows: int | None
-
     @contextmanager
     def _open(self, file: FileRef) -> Iterator[Any]:
         import pyarrow.parquet as pq
@@ -159,17 +157,13 @@ class FrameSource(TableSource):
     ``labels`` (n,): the target, if it is not a column of the table.
     """
 
-    n_rows: int | None
-
-    data: Any
-    labels: np.ndarray | None
-
     cut_at_will = True
 
     def __init__(self, data: Any, labels: np.ndarray | None = None) -> None:
-        self.data, self.labels = data, labels
+        self.data: Any = data
+        self.labels: np.ndarray | None = labels
         self.name: str = type(data).__name__
-        self.n_rows = len(data) if isinstance(data, Sized) else None
+        self.n_rows: int | None = len(data) if isinstance(data, Sized) else None
         # A query can be run again.
         self.once: bool = self.n_rows is None and not isinstance(data, Query)
         if labels is not None and len(labels) != self.n_rows:

@@ -31,14 +31,6 @@ class TextSource(TableSource):
     errors in the rows.
     """
 
-    target: str | None
-    total: int | None
-
-    files: list[FileRef]
-    kinds: dict[str, str]
-    waits: bool
-    done: int
-
     #: whether quotes may contain a line end
     quotes = False
     #: message for a file without rows; empty if such files are allowed
@@ -54,11 +46,13 @@ class TextSource(TableSource):
         named_target: str | None = None,
     ) -> None:
         self.named_target = named_target
-        self.files, self.kinds, self.target = files, kinds, target
+        self.files: list[FileRef] = files
+        self.kinds: dict[str, str] = kinds
+        self.target: str | None = target
         self.reads: Callable[[str], bool] = reads
         self.name: str = joint_name(files)
         self.once: bool = any(f.once for f in files)
-        self.total = joint_size(files)
+        self.total: int | None = joint_size(files)
         self.reading = reading
         self.grows: bool = self.grows or len(files) > 1
         self.types: dict[str, pa.DataType] = {}
