@@ -301,14 +301,14 @@ def test_ctrl_c_keeps_the_runs_that_are_finished(rows, monkeypatch):
 
     from onkel.evaluation.comparison.contest import Contest
 
-    of_one = Contest._run
+    of_one = Contest._run_one
 
-    def stopped(self, entry, model, blocks, progress):
+    def stopped(self, *of):
         if len(self.results) == 2:
             os.kill(os.getpid(), signal.SIGINT)
-        return of_one(self, entry, model, blocks, progress)
+        return of_one(self, *of)
 
-    monkeypatch.setattr(Contest, "_run", stopped)
+    monkeypatch.setattr(Contest, "_run_one", stopped)
     result = run("compare", rows, "-t", "label", "--exclude", "gap", "-a", "fogd,pa", "--runs", 2)
     assert result.exit_code == 130
     assert "interrupted: 2 of 4 runs are finished" in result.stderr

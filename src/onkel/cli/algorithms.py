@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,15 +23,17 @@ def algorithms(name: Name = None, as_json: options.Json = False) -> None:
         _show_one(name, as_json)
         return
     from onkel.algorithms import ALGORITHMS, ALL_TASKS, DEFAULT
-    from onkel.cli.console import print_json, stdout
+    from onkel.cli.console import plain_table, print_json, stdout
 
     if as_json:
-        print_json({"default": DEFAULT, "algorithms": [_record(a) for a in ALGORITHMS.values()]})
+        names = "name", "title", "loss", "rule", "representation", "finite", "paper", "reference"
+        listed = [
+            {name: getattr(a, name) for name in names} | {"tasks": list(a.tasks)}
+            for a in ALGORITHMS.values()
+        ]
+        print_json({"default": DEFAULT, "algorithms": listed})
         return
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = plain_table()
     table.add_column("name", style="bold", no_wrap=True)
     table.add_column("loss · rule · map or budget")
     for title in ("tasks", "paper"):
@@ -53,21 +55,19 @@ def algorithms(name: Name = None, as_json: options.Json = False) -> None:
 
 def _show_one(name: str, as_json: bool) -> None:
     """The parameters of one algorithm, as its docstring has them."""
-    from onkel.cli.console import print_json, stdout
+    from onkel.cli.console import plain_table, print_json, stdout
     from onkel.learners.factory import described
 
     about = described(name)
     if as_json:
         print_json(about)
         return
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     console = stdout()
     console.print(Text.assemble((name, "bold"), f"  {about['title']}"))
     console.print(Text(about["summary"]))
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = plain_table()
     table.add_column("parameter", no_wrap=True, style="bold")
     table.add_column("default", no_wrap=True)
     table.add_column("what it is")
@@ -81,8 +81,3 @@ def _show_one(name: str, as_json: bool) -> None:
         f"onkel learn ... -a {name} --set {first['name']}={first['default'].strip(chr(34))}",
         style="dim",
     )
-
-
-def _record(a: Any) -> dict[str, Any]:
-    fields = ("name", "title", "loss", "rule", "representation", "finite", "paper", "reference")
-    return {field: getattr(a, field) for field in fields} | {"tasks": list(a.tasks)}

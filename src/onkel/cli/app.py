@@ -33,7 +33,8 @@ from onkel.cli.learn import learn
 from onkel.cli.signals import Interrupted
 from onkel.numerics.notices import heard_by
 
-_WORDS = (
+# Errors of options, and what they are in plain words.
+_PLAINLY = (
     (r"Input should be a valid integer.*", "must be a whole number."),
     (r"Input should be a valid number.*", "must be a number."),
     (r"Input should be greater than or equal to (\S+?)\.?$", r"must be at least \1."),
@@ -42,13 +43,6 @@ _WORDS = (
     (r"Input should be (.*)", r"must be \1"),
     (r"^Value error, ", ""),
 )
-
-
-def _plainly(message: str) -> str:
-    """An error of an option in plain words: the library that found it speaks of inputs."""
-    for theirs, ours in _WORDS:
-        message = re.sub(theirs, ours, message)
-    return message
 
 
 class _Verbs(TyperGroup):
@@ -69,7 +63,9 @@ class _Verbs(TyperGroup):
             sys.stdout.flush()
             return found
         except typer.BadParameter as error:
-            error.message = _plainly(error.message)
+            # the library that found it speaks of inputs
+            for theirs, ours in _PLAINLY:
+                error.message = re.sub(theirs, ours, error.message)
             raise
         except UnwrittenError as error:
             if error.errno != errno.EPIPE:  # as with "| head": enough was read

@@ -28,6 +28,14 @@ def stderr() -> Console:
     return Console(stderr=True, highlight=False)
 
 
+def plain_table(**more: Any) -> Any:
+    """A table with a rule below its head."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, **more)
+
+
 def note(text: str, console: Console | None = None) -> None:
     """Say something on stderr that is not part of a result."""
     from rich.text import Text

@@ -19,16 +19,13 @@ _Name = Annotated[str, typer.Argument(help="Name, see 'onkel datasets list'.")]
 def show(as_json: options.Json = False) -> None:
     """List the data sets, and which of them are on this machine."""
     from onkel import datasets
-    from onkel.cli.console import print_json, stdout
+    from onkel.cli.console import plain_table, print_json, stdout
 
     entries = datasets.available()
     if as_json:
         print_json({"datasets": [entry.to_dict() for entry in entries]})
         return
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = plain_table()
     table.add_column("name", style="bold")
     table.add_column("task")
     for title in ("rows", "features"):

@@ -33,7 +33,10 @@ def demo(
     """Learn handwritten digits and a generated stream, and compare."""
     out.mkdir(parents=True, exist_ok=True)
     files = _digits(out, passes=passes, seed=seed)
-    files += _generated(out, rows=rows, seed=seed)
+    # no linear learner can separate its classes
+    title = f"Generated stream, {rows:,} rows: 2 classes, 10 features, a nonlinear border"
+    contest = _contest(_FAST, seed)
+    files += _show("generated", title, contest, lambda s: generated_stream(rows, s), rows, out)
     console = stdout()
     console.print("written:", style="bold")
     for path, what in files:
@@ -57,15 +60,6 @@ def _digits(out: Path, *, passes: int, seed: int) -> Files:
     title = f"Handwritten digits, {passes} shuffled passes: 10 classes, 64 pixels"
     contest = _contest(_ALL, seed, scaling="minmax")
     return _show("digits", title, contest, rows, passes * len(y), out)
-
-
-def _generated(out: Path, *, rows: int, seed: int) -> Files:
-    """A generated stream whose classes no linear learner can separate."""
-    from onkel.cli.demo import generated_stream
-
-    title = f"Generated stream, {rows:,} rows: 2 classes, 10 features, a nonlinear border"
-    contest = _contest(_FAST, seed)
-    return _show("generated", title, contest, lambda s: generated_stream(rows, s), rows, out)
 
 
 def _contest(names: tuple[str, ...], seed: int, scaling: str = "auto") -> Contest:

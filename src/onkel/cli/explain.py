@@ -74,11 +74,9 @@ def _row_of_file(model: Any, path: str, number: int) -> dict[str, Any]:
 
 
 def _show(found: dict[str, Any], model: Any) -> None:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    from onkel.cli.console import stdout
+    from onkel.cli.console import plain_table, stdout
 
     label, share = found["prediction"], found["probability"]
     if model.task == "regression":
@@ -87,7 +85,7 @@ def _show(found: dict[str, Any], model: Any) -> None:
         what = f"{label}" + ("" if share is None else f" ({100 * share:.1f} %)")
         mean = f"score of {label!r}"
     title = f"{model.encoder.target or 'prediction'}: {what}"
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=Text(title), title_justify="left")
+    table = plain_table(title=Text(title), title_justify="left")
     for name in ("column", "value"):
         table.add_column(name, overflow="fold")
     table.add_column("contribution", justify="right")

@@ -73,12 +73,10 @@ def predict(options: PredictOptions) -> None:
 class PredictJob:
     """One ``onkel predict``."""
 
-    model: Any
-    options: PredictOptions
-    scored: Scored
-
     def __init__(self, options: PredictOptions, model: Any, scored: Scored) -> None:
-        self.options, self.model, self.scored = options, model, scored
+        self.options: PredictOptions = options
+        self.model: Any = model
+        self.scored: Scored = scored
         self.n_rows: int = 0
 
     def run(self) -> int:

@@ -156,7 +156,9 @@ class Learning(Next):
             yield slice(start, end), bool(known[start])
 
     def _part(self, part: Block, learn: bool) -> tuple[dict[str, Any], Predictions | None]:
-        columns = self._wanted_columns(part) if self.wanted.more or not learn else {}
+        columns = self.columns(part.X) if self.wanted.more or not learn else {}
+        if self.wanted.proba:
+            columns |= self._by_class("proba", self.probabilities(part.X))
         if not learn:
             self.ahead += part.n_rows
             return columns, None
@@ -171,12 +173,6 @@ class Learning(Next):
             columns = {name: values[: len(before)] for name, values in columns.items()}
         self.ahead = 0
         return columns | {"prediction": found.predictions}, found
-
-    def _wanted_columns(self, part: Block) -> dict[str, Any]:
-        columns = self.columns(part.X)
-        if self.wanted.proba:
-            columns |= self._by_class("proba", self.probabilities(part.X))
-        return columns
 
 
 def labelled(y: Any) -> np.ndarray:
@@ -195,14 +191,13 @@ class Scored:
     ``level``: of bounds or sets that are written, and measured as they are.
     """
 
-    model: Any
     part: Tally
-    n_missing: int
 
     def __init__(
         self, model: Any, info: dict[str, Any], learns: bool, level: float | None = None
     ) -> None:
-        self.model, self.n_missing = model, 0
+        self.model: Any = model
+        self.n_missing: int = 0
         self._written: RunBounds | RunSets | None = None
         if level is not None:
             self._written = (RunBounds if model.task == "regression" else RunSets)(level)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from onkel.cli.console import note, print_json, stderr, stdout
+from onkel.cli.console import note, plain_table, print_json, stderr, stdout
 from onkel.evaluation.comparison.table import Comparison
 from onkel.evaluation.formatting import bytes_text, count, duration, listed, short
 from onkel.evaluation.result import PrequentialResult
@@ -37,7 +37,11 @@ def show_run(result: PrequentialResult, *, as_json: bool, extra: dict[str, Any])
     rows.append(
         ("learning", f"{duration(final.learn_seconds)}, {short(result.rows_per_second)} rows/s")
     )
-    rows.append(("in all", _in_all(result)))
+    # from the first byte read
+    startup = result.startup_seconds
+    in_all = f"{duration(final.seconds + startup)}, reading included"
+    in_all += f", {duration(startup)} of it compiling" if startup >= _BRIEF else ""
+    rows.append(("in all", in_all))
     rows.append(("model size", bytes_text(final.model_bytes)))
     if extra.get("waiting_rows"):
         rows.append(("waiting rows", waiting_text(extra["waiting_rows"])))
@@ -77,19 +81,9 @@ def facts_table(rows: list[tuple[str, str]], part: PrequentialResult | None = No
     return table
 
 
-def _in_all(result: PrequentialResult) -> str:
-    """Elapsed time, from the first byte read."""
-    startup = result.startup_seconds
-    shown = f"{duration(result.final.seconds + startup)}, reading included"
-    return shown if startup < _BRIEF else f"{shown}, {duration(startup)} of it compiling"
-
-
 def comparison_table(comparison: Comparison) -> Any:
     """The table of several learners for a terminal; the best in bold as well."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = plain_table()
     for i, title in enumerate(comparison.head):
         table.add_column(title, justify="right" if i else "left", no_wrap=i > 0)
     for line in comparison.lines:
@@ -115,11 +109,9 @@ def show_columns(columns: list[dict[str, Any]], useless: dict[str, str], rows: i
 
 def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Any:
     """Name, kind, categories, gaps and what it became; then what was left out, and why."""
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = plain_table()
     for title in ("column", "kind"):
         table.add_column(title)
     for title in ("categories", "gaps"):

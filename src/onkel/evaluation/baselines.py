@@ -32,12 +32,7 @@ def _count_classes(known, counts, state, out):
 
 
 class Baselines(Stateful):
-    """Losses of the two baselines of a task.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-    """
+    """Losses of the two baselines of a task."""
 
     STATE: ClassVar[Fields] = {
         "sums": Array(shape=(2,), low=0.0, finite=False),

@@ -20,14 +20,12 @@ class RunSets(Stateful):
     ``level``, in (0, 1), is the share of labels that should be in their sets.
     """
 
-    sets: ClassSets
-    score: IntervalScore
-    size: int
-
     STATE: ClassVar[Fields] = {"sets": Part(), "score": Part(), "size": Whole()}
 
     def __init__(self, level: float = 0.9) -> None:
-        self.sets, self.score, self.size = ClassSets(level), IntervalScore(level), 0
+        self.sets: ClassSets = ClassSets(level)
+        self.score: IntervalScore = IntervalScore(level)
+        self.size: int = 0
 
     def forget_score(self) -> None:
         """Count rows from here on; what the sets have learned stays."""
@@ -94,8 +92,10 @@ class RunBounds(Stateful):
             self.late = np.concatenate([self.late, rows])
             for t, waiting in enumerate(missing):
                 # rows before this one whose labels have come; this and later rows stand behind
-                known = len(self.late) - (len(y) - t) - waiting
-                self._learn_late(max(known, 0))
+                known = max(len(self.late) - (len(y) - t) - waiting, 0)
+                due, self.late = self.late[:known], self.late[known:]
+                due = due[np.isfinite(due).all(axis=1)]
+                self.intervals.learn(due[:, 0], due[:, 1])
                 bounds[t] = self.intervals.bounds(p[t])
             bounds = bounds[first:]
         self.count(y[first:], p[first:], bounds)
@@ -104,11 +104,6 @@ class RunBounds(Stateful):
         """Measure bounds (n, 2) made elsewhere around predictions (n,) of targets (n,)."""
         self.score.add(y, bounds)
         self.last = np.concatenate([self.last, np.column_stack([y, p, bounds])])[-_LAST:]
-
-    def _learn_late(self, n: int) -> None:
-        due, self.late = self.late[:n], self.late[n:]
-        due = due[np.isfinite(due).all(axis=1)]
-        self.intervals.learn(due[:, 0], due[:, 1])
 
     def summary(self) -> dict[str, Any]:
         """JSON-able: see `onkel.intervals.score`; the last rows with finite bounds."""

@@ -52,7 +52,6 @@ class Labels(Stateful):
         require(len(set(state["names"])) == len(state["names"]), "names: a label stands twice")
 
     def state_is_set(self) -> None:
-        """Number the labels."""
         self._codes = {name: code for code, name in enumerate(self.names)}
 
     def codes(self, labels: np.ndarray) -> np.ndarray:
@@ -66,12 +65,10 @@ class Labels(Stateful):
         return np.array([self._codes[name] for name in named], dtype=np.int64)[inverse]
 
     def _code(self, label: Any) -> int:
-        return -1 if label is None else self._codes.setdefault(label, self._next(label))
-
-    def _next(self, label: Any) -> int:
-        if label not in self._codes:
+        if label is not None and label not in self._codes:
+            self._codes[label] = len(self.names)
             self.names.append(label)
-        return len(self.names) - 1
+        return self._codes.get(label, -1)
 
 
 class ClassCounts(Stateful):

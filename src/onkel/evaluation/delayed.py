@@ -39,20 +39,17 @@ class Delayed:
     so blocks don't matter.
     """
 
-    delay: int | timedelta
-    learner: Any
-    model: Any
-    n_rows: int
-    now: float
-
     def __init__(self, model: Any, learner: Any, delay: int | timedelta) -> None:
-        self.model, self.learner, self.delay = model, learner, delay
+        self.model: Any = model
+        self.learner: Any = learner
+        self.delay: int | timedelta = delay
         self.task: str = learner.task
         #: rows whose labels are still to come, by their numbers
         self.waiting: LabelQueue = LabelQueue()
         #: how many labels had not come when each row of the last block was predicted
         self.missing: list[int] = []
-        self.n_rows, self.now = 0, -math.inf
+        self.n_rows: int = 0
+        self.now: float = -math.inf
 
     @property
     def nbytes(self) -> int:
@@ -69,7 +66,11 @@ class Delayed:
         try:
             for t in range(block.n_rows):
                 row = rows_of(block, slice(t, t + 1))._replace(start=block.start + t)
-                self._check_width(row)
+                first = self.waiting.first_due()
+                grows = first is not None and first.x.shape[1] != row.X.shape[1]
+                if grows and not isinstance(self.model, StreamModel):
+                    text = "a column came in mid-stream, which a run with a delay does not take"
+                    raise DataError(text, row=row.start)
                 due = self._due(row)
                 self._learn_until(self.now)
                 self.missing.append(len(self.waiting))
@@ -126,14 +127,6 @@ class Delayed:
             times = None if row.time is None else np.array([row.time])
             block = Block(row.x, np.array([row.y]), row.start, row.late, groups, times)
             self.learner.learn(block)
-
-    def _check_width(self, row: Block) -> None:
-        first = self.waiting.first_due()
-        grows = first is not None and first.x.shape[1] != row.X.shape[1]
-        if grows and not isinstance(self.model, StreamModel):
-            raise DataError(
-                "a column came in mid-stream, which a run with a delay does not take", row=row.start
-            )
 
     def _predict(self, row: Block) -> Any:
         ahead = self.waiting.ahead(_group(row))

@@ -216,14 +216,12 @@ _SAMPLE = 250
 class Variance(Stateful):
     """Mean and squared deviations of the targets so far."""
 
-    squares: float
-    mean: float
-    n: int
-
     STATE: ClassVar[Fields] = {"n": Whole(), "mean": Number(), "squares": Number(low=0.0)}
 
     def __init__(self) -> None:
-        self.n, self.mean, self.squares = 0, 0.0, 0.0
+        self.n: int = 0
+        self.mean: float = 0.0
+        self.squares: float = 0.0
 
     def add(self, y: np.ndarray) -> None:
         """The next targets."""
@@ -270,13 +268,11 @@ class Sample(Stateful):
 class ValueDetails(Stateful):
     """R² and a sample of a regression."""
 
-    sample: Sample
-    variance: Variance
-
     STATE: ClassVar[Fields] = {"variance": Part(), "sample": Part()}
 
     def __init__(self) -> None:
-        self.variance, self.sample = Variance(), Sample()
+        self.variance: Variance = Variance()
+        self.sample: Sample = Sample()
 
     def add(self, y: np.ndarray, p: np.ndarray) -> None:
         """The next targets and their predictions."""

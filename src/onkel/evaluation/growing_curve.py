@@ -65,7 +65,6 @@ class _Totals(Stateful):
     }
 
     def state_sizes(self) -> Sizes:
-        """A sum for each metric."""
         return {"metrics": len(self.sums)}
 
     n_rows: int = 0
@@ -85,9 +84,6 @@ class GrowingCurve:
     model's bytes; ``watch`` is called with every row of the curve as it comes.
     """
 
-    marks: Marks
-    metrics: Sequence[Metric]
-
     def __init__(
         self,
         metrics: Sequence[Metric],
@@ -95,7 +91,8 @@ class GrowingCurve:
         measure: Callable[[], tuple[float, int]],
         watch: Callable[[CurveRow], None],
     ) -> None:
-        self.metrics, self.marks = metrics, marks
+        self.metrics: Sequence[Metric] = metrics
+        self.marks: Marks = marks
         self._measure, self._watch = measure, watch
         self.rows: list[CurveRow] = []
         self.totals: _Totals = _Totals(sums=[0.0] * len(metrics))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -155,15 +154,12 @@ class PrequentialRun:
 
         DataError: a row is bad; the rows before it are learned, and in the curve.
         """
-        for part in self._cut(as_block(block, self.n_rows)):
-            self._step(part)
+        block = as_block(block, self.n_rows)
+        # in parts that end at checkpoints, so that each of these has times of its own
+        for a, b in self._marks.parts(self.n_rows, block.n_rows):
+            self._step(rows_of(block, slice(a, b))._replace(start=block.start + a))
         if self.progress is not None:
             self.progress.block(self)
-
-    def _cut(self, block: Block) -> Iterator[Block]:
-        """A block in parts that end at checkpoints, so that each of these has times of its own."""
-        for a, b in self._marks.parts(self.n_rows, block.X.shape[0]):
-            yield rows_of(block, slice(a, b))._replace(start=block.start + a)
 
     def _step(self, block: Block) -> None:
         y = np.asarray(block.y)
@@ -211,13 +207,7 @@ class PrequentialRun:
         return self._all.get_state(self._seconds(), timed)
 
     def set_state(self, state: State) -> None:
-        """Continue the totals and the curve of a run that was cut off (see `get_state`).
-
-        Raises
-        ------
-        ModelFileError
-            If the state is not that of such a run.
-        """
+        """Continue a run that was cut off (see `get_state`); ModelFileError for another state."""
         self._all.set_state(state)
 
     def get_part(self) -> State | None:
@@ -240,13 +230,7 @@ class PrequentialRun:
         return self._learner.get_state() if isinstance(self._learner, Delayed) else None
 
     def set_waiting(self, state: Any) -> None:
-        """Go on with the rows that waited when a run was cut off (see `get_waiting`).
-
-        Raises
-        ------
-        ModelFileError
-            If the state is not that of a run with this delay.
-        """
+        """Go on with the rows of `get_waiting`; ModelFileError for those of another delay."""
         try:
             if isinstance(self._learner, Delayed):
                 self._learner.set_state(state)

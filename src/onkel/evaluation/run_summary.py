@@ -40,10 +40,9 @@ def score_lines(task: str, details: dict[str, Any]) -> list[tuple[str, str]]:
         value = details.get(name)
         if value is not None and math.isfinite(value):
             lines.append((title, form.format(value)))
-    if details.get("intervals"):
-        lines.append(_of_bounds(details["intervals"]))
-    if details.get("sets"):
-        lines.append(_of_sets(details["sets"]))
+    for what in ("intervals", "sets"):
+        if details.get(what):
+            lines.append(_of_bounds(what, details[what]))
     if details.get("recall"):
         recalls = [f"{label} {value:.1f} %" for label, value in details["recall"].items()]
         lines.append(("recall", listed(recalls, _MOST_RECALLS)))
@@ -65,21 +64,16 @@ def _of_confusion(labels: list[str], rows: list[list[int]]) -> list[tuple[str, s
     return [("confusion", listed(texts, _MOST_PAIRS))] if texts else []
 
 
-def _of_bounds(found: dict[str, Any]) -> tuple[str, str]:
-    """A line on bounds: their level, and how good they were."""
+def _of_bounds(what: str, found: dict[str, Any]) -> tuple[str, str]:
+    """A line on intervals or sets of labels: their level, and how good they were."""
     parts = [f"coverage {100 * found['coverage']:.1f} %"]
-    parts += [f"mean width {found['width']:.4g}", f"Winkler score {found['winkler']:.4g}"]
+    if what == "sets":
+        parts.append(f"mean size {found['size']:.3g}")
+    else:
+        parts += [f"mean width {found['width']:.4g}", f"Winkler score {found['winkler']:.4g}"]
     if math.isfinite(found["worst_window"]):
         parts.append(f"worst 500 rows {100 * found['worst_window']:.1f} %")
-    return f"{100 * found['level']:g} % intervals", ", ".join(parts)
-
-
-def _of_sets(found: dict[str, Any]) -> tuple[str, str]:
-    """A line on sets of labels: their level, and how good they were."""
-    parts = [f"coverage {100 * found['coverage']:.1f} %", f"mean size {found['size']:.3g}"]
-    if math.isfinite(found["worst_window"]):
-        parts.append(f"worst 500 rows {100 * found['worst_window']:.1f} %")
-    return f"{100 * found['level']:g} % sets", ", ".join(parts)
+    return f"{100 * found['level']:g} % {what}", ", ".join(parts)
 
 
 _NUMBERS = (

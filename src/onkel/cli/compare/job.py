@@ -33,8 +33,6 @@ DEFAULT_LEARNERS = "okl,krls,fogd,nogd,rrf,pa"
 class CompareJob:
     """One ``onkel compare``."""
 
-    options: CompareOptions
-    rows: _Rows
     task: str
 
     def __init__(self, options: CompareOptions) -> None:
@@ -42,7 +40,8 @@ class CompareJob:
         check_report(options.report)
         if options.figure is not None and options.figure.suffix.lower() not in _PICTURES:
             raise ValueError(f"--figure {options.figure}: must end in .png, .svg or .pdf")
-        self.options, self.rows = options, _Rows(options)
+        self.options: CompareOptions = options
+        self.rows: _Rows = _Rows(options)
         self.task, reason = choose_task(self.rows.first_targets(), options.task)
         if options.task == "auto":
             note(f"{self.task}: {reason}")

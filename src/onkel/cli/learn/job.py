@@ -39,30 +39,25 @@ _OF_MODEL = ("left_out", "useless")
 _BAD_INPUT = 2
 
 
-def _check_files(options: LearnOptions) -> None:
-    """Check that the files can be written; only --save may replace the model of --from."""
-    check_outputs(options.save, options.report, options.checkpoint, inputs=options.sources)
-    if options.base is not None:
-        check_outputs(options.report, options.checkpoint, inputs=[str(options.base)])
-    check_report(options.report)
-
-
 class LearnJob:
     """One ``onkel learn``."""
 
-    delay: int | timedelta
-    intervals: float | None
     params: dict[str, Any]
 
     def __init__(self, options: LearnOptions) -> None:
         from onkel.algorithms import DEFAULT
 
-        self.delay, self.intervals = parse_delay(options.delay), share(options.intervals)
+        self.delay: int | timedelta = parse_delay(options.delay)
+        self.intervals: float | None = share(options.intervals)
         if isinstance(self.delay, timedelta) and options.time is None:
             raise ValueError(
                 f"--delay {options.delay} needs the time of every row: name its column with --time"
             )
-        _check_files(options)
+        check_outputs(options.save, options.report, options.checkpoint, inputs=options.sources)
+        if options.base is not None:
+            # only --save may replace the model of --from
+            check_outputs(options.report, options.checkpoint, inputs=[str(options.base)])
+        check_report(options.report)
         self.params = with_features(parse_settings(options.settings or ()), options.features)
         self.base: tuple[StreamModel, dict[str, Any]] | None = None
         if options.base is not None:
@@ -128,11 +123,7 @@ class LearnJob:
         left = None if limit is None else max(0, limit - self.resumed_rows)
         rest = take(chain([first] if first is not None else [], blocks), left)
         status = self._learn(model, run, rest, stream, interrupts)
-        with interrupts.held():
-            return self._outcome().finish(model, run, stream, status)
-
-    def _outcome(self) -> Outcome:
-        return Outcome(
+        outcome = Outcome(
             self.options,
             self.algorithm,
             self.params,
@@ -140,6 +131,8 @@ class LearnJob:
             resumed_rows=self.resumed_rows,
             checkpointed=bool(self.delay) or self.options.save is not None,
         )
+        with interrupts.held():
+            return outcome.finish(model, run, stream, status)
 
     def _from_base(self) -> tuple[StreamModel | None, dict[str, Any]]:
         """The model of ``--from``, ready for another source; None without one."""
@@ -157,6 +150,10 @@ class LearnJob:
         exclude = names_in(self.options.exclude)
         if self.model is not None:
             exclude += self.model.settings.get("left_out", [])
+        rows = Reading.block_rows
+        if self.checkpoint.path is not None:
+            # no more than there are between two checkpoints
+            rows = min(rows, self.checkpoint.every)
         return self.options.open(
             labels=self.options.task == "classification",
             exclude=exclude,
@@ -164,14 +161,9 @@ class LearnJob:
             encoder=None if self.model is None else self.model.encoder,
             extend=True,
             skip_rows=self.resumed_rows,
-            block_rows=self._block_rows(),
+            block_rows=rows,
             fingerprint=self.options.checkpoint is not None and fingerprint,
         )
-
-    def _block_rows(self) -> int:
-        """Rows of a block: no more than there are between two checkpoints."""
-        rows = Reading.block_rows
-        return rows if self.checkpoint.path is None else min(rows, self.checkpoint.every)
 
     def _begin(self, stream: Any, first: Any) -> StreamModel:
         """A new model for the task that the first block shows."""
@@ -238,9 +230,7 @@ class LearnJob:
                         run.step(block)
                         self.checkpoint.save(model, run, stream)
                 if interrupts.interrupted is None:
-                    with interrupts.held():
-                        self._learn_late_labels(model, run, stream)
-                    self._consolidate(model, run, stream)
+                    self._end(model, run, stream, interrupts)
         except Interrupted:
             pass  # told below
         except DataError as error:
@@ -252,20 +242,22 @@ class LearnJob:
         complain(f"{interrupts.interrupted.word} after {model.n_rows:,} rows")
         return interrupts.interrupted.status
 
-    def _learn_late_labels(self, model: StreamModel, run: PrequentialRun, stream: Any) -> None:
-        if self.delay and model.n_rows > model.settings.get("rows_before", 0):
-            # before the last labels are learned: a resumed run may get more rows first
-            self.checkpoint.save_now(model, run, stream)
-        run.finish()
+    def _end(
+        self, model: StreamModel, run: PrequentialRun, stream: Any, interrupts: Interrupts
+    ) -> None:
+        """All rows are there: learn the last labels, then a last fit, which a signal may break off.
 
-    def _consolidate(self, model: StreamModel, run: PrequentialRun, stream: Any) -> None:
-        """All rows are there: a last fit, which a signal may break off."""
-        if self.options.save is None or model.n_rows == model.settings.get("rows_before", 0):
-            return
-        if not self.delay:
-            # a resumed run may get more rows: it goes on as if there had been no end
-            self.checkpoint.save_now(model, run, stream)
-        model.consolidate()
+        A resumed run may get more rows: it goes on as if there had been no end.
+        """
+        before = model.settings.get("rows_before", 0)
+        with interrupts.held():
+            if self.delay and model.n_rows > before:
+                self.checkpoint.save_now(model, run, stream)
+            run.finish()
+        if self.options.save is not None and model.n_rows != before:
+            if not self.delay:
+                self.checkpoint.save_now(model, run, stream)
+            model.consolidate()
 
     def _located(self, error: DataError, stream: Any) -> str:
         """The error with its line, unless rows come in another order or are left out."""

@@ -17,6 +17,7 @@ from onkel.evaluation.formatting import count
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run import PrequentialRun
 from onkel.evaluation.run_summary import one_class, verdict
+from onkel.learners.checking import cell_error
 from onkel.persistence import save
 from onkel.pipeline import StreamModel
 
@@ -39,12 +40,6 @@ class Outcome:
     of a model that is saved.
     """
 
-    algorithm: str
-    options: LearnOptions
-    params: dict[str, Any]
-    checkpoint: Checkpoint
-    resumed_rows: int
-
     def __init__(
         self,
         options: LearnOptions,
@@ -55,8 +50,11 @@ class Outcome:
         resumed_rows: int,
         checkpointed: bool,
     ) -> None:
-        self.options, self.algorithm, self.params = options, algorithm, params
-        self.checkpoint, self.resumed_rows = checkpoint, resumed_rows
+        self.options: LearnOptions = options
+        self.algorithm: str = algorithm
+        self.params: dict[str, Any] = params
+        self.checkpoint: Checkpoint = checkpoint
+        self.resumed_rows: int = resumed_rows
         self.checkpointed = checkpointed
         self.written: dict[str, Path] = {}
 
@@ -202,7 +200,7 @@ def _line_of(path: Path, row: int) -> int | None:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
             header = next((record for record in reader if record), [])
-            if header and all(map(_is_number, header)):
+            if header and all(cell_error(cell) is None for cell in header):
                 return None  # no header: the row's number will do
             before, left = reader.line_num, row
             for record in reader:
@@ -212,11 +210,3 @@ def _line_of(path: Path, row: int) -> int | None:
     except (OSError, UnicodeDecodeError, csv.Error):
         return None
     return None
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

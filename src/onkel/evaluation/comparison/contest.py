@@ -65,7 +65,7 @@ class Contest:
                 title = entry.name if runs == 1 else f"{entry.name} {r + 1}/{runs}"
                 seed = self.seed + r
                 with RunProgress(console, title, total=total, table=False) as progress:
-                    result, model = self._run_one(entry, seed, take(rows(seed), limit), progress)
+                    result, model = self._run_one(entry, seed, rows, limit, progress)
                 result.settings |= {"seed of the run": seed} if runs > 1 else {}
                 self.results.append(result)
                 self.models[entry.name] = model
@@ -84,7 +84,7 @@ class Contest:
 
         alone = replace(self, held=nullcontext, models={}, results=[])
         parts = [(entry, self.seed + r) for entry in self.entries for r in range(runs)]
-        calls = [partial(_run_in_process, alone, entry, seed, rows, limit) for entry, seed in parts]
+        calls = [partial(alone._run_one, entry, seed, rows, limit, None) for entry, seed in parts]
         done: dict[int, PrequentialResult] = {}
         made = track(in_processes(calls, jobs), f"{jobs} processes", len(parts), console=console,
                      transient=True, disable=not console.is_terminal)  # fmt: skip
@@ -97,27 +97,29 @@ class Contest:
                 self.models[entry.name] = model
 
     def _run_one(
-        self, entry: Entry, seed: int, blocks: Iterable[Any], progress: RunProgress | None
+        self,
+        entry: Entry,
+        seed: int,
+        rows: Callable[[int], Iterable[Any]],
+        limit: int | None,
+        progress: RunProgress | None,
     ) -> tuple[PrequentialResult, StreamModel]:
         """The result of one run, and its model."""
-        model = self._model(entry, seed)
+        model = StreamModel(entry.make(seed), scaling=self.scaling, encoder=self.encoder)
+        params = model.estimator.get_params(deep=False)
+        # the same in all runs
+        settings = {name: value for name, value in params.items() if name != "random_state"}
+        run = PrequentialRun(model, name=entry.name, settings=settings, progress=progress)
         try:
-            return self._run(entry, model, blocks, progress), model
+            for i, block in enumerate(take(rows(seed), limit)):
+                with self.held():
+                    if i == 0:
+                        self._make_room(model.estimator, block.X.shape[1])
+                        run.warm_up(block)
+                    run.step(block)
         except DataError as error:
             raise DataError(f"{entry.name}: {error}") from error
-
-    def _run(
-        self, entry: Entry, model: StreamModel, blocks: Iterable[Any], progress: RunProgress | None
-    ) -> PrequentialResult:
-        settings = _parameters(model.estimator)
-        run = PrequentialRun(model, name=entry.name, settings=settings, progress=progress)
-        for i, block in enumerate(blocks):
-            with self.held():
-                if i == 0:
-                    self._make_room(model.estimator, block.X.shape[1])
-                    run.warm_up(block)
-                run.step(block)
-        return run.result()
+        return run.result(), model
 
     def _make_room(self, learner: Any, width: int) -> None:
         """Tell an adapter how wide rows may become; now they have ``width`` columns."""
@@ -125,25 +127,6 @@ class Contest:
             codes = 0 if self.encoder is None else len(self.encoder.codes)
             means = 1 if learner.classes is None else max(len(learner.classes) - 1, 1)
             learner.room = width + codes * (means - 1)
-
-    def _model(self, entry: Entry, seed: int) -> StreamModel:
-        return StreamModel(entry.make(seed), scaling=self.scaling, encoder=self.encoder)
-
-
-def _run_in_process(
-    contest: Contest,
-    entry: Entry,
-    seed: int,
-    rows: Callable[[int], Iterable[Any]],
-    limit: int | None,
-) -> tuple[PrequentialResult, StreamModel]:
-    return contest._run_one(entry, seed, take(rows(seed), limit), None)
-
-
-def _parameters(estimator: Any) -> dict[str, Any]:
-    """Parameters that are the same in all runs."""
-    params = estimator.get_params(deep=False)
-    return {name: value for name, value in params.items() if name != "random_state"}
 
 
 _BLOCK_ROWS = 4096

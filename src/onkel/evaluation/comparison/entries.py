@@ -17,20 +17,13 @@ from onkel.learners.factory import make_estimator, parse_value
 
 @dataclass(frozen=True)
 class Entry:
-    """One learner of a comparison.
+    """One learner of a comparison."""
 
-    Attributes
-    ----------
-    name : str
-        In tables and legends.
-    make : callable
-        Seed of a run -> a new estimator.
-    algorithm : str
-        Its name in the table of algorithms; "" if it has none.
-    """
-
+    #: in tables and legends
     name: str
+    #: seed of a run -> a new estimator
     make: Callable[[int], Any]
+    #: its name in the table of algorithms; "" if it has none
     algorithm: str = ""
 
     @property

@@ -164,7 +164,8 @@ def comparison(results: Sequence[PrequentialResult], linear: Collection[str] = (
         name = f"{s.name} (linear)" if s.name in linear else s.name
         cells = [name, s.score + (_STAR if s.name in among else "")]
         if p:
-            cells.append("best" if p[s.name] == 1.0 and s.name in among else _p_text(p[s.name]))
+            shown = f"{p[s.name]:.3f}" if p[s.name] >= 0.001 else "< 0.001"
+            cells.append("best" if p[s.name] == 1.0 and s.name in among else shown)
         size = bytes_text(s.model_bytes) if s.model_bytes else "-"
         cells += [short(s.rows_per_second), duration(s.learn_seconds), duration(s.seconds), size]
         lines.append(Line(s, tuple(cells), s.name in among, p.get(s.name)))
@@ -219,10 +220,6 @@ def _latex(text: str) -> str:
     for char, word in (("±", "\\pm"), ("↓", "\\downarrow"), ("↑", "\\uparrow")):
         text = text.replace(char, f"${word}$")
     return text
-
-
-def _p_text(p: float) -> str:
-    return f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
 def _note(summaries: Sequence[Summary], tested: bool) -> str:
