@@ -12,11 +12,10 @@ T = TypeVar("T")
 class Table(dict[str, type[T]]):
     """Subclasses of ``base`` by their ``name``; ``what`` is the parameter that takes them."""
 
-    what: str
-
     def __init__(self, what: str, base: type[T], classes: Iterable[Any]) -> None:
         super().__init__((cls.name, cls) for cls in classes)
-        self.what, self.base = what, base
+        self.what: str = what
+        self.base = base
 
     def make(self, value: str | T) -> T:
         """``value`` itself if it is an object, else the named class with its defaults."""

@@ -135,22 +135,20 @@ def text(
     own, column = encoder.layout.categories[k], encoder.columns[k]
     if values is None:
         _refuse_hashed(column, own, means)
-    code_of = _codes(own, values or ())
+    # values that have a code of their own, then the others
+    others = [NOTHING, *(value.strip() for value in values or ())]
+    code_of = own.codes | dict(zip(others, own.of(others).tolist(), strict=True))
     # row 0 is for values never learned from, the last one for gaps that are refused
     codes = [0, *dict.fromkeys(code for code in code_of.values() if code)]
     table, places = _features(encoder, k, codes, means)
     row_of = {code: row for row, code in enumerate(codes)}
     rows = {value: row_of[code] for value, code in code_of.items()}
-    gap = _row_of_gap(column, missing, rows, len(codes))
+    gap = rows[NOTHING] if missing == "auto" and not column.late else 0
+    if missing in ("error", "skip") and not column.late:
+        gap = len(codes)
     constant = [column.constant] if column.constant else []
     rows |= dict.fromkeys([*sorted(GAPS), *encoder.na_values, *constant], gap)
     return Block(pick(table.astype(dtype), looked_up(x, rows)), places)
-
-
-def _codes(own: Categories, values: Collection[str]) -> dict[str, int]:
-    """The code of each value: those that have one of their own, then the others."""
-    others = [NOTHING, *(value.strip() for value in values)]
-    return own.codes | dict(zip(others, own.of(others).tolist(), strict=True))
 
 
 def _features(
@@ -170,13 +168,6 @@ def _features(
         places += [(layout.get(k, CODE), i) for i in range(means.shape[1])]
     table[-1] = np.nan
     return table, places
-
-
-def _row_of_gap(column: Column, missing: str, rows: dict[str, int], refused: int) -> int:
-    """The table's row for a missing value."""
-    if not column.late and missing in ("error", "skip"):
-        return refused
-    return rows[NOTHING] if missing == "auto" and not column.late else 0
 
 
 def _refuse_hashed(column: Column, own: Categories, means: np.ndarray | None) -> None:
@@ -212,14 +203,8 @@ class Reading(NamedTuple):
 def features_of(encoder: Encoder, graph: Graph, reading: Reading, places: Sequence[Place]) -> Value:
     """The features (n, d) at some places, as `Encoder.encode` makes them, with gaps filled.
 
-    Parameters
-    ----------
-    encoder : Encoder
-    graph : Graph
-        It gets an input (n, 1) for each column: numbers, seconds since 1970, or text.
-    reading : Reading
-    places : sequence of (int, int)
-        Feature, and the index of its statistic; an unknown place gives 0.
+    The graph gets an input (n, 1) for each column: numbers, seconds since 1970, or text. A place is
+    a feature, and the index of its statistic; an unknown one gives 0.
     """
     # inputs come first, so they keep their names
     inputs = [

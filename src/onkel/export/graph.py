@@ -39,14 +39,12 @@ _INT = np.dtype(np.int64)
 class Value:
     """A tensor of a graph: its name and type. Constants combined with it take its type."""
 
-    dtype: np.dtype
-    graph: Graph
-    name: str
-
     __array_ufunc__ = None
 
     def __init__(self, graph: Graph, name: str, dtype: np.dtype) -> None:
-        self.graph, self.name, self.dtype = graph, name, dtype
+        self.graph: Graph = graph
+        self.name: str = name
+        self.dtype: np.dtype = dtype
 
     def __add__(self, other: Any) -> Value:
         return self.graph.node("Add", self, other)
@@ -232,14 +230,12 @@ class Builders:
     where the table stands, and what a builder takes.
     """
 
-    arguments: str
-    table: str
-    what: str
-
     def __init__(
         self, what: str, table: str, arguments: str, builders: dict[type, Builder]
     ) -> None:
-        self.what, self.table, self.arguments = what, table, arguments
+        self.what: str = what
+        self.table: str = table
+        self.arguments: str = arguments
         self._builders = builders
 
     def register(self, cls: type, builder: Builder) -> None:
@@ -247,13 +243,7 @@ class Builders:
         self._builders[cls] = builder
 
     def of(self, part: Any) -> Builder:
-        """The builder for ``part``.
-
-        Raises
-        ------
-        ExportError
-            Its class has no builder; the error says what to write, and lists those that have.
-        """
+        """The builder for ``part``; an ExportError says what to write where its class has none."""
         if type(part) not in self._builders:
             name, known = type(part).__name__, ", ".join(cls.__name__ for cls in self._builders)
             raise ExportError(

@@ -47,21 +47,9 @@ def _over_columns(X: Value, S: np.ndarray, term: Callable[[Value], Value], produ
     return total
 
 
-def _gaussian(kernel: Gaussian, X: Value, S: np.ndarray, gamma: float) -> Value:
-    return (_squared_distances(X, S) * -gamma).of("Exp")
-
-
-def _laplacian(kernel: Laplacian, X: Value, S: np.ndarray, gamma: float) -> Value:
-    return (_over_columns(X, S, lambda delta: delta.of("Abs"), False) * -gamma).of("Exp")
-
-
 def _cauchy(kernel: Cauchy, X: Value, S: np.ndarray, gamma: float) -> Value:
     factors = _over_columns(X, S, lambda delta: delta * delta * gamma + 1.0, True)
     return factors.of("Reciprocal")
-
-
-def _rational_quadratic(kernel: RationalQuadratic, X: Value, S: np.ndarray, gamma: float) -> Value:
-    return (_squared_distances(X, S) * (gamma / kernel.shape) + 1.0) ** -kernel.shape
 
 
 def _matern32(kernel: Matern32, X: Value, S: np.ndarray, gamma: float) -> Value:
@@ -73,14 +61,6 @@ def _matern52(kernel: Matern52, X: Value, S: np.ndarray, gamma: float) -> Value:
     squared = _squared_distances(X, S) * (10.0 * gamma)
     s = squared.of("Sqrt")
     return (squared / 3.0 + s + 1.0) * (-s).of("Exp")
-
-
-def _polynomial(kernel: Polynomial, X: Value, S: np.ndarray, gamma: float) -> Value:
-    return (X @ S.T * gamma + kernel.coef0) ** float(kernel.degree)
-
-
-def _linear(kernel: Linear, X: Value, S: np.ndarray, gamma: float) -> Value:
-    return X @ S.T
 
 
 def _periodic(kernel: Periodic, X: Value, S: np.ndarray, gamma: float) -> Value:
@@ -96,14 +76,20 @@ KERNELS = Builders(
     "onkel.export.kernels.KERNELS",
     "(kernel, X, S, gamma)",
     {
-        Gaussian: _gaussian,
-        Laplacian: _laplacian,
+        Gaussian: lambda _, X, S, gamma: (_squared_distances(X, S) * -gamma).of("Exp"),
+        Laplacian: lambda _, X, S, gamma: (
+            _over_columns(X, S, lambda delta: delta.of("Abs"), False) * -gamma
+        ).of("Exp"),
         Cauchy: _cauchy,
-        RationalQuadratic: _rational_quadratic,
+        RationalQuadratic: lambda kernel, X, S, gamma: (
+            (_squared_distances(X, S) * (gamma / kernel.shape) + 1.0) ** -kernel.shape
+        ),
         Matern32: _matern32,
         Matern52: _matern52,
-        Polynomial: _polynomial,
-        Linear: _linear,
+        Polynomial: lambda kernel, X, S, gamma: (
+            (X @ S.T * gamma + kernel.coef0) ** float(kernel.degree)
+        ),
+        Linear: lambda _, X, S, gamma: X @ S.T,
         Periodic: _periodic,
     },
 )

@@ -53,15 +53,12 @@ def _zero(model: Any, X: Value) -> Value:
 def _explicit(model: ExplicitModel, X: Value) -> Value:
     if not model.ready or not model.coef.shape[1]:
         return _zero(model, X)
-    return _weighed(_coordinates(model, X), model.coef)
-
-
-def _coordinates(model: ExplicitModel, X: Value) -> Value:
-    """Features, or kernel values while rows are still gathered as landmarks."""
-    m, loop = model.map, model.training
+    loop = model.training
     if isinstance(loop, Growing) and loop.map.grows:
-        return kernel_values(make_kernel(loop.map.kernel), X, loop.support, loop.map.gamma_)
-    return features(m, X)
+        # rows are still gathered as landmarks
+        kernel = make_kernel(loop.map.kernel)
+        return _weighed(kernel_values(kernel, X, loop.support, loop.map.gamma_), model.coef)
+    return _weighed(features(model.map, X), model.coef)
 
 
 def _corrected(model: CorrectedModel, X: Value) -> Value:
@@ -70,10 +67,6 @@ def _corrected(model: CorrectedModel, X: Value) -> Value:
         more = correction(stage, X)
         f = f if more is None else f + more
     return f
-
-
-def _restarting(model: RestartingModel, X: Value) -> Value:
-    return scores(model.current, X)
 
 
 # ---- over stored rows ----------------------------------------------------------------------------
@@ -109,7 +102,7 @@ MODELS = Builders(
     {
         ExplicitModel: _explicit,
         CorrectedModel: _corrected,
-        RestartingModel: _restarting,
+        RestartingModel: lambda model, X: scores(model.current, X),
         RemovalModel: _support,
         ExchangeModel: _support,
         MergingModel: _support,

@@ -43,11 +43,6 @@ def of_classes(scores: Value, classes: np.ndarray, link: Calibration | str | Non
 
     ``link`` turns scores into probabilities: "softmax", or a learned calibration. None: there are
     no probabilities.
-
-    Raises
-    ------
-    ExportError
-        No class is known yet.
     """
     K = len(classes)
     if K == 0:

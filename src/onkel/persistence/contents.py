@@ -27,17 +27,9 @@ _EXTRA: dict[str, type] = {}
 
 
 def register(cls: type) -> type:
-    """Allow your own class (with ``get_state`` and ``from_state``) in model files.
+    """Allow your own class (with ``get_state`` and ``from_state``) in model files; a decorator.
 
-    Parameters
-    ----------
-    cls : type
-        Files know it by its name. `register` can be used as a decorator.
-
-    Returns
-    -------
-    type
-        The class itself.
+    Files know it by its name. Returns the class itself.
     """
     _EXTRA[cls.__name__] = cls
     return cls

@@ -245,25 +245,7 @@ def _of_kind(
 
 
 def load_with_info(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    """Read a model and the ``info`` that was saved with it.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    model : object
-        As from `load`.
-    info : dict
-        The ``info`` given to `save`; empty if none.
-
-    Raises
-    ------
-    ModelFileError
-        As `load`.
-    """
+    """Read a model, as `load` does, and the ``info`` given to `save`; empty if none."""
     return _model_of(_read(Path(path)), str(path))
 
 

@@ -233,14 +233,11 @@ class BlockModel:
 
         X (n, d), dense or CSR: unscaled features, as the encoder makes them.
         """
-        return self._predicted(self.scaled(X))
+        return self.predict_scaled(self.scaled(X))
 
     @locked
     def predict_scaled(self, X: Any) -> np.ndarray:
         """As `predict_features`, for rows that are scaled already."""
-        return self._predicted(X)
-
-    def _predicted(self, X: Any) -> np.ndarray:
         predictions, target = self.estimator.predict(X), self._statistics.target_scaler
         return predictions if target is None else target.inverse_transform(predictions)
 

@@ -65,31 +65,23 @@ def explained(model: BlockModel, X: np.ndarray, values: dict[str, Any]) -> Expla
     score: Score = model.predict_scaled
     if model.task == "classification":
         at = int(np.flatnonzero(model.estimator.classes_ == label)[0])
-        score = _of_class(model.estimator, at)
+
+        def score(X: np.ndarray) -> np.ndarray:
+            # the score of this class; with two classes there is one, that of the second
+            scores = np.asarray(model.estimator.decision_function(X))
+            if scores.ndim == 2:
+                return scores[:, at]
+            return scores if at else -scores
+
         if hasattr(model.estimator, "predict_proba"):
             probability = float(model.proba_features(X)[0, at])
     row = as_dense(model.scaled(X))
     shares, base = contributions(score, row[0], Z, groups)
-    names = _names(model, len(groups))
-    by_column = {names[j]: float(shares[j]) for j in np.argsort(-np.abs(shares), kind="stable")}
-    return Explanation(label.item(), float(score(row)[0]), base, by_column, values, probability)
-
-
-def _of_class(estimator: Any, at: int) -> Score:
-    """The scores of one class: higher means more likely."""
-
-    def score(X: np.ndarray) -> np.ndarray:
-        scores = np.asarray(estimator.decision_function(X))
-        if scores.ndim == 2:
-            return scores[:, at]
-        # with two classes there is one score, that of the second
-        return scores if at else -scores
-
-    return score
-
-
-def _names(model: BlockModel, n: int) -> list[str]:
     encoder = model.encoder
     if encoder is None or encoder.n_vector is not None:
-        return [f"column {j if encoder is None else encoder.column_of(j)}" for j in range(n)]
-    return [column.name for column in encoder.columns]
+        numbers = range(len(groups))
+        names = [f"column {j if encoder is None else encoder.column_of(j)}" for j in numbers]
+    else:
+        names = [column.name for column in encoder.columns]
+    by_column = {names[j]: float(shares[j]) for j in np.argsort(-np.abs(shares), kind="stable")}
+    return Explanation(label.item(), float(score(row)[0]), base, by_column, values, probability)

@@ -27,7 +27,13 @@ def export(
     values: Mapping[str, Collection[str]] | None = None,
 ) -> None:
     """Write a fitted model; see `StreamModel.export_onnx`."""
-    learner = _learner(model)
+    learner = model.estimator
+    if not isinstance(learner, OnlineEstimator):
+        raise ExportError(
+            f"no ONNX graph is known for {type(learner).__name__}: it is no learner of onkel"
+        )
+    if not (is_fitted(learner) and is_fitted(model.scaler)):
+        raise ExportError("the model has learned no rows yet: there is nothing to export")
     _check_values(model, values or {})
     graph = Graph()
     named = model.encoder is not None and model.encoder.n_vector is None
@@ -38,17 +44,6 @@ def export(
         outputs = in_units(outputs, target.scale, target.center)
     outputs.write()
     write(graph, path, type(learner).__name__, _facts(model, learner))
-
-
-def _learner(model: BlockModel) -> OnlineEstimator:
-    learner = model.estimator
-    if not isinstance(learner, OnlineEstimator):
-        raise ExportError(
-            f"no ONNX graph is known for {type(learner).__name__}: it is no learner of onkel"
-        )
-    if not (is_fitted(learner) and is_fitted(model.scaler)):
-        raise ExportError("the model has learned no rows yet: there is nothing to export")
-    return learner
 
 
 def _missing(model: BlockModel) -> str:

@@ -70,12 +70,8 @@ class Inputs:
     def as_tables(self) -> tuple[list[tuple[int, int]], dict[int, np.ndarray]]:
         """The mapping of :meth:`now`, as tables.
 
-        Returns
-        -------
-        places : list of (int, int)
-            For each learner's column: the encoder's feature, and the index of its statistic.
-        means : dict of int to ndarray of shape (codes, J)
-            The statistics of each code, keyed by the feature that holds the codes.
+        For each learner's column the encoder's feature, and the index of its statistic; then the
+        statistics (codes, J) of each code, by the feature that holds the codes.
         """
         if self._widening is None:
             n = 0 if self.encoder is None else self.encoder.n_features
@@ -145,17 +141,13 @@ class Inputs:
             if widening is not None:
                 require(known is not None, "is for a model that has seen rows")
                 assert known is not None
-                self._widening = self._widening_of(widening)
-                wide = self._widening.n_first + len(self._widening.late)
+                require(self.encoder is not None, "is for an encoder, and there is none")
+                assert self.encoder is not None
+                sizes = self.encoder.layout.n_first, self.encoder.n_features
+                self._widening = own = Widening.from_state(widening, *sizes, self._task)
+                own.fixed = self.encoder.fixed
+                wide = own.n_first + len(own.late)
                 require(wide <= known, f"late: the rows have {known} columns, not {wide}")
-
-    def _widening_of(self, state: State) -> Widening:
-        require(self.encoder is not None, "is for an encoder, and there is none")
-        assert self.encoder is not None
-        n_first, n_features = self.encoder.layout.n_first, self.encoder.n_features
-        widening = Widening.from_state(state, n_first, n_features, self._task)
-        widening.fixed = self.encoder.fixed
-        return widening
 
 
 def _encoding(inputs: Inputs) -> Any:

@@ -72,7 +72,10 @@ def table_of_rows(
         if known is not None and encoder is not None:
             row = {name: value for name, value in row.items() if str(name) in known}
             if not any(str(name) in encoder.kinds for name in row):
-                raise _nothing_known(encoder, n)
+                kinds = list(encoder.kinds)
+                shown = ", ".join(map(repr, kinds[:12])) + (", ..." * (len(kinds) > 12))
+                text = f"none of its keys is a column of the model; these are {shown}"
+                raise DataError(text, source="the rows", row=n)
         for name, value in row.items():
             values = columns.setdefault(str(name), [])
             values += [None] * (n - len(values))
@@ -81,13 +84,6 @@ def table_of_rows(
     for values in columns.values():
         values += [None] * (n_rows - len(values))
     return _table(columns, encoder)
-
-
-def _nothing_known(encoder: Encoder, row: int) -> DataError:
-    shown = ", ".join(map(repr, list(encoder.kinds)[:12])) + (", ..." * (len(encoder.kinds) > 12))
-    return DataError(
-        f"none of its keys is a column of the model; these are {shown}", source="the rows", row=row
-    )
 
 
 def table_by_position(data: Any, encoder: Encoder) -> Any:

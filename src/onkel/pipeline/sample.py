@@ -75,7 +75,6 @@ class SampledRows(Stateful):
         self.state_is_set()
 
     def check_state(self, state: State, sizes: Sizes) -> None:
-        """Refuse more rows than are kept."""
         require(state["X"].size <= _MOST_NUMBERS, "X: holds more rows than are kept")
         known = not len(state["at"]) or state["at"].max() < state["count"]
         require(known, "at: names rows that have not come")

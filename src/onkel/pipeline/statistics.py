@@ -65,13 +65,7 @@ class Prepared(NamedTuple):
 
 
 class RunningStatistics:
-    """The scaler of the features and, in a regression, that of the target.
-
-    Parameters
-    ----------
-    scaling : {"auto", "standard", "minmax", "none"}
-    scale_target : bool
-    """
+    """The scaler of the features and, in a regression, that of the target."""
 
     def __init__(self, scaling: str, scale_target: bool) -> None:
         self.scaler: OnlineScaler = OnlineScaler(scaling)

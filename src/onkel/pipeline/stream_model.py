@@ -400,14 +400,11 @@ class StreamModel(StreamEstimator):
         X = self._over(row, as_dense)
         if len(X) != 1:
             raise DataError(f"one row is explained at a time; got {len(X)} rows")
-        return explained(self, X, self._values(row))
-
-    def _values(self, row: Any) -> dict[str, Any]:
-        """The values of a row by column, where it has names."""
-        if not are_dicts(row) or self.encoder is None:
-            return {}
-        one = row[0] if isinstance(row, (list, tuple)) else row
-        return {str(k): value for k, value in one.items() if str(k) in self.encoder.kinds}
+        values: dict[str, Any] = {}
+        if are_dicts(row) and self.encoder is not None:
+            one = row[0] if isinstance(row, (list, tuple)) else row
+            values = {str(k): value for k, value in one.items() if str(k) in self.encoder.kinds}
+        return explained(self, X, values)
 
     def predict_one(self, row: Mapping[str, Any]) -> Any:
         """Predict one row by itself, as `predict` does; a label, or a value in its own units.

@@ -68,25 +68,16 @@ class Places:
 
 
 class Widening:
-    """The learner's columns if the encoder has statistics.
+    """The learner's columns if the encoder has statistics, of numbers or of ``classes``.
 
-    Parameters
-    ----------
-    classes : bool
-        Whether the target is a class.
-    n_first : int
-        Columns of the encoder that were there from the start; they keep their places.
-
-    Attributes
-    ----------
-    late : list of (int, int)
-        The learner's columns after the first ones: the encoder's column, and the index of its
-        statistic (0 also for a column without statistics).
+    The first ``n_first`` columns of the encoder keep their places.
     """
 
     def __init__(self, classes: bool, n_first: int) -> None:
         self.means: TargetMeans = TargetMeans(classes)
         self.n_first = n_first
+        #: the learner's columns after the first ones: the encoder's column, and the index of its
+        #: statistic (0 also for a column without statistics)
         self.late: list[tuple[int, int]] = []
         #: whether new columns get no place
         self.fixed = False
