@@ -22,13 +22,12 @@ def tracking(y, forecasts, alpha, eta=None, q0=0.0):
 def scaled_tracking(y, forecasts, alpha, q0):
     """What `Intervals` does: scores around a bias, in units of a deviation at three speeds."""
     mixtures = np.array([[0.0, 0.0, 1.0], [0.1, 0.2, 0.7], [0.3, 0.2, 0.5]])
-    q, blocks, roots, errors, told, losses = q0, [[q0]], [], [], [], []
+    q, blocks, roots, errors, told, lost = q0, [[q0]], [], [], [], np.zeros(3)
+    tries, of_tries, part = [q0, q0], [0.0, 0.0], 1.0
     for t, (p, truth) in enumerate(zip(forecasts, y, strict=True)):
         means = np.array([_faded_mean(roots, half) for half in (1, 30, 1000)])
         r = mixtures @ means
-        fading = 0.5 ** (np.arange(len(losses))[::-1] / 1000)
-        total = fading @ np.array(losses) if losses else np.zeros(3)
-        weights = np.exp(-2.0 * (total - total.min()))
+        weights = np.exp(-2.0 * lost)
         d, bias = float(weights @ r / weights.sum()) ** 2, _bias(errors)
         reach = max(q, 0.0) * d if t else math.inf
         told.append((p + bias - reach, p + bias + reach))
@@ -40,16 +39,33 @@ def scaled_tracking(y, forecasts, alpha, q0):
                 blocks = [*blocks, []][-10:]
             blocks[-1].append(score)
             largest = max(max(block) for block in blocks)
-            step = 0.05 * min(largest, max(20.0, 2.0 * q)) * min(1.0, 0.1 / alpha)
-            q = max(min(q + step * ((score > q) - alpha), largest + step), -alpha * step)
-            losses.append([math.log(one) + min(root / one, 10.0) for one in r])
+            most = min(largest, max(20.0, 2.0 * q))
+            step = 0.05 * most * min(1.0, 0.1 / alpha)
+            seen = min(score, most)
+            for k, share in enumerate((1 / 3, 1.0)):
+                of_tries[k] += ((seen > tries[k]) - alpha) * (seen - tries[k])
+                tries[k] = _moved(tries[k], share * step, score, alpha, largest)
+            q = _moved(q, part * step, score, alpha, largest)
+            if t % 30 == 29:
+                lead = (of_tries[1] - of_tries[0]) / min(largest, max(20.0, 2.0 * q))
+                small = 1.0 / (1.0 + math.exp(-3.0 * lead))
+                part = small / 3 + 1.0 - small
+                of_tries = [0.5 ** (30 / 1000) * one for one in of_tries]
+            lost = 0.5 ** (1 / 1000) * lost
+            lost += [math.log(one) + min(root / one, 10.0) for one in r]
+            lost = np.minimum(lost - lost.min(), 3.0)
             if t % 30 == 29 and t >= 300 and 0.0 < largest < 0.05:
                 factor = largest / 4.0
                 q, blocks = q / factor, [[s / factor for s in block] for block in blocks]
+                tries, of_tries = ([one / factor for one in of] for of in (tries, of_tries))
                 roots = [one * math.sqrt(factor) for one in roots]
         roots.append(root)
         errors.append(truth - p)
     return np.array(told)
+
+
+def _moved(q, step, score, alpha, largest):
+    return max(min(q + step * ((score > q) - alpha), largest + step), -alpha * step)
 
 
 def _weights(n, half_life):

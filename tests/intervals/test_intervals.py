@@ -235,6 +235,34 @@ def test_what_the_target_can_be_costs_one_row_at_most(usual, odd, level):
     np.testing.assert_array_equal(kept.q_, free.q_)
 
 
+@pytest.mark.parametrize("draw", ["normal", "heavy", "spikes"])
+def test_where_nothing_changes_q_is_steady(draw):
+    """Hardly worse than the width that is best in hindsight."""
+    rng, n = np.random.default_rng(0), 20_000
+    y = {
+        "normal": lambda: rng.standard_normal(n),
+        "heavy": lambda: rng.standard_t(3, n),
+        "spikes": lambda: rng.standard_normal(n) * np.where(rng.random(n) < 0.01, 50.0, 1.0),
+    }[draw]()
+    score, constant = IntervalScore(0.9), IntervalScore(0.9)
+    score.add(y[300:], Intervals(0.9).learn(np.zeros(n), y)[300:])
+    q = np.quantile(np.abs(y), 0.9)
+    constant.add(y[300:], np.tile([-q, q], (n - 300, 1)))
+    assert score.winkler / constant.winkler < 1.02
+
+
+def test_a_state_of_before_the_trial_of_steps_is_read():
+    p, y = stream(1000)
+    intervals = Intervals(LEVELS)
+    intervals.learn(p[:900], y[:900])
+    state = intervals.get_state()
+    for name in ("trial", "tries"):
+        del state[name]
+    again = Intervals.from_state(state)
+    np.testing.assert_array_equal(again.bounds(p[900]), intervals.bounds(p[900]))
+    assert np.all(np.isfinite(again.learn(p[900:], y[900:])))
+
+
 def test_perfect_forecasts_then_an_error():
     intervals = Intervals(0.9)
     intervals.learn(np.ones(5000), np.ones(5000))
@@ -276,6 +304,8 @@ def test_saved_and_loaded():
         ("deviations", np.zeros(6), "weight"),
         ("largest_scores", np.full(10, -1.0), "largest_scores"),
         ("losses", np.full(3, np.inf), "losses"),
+        ("trial", np.array([1.0, 1.0, 0.0]), "part of a step"),
+        ("tries", np.full((2, 2), np.nan), "tries"),
     ],
 )
 def test_a_damaged_state_is_refused(field, value, text):

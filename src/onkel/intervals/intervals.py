@@ -94,6 +94,9 @@ class Intervals(Stateful):
         "losses_": Array(shape=(3,), low=0.0),
         "errors_": Array(shape=(4,)),
         "q_": Array(shape=("levels",)),
+        # a file of before has none: then the trial begins anew
+        "trial_": Array(shape=(3,), low=0.0, optional=True),
+        "tries_": Array(shape=(2, "levels"), optional=True),
     }
     known_: np.ndarray
     largest_scores_: np.ndarray
@@ -101,6 +104,8 @@ class Intervals(Stateful):
     losses_: np.ndarray
     errors_: np.ndarray
     q_: np.ndarray
+    trial_: np.ndarray
+    tries_: np.ndarray
     levels: np.ndarray
     one_level: bool
     numbers: np.ndarray
@@ -206,8 +211,8 @@ class Intervals(Stateful):
         scores become the larger ones, and the means of errors are joined by their weights. From
         then on feedback moves the bounds. ValueError: the levels or the kinds of bounds differ.
         """
-        mine, its = ([*of.levels.tolist(), of.local, of.step] for of in (self, other))
-        if mine != its:
+        mine, other_kind = ([*of.levels.tolist(), of.local, of.step] for of in (self, other))
+        if mine != other_kind:
             raise ValueError(f"intervals cannot be merged: they differ, {self!r} and {other!r}")
         total = max(self.n_rows + other.n_rows, 1)
         if self.deviation < other.deviation:
@@ -215,6 +220,8 @@ class Intervals(Stateful):
         self.errors_ += (other.n_rows / total) * (other.errors_ - self.errors_)
         np.maximum(self.largest_scores_, other.largest_scores_, out=self.largest_scores_)
         np.maximum(self.q_, other.q_, out=self.q_)
+        for my, its in ((self.trial_, other.trial_), (self.tries_, other.tries_)):
+            np.maximum(my, its, out=my)
         tracking.put_in_order(self.numbers, len(self.levels))
         self.known_[tracking.LEAST] = min(self.known_[tracking.LEAST], other.known_[tracking.LEAST])
         self.known_[tracking.N_ROWS] += other.n_rows
@@ -247,9 +254,11 @@ class Intervals(Stateful):
                 ("deviations_", tracking.SUMS, tracking.LOSSES),
                 ("losses_", tracking.LOSSES, tracking.ERRORS),
                 ("errors_", tracking.ERRORS, tracking.CONSTANT),
+                ("trial_", tracking.TRIAL, tracking.Q),
                 ("q_", tracking.Q, tracking.Q + L),
             )
         }
+        pieces["tries_"] = numbers[tracking.Q + 3 * L :].reshape(2, L)
         self.__dict__.update(pieces, numbers=numbers)
         return pieces
 
@@ -268,11 +277,14 @@ class Intervals(Stateful):
         require(low < high, "known: holds a range of targets whose ends are not in order")
         learned = np.all(state["deviations"][3:] > 0.0) and state["errors"][2] > 0.0
         require(learned or rows == 0.0, "deviations: have no weight after rows were learned")
+        part = state["trial"][2] if "trial" in state else 1.0
+        require(0.0 < part <= 1.0, "trial: a part of a step must be above 0 and at most 1")
 
     def state_is_set(self) -> None:
         kept = dict(self.__dict__)
         for name, piece in self._share(tracking.begun(1.0 - self.levels, None, None)).items():
-            piece[:] = kept[name]
+            if kept[name] is not None:
+                piece[:] = kept[name]
         tracking.put_in_order(self.numbers, len(self.levels))
 
 

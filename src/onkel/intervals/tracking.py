@@ -9,13 +9,17 @@ Each miss widens the bounds, each hit narrows them a little. Summed over the m r
 misses - αm = Σ Δq/η. With a constant η the share of misses is therefore within
 (max q - min q)/(ηm) of α, whatever the stream does. Here η is a twentieth of the largest recent
 score; below 90 % it is smaller, as then a typical score is far below the largest. Scores above 20
-count as 20 in η, so that one outlier does not blow q up; if q is there itself, as 2q.
+count as 20 in η, so that one outlier does not blow q up; if q is there itself, as 2q. Where scores
+stay alike, q only trembles by such steps. So two more q, each moved by its own misses, try a third
+of the step and the whole of it. Their quantile losses over the last thousand rows or so, summed
+over the levels, say how much of the step is taken.
 
 d follows the errors. At three speeds (half-lives of 1, 30 and 1000 rows) the mean r of √|error| is
 kept, so that one outlier counts little. Large errors come in clusters, on some streams more than on
 others. So three mixtures of the speeds compete, from one with a short memory to one without: each
 is judged by the logarithm of an exponential density of its mean, log r + √|error|/r, over the last
-thousand rows or so. d is the square of their r, weighted by the exponential of these sums.
+thousand rows or so. d is the square of their r, weighted by the exponential of these sums. None
+falls further behind than three: so another one is soon followed after a change.
 c is the mean of the last 150 errors or so, shrunk to 0 where it is not clearly different from 0.
 
 Bounds stay inside what the target can be, as far as targets show it: they end at 0 as long as none
@@ -26,7 +30,7 @@ Several levels are nested: their q are projected to be in order. Each miss is ju
 projected q and moves the level's own q (lazy projection).
 
 Source: Angelopoulos, Candès & Tibshirani 2023, arXiv:2307.16895 (quantile tracking); Corsi 2009
-(deviations at several speeds).
+(deviations at several speeds); Herbster & Warmuth 1998 (none falls too far behind).
 """
 
 from __future__ import annotations
@@ -39,6 +43,9 @@ from onkel.numerics.jit import jit_in_order, jit_inline_in_order
 
 #: η in units of the largest recent score, for α up to FULL_STEP; above, it falls as FULL_STEP/α
 STEP, FULL_STEP = 0.05, 0.1
+#: parts of η that compete, and by what their difference in loss, in units of the largest score, is
+#: multiplied
+SMALL_PART, TRUST_IN_PARTS = 1.0 / 3.0, 3.0
 #: rows that stand alone may come at any time: their q is to be steady
 ALONE_STEP = 0.1
 #: the largest score of the last 300 rows, kept as the largest of ten blocks of rows
@@ -61,6 +68,8 @@ MIXTURES = np.array([[0.0, 0.0, 1.0], [0.1, 0.2, 0.7], [0.3, 0.2, 0.5]])
 TRUST = 2.0
 #: the largest √|error|/r in a loss: an outlier decides nothing
 LARGEST_LOSS = 10.0
+#: how far a mixture's loss may be above the least one
+LARGEST_LEAD = 3.0
 BIAS_HALF_LIFE = 100.0
 #: standard errors, squared, by which a bias is shrunk
 SHRINKING = 4.0
@@ -70,12 +79,14 @@ _NORMAL = 0.6760
 _KEPT = np.array([0.5 ** (1.0 / rows) for rows in HALF_LIVES])
 _KEPT_BIAS = 0.5 ** (1.0 / BIAS_HALF_LIFE)
 _KEPT_LOSS = _KEPT[2]
+_KEPT_BLOCK = _KEPT_LOSS**BLOCK_ROWS
 
 # The numbers of a tracker, in one array: a call from Python then hands over one array.
 # rows, the target's range, its least value, whether that may raise the range's lower end; largest
 # scores (10); sums and weights of √|error| (3 + 3); losses of the mixtures (3); sums of errors and
 # squared errors, weights and squared weights (4); what does not change: η if it is constant, else
-# 0, and whether rows stand alone; for each level q, q in order, and α
+# 0, and whether rows stand alone; what trying parts of η said: the losses of the small part and of
+# all, and the part that is taken; for each level q, q in order, α, and the q that try the two parts
 N_ROWS, LOW, HIGH, LEAST, AUTO = 0, 1, 2, 3, 4
 RECENT = 5
 SUMS = RECENT + BLOCKS
@@ -84,18 +95,21 @@ LOSSES = WEIGHTS + 3
 ERRORS = LOSSES + 3
 CONSTANT = ERRORS + 4
 APART = CONSTANT + 1
-Q = APART + 1
+TRIAL = APART + 1
+Q = TRIAL + 3
+OF_LEVEL = 5
 
 
 def begun(alphas: np.ndarray, low: float | None, high: float | None) -> np.ndarray:
     """The numbers of a tracker before its first row: q as if errors were normal."""
-    numbers = np.zeros(Q + 3 * len(alphas))
+    numbers = np.zeros(Q + OF_LEVEL * len(alphas))
     numbers[LOW] = -np.inf if low is None else low
     numbers[HIGH] = np.inf if high is None else high
     numbers[LEAST], numbers[AUTO] = np.inf, low is None
     q = ndtri(1.0 - 0.5 * alphas) / _NORMAL
     numbers[RECENT] = min(q.max(), LARGEST_SCORE)
-    numbers[Q:] = np.concatenate([q, q, alphas])
+    numbers[TRIAL + 2] = 1.0
+    numbers[Q:] = np.concatenate([q, q, alphas, q, q])
     return numbers
 
 
@@ -151,6 +165,34 @@ def _bound(numbers, q, centre, d, out, t):
 
 
 @jit_inline_in_order
+def _moved(q, eta, moved, alpha, largest):
+    """q + η·moved; at most one step beyond all recent scores, from where it soon comes back."""
+    return max(min(q + eta * moved, largest + eta), -eta * alpha)
+
+
+@jit_inline_in_order
+def _try_parts(numbers, at, L, score, alpha, eta, most, largest):
+    """Move the two q of a level that try parts of η, from ``at`` on, and add up their losses."""
+    # a score further away decides nothing
+    seen = min(score, most)
+    for k in range(2):
+        q = numbers[at + k * L]
+        numbers[TRIAL + k] += (seen - q) * ((1.0 if seen > q else 0.0) - alpha)
+        part = eta if k else SMALL_PART * eta
+        numbers[at + k * L] = _moved(q, part, (1.0 if score > q else 0.0) - alpha, alpha, largest)
+
+
+@jit_inline_in_order
+def _weigh_parts(numbers, most):
+    """Take so much of η as the losses of its parts say; they fade."""
+    lead = (numbers[TRIAL + 1] - numbers[TRIAL]) / max(most, 1.0 / LARGEST_KEPT)
+    weight = 1.0 / (1.0 + np.exp(-TRUST_IN_PARTS * lead))
+    numbers[TRIAL + 2] = weight * SMALL_PART + (1.0 - weight)
+    for k in range(2):
+        numbers[TRIAL + k] *= _KEPT_BLOCK
+
+
+@jit_inline_in_order
 def _follow(numbers, score, L):
     """Move the q of each level by a row's score."""
     t = int(numbers[N_ROWS])
@@ -167,13 +209,18 @@ def _follow(numbers, score, L):
         if numbers[CONSTANT] > 0.0:
             numbers[Q + i] += numbers[CONSTANT] * moved
         else:
-            eta = STEP * min(largest, max(LARGEST_SCORE, 2.0 * q)) * min(1.0, FULL_STEP / alpha)
+            most = min(largest, max(LARGEST_SCORE, 2.0 * q))
+            eta = STEP * most * min(1.0, FULL_STEP / alpha)
             if numbers[APART] > 0.0:
                 eta *= ALONE_STEP
-            # far from all recent scores, q would take long to come back: one step beyond is enough
-            numbers[Q + i] = max(min(q + eta * moved, largest + eta), -eta * alpha)
-    if t % BLOCK_ROWS == BLOCK_ROWS - 1 and t >= BLOCKS * BLOCK_ROWS:
-        _shrink(numbers, largest, L)
+            else:
+                _try_parts(numbers, Q + 3 * L + i, L, score, alpha, eta, most, largest)
+                eta *= numbers[TRIAL + 2]
+            numbers[Q + i] = _moved(q, eta, moved, alpha, largest)
+    if t % BLOCK_ROWS == BLOCK_ROWS - 1:
+        _weigh_parts(numbers, min(largest, max(LARGEST_SCORE, 2.0 * numbers[Q + L - 1])))
+        if t >= BLOCKS * BLOCK_ROWS:
+            _shrink(numbers, largest, L)
     in_order(numbers[Q : Q + L], L, numbers[Q + L : Q + 2 * L])
 
 
@@ -192,6 +239,10 @@ def _shrink(numbers, largest, L):
             numbers[RECENT + k] /= factor
         for i in range(L):
             numbers[Q + i] /= factor
+        for i in range(Q + 3 * L, Q + 5 * L):
+            numbers[i] /= factor
+        for k in range(2):
+            numbers[TRIAL + k] /= factor
 
 
 @jit_inline_in_order
@@ -207,7 +258,7 @@ def _remember(numbers, y, error, bias, d):
             numbers[LOSSES + k] = loss
             least = min(least, loss)
         for k in range(3):
-            numbers[LOSSES + k] -= least
+            numbers[LOSSES + k] = min(numbers[LOSSES + k] - least, LARGEST_LEAD)
     for k in range(3):
         numbers[SUMS + k] += (1.0 - _KEPT[k]) * (root - numbers[SUMS + k])
         numbers[WEIGHTS + k] += (1.0 - _KEPT[k]) * (1.0 - numbers[WEIGHTS + k])
@@ -236,7 +287,7 @@ def learn_row(numbers, prediction, y, L, d, bias):
 @jit_inline_in_order
 def follow_row(numbers, prediction, y):
     """Learn a row whose bounds nobody asks for."""
-    L = (numbers.shape[0] - Q) // 3
+    L = (numbers.shape[0] - Q) // OF_LEVEL
     learn_row(numbers, prediction, y, L, _deviation(numbers), _bias(numbers))
 
 
