@@ -6,8 +6,8 @@
 ``--forecasts``: Parquet files with a target column y and columns of one-step forecasts; rows from
 the 300th count. ``--streams``: Parquet files with a target column y in the order of time; the
 default learner forecasts them, and every row counts; ``--keep``: a folder where its forecasts are
-kept, and read the next time. *worst*: the least coverage in a window of 500
-rows after the first 500. Winkler scores are divided by DtACI's. Then alarms: false ones where
+kept, and read the next time. *worst* and *most*: the least and the largest coverage in a window of
+500 rows after the first 500. Winkler scores are divided by DtACI's. Then alarms: false ones where
 nothing changes, and rows until one rings after changes of made-up scores (the median of 20) and of
 the generated drifts.
 """
@@ -31,7 +31,7 @@ from onkel import Alarm, ClassSets, Intervals, OnlineKernelClassifier
 from onkel.datasets import drift_stream
 from onkel.default.calibration import Calibration
 from onkel.intervals.feedback import Feedback
-from onkel.intervals.score import IntervalScore
+from onkel.intervals.score import WINDOW, IntervalScore
 from papers.rows import find_streams
 
 LEVELS = [0.5, 0.8, 0.9, 0.95, 0.99]
@@ -57,8 +57,15 @@ def measured(of: Record, first: int, level: float = 0.9) -> dict[str, dict]:
     for name, bounds in told.items():
         score = IntervalScore(level)
         score.add(y[first:], bounds[first:])
-        found[name] = score.summary()
+        found[name] = score.summary() | {"most_window": most_window(y[first:], bounds[first:])}
     return found
+
+
+def most_window(y: np.ndarray, bounds: np.ndarray) -> float:
+    """The largest coverage in a window of 500 rows after the first 500."""
+    inside = (bounds[WINDOW:, 0] <= y[WINDOW:]) & (y[WINDOW:] <= bounds[WINDOW:, 1])
+    counts = np.concatenate([[0], np.cumsum(inside)])
+    return float(np.max(counts[WINDOW:] - counts[:-WINDOW])) / WINDOW
 
 
 def forecasts(folder: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
@@ -80,6 +87,7 @@ def show_bounds(rows: dict[str, Record], first: int) -> None:
     measures = {name: measured(of, first) for name, of in rows.items()}
     others = [name for name in next(iter(measures.values())) if name != "DtACI"]
     cells = [f"{name}: coverage, worst, Winkler" for name in others]
+    cells[0] = "Intervals: coverage, worst, most, Winkler"
     head("forecasts", "rows", *cells, "DtACI: coverage, worst", "its Winkler")
     ratios: dict[str, list[float]] = {name: [] for name in others}
     for name, found in measures.items():
@@ -88,7 +96,8 @@ def show_bounds(rows: dict[str, Record], first: int) -> None:
         for other in others:
             of = found[other]
             ratios[other].append(of["winkler"] / base["winkler"])
-            cells.append(f"{_share(of)}, {ratios[other][-1]:.3f}")
+            most = f", {of['most_window']:.3f}" if other == "Intervals" else ""
+            cells.append(f"{_share(of)}{most}, {ratios[other][-1]:.3f}")
         line(name, f"{len(rows[name]['y']):,}", *cells, _share(base), f"{base['winkler']:.4g}")
     means = [f"{math.exp(np.mean(np.log(ratios[name]))):.3f}" for name in others]
     line("geometric mean", "", *means, "", "")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given as drawn
@@ -197,3 +200,16 @@ def test_what_is_refused():
     for wrong in ({"threshold": 1.0}, {"reference": 0}, {"quiet": -1}, {"random_state": 0.5}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             Alarm(**wrong)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))])
+def test_a_copy_goes_on_by_itself(copied):
+    scores = np.random.default_rng(0).exponential(size=600)
+    whole, part = Alarm(), Alarm()
+    whole.learn(scores)
+    part.learn(scores[:500])
+    other = copied(part)
+    other.learn(scores[500:])
+    assert part.n_rows == 500
+    for name, value in whole.get_state().items():
+        assert np.array_equal(other.get_state()[name], value)

@@ -147,29 +147,36 @@ def _bet(C, a, b):
     return C[0] + C[1] + C[2] + C[3]
 
 
+# The state is two arrays, as a call from Python takes long for each array that it hands over. The
+# first holds whole numbers: the rows, the rows since the renewal, and the shares; the second the
+# edges, their ties and both capitals.
+COUNTS = 2
+
+
 @jit_inline_in_order
-def watch_score(score, threshold, quiet, seed, counts, edges, ties, shares, capital):
-    """Learn a score; returns whether the alarm rings. counts: rows, rows since the renewal."""
-    at, E = counts[1], edges.shape[0]
-    tie = _uniform(seed, counts[0])
-    counts[0] += 1
-    counts[1] += 1
+def watch_score(score, threshold, quiet, seed, whole, numbers):
+    """Learn a score; returns whether the alarm rings."""
+    E = whole.shape[0] - COUNTS - 1
+    edges, ties, shares = numbers[:E], numbers[E : 2 * E], whole[COUNTS:]
+    at = whole[1]
+    tie = _uniform(seed, whole[0])
+    whole[0] += 1
+    whole[1] += 1
     if at < 0:
         return False  # the quiet period
     if at < E:
         edges[at], ties[at] = score, tie
         if at == E - 1:
-            _begin(edges, ties, shares, capital)
+            _begin(edges, ties, shares, numbers[2 * E :])
         return False
     total = at + 1
     above, own = _place(score, tie, edges, ties, shares, total)
-    worse = _bet(capital[0], above / total, (above + own) / total)
-    better = _bet(capital[1], (total - above - own) / total, (total - above) / total)
-    if worse >= threshold:
-        counts[1] = -quiet
+    worse, better = numbers[2 * E : 2 * E + _BETTORS], numbers[2 * E + _BETTORS :]
+    if _bet(worse, above / total, (above + own) / total) >= threshold:
+        whole[1] = -quiet
         return True
-    if better >= threshold:
-        counts[1] = 0
+    if _bet(better, (total - above - own) / total, (total - above) / total) >= threshold:
+        whole[1] = 0
     return False
 
 
@@ -181,18 +188,16 @@ def with_splitmix(loop: Any) -> Any:
 
 @with_splitmix
 @jit_in_order
-def _watch(scores, threshold, quiet, seed, counts, edges, ties, shares, capital, rings):
+def _watch(scores, threshold, quiet, seed, whole, numbers, rings):
     """Learn scores; ``rings`` ← 1 where the alarm rings."""
     for t in range(scores.shape[0]):
-        rings[t] = watch_score(
-            scores[t], threshold, quiet, seed, counts, edges, ties, shares, capital
-        )
+        rings[t] = watch_score(scores[t], threshold, quiet, seed, whole, numbers)
 
 
 @with_splitmix
 @jit_in_order
-def _watch_row(score, threshold, quiet, seed, counts, edges, ties, shares, capital):
-    return watch_score(score, threshold, quiet, seed, counts, edges, ties, shares, capital)
+def _watch_row(score, threshold, quiet, seed, whole, numbers):
+    return watch_score(score, threshold, quiet, seed, whole, numbers)
 
 
 _NOWHERE = np.zeros(0, np.int64)
@@ -278,12 +283,10 @@ class Alarm(Stateful):
         whole(self, "reference", 1, 100_000)
         whole(self, "quiet", 0, _MOST)
         whole(self, "random_state", 0, 2**62)
-        self.counts_: np.ndarray = np.zeros(2, np.int64)
-        self.edges_: np.ndarray = np.zeros(reference)
-        self.ties_: np.ndarray = np.zeros(reference)
-        self.shares_: np.ndarray = np.ones(reference + 1, np.int64)
-        self.capital_: np.ndarray = np.zeros((2, _BETTORS))
         self.rung_: np.ndarray = np.zeros(0, np.int64)
+        whole_numbers = np.ones(COUNTS + reference + 1, np.int64)
+        whole_numbers[:COUNTS] = 0
+        self._name_pieces(whole_numbers, np.zeros(2 * reference + 2 * _BETTORS))
 
     def __repr__(self) -> str:
         return f"Alarm({self.threshold:g}, n_rows={self.n_rows}, alarms={self.alarms_})"
@@ -340,14 +343,6 @@ class Alarm(Stateful):
             raise DataError(f"score {given[n]!r} is not finite", row=n, value=float(given[n]))
         return at
 
-    @property
-    def watching(self) -> tuple[Any, ...]:
-        """What `watch_score` takes after a score."""
-        return (
-            self.threshold, self.quiet, self.random_state, self.counts_, self.edges_, self.ties_,
-            self.shares_, self.capital_,
-        )  # fmt: skip
-
     def ring(self, rows: np.ndarray) -> None:
         """It rang after these rows."""
         self.rung_ = np.concatenate([self.rung_, rows])[-MOST_KEPT:]
@@ -373,3 +368,24 @@ class Alarm(Stateful):
 
     def state_is_set(self) -> None:
         self.reference = len(self.edges_)
+        self._name_pieces(
+            np.concatenate([self.counts_, self.shares_]),
+            np.concatenate([self.edges_, self.ties_, self.capital_.ravel()]),
+        )
+
+    def _name_pieces(self, whole: np.ndarray, numbers: np.ndarray) -> None:
+        E = self.reference
+        self.counts_: np.ndarray = whole[:COUNTS]
+        self.shares_: np.ndarray = whole[COUNTS:]
+        self.edges_: np.ndarray = numbers[:E]
+        self.ties_: np.ndarray = numbers[E : 2 * E]
+        self.capital_: np.ndarray = numbers[2 * E :].reshape(2, _BETTORS)
+        #: the threshold, and what `watch_score` takes after it
+        self.watching: tuple[Any, ...] = (
+            self.threshold, self.quiet, self.random_state, whole, numbers,
+        )  # fmt: skip
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # in a copy the pieces are arrays of their own
+        self.__dict__.update(state)
+        self._name_pieces(*self.watching[3:])

@@ -31,17 +31,14 @@ def _follow_value(
     threshold,
     quiet,
     seed,
-    counts,
-    edges,
-    ties,
-    shares,
-    capital,
+    whole,
+    numbers,
 ):
     """Learn a target; returns whether the alarm rings."""
     follow_row(following, prediction, y)
     follow_row(apart, alone, y)
     error = abs(y - prediction)
-    return watch_score(error, threshold, quiet, seed, counts, edges, ties, shares, capital)
+    return watch_score(error, threshold, quiet, seed, whole, numbers)
 
 
 @with_splitmix
@@ -57,17 +54,14 @@ def _follow_class(
     threshold,
     quiet,
     seed,
-    counts,
-    edges,
-    ties,
-    shares,
-    capital,
+    whole,
+    numbers,
 ):
     """As :func:`_follow_value`, of a label with these probabilities."""
     played = np.empty(levels.shape[0])
     follow_share(share, levels, q, played, STEP)
     follow_share(alone, levels, apart, played, steady_step(n_rows))
-    return watch_score(wrong, threshold, quiet, seed, counts, edges, ties, shares, capital)
+    return watch_score(wrong, threshold, quiet, seed, whole, numbers)
 
 
 def check_tracked(level: float) -> None:
