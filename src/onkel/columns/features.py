@@ -52,9 +52,17 @@ def fill(
 
     With ``fixed`` and ``learn``, gaps are counted and nothing else is learned.
     """
-    full = [_all_missing(layout, k, n) if one is None else one for k, one in enumerate(found)]
-    if learn:
-        _add_gaps(layout, full)
+    full = list(found)
+    for k, one in enumerate(found):
+        column = layout.columns[k]
+        text = column.kind == "text"
+        if one is None and not column.late:
+            # all of it is missing
+            full[k] = one = Given(np.full(n, -1) if text else np.full(n, np.nan))
+        # a constant text is read as a gap
+        if learn and one is not None and not (text and column.constant):
+            gone = one.values < 0 if text else np.isnan(one.values)
+            layout.gaps[k] += int((gone if one.absent is None else gone & ~one.absent).sum())
     if learn and not fixed:
         _make_room(layout, full, missing == "auto")
     X = np.zeros((n, len(layout)), dtype=dtype)
@@ -65,22 +73,6 @@ def fill(
                 put = _put_text if layout.columns[k].kind == "text" else _put_numbers
                 put(layout, k, one, X, missing)
     return X
-
-
-def _all_missing(layout: Layout, k: int, n: int) -> Given | None:
-    column = layout.columns[k]
-    if column.late:
-        return None
-    return Given(np.full(n, -1) if column.kind == "text" else np.full(n, np.nan))
-
-
-def _add_gaps(layout: Layout, found: Sequence[Given | None]) -> None:
-    for k, one in enumerate(found):
-        column = layout.columns[k]
-        # a constant text is read as a gap
-        if one is not None and not (column.kind == "text" and column.constant):
-            gone = one.values < 0 if column.kind == "text" else np.isnan(one.values)
-            layout.gaps[k] += int((gone if one.absent is None else gone & ~one.absent).sum())
 
 
 def _make_room(layout: Layout, found: Sequence[Given | None], indicate: bool) -> None:

@@ -154,7 +154,13 @@ def categories(array: Any, name: str) -> tuple[np.ndarray, list[str]]:
     codes = array.indices
     if codes.null_count:
         codes = pc.fill_null(codes.cast(pa.int64()), -1)
-    known = _texts(array.dictionary, name)
+    values = array.dictionary
+    try:
+        if not (pt.is_string(values.type) or pt.is_large_string(values.type)):
+            values = values.cast(pa.string())
+        known = values.to_pylist()
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read as text: {error}", column=name) from None
     out = as_numpy(codes).astype(np.int64, copy=False)
     # A dictionary may itself hold a null.
     if None in known:
@@ -162,15 +168,6 @@ def categories(array: Any, name: str) -> tuple[np.ndarray, list[str]]:
         out = np.where((out >= 0) & nulls[out], -1, out)
         known = ["" if v is None else v for v in known]
     return out, known
-
-
-def _texts(values: Any, name: str) -> list[Any]:
-    try:
-        if not (pt.is_string(values.type) or pt.is_large_string(values.type)):
-            values = values.cast(pa.string())
-        return values.to_pylist()
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read as text: {error}", column=name) from None
 
 
 def target_values(

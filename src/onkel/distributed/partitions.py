@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from onkel.columns.failures import damaged
 from onkel.errors import DataError
-from onkel.streams.files import FileRef, find_files, find_format
+from onkel.streams.files import FileRef, find_files, find_format, is_files
 
 # With up to this many files, the row groups of a file are partitions.
 _FEW_FILES = 64
@@ -64,12 +63,7 @@ def parts_of(source: Any, format: str | None = None) -> list[Part]:
             raise DataError("a Dask array has no column to learn: give a pair (X, y)")
         named = enumerate(source.to_delayed())
         return [Part(f"partition {k}", delayed) for k, delayed in named]
-    files = isinstance(source, (str, PathLike)) or (
-        isinstance(source, (list, tuple))
-        and bool(source)
-        and all(isinstance(one, (str, PathLike)) for one in source)
-    )
-    if not files:
+    if not is_files(source):
         raise DataError(
             f"a {type(source).__name__} has no partitions: give files, a folder, a Dask DataFrame "
             "or a pair of Dask arrays (X, y)"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from onkel.columns.encoding import Encoder
 from onkel.columns.failures import damaged
@@ -121,14 +122,8 @@ class Plan:
 SAMPLED = 16
 
 
-def _cannot_be_read() -> tuple[type[Exception], ...]:
-    import pyarrow as pa
-
-    return OSError, ValueError, pa.ArrowException
-
-
 #: what a damaged file or a bad row raises
-CANNOT_BE_READ = _cannot_be_read()
+CANNOT_BE_READ = OSError, ValueError, pa.ArrowException
 
 
 def unreadable(name: str, error: Exception) -> DataError:
@@ -187,14 +182,7 @@ class LearnedPart:
 def learn_sample(plan: Plan, names: list[str], heads: list[Any]) -> Sample:
     """Learn the first rows of partitions, in a random order, and fix the map.
 
-    Parameters
-    ----------
-    plan : Plan
-        What is learned, and how.
-    names : list of str
-        Of the partitions.
-    heads : list
-        Their data, or its first rows, in the same order.
+    ``heads``: the data of the partitions of these ``names``, or their first rows.
     """
     began = time.perf_counter()
     model, blocks, taken = plan.sample(list(zip(names, heads, strict=True)))

@@ -25,17 +25,11 @@ ORDERS = ("shuffled", "stream")
 
 @dataclass(repr=False)
 class ComparisonResult:
-    """What `compare` returns.
+    """What `compare` returns."""
 
-    Attributes
-    ----------
-    results : list of PrequentialResult
-        Every run, learner by learner.
-    linear : set of str
-        Names of the learners that are linear in the inputs.
-    """
-
+    #: every run, learner by learner
     results: list[PrequentialResult]
+    #: names of the learners that are linear in the inputs
     linear: set[str]
 
     @property
@@ -145,7 +139,13 @@ def compare(
     if runs < 1:
         raise ValueError(f"runs={runs}: must be at least 1")
     names, several = _named(learners)
-    _check_together(several, task)
+    if not several:
+        raise ValueError("learners: there is none; name at least one")
+    tasks = {type(one).__name__: one._task for one in several if isinstance(one, OnlineEstimator)}
+    tasks |= {one: task for one in several if isinstance(one, str)}
+    if len(set(tasks.values())) > 1:
+        found = ", ".join(f"{name} ({its})" for name, its in tasks.items())
+        raise ValueError(f"the learners learn different tasks: {found}; a name stands for task=")
     rows = read_all(blocks_of(source, target), np.inf, limit)
     assert rows is not None
     X, y = rows
@@ -174,14 +174,3 @@ def _named(learners: Any) -> tuple[list[Any], list[Any]]:
         return list(learners), list(learners.values())
     several = [learners] if isinstance(learners, str) else list(learners)
     return [None] * len(several), several
-
-
-def _check_together(learners: list[Any], task: str) -> None:
-    """See that there are learners, all of one task."""
-    if not learners:
-        raise ValueError("learners: there is none; name at least one")
-    tasks = {type(one).__name__: one._task for one in learners if isinstance(one, OnlineEstimator)}
-    tasks |= {one: task for one in learners if isinstance(one, str)}
-    if len(set(tasks.values())) > 1:
-        found = ", ".join(f"{name} ({its})" for name, its in tasks.items())
-        raise ValueError(f"the learners learn different tasks: {found}; a name stands for task=")

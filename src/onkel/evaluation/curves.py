@@ -122,7 +122,11 @@ def plot(
     _style(axes, results[0].metric)
     if title:
         axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
-    caption = caption or _caption(results, groups)
+    most = max(map(len, groups.values()))
+    if not caption and len(results) > 1:
+        caption = "Each row is predicted before it is learned."
+        if most > 1:
+            caption += f" Lines: means of {most} runs; bands: one standard deviation."
     if caption:
         figure.supxlabel(caption, fontsize=8, color="#555555", x=0.01, ha="left")
     if len(groups) > 1:
@@ -131,17 +135,6 @@ def plot(
     if path is not None:
         figure.savefig(path)
     return figure
-
-
-def _caption(results: Sequence[CurveRun], groups: dict[str, list[Any]]) -> str:
-    """What the lines and bands are."""
-    runs = max(map(len, groups.values()))
-    if len(results) == 1:
-        return ""
-    what = "Each row is predicted before it is learned."
-    if runs == 1:
-        return what
-    return f"{what} Lines: means of {runs} runs; bands: one standard deviation."
 
 
 def to_svg(figure: Figure) -> str:

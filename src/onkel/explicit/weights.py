@@ -33,17 +33,10 @@ class Weights(Stateful):
     rules' penalty wᵀ K₀ w; None for ‖w‖². ``average``: keep the sum of the weights after each row,
     for their mean.
 
-    Attributes
-    ----------
-    H : ndarray of shape (K, m)
-        AdaGrad's sums of squared gradients; empty for other rules.
-    total : ndarray of shape (K, m)
-        The sum of the weights after each row, but for the last rows that did not move them; empty
-        where no average is kept.
-    matrix : RecursiveLeastSquares or None
-        The sums and factors of an exact rule.
-    state : ndarray
-        The loops' state vector; see :mod:`onkel.rules.base`.
+    ``H`` (K, m) are AdaGrad's sums of squared gradients, empty for other rules. ``total`` (K, m) is
+    the sum of the weights after each row, but for the last rows that did not move them; empty where
+    no average is kept. ``matrix`` has the sums and factors of an exact rule. ``state`` is the
+    loops' state vector; see :mod:`onkel.rules.base`.
     """
 
     state: Any

@@ -34,10 +34,22 @@ def export(
         )
     if not (is_fitted(learner) and is_fitted(model.scaler)):
         raise ExportError("the model has learned no rows yet: there is nothing to export")
-    _check_values(model, values or {})
+    encoder, values = model.encoder, values or {}
+    kinds = {} if encoder is None else encoder.kinds
+    for name, own in values.items():
+        if kinds.get(name) != "text":
+            texts = [column for column, kind in kinds.items() if kind == "text"]
+            raise ValueError(f"values: {name!r} is no column of text; there is: {texts}")
+        if isinstance(own, str) or not all(isinstance(value, str) for value in own):
+            raise ValueError(f"values: those of {name!r} must be a list of texts")
     graph = Graph()
-    named = model.encoder is not None and model.encoder.n_vector is None
-    rows = _of_columns(model, graph, values or {}) if named else _of_vectors(model, graph)
+    if encoder is not None and encoder.n_vector is None:
+        # the rows (n, d) before scaling, from one input per column
+        dtype = np.dtype(model.settings.get("dtype", "float32"))
+        places, means = model.as_tables()
+        rows = features_of(encoder, graph, Reading(_missing(model), dtype, means, values), places)
+    else:
+        rows = _of_vectors(model, graph)
     outputs = graph_outputs(learner, scaled(model.scaler, rows))
     target = model.target_scaler
     if target is not None:
@@ -50,28 +62,8 @@ def _missing(model: BlockModel) -> str:
     return str(model.settings.get("missing", "auto"))
 
 
-def _check_values(model: BlockModel, values: Mapping[str, Collection[str]]) -> None:
-    """Raise ValueError unless ``values`` gives lists of texts for columns of text."""
-    kinds = {} if model.encoder is None else model.encoder.kinds
-    for name, own in values.items():
-        if kinds.get(name) != "text":
-            texts = [column for column, kind in kinds.items() if kind == "text"]
-            raise ValueError(f"values: {name!r} is no column of text; there is: {texts}")
-        if isinstance(own, str) or not all(isinstance(value, str) for value in own):
-            raise ValueError(f"values: those of {name!r} must be a list of texts")
-
-
-def _of_columns(model: BlockModel, graph: Graph, values: Mapping[str, Collection[str]]) -> Value:
-    """The learner's rows (n, d) before scaling, from one input per column."""
-    encoder = model.encoder
-    assert encoder is not None
-    dtype = np.dtype(model.settings.get("dtype", "float32"))
-    places, means = model.as_tables()
-    return features_of(encoder, graph, Reading(_missing(model), dtype, means, values), places)
-
-
 def _of_vectors(model: BlockModel, graph: Graph) -> Value:
-    """The same from one input ``X`` for unnamed columns."""
+    """The same from one input ``X``, for unnamed columns."""
     dtype = np.dtype(model.settings.get("dtype", "float64"))
     X = graph.input("X", dtype, model.scaler.n_features_in_)
     if model.encoder is None:

@@ -81,10 +81,7 @@ def open_to_predict(
 ) -> Stream:
     """Open rows to predict; the encoder is not changed. ``by_group``: also read their groups.
 
-    Raises
-    ------
-    DataError
-        Columns are missing, or the model never had them; the error names them.
+    A DataError names columns that are missing, or that the model never had.
     """
     from onkel.streams import open_stream
 

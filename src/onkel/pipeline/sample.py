@@ -20,16 +20,8 @@ class SampledRows(Stateful):
 
     Fewer where they are wide, and none above 131 072 columns. Row t, from 0, has a number u_t that
     depends on t alone (splitmix64); the rows with the smallest numbers are kept. So the sample does
-    not depend on blocks, and stays uniform where wider rows leave room for fewer.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-        The rows, in order.
-    at : ndarray of shape (n,)
-        The number t of each.
-    count : int
-        Rows so far.
+    not depend on blocks, and stays uniform where wider rows leave room for fewer. ``X`` (n, d) has
+    the rows in order, ``at`` (n,) the number t of each; ``count``: rows so far.
     """
 
     STATE: ClassVar[Fields] = {

@@ -30,12 +30,9 @@ _WRITTEN = {
 def describe_columns(encoder: Encoder) -> list[dict[str, Any]]:
     """Name, kind, notation and features of each input column.
 
-    Returns
-    -------
-    list of dict
-        ``name``; ``kind``; ``written``, empty if the type shows it; ``categories``, None unless
-        text; ``gaps``, the rows so far in which it was missing; ``features``, their number;
-        ``became``, in words; ``late``, whether it appeared in mid-stream.
+    ``written`` is empty if the type shows it; ``categories`` None unless text; ``gaps`` the rows so
+    far in which it was missing; ``features`` their number; ``became`` the same in words; ``late``
+    whether it appeared in mid-stream.
     """
     layout = encoder.layout
     return [

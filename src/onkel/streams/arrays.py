@@ -32,7 +32,12 @@ class ArraySource(Source):
         if X.ndim != 2:
             raise DataError(f"an array of shape (n, d) is expected, got shape {X.shape}")
         if X.dtype.kind not in "fiub":
-            X = _as_numbers(X)
+            if X.dtype.kind not in "OUS":
+                raise DataError(f"an array of numbers is expected, got dtype {X.dtype}")
+            try:
+                X = X.astype(np.float64)
+            except (TypeError, ValueError) as error:
+                raise DataError(f"an array of numbers is expected: {error}") from None
         if not X.shape[0] or not X.shape[1]:
             kind = DataError if X.shape[0] else NoRowsError
             raise kind(f"has no rows or no columns (shape {X.shape})", source=self.name)
@@ -61,15 +66,6 @@ class ArraySource(Source):
             if not self.sparse:
                 X = np.ascontiguousarray(X)
             yield Piece(X, None if self.y is None else self.y[at : at + step], self.name)
-
-
-def _as_numbers(X: Any) -> Any:
-    if X.dtype.kind not in "OUS":
-        raise DataError(f"an array of numbers is expected, got dtype {X.dtype}")
-    try:
-        return X.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"an array of numbers is expected: {error}") from None
 
 
 def as_target(y: Any, n: int | None = None) -> np.ndarray:

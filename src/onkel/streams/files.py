@@ -82,7 +82,11 @@ def find_files(source: Any) -> list[FileRef]:
     if "://" in text:
         return _from_url(text)
     if os.path.isdir(text):
-        return _from_folder(text)
+        every = (p for p in sorted(Path(text).rglob("*")) if p.is_file())
+        named = [p for p in every if not p.name.startswith((".", "_")) and _format_of(p.name)]
+        if not named:
+            raise DataError("the folder has no data file with a known ending", source=text)
+        return [_local(str(p)) for p in named]
     if not os.path.exists(text) and glob.has_magic(text):
         paths = sorted(p for p in glob.glob(text, recursive=True) if os.path.isfile(p))
         if not paths:
@@ -145,6 +149,12 @@ def pipes_were_ended() -> bool:
     return _PIPES.ended
 
 
+def is_files(source: Any) -> bool:
+    """Whether a source is a path, or a list of paths."""
+    several = isinstance(source, (list, tuple)) and bool(source)
+    return all(isinstance(one, (str, os.PathLike)) for one in (source if several else [source]))
+
+
 def is_pipe(path: str) -> bool:
     """Whether a path is ``"-"``, a named pipe, a terminal or a socket: it is read once."""
     if path == "-":
@@ -169,17 +179,6 @@ def _local(path: str) -> FileRef:
         raise DataError(f"cannot be opened: {error.strerror}", source=path) from None
     once = is_pipe(path)
     return FileRef(path, lambda: open(path, "rb"), None if once else size, once)
-
-
-def _from_folder(folder: str) -> list[FileRef]:
-    found = [
-        p
-        for p in sorted(Path(folder).rglob("*"))
-        if p.is_file() and not p.name.startswith((".", "_")) and _format_of(p.name)
-    ]
-    if not found:
-        raise DataError("the folder has no data file with a known ending", source=folder)
-    return [_local(str(p)) for p in found]
 
 
 def _from_url(url: str) -> list[FileRef]:

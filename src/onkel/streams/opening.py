@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from onkel.columns.encoding import Encoder
 from onkel.columns.failures import missing_column
 from onkel.errors import DataError
-from onkel.streams.files import FileRef, find_files, find_format
+from onkel.streams.files import FileRef, find_files, find_format, is_files
 from onkel.streams.reading import Reading, described
 from onkel.streams.schema import Schema
 from onkel.streams.source import Source, TableSource
@@ -93,7 +92,7 @@ Opened = tuple[Source, Encoder, str | None]
 
 def _opened(source: Any, schema: Schema) -> Opened:
     """Source, encoder and target column of anything that :func:`open_stream` takes."""
-    if _is_files(source):
+    if is_files(source):
         return _files(find_files(source), schema)
     y = None
     if isinstance(source, tuple) and len(source) == 2:
@@ -111,12 +110,6 @@ def _opened(source: Any, schema: Schema) -> Opened:
         array = ArraySource(source, y)
         return array, array.encoder_for(schema.encoder), None
     return _rows(source, schema)
-
-
-def _is_files(source: Any) -> bool:
-    if isinstance(source, (list, tuple)) and source:
-        return all(isinstance(s, (str, PathLike)) for s in source)
-    return isinstance(source, (str, PathLike))
 
 
 def _is_table(source: Any) -> bool:

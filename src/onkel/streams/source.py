@@ -24,21 +24,11 @@ def piece_rows(n_features: int) -> int:
 
 
 class Source:
-    """Rows to read: only once if ``once``, else any number of times.
+    """Rows to read: only once if ``once``, else any number of times."""
 
-    Attributes
-    ----------
-    name : str
-        Name for messages and reports.
-    n_rows : int or None
-        Number of rows, if known beforehand.
-    once : bool
-        Whether the rows can be read only once.
-    names : sequence of str
-        The columns of the first rows, in order.
-    """
-
+    # For messages and reports.
     name = "the data"
+    # Number of rows, if known beforehand.
     n_rows: int | None = None
     once = False
     done = 0
@@ -49,6 +39,7 @@ class Source:
     waits = False
 
     def __init__(self) -> None:
+        #: the columns of the first rows, in order
         self.names: list[str] = []
         #: values that were taken for gaps, by column
         self.bad_values: Counter[str] = Counter()

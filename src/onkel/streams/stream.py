@@ -229,12 +229,8 @@ class Stream:
         """Fingerprint of the first ``rows`` rows of the stream, skipped ones included.
 
         Store it with a checkpoint. ``open_stream(..., skip_rows=rows, fingerprint=stored)`` then
-        refuses a source whose first rows differ, before it hands out any.
-
-        Parameters
-        ----------
-        rows : int, optional
-            Between the first row of the last block and its end; by default all rows so far.
+        refuses a source whose first rows differ, before it hands out any. ``rows`` is a number from
+        the first row of the last block to its end; by default all rows so far.
         """
         if self._before is None:
             raise ValueError("open the stream with fingerprint=True, and iterate over it")

@@ -87,7 +87,13 @@ class Budget(BaseEstimator):
 
 
 class SizedBudget(Budget):
-    """A budget whose only parameter is its size B."""
+    """A budget whose only parameter is its size B.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        Most rows stored, B ≥ 1.
+    """
 
     def __init__(self, budget: int = 100) -> None:
         self.budget = budget

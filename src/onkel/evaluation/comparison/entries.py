@@ -42,20 +42,12 @@ def entry(
 ) -> Entry:
     """A learner of a comparison.
 
-    Parameters
-    ----------
-    given : str, estimator or River model
-        A name with settings, such as "fogd:n_components=100:gamma=0.1"; a class of another library,
-        such as "sklearn.linear_model:SGDClassifier:alpha=0.001"; or the learner itself.
-    task : {"classification", "regression"}
-    name : str, optional
-        For tables; what was given, or the class's name.
-    params : dict, optional
-        Further parameters of a name; its own settings come first.
-    classes : array, optional
-        All classes there are, which scikit-learn's classifiers ask for.
-
-    A ValueError names a learner or parameter that there is not, or one that takes no single rows.
+    ``given``: a name with settings, such as "fogd:n_components=100:gamma=0.1"; a class of another
+    library, such as "sklearn.linear_model:SGDClassifier:alpha=0.001"; or the learner itself.
+    ``name``, for tables, is what was given, or the class's name. ``params`` are further parameters
+    of a name; its own settings come first. ``classes`` are all there are: scikit-learn's
+    classifiers ask for them. A ValueError names a learner or parameter that there is not, or one
+    that takes no single rows.
     """
     if isinstance(given, OnlineEstimator):
         return Entry(name or type(given).__name__, lambda seed: _seeded(given, seed))

@@ -77,11 +77,6 @@ class BPAProjection(Exchange):
     Row ``argmin_r ‖α_r‖²/M_rr`` is dropped, M the inverse kernel matrix of the B + 1 rows. The
     others take over its part of f: ``α_i ← α_i - α_r M_ir/M_rr``. O(B²) time per added row.
 
-    Parameters
-    ----------
-    budget : int, default=100
-        B ≥ 1.
-
     Notes
     -----
     Source: Wang & Vucetic 2010, BPA-P.
@@ -107,11 +102,6 @@ class SmallestProjection(Exchange):
     """The row of the smallest ``Σ_k α_k² κ(s, s)``, old or new, is projected onto the others.
 
     O(B²) time per added row.
-
-    Parameters
-    ----------
-    budget : int, default=100
-        B ≥ 1.
 
     Notes
     -----
@@ -218,11 +208,6 @@ class BPANearest(Exchange):
 
     κ_r is projected onto the new row and the nearest neighbour of r; r is the row that loses least,
     ``‖α_r‖² ρ_r``. O(B) time per added row; a kernel matrix of B² numbers is kept.
-
-    Parameters
-    ----------
-    budget : int, default=100
-        B ≥ 1.
 
     Notes
     -----

@@ -46,11 +46,6 @@ class Merging(SizedBudget):
     partner is left the lightest row is dropped. O(B) time per added row; a matrix of B² numbers is
     kept.
 
-    Parameters
-    ----------
-    budget : int, default=100
-        B ≥ 1.
-
     Notes
     -----
     Source: Wang, Crammer & Vucetic 2012, merging. The search over h and n is exact. Gaussian

@@ -26,11 +26,6 @@ class SlotBudget(SizedRemoval):
 
     A subclass gives ``name`` and :meth:`slot`, which is compiled (numbers, loops, ``math`` and
     NumPy as Numba knows them) and must not raise.
-
-    Parameters
-    ----------
-    budget : int, default=100
-        B ≥ 1.
     """
 
     kind: int = RemovalKind.BY_SLOT
@@ -56,11 +51,6 @@ class DropNearest(SlotBudget):
 
     The new row stands in for it: the distance is √(κ(x, x) - 2κ(x, s) + κ(s, s)). Of equal
     distances the first slot goes.
-
-    Parameters
-    ----------
-    budget : int, default=100
-        B ≥ 1.
 
     Notes
     -----

@@ -27,11 +27,6 @@ class OldestRemoval(SizedRemoval):
     With a decaying f (``alpha`` > 0) this is NORMA's truncation: what is dropped has decayed
     longest.
 
-    Parameters
-    ----------
-    budget : int, default=100
-        B ≥ 1.
-
     Notes
     -----
     Source: Kivinen, Smola & Williamson 2004, section III.
@@ -50,10 +45,7 @@ def random_slot(rng, size):
 class RandomRemoval(SizedRemoval):
     """Drop one of the B stored rows, each with the same probability.
 
-    Parameters
-    ----------
-    budget : int, default=100
-        B ≥ 1. The new row is never the one dropped.
+    The new row is never the one dropped.
 
     Notes
     -----
@@ -75,11 +67,6 @@ class FixedRandom(SizedRemoval):
 
     f is unchanged in expectation. Use it with a rule that projects f onto a ball, which is what
     keeps it bounded.
-
-    Parameters
-    ----------
-    budget : int, default=100
-        B ≥ 1.
 
     Notes
     -----
@@ -113,11 +100,6 @@ def smallest_slot(A, info, size, work):
 
 class SmallestRemoval(SizedRemoval):
     """Drop the row of the smallest ``Σ_k α_k² κ(s, s)``: f changes least in norm.
-
-    Parameters
-    ----------
-    budget : int, default=100
-        B ≥ 1.
 
     Notes
     -----
@@ -169,11 +151,6 @@ class MostRedundantRemoval(SizedRemoval):
     In multiclass it is the margin over the best wrong class, in regression the smallest error.
     O(B) time per added row; a kernel matrix of B² numbers is kept.
 
-    Parameters
-    ----------
-    budget : int, default=100
-        B ≥ 1.
-
     Notes
     -----
     Source: Crammer, Kandola & Singer 2003, Figure 2.
@@ -221,11 +198,6 @@ class BPASimple(SizedRemoval):
 
     It replaces the row r that changes f least, ``α_r² κ_rr + β² q - 2 α_r β k_r``, with
     q = κ(x, x). O(B) time per added row.
-
-    Parameters
-    ----------
-    budget : int, default=100
-        B ≥ 1.
 
     Notes
     -----
