@@ -202,7 +202,7 @@ def test_a_model_whose_first_rows_are_soon_gone_is_never_hasty():
     X, y = changing(4000, 2500)
     model = learner().partial_fit(X[:2640], y[:2640])
     assert model.model_.challenger is not None
-    assert not model.model_.challenger.map._postponed
+    assert not model.model_.challenger.map.postponed
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])

@@ -180,11 +180,8 @@ class GrowingCurve:
                 check(metrics, dict.fromkeys(names, Array(shape=("rows",), finite=False)), **sizes)
         with inside(state, "totals") as totals:
             self.totals.set_state(totals)
-        of_row = [columns[name].tolist() for name in _COLUMNS]
-        of_metric = [metrics[name].tolist() for name in names]
-        self.rows = [
-            CurveRow(**dict(zip(_COLUMNS, row, strict=True)),
-                     metrics=dict(zip(names, scores, strict=True)))
-            for row, scores in zip(zip(*of_row, strict=True), zip(*of_metric, strict=True),
-                                   strict=True)
-        ]  # fmt: skip
+        self.rows = []
+        for i in range(sizes["rows"]):
+            own = {name: columns[name][i].item() for name in _COLUMNS}
+            scores = {name: metrics[name][i].item() for name in names}
+            self.rows.append(CurveRow(**own, metrics=scores))

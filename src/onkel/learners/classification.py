@@ -346,7 +346,10 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     @locked
     def predict(self, X: Any) -> np.ndarray:
         """Labels (n,) of the rows X (n, d)."""
-        scores = self._scores(X)
+        return self._best(self._scores(X))
+
+    def _best(self, scores: np.ndarray) -> np.ndarray:
+        """The labels (n,) of the highest scores."""
         if len(self.classes_) == 0:
             raise ValueError("no class is known yet: learn at least one row first")
         return self.classes_[decide(scores, len(self.classes_))]
@@ -366,9 +369,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         scores = self._next_scores(*self._next_rows(X, ahead, groups))
         if return_scores:
             return scores[:, 0] if len(self.classes_) <= 2 else scores
-        if len(self.classes_) == 0:
-            raise ValueError("no class is known yet: learn at least one row first")
-        return self.classes_[decide(scores, len(self.classes_))]
+        return self._best(scores)
 
     @available_if(_gives_probabilities)
     @locked

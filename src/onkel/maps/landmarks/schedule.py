@@ -56,8 +56,10 @@ class FitSchedule(FeatureMap):
 
     def start(self, d: int, dtype: Any) -> None:
         super().start(d, dtype)
+        #: whether fits do not search now
+        self.postponed = False
         # whether a search was postponed and is owed, and at how many rows postponing ended
-        self._owing, self._postponed, self._resumed = False, False, 0
+        self._owing, self._resumed = False, 0
         self._together = None
 
     def postpone(self, on: bool, rows: int = 0) -> None:
@@ -65,16 +67,11 @@ class FitSchedule(FeatureMap):
 
         When postponing ends after ``rows`` rows, the search owed is due after 1/31 more rows.
         """
-        self._postponed, self._resumed = on, rows
+        self.postponed, self._resumed = on, rows
 
     def begin_beside(self, other: FeatureMap) -> None:
         assert isinstance(other, FitSchedule)
         self._together = other._together
-
-    @property
-    def postponed(self) -> bool:
-        """Whether fits do not search now."""
-        return self._postponed
 
     def warmup_rows(self) -> int:
         fitting = _KEPT_BYTES // (self.n_features_in_ * self.dtype_.itemsize)
@@ -86,9 +83,9 @@ class FitSchedule(FeatureMap):
         if self._owing and self._owed_by(n + 1):
             return self._owed_at
         doubled = next_power_of_two(n)
-        if self._postponed and n >= self._settled:
+        if self.postponed and n >= self._settled:
             return max(self.warmup_rows(), doubled)
-        searches = not self._postponed and self.search_steps > 0
+        searches = not self.postponed and self.search_steps > 0
         if n >= max(self.n_components, FEW_ROWS if searches else 0):
             return doubled
         part = max(doubled // (2 * (_LAG if searches else _LAZY_LAG)), 1)
@@ -96,7 +93,7 @@ class FitSchedule(FeatureMap):
 
     def fit_is_due(self, n: int) -> bool:
         """False where landmarks and widths would stay as they are."""
-        return not (self._postponed and n > self._settled)
+        return not (self.postponed and n > self._settled)
 
     @property
     def _settled(self) -> int:
@@ -115,7 +112,7 @@ class FitSchedule(FeatureMap):
 
     @property
     def _steps(self) -> int:
-        return 0 if self._postponed else self.search_steps
+        return 0 if self.postponed else self.search_steps
 
     def rows_of_fit(self, due: int) -> int:
         """Fewer than ``due`` where a fit takes long: it is made while the others come."""
@@ -140,15 +137,15 @@ class FitSchedule(FeatureMap):
         if self._together:
             return False
         late = due > CHOICE_ROWS and (not self._taught or self._owed_by(due))
-        return (due == CHOICE_ROWS or late) and self.n_features_in_ > 1 and not self._postponed
+        return (due == CHOICE_ROWS or late) and self.n_features_in_ > 1 and not self.postponed
 
     def _owed_by(self, due: int) -> bool:
         """Whether the fit due at ``due`` rows is one that was postponed."""
-        return self._owing and not self._postponed and due <= self._owed_at
+        return self._owing and not self.postponed and due <= self._owed_at
 
     def _searches(self, due: int) -> bool:
         """Whether a fit due at so many rows may search."""
-        if due < self._first_search or self._postponed:
+        if due < self._first_search or self.postponed:
             return False
         return self._steps_for(int(due * _SEEN)) > 0
 
