@@ -1,113 +1,39 @@
-"""`onkel live` in a pipe, fed at several rates: ``python -m benchmarks.live [--rates R ...]``.
+"""What stands in a stream, by the way that rows come: ``python -m benchmarks.live [WAY ...]``.
 
-``--door http``: `onkel serve` instead, with 64 connections that send a row, wait for its answer,
-and send the next.
-
-Each row carries its label: it is answered, then learned. Milliseconds from the moment a row is
-written to the moment its answer is there, and rows per second answered; two processes, as in use.
-Rows that are due together are written together, as a broker hands them out.
+WAY is pipe, http, kafka, redis or nats; without one, all of them. Rows of ten numbers with a class
+are answered, then learned, by `pa`, `krls` with 100 landmarks, and the default at `speed="fast"`.
+`onkel live` is fed in a pipe at several rates, and stands at a broker that has rows; to `onkel
+serve` 64 connections send a row, wait for its answer, and send the next.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-import sys
-import tempfile
-import threading
-import time
-from pathlib import Path
 
-import numpy as np
+from benchmarks import live_brokers, live_http, live_pipe
 
-from benchmarks import http_load
-from benchmarks.timing import head, line
-
-RATES = (1, 100, 1_000, 20_000)
-LEARNERS = (("pa", ()), ("krls", ("--set", "n_components=100")), ("okl", ("--set", "speed=fast")))
-WARM = 3000
-
-
-def rows(n: int) -> list[bytes]:
-    """n lines with ten numbers and a class."""
-    X = np.random.default_rng(0).standard_normal((n, 10))
-    return [
-        json.dumps({"id": t} | {f"x{j}": v for j, v in enumerate(x)} | {"y": int(x[0] * x[1] > 0)})
-        .encode() + b"\n"
-        for t, x in enumerate(X.tolist())
-    ]  # fmt: skip
-
-
-def write(file: int, data: bytes) -> None:
-    """Write all of it."""
-    left = memoryview(data)
-    while left:
-        left = left[os.write(file, left) :]
-
-
-def feed(file: int, lines: list[bytes], rate: float, written: list[float]) -> None:
-    """Write lines at a rate, and note when."""
-    began, t = time.perf_counter(), 0
-    while t < len(lines):
-        due = min(int((time.perf_counter() - began) * rate) + 1, len(lines))
-        if due > t:
-            now = time.perf_counter()
-            written += [now] * (due - t)
-            write(file, b"".join(lines[t:due]))
-            t = due
-        time.sleep(min(1e-3, max(0.0, began + t / rate - time.perf_counter())))
-    os.close(file)
-
-
-def run(learner: str, how: tuple[str, ...], rate: int, seconds: float) -> None:
-    """Print a line of the table."""
-    n = max(int(rate * seconds), 5)
-    lines = rows(WARM + n)
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "onkel", "live", str(Path(folder) / "m.onkel"),
-                   "--task", "classification", "--algorithm", learner, *how,
-                   "--no-proba", "--metrics-every", "0"]  # fmt: skip
-        live = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-        assert live.stdin is not None
-        assert live.stdout is not None
-        source, answers = os.dup(live.stdin.fileno()), os.fdopen(os.dup(live.stdout.fileno()), "rb")
-        live.stdin.close()
-        warm = threading.Thread(target=lambda: write(source, b"".join(lines[:WARM])))
-        warm.start()
-        for _ in range(WARM):
-            answers.readline()
-        warm.join()
-        written: list[float] = []
-        writer = threading.Thread(target=feed, args=(source, lines[WARM:], rate, written))
-        writer.start()
-        came = []
-        for _ in range(n):
-            answers.readline()
-            came.append(time.perf_counter())
-        writer.join()
-        live.wait()
-    waited = 1e3 * (np.array(came) - np.array(written))
-    shares = (f"{share:.1f}" for share in np.percentile(waited, [50, 99, 99.9]))
-    line(learner, f"{rate:,}", f"{n / (came[-1] - written[0]):,.0f}", *shares)
+_WAYS = ("pipe", "http", "kafka", "redis", "nats")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--rates", type=int, nargs="+", default=RATES)
-    parser.add_argument("--door", choices=["pipe", "http"], default="pipe")
+    parser.add_argument("ways", nargs="*", metavar="WAY", help=f"some of {', '.join(_WAYS)}")
+    parser.add_argument("--seconds", type=float, default=10.0, help="of each line of a table")
+    parser.add_argument("--rates", type=int, nargs="+", default=[1, 100, 1_000, 20_000],
+                        help="rows a second in the pipe")  # fmt: skip
+    parser.add_argument("--rows", type=int, default=60_000, help="that lie at a broker")
+    parser.add_argument("--rate", type=int, default=1_000, help="rows a second at a broker")
     options = parser.parse_args()
-    if options.door == "http":
-        head("learner", "request", "requests/s", "p50 ms", "p99 ms", "p99.9 ms", "CPU µs")
-        for learner, how in LEARNERS:
-            http_load.run(learner, how, options.seconds)
-        return
-    head("learner", "rows/s written", "rows/s answered", "p50 ms", "p99 ms", "p99.9 ms")
-    for learner, how in LEARNERS:
-        for rate in options.rates:
-            run(learner, how, rate, options.seconds)
+    if unknown := set(options.ways) - set(_WAYS):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(_WAYS)}")
+    for way in options.ways or _WAYS:
+        print(f"\n{way}\n")
+        if way == "pipe":
+            live_pipe.table(options.rates, options.seconds)
+        elif way == "http":
+            live_http.table(options.seconds)
+        else:
+            live_brokers.table(way, options.rows, options.rate, options.seconds)
 
 
 if __name__ == "__main__":

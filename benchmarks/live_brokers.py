@@ -1,15 +1,13 @@
-"""`onkel live` at brokers: ``python -m benchmarks.live_brokers [kafka redis nats] [--rows N]``.
+"""`onkel live` at brokers, with a journal.
 
-Each row carries its label: it is answered, then learned, with a journal. First so many rows lie in
-the topic: rows per second, from the answer to row 3,000 to the last, and the processor time of
-`onkel live` for each. Then rows come at a rate: milliseconds from a row's sending to its answer in
-the hands of a reader. Three processes, as in use: the broker, `onkel live`, and one that sends and
-reads. The brokers are those of the tests.
+First so many rows lie in the topic: rows per second, from the answer to row 3,000 to the last, and
+the processor time of `onkel live` for each. Then rows come at a rate: milliseconds from a row's
+sending to its answer in the hands of a reader. Three processes, as in use: the broker, `onkel
+live`, and one that sends and reads. The brokers are those of the tests.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -25,8 +23,8 @@ import numpy as np
 from tests.serve.brokers.clients import CLIENTS
 from tests.serve.brokers.servers import SERVERS
 
-from benchmarks import http_load
-from benchmarks.live import LEARNERS, WARM, rows
+from benchmarks.live_http import cpu
+from benchmarks.live_pipe import LEARNERS, WARM, rows
 from benchmarks.timing import head, line
 
 _PATIENCE = 300.0
@@ -52,12 +50,12 @@ def most(client: Any, lines: list[bytes], process: int) -> tuple[float, float]:
     until = time.monotonic() + _PATIENCE
     while (n := client.count("answers")) < len(lines):
         if n >= WARM and not began:
-            began, first, before = time.perf_counter(), n, http_load.cpu(process)
+            began, first, before = time.perf_counter(), n, cpu(process)
         if time.monotonic() > until:
             raise TimeoutError(f"{n:,} answers came in {_PATIENCE:g} s")
         time.sleep(0.01)
     rows = len(lines) - first
-    spent = http_load.cpu(process) - before
+    spent = cpu(process) - before
     return rows / (time.perf_counter() - began), 1e6 * spent / rows
 
 
@@ -94,32 +92,19 @@ def _read(reader: Any, first: int, came: np.ndarray, ready: threading.Event) -> 
             return
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("brokers", nargs="*")
-    parser.add_argument("--learners", nargs="*", help="some of pa, krls and okl; by default all")
-    parser.add_argument("--rows", type=int, default=60_000)
-    parser.add_argument("--rate", type=int, default=1_000)
-    parser.add_argument("--seconds", type=float, default=5.0)
-    options = parser.parse_args()
-    lines = rows(WARM + options.rows)
+def table(scheme: str, n: int, rate: int, seconds: float) -> None:
+    """Print what all learners take at a broker where n rows lie, and then at a rate."""
+    lines = rows(WARM + n)
     head("broker", "learner", "rows/s", "CPU µs", "at rows/s", "p50 ms", "p99 ms", "p99.9 ms")
-    for scheme in options.brokers or SERVERS:
-        for learner, how in LEARNERS:
-            if options.learners and learner not in options.learners:
-                continue
-            with tempfile.TemporaryDirectory() as name, SERVERS[scheme](Path(name) / "b") as where:
-                client, reader = CLIENTS[scheme](where), CLIENTS[scheme](where)
-                client.make("rows", "answers")
-                client.send("rows", lines)
-                with standing(f"{scheme}://{where}", learner, how, Path(name)) as process:
-                    top, spent = most(client, lines, process)
-                    late = waited(client, reader, options.rate, options.seconds, len(lines))
-                client.close()
-                reader.close()
-            shares = (f"{share:.1f}" for share in np.percentile(late, [50, 99, 99.9]))
-            line(scheme, learner, f"{top:,.0f}", f"{spent:.0f}", f"{options.rate:,}", *shares)
-
-
-if __name__ == "__main__":
-    main()
+    for learner, how in LEARNERS:
+        with tempfile.TemporaryDirectory() as name, SERVERS[scheme](Path(name) / "b") as where:
+            client, reader = CLIENTS[scheme](where), CLIENTS[scheme](where)
+            client.make("rows", "answers")
+            client.send("rows", lines)
+            with standing(f"{scheme}://{where}", learner, how, Path(name)) as process:
+                top, spent = most(client, lines, process)
+                late = waited(client, reader, rate, seconds, len(lines))
+            client.close()
+            reader.close()
+        shares = (f"{share:.1f}" for share in np.percentile(late, [50, 99, 99.9]))
+        line(scheme, learner, f"{top:,.0f}", f"{spent:.0f}", f"{rate:,}", *shares)

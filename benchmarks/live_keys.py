@@ -14,6 +14,8 @@ import gc
 import os
 import tempfile
 import time
+import tracemalloc
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +79,34 @@ def asked(models: KeyedModels, keys: list[int], together: int, what: str, seed: 
     line(what, together, *shares)
 
 
+def where() -> None:
+    """Print where the memory of a default model goes, once it has 1,000 rows."""
+    how = {"say": lambda line: None}
+    model = onkel.StreamModel(onkel.make("okl", task="regression"))
+    content = LiveModel(model, **how).to_bytes()
+    rows = events(np.random.default_rng(0), 0, 0, 1_000)
+    list(LiveModel.from_bytes(content, **how).take_all(rows))  # loads what is loaded once
+    live = LiveModel.from_bytes(content, **how)
+    tracemalloc.start(40)
+    list(live.take_all(rows))
+    gc.collect()
+    found = tracemalloc.take_snapshot().traces
+    tracemalloc.stop()
+    parts = {"copies to undo rows with": "model/transaction.py", "cells": "default/cells.py",
+             "memory of labels": "onkel/memory/", "least squares": "onkel/exact/",
+             "landmarks and their search": "onkel/maps/"}  # fmt: skip
+    sizes = Counter[str]()
+    for trace in found:
+        files = [frame.filename for frame in trace.traceback]
+        copied = any(file.endswith("copy.py") for file in files)
+        sizes[next((name for name, file in parts.items() if any(file in own for own in files)
+                    and (copied or "undo" not in name)), "all else")] += trace.size  # fmt: skip
+    print(f"\na default model of 1,000 rows: {len(live.to_bytes()) / 1e6:.1f} MB on disk, "
+          f"{sum(sizes.values()) / 1e6:.1f} MB in memory")  # fmt: skip
+    for name, size in sizes.most_common():
+        print(f"- {name}: {size / 1e6:.1f} MB")
+
+
 def main() -> None:
     options = arguments(__doc__ or "", keys=10_000, models=10_000, megabytes=1_000, requests=400)
     rng, n = np.random.default_rng(0), options.keys
@@ -108,6 +138,7 @@ def main() -> None:
             asked(models, some, together, "on disk", k)
         print(f"\n{memory() / 1e6:,.0f} MB, the whole process")
         models.close()
+    where()
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import line
+from benchmarks.live_pipe import LEARNERS, WARM
+from benchmarks.timing import head, line
 
 CONNECTIONS = 64
-WARM = 3000
 _REQUEST = (
     "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     "content-length: {size}\r\n\r\n"
@@ -135,6 +135,13 @@ def run(learner: str, how: tuple[str, ...], seconds: float, most: int = 40_000) 
             service.send_signal(signal.SIGTERM)
             service.wait(60)
             service.stderr.close()
+
+
+def table(seconds: float) -> None:
+    """Print what the requests to all learners take."""
+    head("learner", "request", "requests/s", "p50 ms", "p99 ms", "p99.9 ms", "CPU µs")
+    for learner, how in LEARNERS:
+        run(learner, how, seconds)
 
 
 def cpu(process: int) -> float:
