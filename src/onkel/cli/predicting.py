@@ -191,8 +191,6 @@ class Scored:
     ``level``: of bounds or sets that are written, and measured as they are.
     """
 
-    part: Tally
-
     def __init__(
         self, model: Any, info: dict[str, Any], learns: bool, level: float | None = None
     ) -> None:

@@ -34,7 +34,6 @@ class ExplicitModel(Model):
     """
 
     rule: Rule
-    n_outputs: int
 
     def __init__(
         self,

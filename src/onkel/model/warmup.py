@@ -162,8 +162,6 @@ class KeptRows(RowStore):
     rows are then kept for about ``memory`` further rows.
     """
 
-    count: int
-
     BESIDE: ClassVar[dict[str, type]] = RowStore.BESIDE | {"born": np.int64}
 
     def __init__(self, size: int, d: int, dtype: Any, seed: int, memory: float = np.inf) -> None:

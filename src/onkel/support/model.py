@@ -34,10 +34,6 @@ class SupportModel(StoredRows):
     rule: the model moves by itself.
     """
 
-    warmup: Warmup | None
-
-    n_outputs: int
-
     def __init__(
         self,
         kernel: Kernel,

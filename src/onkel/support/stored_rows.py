@@ -24,8 +24,6 @@ _FIRST_CAPACITY = 64
 class StoredRows(Model):
     """Coefficients A (K, slots) over rows S (slots, d), and what else is kept for each slot."""
 
-    state: np.ndarray
-
     not_merged = (
         "it stores rows, and which rows it stores depends on the order in which they come; use a "
         "learner over features, such as okl, krls or fogd"
@@ -44,7 +42,6 @@ class StoredRows(Model):
     dtype: np.dtype
     rng: np.ndarray
     counts: np.ndarray
-    n_outputs: int
 
     def arrays(self) -> dict[str, Array]:
         """The arrays, all 0 when f = 0: their dtypes, and their axes by name or length.

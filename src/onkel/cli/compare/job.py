@@ -33,8 +33,6 @@ DEFAULT_LEARNERS = "okl,krls,fogd,nogd,rrf,pa"
 class CompareJob:
     """One ``onkel compare``."""
 
-    task: str
-
     def __init__(self, options: CompareOptions) -> None:
         check_outputs(options.report, options.figure, inputs=options.sources)
         check_report(options.report)
@@ -149,10 +147,6 @@ _PICTURES = (".png", ".svg", ".pdf")
 
 class _Rows:
     """The source's rows: held in memory if they fit, else shuffled in a buffer."""
-
-    options: CompareOptions
-    held: tuple[Any, np.ndarray] | None
-    reading: str
 
     def __init__(self, options: CompareOptions) -> None:
         began = time.perf_counter()

@@ -170,21 +170,16 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
     for name, value in given.items():
         if params.get(name) != value:
             raise _contradiction(options, f"--set {name}", params.get(name), value)
-    _refuse_columns(options, model)
-
-
-def _refuse_columns(options: LearnOptions, model: StreamModel) -> None:
-    """Refuse options that would treat a column differently than the model does."""
-    assert model.encoder is not None
+    # a column is treated as the model does
     kinds, base = model.encoder.kinds, f"the model of --from {options.base}"
     numbers = {name for name, kind in kinds.items() if kind != "text"}
-    left_out = set(model.settings.get("left_out", ()))
-    for option, given, held, what in (
+    left_out = set(kept.get("left_out", ()))
+    for option, names, known, what in (
         ("--exclude", options.exclude, kinds.keys(), "was learned with it"),
         ("--categorical", options.categorical, numbers, "did not learn it as categories"),
         ("--keep-columns", options.keep_columns, left_out, "was learned without it"),
     ):
-        clash = sorted(set(names_in(given)) & held)
+        clash = sorted(set(names_in(names)) & known)
         if clash:
             raise ValueError(f"{option} {', '.join(clash)}: {base} {what}")
 
