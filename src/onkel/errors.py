@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class DataError(ValueError):
@@ -28,14 +31,14 @@ class DataError(ValueError):
         learned; None if the model that refused the row does not know them.
     """
 
-    predictions: Any = None
+    predictions: np.ndarray | None = None
     #: scores of the same rows, in the order of ``classes``, if the model has both
     scores: Any = None
-    classes: Any = None
+    classes: np.ndarray | None = None
     #: values as predicted without a memory, in a regression
-    alone: Any = None
+    alone: np.ndarray | None = None
     #: probabilities of the same rows, where they were asked for
-    probabilities: Any = None
+    probabilities: np.ndarray | None = None
 
     def __init__(
         self,
@@ -44,7 +47,7 @@ class DataError(ValueError):
         source: str | None = None,
         row: int | None = None,
         column: str | int | None = None,
-        value: Any = None,
+        value: object = None,
     ) -> None:
         self.message = message
         self.source = source

@@ -15,7 +15,7 @@ import numpy as np
 from onkel.errors import MergeError
 
 
-def require_same(what: str, mine: Any, other: Any) -> None:
+def require_same(what: str, mine: object, other: object) -> None:
     """Raise a MergeError that names the first difference between two states called ``what``."""
     if isinstance(mine, Mapping) and isinstance(other, Mapping):
         for name in {**mine, **other}:
@@ -28,7 +28,7 @@ def require_same(what: str, mine: Any, other: Any) -> None:
         raise differ(what, mine, other)
 
 
-def differ(what: str, mine: Any, other: Any) -> MergeError:
+def differ(what: str, mine: object, other: object) -> MergeError:
     """The error for models that differ in ``what``."""
     return MergeError(
         f"the models cannot be merged, as they differ in {what}: {_short(mine)} in one and "
@@ -43,7 +43,7 @@ def joined(sums: Iterable[Any], kept: float = 1.0) -> Any:
     return other + kept * (mine - origin)
 
 
-def _array(value: Any) -> str:
+def _array(value: object) -> str:
     if not isinstance(value, np.ndarray):
         return "nothing" if value is None else str(value)
     if value.size <= 8:
@@ -51,6 +51,6 @@ def _array(value: Any) -> str:
     return f"numbers of shape {value.shape} that begin with {value.flat[0]}"
 
 
-def _short(value: Any, most: int = 120) -> str:
+def _short(value: object, most: int = 120) -> str:
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= most else text[: most - 3] + "..."

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from onkel.annotations import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class Score:
         self.n_rows: int = 0
         self._sums = [0.0] * len(self.metrics)
 
-    def add(self, y: Any, predictions: np.ndarray) -> None:
+    def add(self, y: ArrayLike | None, predictions: np.ndarray) -> None:
         """Take in targets (None: there are none) and their predictions.
 
         A row whose target is None or NaN is left out.

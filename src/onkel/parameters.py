@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def whole(owner: object, name: str, least: int = 1, most: int | None = None) -> 
     return int(value)
 
 
-def flags(owner: Any) -> None:
+def flags(owner: object) -> None:
     """Check that every declared field of type ``bool`` is True or False."""
     for field in fields(owner) if is_dataclass(owner) else ():
         value = getattr(owner, field.name)
@@ -59,11 +59,11 @@ def member(owner: object, name: str, words: type[IntEnum]) -> IntEnum:
     return allowed[one_of(owner, name, allowed)]
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: object) -> TypeGuard[int | np.integer]:
     """Whether a value is one whole number; True and False are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is one real number."""
     return np.ndim(value) == 0 and hasattr(value, "__float__") and bool(np.isreal(value))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from onkel.annotations import ArrayLike, MatrixLike
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -24,28 +26,34 @@ if TYPE_CHECKING:
     class ClassifierMixin:
         """Mean accuracy as score."""
 
-        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+        def score(
+            self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        ) -> float: ...
 
     class RegressorMixin:
         """R² as score."""
 
-        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+        def score(
+            self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        ) -> float: ...
 
     class TransformerMixin:
         """Fit and transform in one call; output as arrays or tables."""
 
-        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any: ...
+        def fit_transform(
+            self, X: MatrixLike, y: ArrayLike | None = None, **fit_params: object
+        ) -> Any: ...
         def set_output(self, *, transform: str | None = None) -> Self: ...
 
     class OneToOneFeatureMixin:
         """A column out for each column in."""
 
-        def get_feature_names_out(self, input_features: Any = None) -> np.ndarray: ...
+        def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray: ...
 
     class ClassNamePrefixFeaturesOutMixin:
         """Columns out that are named for the class."""
 
-        def get_feature_names_out(self, input_features: Any = None) -> np.ndarray: ...
+        def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray: ...
 
 else:
     from sklearn.base import (

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from onkel.annotations import DTypeLike
 from onkel.errors import ModelFileError
 from onkel.parameters import is_whole
 
@@ -24,7 +25,7 @@ Sizes = dict[str, int]
 Fields = Mapping[str, "Field"]
 
 
-def require(condition: Any, message: str) -> None:
+def require(condition: object, message: str) -> None:
     """Raise a ModelFileError with the message unless the condition holds."""
     if not condition:
         raise ModelFileError(message)
@@ -37,7 +38,7 @@ class Field:
     optional: bool = False
     empty: bool = False
 
-    def check(self, value: Any, sizes: Sizes) -> str | None:
+    def check(self, value: object, sizes: Sizes) -> str | None:
         """What is wrong with the value and what would be right; None if the value is good."""
         raise NotImplementedError
 
@@ -58,13 +59,13 @@ class Array(Field):
     allows infinities, never NaN.
     """
 
-    dtype: Any = np.float64
+    dtype: DTypeLike = np.float64
     shape: tuple[int | str, ...] = ()
     low: float = -math.inf
     high: float = math.inf
     finite: bool = True
 
-    def check(self, value: Any, sizes: Sizes) -> str | None:
+    def check(self, value: object, sizes: Sizes) -> str | None:
         if not isinstance(value, np.ndarray):
             return f"is {_kind(value)}, not an array"
         dtype = np.dtype(self.dtype)
@@ -93,7 +94,7 @@ class Whole(Field):
     low: float = 0
     high: float = 2**62
 
-    def check(self, value: Any, sizes: Sizes) -> str | None:
+    def check(self, value: object, sizes: Sizes) -> str | None:
         if not is_whole(value):
             return f"is {_kind(value)}, not a whole number"
         if not self.low <= value <= self.high:
@@ -111,7 +112,7 @@ class Number(Field):
     low: float = -math.inf
     high: float = math.inf
 
-    def check(self, value: Any, sizes: Sizes) -> str | None:
+    def check(self, value: object, sizes: Sizes) -> str | None:
         if isinstance(value, bool) or not isinstance(value, int | float | np.number):
             return f"is {_kind(value)}, not a number"
         if not math.isfinite(value) or not self.low <= value <= self.high:
@@ -129,7 +130,7 @@ class Number(Field):
 class Flag(Field):
     """True or False."""
 
-    def check(self, value: Any, sizes: Sizes) -> str | None:
+    def check(self, value: object, sizes: Sizes) -> str | None:
         ok = isinstance(value, bool | np.bool_)
         return None if ok else f"is {_kind(value)}, not true or false"
 
@@ -143,7 +144,7 @@ class Text(Field):
 
     among: tuple[str, ...] = ()
 
-    def check(self, value: Any, sizes: Sizes) -> str | None:
+    def check(self, value: object, sizes: Sizes) -> str | None:
         if not isinstance(value, str):
             return f"is {_kind(value)}, not a string"
         if self.among and value not in self.among:
@@ -162,7 +163,7 @@ class Listed(Field):
     length: int | str | None = "length"
     into: Callable[[list[Any]], Any] = list
 
-    def check(self, value: Any, sizes: Sizes) -> str | None:
+    def check(self, value: object, sizes: Sizes) -> str | None:
         if not isinstance(value, list):
             return f"is {_kind(value)}, not a list"
         if self.length is not None and not _fits((len(value),), (self.length,), sizes):
@@ -210,7 +211,7 @@ class _Tuple(Field):
     of: Any
     parts: Mapping[str, Field]
 
-    def saved(self, value: Any) -> dict[str, Any]:
+    def saved(self, value: Any) -> State:
         return dict(value) if isinstance(value, dict) else dict(value._asdict())
 
     def loaded(self, value: Any) -> Any:
@@ -262,7 +263,7 @@ class Stateful:
 
     def get_state(self) -> State:
         """Named arrays and plain values, not copied, from which `set_state` goes on bit for bit."""
-        state: dict[str, Any] = {}
+        state: State = {}
         for name, field in self.state_fields().items():
             value = getattr(self, name, None)
             if isinstance(field, Part):
@@ -299,7 +300,7 @@ class Stateful:
                 self._set_part(name, field, state)
         self.state_is_set()
 
-    def take(self, values: dict[str, Any]) -> None:
+    def take(self, values: State) -> None:
         """Set the attributes that a state gave, by name; all but the parts."""
         for name, value in values.items():
             setattr(self, name, value)
@@ -331,7 +332,7 @@ class Stateful:
             part.set_state(of_part)
 
 
-def nbytes(state: Any) -> int:
+def nbytes(state: object) -> int:
     """Bytes of the arrays of a state."""
     if isinstance(state, dict):
         return sum(map(nbytes, state.values()))
@@ -380,12 +381,12 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int | str, ...], sizes: Sizes) -
     return True
 
 
-def _range(field: Any) -> str:
+def _range(field: Array | Whole | Number) -> str:
     if field.low == -math.inf:
         return f"at most {field.high}"
     return f"at least {field.low}" if field.high == math.inf else f"{field.low} to {field.high}"
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     kinds = {dict: "a group of fields", list: "a list", str: "a string", type(None): "nothing"}
     return kinds.get(type(value), type(value).__name__)

@@ -13,6 +13,8 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from onkel.streams import Block, Stream
+
 
 def stdout() -> Console:
     """Console for results; in a pipe it is wide enough for a table."""
@@ -43,7 +45,7 @@ def note(text: str, console: Console | None = None) -> None:
     _print(Text(text, style="dim"), console or stderr())
 
 
-def _print(text: Any, console: Console) -> None:
+def _print(text: object, console: Console) -> None:
     """Print a paragraph: as one line, or on a terminal broken between words."""
     console.print(text, soft_wrap=not console.is_terminal)
 
@@ -60,7 +62,7 @@ def complain(text: str) -> None:
 def say_warnings() -> None:
     """Show warnings as notes, without the source line that raised them."""
 
-    def show(message: Warning | str, *about: Any, **more: Any) -> None:
+    def show(message: Warning | str, *about: object, **more: Any) -> None:
         note(f"warning: {message}")
 
     warnings.showwarning = show
@@ -72,12 +74,12 @@ def fail(text: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Write one JSON object on stdout."""
     typer.echo(as_json(value))
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """One line of JSON; numbers that are not finite are null."""
     from onkel.evaluation.result import finite
 
@@ -105,7 +107,7 @@ class Notes:
         """Does nothing: only progress lines show this."""
 
 
-def watched(blocks: Any, title: str, total: int | None) -> Iterator[Any]:
+def watched(blocks: Stream, title: str, total: int | None) -> Iterator[Block]:
     """Pass blocks through, with a progress bar on stderr if it is a terminal."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -40,7 +40,7 @@ def _facts(model: Any) -> dict[str, Any]:
     return {"learner": type(model).__name__}
 
 
-def _score(model: Any, kept: dict[str, Any]) -> dict[str, Any] | None:
+def _score(model: object, kept: dict[str, Any]) -> dict[str, Any] | None:
     """Metrics over the rows so far, each predicted before it was learned."""
     from onkel.evaluation.run import PrequentialRun
 

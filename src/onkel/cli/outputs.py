@@ -8,11 +8,17 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onkel.persistence.atomic import atomic_file
 
-Columns = dict[str, Any]
+if TYPE_CHECKING:
+    from typing import IO
+
+    import numpy as np
+    import pyarrow as pa
+
+Columns: TypeAlias = "dict[str, np.ndarray | pa.Array]"
 Write = Callable[[Columns], None]
 
 
@@ -43,7 +49,7 @@ def open_writer(out: str) -> Iterator[Write]:
 
 
 @contextmanager
-def _parquet(file: Any) -> Iterator[Write]:
+def _parquet(file: IO[bytes]) -> Iterator[Write]:
     import pyarrow.parquet as pq
 
     with _arrow(lambda schema: pq.ParquetWriter(file, schema)) as write:
@@ -51,7 +57,7 @@ def _parquet(file: Any) -> Iterator[Write]:
 
 
 @contextmanager
-def _csv(file: Any) -> Iterator[Write]:
+def _csv(file: IO[bytes]) -> Iterator[Write]:
     import pyarrow.csv as pc
 
     with _arrow(lambda schema: pc.CSVWriter(file, schema)) as write:
@@ -59,7 +65,7 @@ def _csv(file: Any) -> Iterator[Write]:
 
 
 @contextmanager
-def _arrow(make: Callable[[Any], Any]) -> Iterator[Write]:
+def _arrow(make: Callable[[pa.Schema], Any]) -> Iterator[Write]:
     """Arrow's writers need the schema first: that of the first batch."""
     import pyarrow as pa
 
@@ -80,7 +86,7 @@ def _arrow(make: Callable[[Any], Any]) -> Iterator[Write]:
 
 
 @contextmanager
-def _jsonl(file: Any) -> Iterator[Write]:
+def _jsonl(file: IO[bytes]) -> Iterator[Write]:
     def write(columns: Columns) -> None:
         names = list(columns)
         values = zip(*(columns[name].tolist() for name in names), strict=True)

@@ -18,6 +18,7 @@ from onkel.errors import DataError
 if TYPE_CHECKING:
     from onkel.cli.predicting import Scored
     from onkel.evaluation.result import PrequentialResult
+    from onkel.streams import Stream
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +141,7 @@ class PredictJob:
                 raise predictor.failure
         say_of_bad_values(stream)
 
-    def _open(self) -> Any:
+    def _open(self) -> Stream:
         from onkel.pipeline.rows import extra_columns, reading_to_predict
         from onkel.streams import open_stream
 

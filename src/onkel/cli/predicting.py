@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.errors import DataError
 from onkel.evaluation.bounds import RunBounds, RunSets
 from onkel.evaluation.details import Details
@@ -17,8 +18,13 @@ from onkel.evaluation.learner import link_of
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.tally import Tally
 from onkel.learners.predictions import Predictions, joined
+from onkel.state import State
 from onkel.streams import Block
 from onkel.streams.blocks import rows_of
+
+if TYPE_CHECKING:
+    from onkel.cli.outputs import Columns
+    from onkel.pipeline import StreamModel
 
 BOUNDS = ("prediction_low", "prediction_high")
 #: a column ``set_LABEL`` says whether a label is in the set of its row
@@ -44,7 +50,7 @@ class Wanted:
 class Alone:
     """Predicts each row by itself; learns nothing."""
 
-    model: Any
+    model: StreamModel
     wanted: Wanted
     #: the error of a row that could not be learned; the rows before it are
     failure: DataError | None = field(default=None, init=False)
@@ -53,7 +59,7 @@ class Alone:
         # a file has the same columns throughout, whatever class comes
         self._labels = self.model.classes_.tolist() if self.model.task == "classification" else []
 
-    def predict(self, block: Block) -> tuple[dict[str, Any], Predictions]:
+    def predict(self, block: Block) -> tuple[Columns, Predictions]:
         """The columns to write, and for the score the predictions with what is behind them."""
         model, wanted = self.model, self.wanted
         columns = self.columns(block.X)
@@ -72,27 +78,27 @@ class Alone:
             scores = found[:, None] if found.ndim == 1 else found
         return columns, Predictions(predictions, scores, classes)
 
-    def columns(self, X: Any) -> dict[str, Any]:
+    def columns(self, X: Matrix) -> Columns:
         """Predictions, bounds and scores of features X."""
-        columns: dict[str, Any] = {"prediction": self.model.predict_features(X)}
+        columns: Columns = {"prediction": self.model.predict_features(X)}
         if self.wanted.level is not None:
             columns |= self.bounds(X, self.wanted.level)
         if self.wanted.scores:
             columns |= self._by_class("score", self.model.decision_features(X))
         return columns
 
-    def bounds(self, X: Any, level: float) -> dict[str, Any]:
+    def bounds(self, X: Matrix, level: float) -> Columns:
         """Bounds around the predictions of features X, or which labels are in their sets."""
         if self.model.task == "classification":
             return self._by_class(SET, self.model.set_features(X, level))
         return dict(zip(BOUNDS, self.model.interval_features(X, level).T, strict=True))
 
-    def probabilities(self, X: Any) -> np.ndarray:
+    def probabilities(self, X: Matrix) -> np.ndarray:
         """Class probabilities (n, K) of features X."""
         found: np.ndarray = self.model.proba_features(X)
         return found
 
-    def _by_class(self, name: str, values: np.ndarray) -> dict[str, Any]:
+    def _by_class(self, name: str, values: np.ndarray) -> Columns:
         if values.ndim == 1:
             return {name: values}
         labels = self.model.classes_.tolist()
@@ -106,24 +112,24 @@ class Next(Alone):
     #: rows since the last label
     ahead: int = field(default=0, init=False)
 
-    def predict(self, block: Block) -> tuple[dict[str, Any], Predictions]:
+    def predict(self, block: Block) -> tuple[Columns, Predictions]:
         found = super().predict(block)
         self.ahead += block.n_rows
         return found
 
-    def columns(self, X: Any) -> dict[str, Any]:
-        columns: dict[str, Any] = {"prediction": self.model.next_features(X, self.ahead)}
+    def columns(self, X: Matrix) -> Columns:
+        columns: Columns = {"prediction": self.model.next_features(X, self.ahead)}
         if self.wanted.level is not None:
             columns |= self.bounds(X, self.wanted.level)
         return columns
 
-    def bounds(self, X: Any, level: float) -> dict[str, Any]:
+    def bounds(self, X: Matrix, level: float) -> Columns:
         if self.model.task == "classification":
             return self._by_class(SET, self.model.next_sets(X, level, self.ahead))
         found = self.model.next_intervals(X, level, self.ahead)
         return dict(zip(BOUNDS, found.T, strict=True))
 
-    def probabilities(self, X: Any) -> np.ndarray:
+    def probabilities(self, X: Matrix) -> np.ndarray:
         found: np.ndarray = self.model.next_proba(X, self.ahead)
         return found
 
@@ -135,7 +141,7 @@ class Learning(Next):
     ahead: int = field(default=0, init=False)
     failure: DataError | None = field(default=None, init=False)
 
-    def predict(self, block: Block) -> tuple[dict[str, Any], Predictions]:
+    def predict(self, block: Block) -> tuple[Columns, Predictions]:
         known = labelled(block.y)
         parts = []
         for rows, learn in self._runs(known):
@@ -175,7 +181,7 @@ class Learning(Next):
         return columns | {"prediction": found.predictions}, found
 
 
-def labelled(y: Any) -> np.ndarray:
+def labelled(y: np.ndarray | None) -> np.ndarray:
     """Which targets (n,) are known; NaN differs from itself."""
     y = np.asarray(y)
     if y.dtype == object:
@@ -192,7 +198,7 @@ class Scored:
     """
 
     def __init__(
-        self, model: Any, info: dict[str, Any], learns: bool, level: float | None = None
+        self, model: StreamModel, info: State, learns: bool, level: float | None = None
     ) -> None:
         self.model: Any = model
         self.n_missing: int = 0
@@ -212,10 +218,10 @@ class Scored:
 
     def add(
         self,
-        y: Any,
+        y: np.ndarray | None,
         predicted: Predictions,
         spent: float,
-        columns: dict[str, Any],
+        columns: Columns,
         n_learned: int | None = None,
     ) -> None:
         """Take in targets (n,), None where there are none, and what was predicted in ``spent`` s.
@@ -242,7 +248,7 @@ class Scored:
             if tally is not None:
                 tally.add(y, predicted, spent)
 
-    def _measure_written(self, y: np.ndarray, columns: dict[str, Any]) -> None:
+    def _measure_written(self, y: np.ndarray, columns: Columns) -> None:
         if isinstance(self._written, RunBounds):
             bounds = np.column_stack([columns[name] for name in BOUNDS])
             self._written.count(y.astype(np.float64), columns["prediction"], bounds)
@@ -272,6 +278,6 @@ class Scored:
             found.details[kind] = self._written.summary()
         return found
 
-    def info(self) -> dict[str, Any]:
+    def info(self) -> State:
         """What is saved beside the model that has learned the rows: the score of all rows."""
         return {} if self._whole is None else {"run": self._whole.get_state(0.0, timed=False)}

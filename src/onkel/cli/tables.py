@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onkel.cli.console import note, plain_table, print_json, stderr, stdout
 from onkel.evaluation.comparison.table import Comparison
@@ -11,6 +11,11 @@ from onkel.evaluation.formatting import bytes_text, count, duration, listed, sho
 from onkel.evaluation.result import PrequentialResult
 from onkel.evaluation.run_summary import score_rows
 from onkel.metrics import METRICS
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from onkel.streams import Stream
 
 _BRIEF = 0.05
 """Loading and compiling in fewer seconds is not mentioned."""
@@ -63,7 +68,7 @@ def with_direction(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(n, f"{text}   (lower is better)" if n in lower else text) for n, text in rows]
 
 
-def facts_table(rows: list[tuple[str, str]], part: PrequentialResult | None = None) -> Any:
+def facts_table(rows: list[tuple[str, str]], part: PrequentialResult | None = None) -> Table:
     """Names and values; beside the score of all rows that of a ``part`` of them."""
     from rich.table import Table
     from rich.text import Text
@@ -107,7 +112,7 @@ def show_columns(columns: list[dict[str, Any]], useless: dict[str, str], rows: i
         note(f"counted in the first {count(rows, 'row')}")
 
 
-def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Any:
+def columns_table(columns: list[dict[str, Any]], useless: dict[str, str]) -> Table:
     """Name, kind, categories, gaps and what it became; then what was left out, and why."""
     from rich.text import Text
 
@@ -145,7 +150,7 @@ def _is_plain(column: dict[str, Any]) -> bool:
     return there and not (column["gaps"] or column["written"])
 
 
-def say_of_bad_values(stream: Any) -> None:
+def say_of_bad_values(stream: Stream) -> None:
     """Note how many values were taken for gaps, and of which columns."""
     found = stream.bad_values
     if found:

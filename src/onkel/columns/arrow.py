@@ -17,7 +17,7 @@ FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """What Arrow raises where values are of no one type."""
 
 
-def arrow_array(values: list[Any], name: str, source: str | None = None) -> Any:
+def arrow_array(values: list[object], name: str, source: str | None = None) -> pa.Array:
     """A column of Python values; whole numbers beyond 64 bits make it one of floats.
 
     A DataError names the first row whose value differs in type, is no text in UTF-8, or is too
@@ -56,7 +56,7 @@ def as_floats(values: Iterable[Any], name: str, source: str | None = None) -> li
     return found
 
 
-def check_texts(values: Iterable[Any], name: str, source: str | None = None) -> None:
+def check_texts(values: Iterable[object], name: str, source: str | None = None) -> None:
     """DataError at the first text that UTF-8 cannot hold."""
     for row, value in enumerate(values):
         if isinstance(value, str) and not is_utf8(value):
@@ -66,7 +66,7 @@ def check_texts(values: Iterable[Any], name: str, source: str | None = None) -> 
             ) from None  # fmt: skip
 
 
-def check_names(names: Iterable[Any], source: str | None = None) -> None:
+def check_names(names: Iterable[object], source: str | None = None) -> None:
     """DataError at the first name of a column that UTF-8 cannot hold."""
     for name in names:
         if isinstance(name, str) and not is_utf8(name):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from onkel.annotations import DTypeLike
 from onkel.columns.column import Column, Given
 from onkel.columns.failures import missing_column
 from onkel.columns.layout import Layout
@@ -26,6 +27,9 @@ from onkel.state import (
     Whole,
     require,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FIRST_ROWS = 100
 """Rows that tell what a column is; a pipe gives so many before they are looked at."""
@@ -231,8 +235,8 @@ class Encoder(Stateful):
 
     def encode(
         self,
-        batch: Any,
-        dtype: Any = "float32",
+        batch: pa.RecordBatch,
+        dtype: DTypeLike = "float32",
         *,
         missing: str = "error",
         lacking: bool = False,
@@ -275,7 +279,7 @@ class Encoder(Stateful):
         return self.features(found, batch.num_rows, dtype, missing=missing, learn=learn)
 
     def read(
-        self, batch: Any, lacking: bool = False, bad: Counter[str] | None = None
+        self, batch: pa.RecordBatch, lacking: bool = False, bad: Counter[str] | None = None
     ) -> list[Given | None]:
         """The values of each column of a batch; None for a column that the batch may lack."""
         from onkel.columns.values import given
@@ -296,7 +300,7 @@ class Encoder(Stateful):
         self,
         found: Sequence[Given | None],
         n: int,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
         *,
         missing: str = "error",
         learn: bool = True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from typing import Any
 
 from onkel.errors import DataError
 
@@ -40,7 +39,7 @@ def missing_column(
     return DataError(text, source=source, column=name)
 
 
-def shorten(value: Any, width: int = 60) -> str:
+def shorten(value: object, width: int = 60) -> str:
     """A value for a message: quoted, and cut if long."""
     text = repr(value)
     return text if len(text) <= width else text[: width - 3] + "..."
@@ -59,7 +58,7 @@ def damaged(error: Exception) -> str:
     return f"is truncated or damaged: {words_of(error)}; write the file anew"
 
 
-def misfit(value: Any, wanted: str) -> str:
+def misfit(value: object, wanted: str) -> str:
     """The message for a value where a number, a time or the like is expected.
 
     For a short word it adds a hint, as the word may mean a missing value.

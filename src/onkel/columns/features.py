@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
+from onkel.annotations import DTypeLike
 from onkel.columns.categories import NOTHING
 from onkel.columns.column import CODE, EXACT, GAP, TIME_PARTS, VALUE, Given
 from onkel.columns.layout import Layout
@@ -42,7 +42,7 @@ def fill(
     layout: Layout,
     found: Sequence[Given | None],
     n: int,
-    dtype: Any,
+    dtype: DTypeLike,
     *,
     missing: str,
     learn: bool,

@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
 from onkel.errors import DataError
 
 
+class Piece(Protocol):
+    """Rows from a source: what is asked here of ``onkel.streams.blocks.Piece``."""
+
+    @property
+    def X(self) -> Matrix: ...
+    @property
+    def y(self) -> np.ndarray | None: ...
+    @property
+    def where(self) -> str: ...
+    @property
+    def unlabelled(self) -> np.ndarray | None: ...
+    @property
+    def n_rows(self) -> int: ...
+    def after(self, rows: int) -> Self: ...
+    def before(self, rows: int) -> Self: ...
+    def among(self, rows: np.ndarray) -> Self: ...
+    def _replace(
+        self,
+        *,
+        X: Matrix = ...,
+        y: np.ndarray | None = ...,
+        unlabelled: np.ndarray | None = ...,
+    ) -> Self: ...
+
+
+P = TypeVar("P", bound=Piece)
+
+
 def checked(
-    pieces: Iterable[Any], policy: str, encoder: Encoder, first_row: int, drops: bool = True
-) -> Iterator[Any]:
+    pieces: Iterable[P], policy: str, encoder: Encoder, first_row: int, drops: bool = True
+) -> Iterator[P]:
     """Pieces (``onkel.streams.blocks.Piece``) up to the first row that is refused.
 
     Infinite values are always an error, gaps only if the policy is ``"error"``. If ``clean`` drops
@@ -34,12 +63,12 @@ def checked(
 
 
 def clean(
-    pieces: Iterable[Any],
+    pieces: Iterable[P],
     policy: str,
     encoder: Encoder,
     learn: bool = True,
     every_row: bool = False,
-) -> Iterator[Any]:
+) -> Iterator[P]:
     """Checked pieces without NaN.
 
     ``"mean"`` and ``"auto"`` fill with the running mean of the column over the rows before. The
@@ -54,7 +83,7 @@ def clean(
                 yield repaired
 
 
-def _parts(piece: Any, learn: bool, every_row: bool) -> Iterator[tuple[Any, bool]]:
+def _parts(piece: P, learn: bool, every_row: bool) -> Iterator[tuple[P, bool]]:
     """The rows of a piece that stay, and whether the means learn from them."""
     gone = piece.unlabelled
     if gone is None:
@@ -63,6 +92,7 @@ def _parts(piece: Any, learn: bool, every_row: bool) -> Iterator[tuple[Any, bool
         yield piece.among(~gone)._replace(unlabelled=None), True
     else:
         # labels keep their types; numbers that are only predicted are floats
+        assert piece.y is not None
         plain = not learn and piece.y.dtype.kind not in "Ub"
         y = piece.y.astype(np.float64 if plain else object)
         y[gone] = None
@@ -75,12 +105,12 @@ def _parts(piece: Any, learn: bool, every_row: bool) -> Iterator[tuple[Any, bool
             start = end
 
 
-def _values(X: Any) -> np.ndarray:
+def _values(X: Matrix) -> np.ndarray:
     return X if isinstance(X, np.ndarray) else X.data
 
 
 def _check(
-    piece: Any, policy: str, encoder: Encoder, row: int, drops: bool
+    piece: P, policy: str, encoder: Encoder, row: int, drops: bool
 ) -> tuple[int, DataError | None]:
     """Number of rows before the first bad one, and its error."""
     X, y, where = piece.X, piece.y, piece.where
@@ -98,7 +128,7 @@ def _check(
     fine = _present(y)
     if piece.unlabelled is not None and len(fine):
         fine |= piece.unlabelled
-    if not fine[:good].all():
+    if y is not None and not fine[:good].all():
         good = int(np.argmin(fine))
         value = y[good]
         what = f"{value}; every row needs a finite one"
@@ -126,14 +156,14 @@ def _of_rows(flags: np.ndarray, X: Any) -> np.ndarray:
     return np.asarray(np.repeat(flags, np.diff(X.indptr)))
 
 
-def _position(X: Any, k: int) -> tuple[int, int]:
+def _position(X: Matrix, k: int) -> tuple[int, int]:
     """Row and feature of the k-th value."""
     if isinstance(X, np.ndarray):
         return k // X.shape[1], k % X.shape[1]
     return int(np.searchsorted(X.indptr, k, side="right")) - 1, int(X.indices[k])
 
 
-def _refusal(value: Any, column: str | int, where: str, row: int) -> DataError:
+def _refusal(value: float, column: str | int, where: str, row: int) -> DataError:
     if np.isnan(value):
         text = (
             "the value is missing (NaN); fill or drop such rows with missing='zero', 'mean' or "
@@ -144,7 +174,7 @@ def _refusal(value: Any, column: str | int, where: str, row: int) -> DataError:
     return DataError(text, source=where, row=row, column=column, value=float(value))
 
 
-def _repaired(piece: Any, policy: str, encoder: Encoder, learn: bool) -> Any:
+def _repaired(piece: P, policy: str, encoder: Encoder, learn: bool) -> P:
     X = piece.X
     gone = np.isnan(_values(X)) if policy != "error" else None
     if policy in ("mean", "auto"):
@@ -165,19 +195,18 @@ def _repaired(piece: Any, policy: str, encoder: Encoder, learn: bool) -> Any:
     return piece.among(keep)
 
 
-def _filled(X: Any, encoder: Encoder, learn: bool) -> Any:
+def _filled(X: Matrix, encoder: Encoder, learn: bool) -> Matrix:
     from onkel.columns.running import fill_means, fill_means_sparse
 
     means, counts = encoder.widened_means()
     X = X.copy()
-    dense = isinstance(X, np.ndarray)
     learn = learn and not encoder.fixed
-    if learn and dense:
+    if isinstance(X, np.ndarray) and learn:
         fill_means(X, means, counts)
+    elif isinstance(X, np.ndarray):
+        np.copyto(X, means[: X.shape[1]], where=np.isnan(X), casting="same_kind")
     elif learn:
         fill_means_sparse(X.indptr, X.indices, X.data, means, counts)
-    elif dense:
-        np.copyto(X, means[: X.shape[1]], where=np.isnan(X), casting="same_kind")
     else:
         gone = np.isnan(X.data)
         X.data[gone] = means[X.indices[gone]]

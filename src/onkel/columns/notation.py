@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ GAPS = frozenset(
 )  # fmt: skip
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Whether a value is None, NaN, NaT, or pandas' NA, which is neither true nor false."""
     if value is None:
         return True
@@ -35,7 +35,7 @@ def is_missing(value: Any) -> bool:
         return False
 
 
-def text_of(value: Any, name: str, row: int) -> str:
+def text_of(value: object, name: str, row: int) -> str:
     """A value of a text column; bytes are UTF-8, as in a table, or else a DataError."""
     if not isinstance(value, bytes):
         return str(value)

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from onkel.annotations import ArrayLike, Matrix, MatrixLike
 from onkel.columns.target_scaling import LARGEST
 from onkel.errors import DataError
+from onkel.numerics.arrays import issparse
 from onkel.sklearn_bases import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from onkel.state import (
     Array,
@@ -107,13 +109,13 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
     def __init__(self, mode: str = "standard") -> None:
         self.mode: str = mode
 
-    def fit(self, X: Any, y: Any = None) -> OnlineScaler:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> OnlineScaler:
         """Forget what was learned, then learn from X, of shape (n, d)."""
         for name in ("n_rows_", "n_features_in_", "n_late_", "sparse_", *_STATE, "tails_"):
             self.__dict__.pop(name, None)
         return self.partial_fit(X)
 
-    def partial_fit(self, X: Any, y: Any = None) -> OnlineScaler:
+    def partial_fit(self, X: MatrixLike, y: ArrayLike | None = None) -> OnlineScaler:
         """Learn from X, of shape (n, d)."""
         self.learn_transform(X)
         return self
@@ -123,7 +125,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         self.n_features_in_: int = d
         self._make_room(d, sparse)
 
-    def learn_transform(self, X: Any) -> Any:
+    def learn_transform(self, X: MatrixLike) -> Matrix:
         """Learn from each row of X, of shape (n, d), then scale it with the statistics so far."""
         X = self._checked(X, learn=True)
         n = X.shape[0]
@@ -134,7 +136,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         self.n_rows_ += n
         return out
 
-    def _learn_sparse(self, X: Any) -> Any:
+    def _learn_sparse(self, X: csr_matrix) -> csr_matrix:
         from onkel.columns import running
 
         out = np.empty_like(X.data)
@@ -185,11 +187,11 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
         nothing = {name: np.full(n, value) for name, value in zip(_STATE, values, strict=True)}
         return nothing | ({"tails_": np.zeros((_N_TAILS, n))} if self.mode == "auto" else {})
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> Matrix:
         """Scale X, of shape (n, d), with the current statistics."""
         return self.scaled_as_is(X)
 
-    def scaled_as_is(self, X: Any) -> Any:
+    def scaled_as_is(self, X: MatrixLike) -> Matrix:
         """As :meth:`transform`, without what scikit-learn puts around it, which takes longer."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self, "n_rows_")
@@ -198,7 +200,7 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
             return X
         if self.mode == "minmax" or self.sparse_:
             center, factor = self.affine()
-            if self.sparse_:
+            if issparse(X):
                 data = (X.data * factor[X.indices]).astype(X.dtype, copy=False)
                 return csr_matrix((data, X.indices, X.indptr), X.shape)
             out = ((X - center) * factor).astype(X.dtype, copy=False)
@@ -233,14 +235,22 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
             rows[-self.n_late_ :] = np.maximum(self.count_[-self.n_late_ :], 1.0)
         return rows
 
-    def _checked(self, X: Any, *, learn: bool) -> Any:
+    def _checked(self, X: MatrixLike, *, learn: bool) -> Matrix:
         """X as a finite float array or CSR matrix; the first rows make room for statistics."""
         if self.mode not in MODES:
             raise ValueError(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}")
         known = vars(self).get("n_features_in_")
-        quick = isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == known and len(X)
-        if not quick or X.dtype not in (np.float32, np.float64):
-            X = validate_data(
+        rows: Matrix
+        if (
+            isinstance(X, np.ndarray)
+            and X.ndim == 2
+            and X.shape[1] == known
+            and len(X)
+            and X.dtype in (np.float32, np.float64)
+        ):
+            rows = X
+        else:
+            rows = validate_data(
                 self,
                 X,
                 reset=known is None,
@@ -248,12 +258,12 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, Statef
                 dtype=[np.float64, np.float32],
                 ensure_all_finite=False,
             )
-        refuse_bad(X)
+        refuse_bad(rows)
         if learn and not self.__sklearn_is_fitted__():
-            self._make_room(X.shape[1], issparse(X))
-        if issparse(X) != self.sparse_:
+            self._make_room(rows.shape[1], issparse(rows))
+        if issparse(rows) != self.sparse_:
             raise ValueError("give one scaler either dense or CSR rows: it has learned the other")
-        return X
+        return rows
 
     def _make_room(self, d: int, sparse: bool) -> None:
         self.n_rows_ = 0

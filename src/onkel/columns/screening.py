@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +26,9 @@ _FAR, _EXACT = 1000.0, 2.0**20
 _MOST_REPEAT = 8
 
 
-def column_of(first: Any, name: str, categorical: bool, source: str, how: Written) -> Column:
+def column_of(
+    first: pa.RecordBatch, name: str, categorical: bool, source: str, how: Written
+) -> Column:
     """A column, judged by its values in the batch ``first``."""
     # A source may leave out columns that cannot be features.
     at = first.schema.get_field_index(name)
@@ -54,7 +55,7 @@ def column_of(first: Any, name: str, categorical: bool, source: str, how: Writte
         raise DataError(str(error), source=source, column=name) from None
 
 
-def settled(batch: Any, column: Column, source: str, how: Written) -> Column:
+def settled(batch: pa.RecordBatch, column: Column, source: str, how: Written) -> Column:
     """An empty column as its first value shows it; the same column if the batch has no value.
 
     Other values do not count, so that it does not matter how rows come in batches.
@@ -75,7 +76,7 @@ def settled(batch: Any, column: Column, source: str, how: Written) -> Column:
     return replace(found, late=True, repeats=False, constant=zero)
 
 
-def written_column(array: Any, name: str, how: Written) -> Column:
+def written_column(array: pa.Array, name: str, how: Written) -> Column:
     """A text column as times, numbers or categories, judged by its values.
 
     ValueError if these are ambiguous; it names the option that settles it.

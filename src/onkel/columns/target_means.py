@@ -35,6 +35,10 @@ from onkel.state import (
     require,
 )
 
+# What undoing takes for a column: its arrays, the codes of the rows, and the numbers there.
+_Held = tuple[np.ndarray, np.ndarray, int | np.ndarray, np.ndarray, np.ndarray]
+_OfColumns = dict[int, np.ndarray]
+_Mark = tuple[list[str], float, np.ndarray, tuple[_OfColumns, _OfColumns], list[_Held]]
 _SMOOTHING = 10.0
 # Classes beyond this number have no statistic.
 _MOST_CLASSES = 16
@@ -101,7 +105,7 @@ class TargetMeans(Stateful):
         means_of_codes(codes, Y, before, *own, _SMOOTHING, out, learn)
         return out
 
-    def learn_row(self, codes: dict[int, int], label: Any) -> dict[int, list[float]]:
+    def learn_row(self, codes: dict[int, int], label: object) -> dict[int, list[float]]:
         """As :meth:`learn`, to the same bits, of one row: a list (J,) of each column.
 
         A compiled loop would take longer to call than one row needs.
@@ -194,9 +198,9 @@ class TargetMeans(Stateful):
             padded = [of._padded(name, n, J) for of in of_all]
             self.counts[name], self.sums[name] = map(joined, zip(*padded, strict=True))
 
-    def mark(self, codes: dict[int, np.ndarray]) -> tuple[Any, ...]:
+    def mark(self, codes: dict[int, np.ndarray]) -> _Mark:
         """What :meth:`go_back` needs to undo the learning of rows with these codes."""
-        held: list[tuple[Any, ...]] = []
+        held: list[_Held] = []
         for name, own in codes.items():
             if name in self.counts:
                 counts, sums = self.counts[name], self.sums[name]
@@ -212,7 +216,7 @@ class TargetMeans(Stateful):
         kept = dict(self.counts), dict(self.sums)
         return list(self.classes), self.n_rows, self.total.copy(), kept, held
 
-    def go_back(self, mark: tuple[Any, ...]) -> None:
+    def go_back(self, mark: _Mark) -> None:
         """Forget what was learned since the mark."""
         self.classes, self.n_rows, self.total, (self.counts, self.sums), held = mark
         for counts, sums, codes, own_counts, own_sums in held:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from onkel.annotations import ArrayLike
 from onkel.errors import DataError
 from onkel.state import Fields, Number, Sizes, State, Stateful, Text, Whole, require
 
@@ -73,7 +74,7 @@ class OnlineTargetScaler(Stateful):
         wide = self._b - self._a if self.mode == "minmax" else np.sqrt(self._b / self.n_rows)
         return float(wide) if wide > 0 else 1.0
 
-    def learn_transform(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def learn_transform(self, y: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Learn from each value of y, of shape (n,), then scale it with the statistics so far.
 
         Returns
@@ -98,15 +99,15 @@ class OnlineTargetScaler(Stateful):
         self.n_rows += n
         return (y - center[1:]) / scale[1:], center[:-1], scale[:-1]
 
-    def scaled_as_is(self, y: Any) -> tuple[np.ndarray, float, float]:
+    def scaled_as_is(self, y: ArrayLike) -> tuple[np.ndarray, float, float]:
         """As :meth:`learn_transform`, with the current statistics, which do not change."""
         return self.transform(finite_targets(y)), self.center, self.scale
 
-    def transform(self, y: Any) -> np.ndarray:
+    def transform(self, y: ArrayLike) -> np.ndarray:
         """Scale y with the current statistics."""
         return (np.asarray(y, dtype=np.float64) - self.center) / self.scale
 
-    def inverse_transform(self, p: Any) -> np.ndarray:
+    def inverse_transform(self, p: ArrayLike) -> np.ndarray:
         """Predictions in the target's own units."""
         return np.asarray(p, dtype=np.float64) * self.scale + self.center
 
@@ -115,7 +116,7 @@ class OnlineTargetScaler(Stateful):
         require(right, f"b: is {state['b']}; it must be at least 0")
 
 
-def finite_targets(y: Any) -> np.ndarray:
+def finite_targets(y: ArrayLike) -> np.ndarray:
     """Targets (n,) in float64; DataError at the first that cannot be scaled."""
     y = np.ascontiguousarray(y, dtype=np.float64).reshape(-1)
     bad = ~(np.abs(y) < LARGEST)

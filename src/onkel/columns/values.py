@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,7 @@ _UNIT = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _NULLS = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan")
 
 
-def _is_text(t: Any) -> bool:
+def _is_text(t: pa.DataType) -> bool:
     return (
         pt.is_string(t)
         or pt.is_large_string(t)
@@ -32,7 +31,7 @@ def _is_text(t: Any) -> bool:
     )
 
 
-def kind_of(t: Any) -> str | None:
+def kind_of(t: pa.DataType) -> str | None:
     """``"number"``, ``"flag"``, ``"time"`` or ``"text"``; None if it cannot be a feature."""
     number = pt.is_integer(t) or pt.is_floating(t) or pt.is_decimal(t) or pt.is_duration(t)
     if number or pt.is_null(t):
@@ -46,13 +45,13 @@ def kind_of(t: Any) -> str | None:
     return None
 
 
-def one_batch(table: Any) -> Any:
+def one_batch(table: pa.Table) -> pa.RecordBatch:
     """All rows of a table as one record batch."""
     batches = table.combine_chunks().to_batches()
     return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
-def as_numpy(array: Any) -> np.ndarray:
+def as_numpy(array: pa.Array) -> np.ndarray:
     """Numbers or booleans as NumPy; NaN where null.
 
     Uses DLPack where possible: pyarrow's own conversion first imports pandas if it is installed,
@@ -68,7 +67,7 @@ def as_numpy(array: Any) -> np.ndarray:
 
 
 def numbers(
-    array: Any, name: str, na_values: Collection[str] = (), bad: Counter[str] | None = None
+    array: pa.Array, name: str, na_values: Collection[str] = (), bad: Counter[str] | None = None
 ) -> np.ndarray:
     """A numeric or boolean column as numbers; NaN where null, or one of ``na_values``.
 
@@ -95,7 +94,9 @@ def numbers(
     return as_numpy(array)
 
 
-def _parsed(array: Any, name: str, na_values: Collection[str], bad: Counter[str] | None) -> Any:
+def _parsed(
+    array: pa.Array, name: str, na_values: Collection[str], bad: Counter[str] | None
+) -> pa.Array:
     """Text parsed as numbers; every value must be a number or missing."""
     text = pc.utf8_trim_whitespace(array.cast(pa.string()))
     text = pc.if_else(pc.is_in(text, texts([*GAPS, *na_values])), pa.NULL, text)
@@ -113,7 +114,7 @@ def _parsed(array: Any, name: str, na_values: Collection[str], bad: Counter[str]
         raise DataError(misfit(value, "a number"), row=row, column=name, value=value) from None
 
 
-def texts(values: Collection[str]) -> Any:
+def texts(values: Collection[str]) -> pa.Array:
     """Text as an Arrow array; ``pa.array`` would import pandas, which takes a third of a second."""
     data = [value.encode() for value in values]
     ends = np.cumsum([0, *map(len, data)], dtype=np.int32)
@@ -125,7 +126,7 @@ def _casts(text: Any) -> bool:
     return succeeds(lambda: text.cast(pa.float64()), pa.ArrowInvalid)
 
 
-def seconds(array: Any, name: str) -> np.ndarray:
+def seconds(array: pa.Array, name: str) -> np.ndarray:
     """A timestamp, date, time or duration as float seconds (since 1970 or midnight)."""
     t = array.type
     if not pt.is_temporal(t) or pt.is_interval(t):
@@ -140,7 +141,7 @@ def seconds(array: Any, name: str) -> np.ndarray:
     return as_numpy(array.cast(pa.float64(), safe=False)) * scale
 
 
-def categories(array: Any, name: str) -> tuple[np.ndarray, list[str]]:
+def categories(array: pa.Array, name: str) -> tuple[np.ndarray, list[str]]:
     """A column as codes (-1 where null) into a list of text values."""
     t = array.type
     if pt.is_null(t):
@@ -166,12 +167,11 @@ def categories(array: Any, name: str) -> tuple[np.ndarray, list[str]]:
     if None in known:
         nulls = np.array([v is None for v in known])
         out = np.where((out >= 0) & nulls[out], -1, out)
-        known = ["" if v is None else v for v in known]
-    return out, known
+    return out, ["" if v is None else v for v in known]
 
 
 def target_values(
-    array: Any, name: str, what: str = "the target", na_values: Collection[str] = ()
+    array: pa.Array, name: str, what: str = "the target", na_values: Collection[str] = ()
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The target as str, int64, float64 or bool, and a mask of missing ones (None if none are).
 
@@ -203,7 +203,7 @@ def target_values(
     return values, gone if gone.any() else None
 
 
-def moments(array: Any, name: str) -> np.ndarray:
+def moments(array: pa.Array, name: str) -> np.ndarray:
     """Seconds of each row, from times, dates, or numbers of seconds."""
     if kind_of(array.type) == "text":
         text = shorten(array[0].as_py())
@@ -217,7 +217,7 @@ def moments(array: Any, name: str) -> np.ndarray:
     return np.round(needed_values(array, name, "the time").astype(np.float64, copy=False), 6)
 
 
-def needed_values(array: Any, name: str, what: str) -> np.ndarray:
+def needed_values(array: pa.Array, name: str, what: str) -> np.ndarray:
     """As `target_values`, but a missing value is an error that names the row, too."""
     values, gone = target_values(array, name, what)
     if gone is not None:
@@ -225,7 +225,7 @@ def needed_values(array: Any, name: str, what: str) -> np.ndarray:
     return values
 
 
-def _refuse(values: np.ndarray, bad: np.ndarray, name: str, array: Any, of: str) -> None:
+def _refuse(values: np.ndarray, bad: np.ndarray, name: str, array: pa.Array, of: str) -> None:
     row = int(np.argmax(bad))
     what = "infinite" if values.dtype.kind == "f" and np.isinf(values[row]) else "missing"
     value = array[row].as_py()
@@ -235,7 +235,10 @@ def _refuse(values: np.ndarray, bad: np.ndarray, name: str, array: Any, of: str)
 
 
 def given(
-    array: Any, column: Column, na_values: Collection[str] = (), bad: Counter[str] | None = None
+    array: pa.Array,
+    column: Column,
+    na_values: Collection[str] = (),
+    bad: Counter[str] | None = None,
 ) -> Given:
     """The values in a column of a table; DataError at one that its kind cannot have.
 
@@ -257,7 +260,7 @@ def given(
     return Given(numbers(array, column.name, na_values, bad))
 
 
-def text_of(array: Any, name: str, na_values: Collection[str] = ()) -> Given:
+def text_of(array: pa.Array, name: str, na_values: Collection[str] = ()) -> Given:
     """Text without blanks around it; the usual gaps and ``na_values`` are missing."""
     index, known = categories(array, name)
     values = [value.strip() for value in known]
@@ -266,7 +269,7 @@ def text_of(array: Any, name: str, na_values: Collection[str] = ()) -> Given:
 
 
 def _parsed_as(
-    array: Any,
+    array: pa.Array,
     column: Column,
     form: str,
     na_values: Collection[str],

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from onkel.annotations import DTypeLike
 from onkel.datasets.registry import DATASETS, Entry, folders, info
 from onkel.errors import DataError
 
@@ -118,7 +118,7 @@ def load(
     subset: str | None = None,
     scaling: str | None = None,
     order: str = "file",
-    dtype: Any = "float64",
+    dtype: DTypeLike = "float64",
 ) -> Dataset:
     """Load a data set of the papers.
 

@@ -23,14 +23,14 @@ docs/results/probabilities.md shows what it brings.
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, softmax
 
 from onkel.losses import sigmoid
 from onkel.numerics.jit import jit, jit_inline
-from onkel.state import Array, Fields, Stateful, require
+from onkel.state import Array, Fields, State, Stateful, require
 
 #: scores far outside of the targets' range are clipped: they say no more than this
 LARGEST = 10.0
@@ -205,7 +205,7 @@ class Calibration(Stateful):
             least = _LEAST_SLOPE * knots
             mine[0] = np.maximum.accumulate(mine[0] - least) + least
 
-    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
+    def check_state(self, state: State, sizes: dict[str, int]) -> None:
         for name in ("two", "many"):
             values, learned = state[name]
             require(np.all(np.diff(values) > 0.0), f"{name}: values are not in growing order")

@@ -21,10 +21,11 @@ Kulesza & Dredze 2009 (AROW). The share is ours.
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
 from onkel.merging import joined
 from onkel.numerics.arrays import inserted
@@ -56,7 +57,7 @@ class PairCells(Stateful):
         self.V = np.full(bins.n_cells, self.first)
         self.sums: np.ndarray = np.zeros(N_SUMS)
 
-    def learn(self, X: Any, R: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def learn(self, X: Matrix, R: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn the residuals R (n, K) of rows X; returns a·s (n, K) before each was learned."""
         out = np.zeros(R.shape)
         if len(self.bins.pairs):
@@ -65,7 +66,7 @@ class PairCells(Stateful):
             learn_cells(*self.bins.of_rows(X), *weights, *rows, self.sums, out)
         return out
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Matrix) -> np.ndarray:
         """a s (n, K) of rows X."""
         out = np.zeros((X.shape[0], self.W.shape[1]))
         if len(self.bins.pairs):

@@ -19,10 +19,11 @@ model instead of a hundred trees; the test is the two-sample one of Bifet & Gava
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.default.compute_budget import ComputeBudget, postpones_search, work_of_fits
 from onkel.default.loss_window import BIN_ROWS, Comparison, LossHistory, LossWindow
 from onkel.errors import MergeError
@@ -31,7 +32,7 @@ from onkel.losses import Loss
 from onkel.maps.base import FeatureMap
 from onkel.merging import require_same
 from onkel.rules.base import Rule, RuleKind
-from onkel.state import Array, Fields, Flag, Part, Stateful, Whole, require
+from onkel.state import Array, Fields, Flag, Part, State, Stateful, Whole, require
 
 _CHANGES_KEPT = 64
 
@@ -112,7 +113,7 @@ class RestartingModel(Stateful):
         """Learn the one row of X (1, d)."""
         self.learn(X, np.array([y]), np.array([weight]))
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn the rows in order; returns the scores (n, K) before each was learned."""
         if self.fixed:
             return self.current.learn(X, y, weight)
@@ -246,7 +247,7 @@ class RestartingModel(Stateful):
         for model in self.models():
             model.seed = value
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Matrix) -> np.ndarray:
         """f(x) of each row, (n, K) in float64."""
         return self.current.scores(X)
 
@@ -254,7 +255,7 @@ class RestartingModel(Stateful):
         """f(x) of the one row of X (1, d), (K,)."""
         return self.current.score_row(X)
 
-    def variance(self, X: Any) -> np.ndarray:
+    def variance(self, X: Matrix) -> np.ndarray:
         """Predictive variance (n,)."""
         return self.current.variance(X)
 
@@ -285,7 +286,7 @@ class RestartingModel(Stateful):
         self.challenger, self.history = None, LossHistory()
         self.window, self.comparison = LossWindow(), Comparison()
 
-    def require_alike(self, other: Any) -> None:
+    def require_alike(self, other: Self) -> None:
         """MergeError, naming the difference, unless :meth:`take_in` can take in ``other``."""
         require_same("what they are", type(self).__name__, type(other).__name__)
         if not (self.fixed and other.fixed):
@@ -295,16 +296,16 @@ class RestartingModel(Stateful):
             )
         self.current.require_alike(other.current)
 
-    def take_in(self, other: Any, origin: Any) -> None:
+    def take_in(self, other: Self, origin: Self | None) -> None:
         """Add what ``other`` learned since both were ``origin`` (None: since the first row)."""
         self.current.take_in(other.current, None if origin is None else origin.current)
 
     # ---- state ---------------------------------------------------------------------------------
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         return {"n_outputs": self.n_outputs} | super().get_state()
 
-    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
+    def check_state(self, state: State, sizes: dict[str, int]) -> None:
         require(sizes["changes"] <= _CHANGES_KEPT, "changes: holds more than are kept")
 
     def state_is_set(self) -> None:

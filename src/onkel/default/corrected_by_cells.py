@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import math
 from itertools import zip_longest
-from typing import Any
+from typing import Self
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.default.bins import PairBins
 from onkel.default.cells import PairCells
 from onkel.default.residuals import Residuals
@@ -30,7 +31,7 @@ from onkel.model.warmup import Warmup
 from onkel.numerics.arrays import as_dense, next_power_of_two
 from onkel.rules.base import Rule
 from onkel.rules.second_order import ExactScalars
-from onkel.state import Array, check, inside, require
+from onkel.state import Array, State, check, inside, require
 
 # Columns and bins are chosen after so many rows, and again at every power of two up to the last.
 _FIRST_ROWS, _LAST_ROWS = 64, 1024
@@ -82,7 +83,7 @@ class CorrectedModel(ExplicitModel):
         P[done:] += self._correct(X[done:], R[done:], weight[done:])
         return P
 
-    def _correct(self, X: Any, R: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def _correct(self, X: Matrix, R: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn residuals R of rows X, stage by stage; returns Σ a s before each was learned."""
         out = np.zeros(R.shape)
         for stage in self.stages:
@@ -126,7 +127,7 @@ class CorrectedModel(ExplicitModel):
         if self.choice is not None:
             self._end_choice()
 
-    def require_alike(self, other: Any) -> None:
+    def require_alike(self, other: Self) -> None:
         super().require_alike(other)
         bins = ([stage.bins.get_state() for stage in model.stages] for model in (self, other))
         for mine, own in zip_longest(*bins):
@@ -134,7 +135,7 @@ class CorrectedModel(ExplicitModel):
         if self.choice is not None or other.choice is not None:
             raise MergeError("the bins of the cells are still being chosen: call fix_map() first")
 
-    def take_in(self, other: Any, origin: Any) -> None:
+    def take_in(self, other: Self, origin: Self | None) -> None:
         super().take_in(other, origin)
         known = [None] * len(self.stages) if origin is None else origin.stages
         for stage, own, before in zip(self.stages, other.stages, known, strict=True):
@@ -148,11 +149,11 @@ class CorrectedModel(ExplicitModel):
     def learn_row(self, X: np.ndarray, y: float, weight: float) -> None:
         self.learn(X, np.array([y]), np.array([weight]))
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Matrix) -> np.ndarray:
         """f(x) + Σ a s(x) of each row, (n, K) in float64."""
         return sum((stage.scores(X) for stage in self.stages), super().scores(X))
 
-    def variance(self, X: Any) -> np.ndarray:
+    def variance(self, X: Matrix) -> np.ndarray:
         """Predictive variance (n,) of f, times the share of squared errors that cells leave."""
         return super().variance(X) * math.prod(stage.left for stage in self.stages)
 

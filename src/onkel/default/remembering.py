@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit, logit
 
+from onkel.annotations import Matrix
 from onkel.memory import ClassMemory, Experts, Gain, ValueMemory
-from onkel.state import Fields, Number, Part, Stateful, Whole, check, inside, require
+from onkel.state import Fields, Number, Part, State, Stateful, Whole, check, inside, require
 
 # Probabilities keep this far from 0 and 1 before they are turned into log-odds.
 _SURE = 1e-9
@@ -88,11 +89,11 @@ class Remembering(Stateful):
 
     def learn(
         self,
-        X: Any,
+        X: Matrix,
         P: np.ndarray,
         y: np.ndarray,
         weight: np.ndarray,
-        keys: list[Any] | None = None,
+        keys: list[Hashable] | None = None,
     ) -> np.ndarray:
         """Learn rows X in order: the model's scores P (n, K) before each; values or class codes y.
 
@@ -123,7 +124,7 @@ class Remembering(Stateful):
         return done + int(learned[rows - 1]) + 1 if len(learned) >= rows else len(weight)
 
     def _learn_known(
-        self, X: Any, F: np.ndarray, known: np.ndarray, y: np.ndarray, weight: np.ndarray
+        self, X: Matrix, F: np.ndarray, known: np.ndarray, y: np.ndarray, weight: np.ndarray
     ) -> np.ndarray:
         """Learn rows, given what memory gave for them; returns the predictions before each."""
         f, m, control, columns = self._as_numbers(F, known)
@@ -181,7 +182,7 @@ class Remembering(Stateful):
     # ---- prediction ----------------------------------------------------------------------------
 
     def predict(
-        self, X: Any, P: np.ndarray, ahead: int = 0, keys: list[Any] | None = None
+        self, X: Matrix, P: np.ndarray, ahead: int = 0, keys: list[Hashable] | None = None
     ) -> np.ndarray:
         """Scores (n, K) with memory of rows X in order, whose labels are not known.
 
@@ -193,7 +194,7 @@ class Remembering(Stateful):
         return share * M + (1.0 - share) * P
 
     def ask(
-        self, X: Any, P: np.ndarray, ahead: int, keys: list[Any] | None
+        self, X: Matrix, P: np.ndarray, ahead: int, keys: list[Hashable] | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Scores (n, K) with memory, were each row the next, and how much they count (n, 1)."""
         F = self._inputs(P)
@@ -254,14 +255,14 @@ class Remembering(Stateful):
         if self.second is not None:
             self.second.add_columns(n)
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         state = super().get_state()
         if self.second is not None:
             state["second"] = self.second.get_state()
             state |= {"seed": self.second.seed, "width": self.width}
         return state
 
-    def set_state(self, state: dict[str, Any], d: int = 0) -> None:
+    def set_state(self, state: State, d: int = 0) -> None:
         """Take the state of another, over rows of d columns."""
         super().set_state(state)
         self.second = None
@@ -321,7 +322,7 @@ class LastClass(Stateful):
         follows = _follows(*(np.array([n]) for n in (self.rows, self.right, self.lead)))
         return _exchanged(P, came_last.argmax(axis=1), follows & came_last.any(axis=1))
 
-    def check_state(self, state: dict[str, Any], sizes: dict[str, int]) -> None:
+    def check_state(self, state: State, sizes: dict[str, int]) -> None:
         require(state["right"] <= state["rows"], f"right: {state['right']} of {state['rows']} rows")
 
 
@@ -347,9 +348,9 @@ def _of_two(p: np.ndarray) -> np.ndarray:
     return shares
 
 
-def _counted(keys: list[Any]) -> np.ndarray:
+def _counted(keys: list[Hashable]) -> np.ndarray:
     """How many of the keys before each key equal it."""
-    seen: Counter[Any] = Counter()
+    seen: Counter[Hashable] = Counter()
     steps = np.empty(len(keys), np.int64)
     for t, key in enumerate(keys):
         steps[t] = seen[key]
@@ -357,7 +358,7 @@ def _counted(keys: list[Any]) -> np.ndarray:
     return steps
 
 
-def _beside(columns: np.ndarray, m: np.ndarray, X: Any) -> Any:
+def _beside(columns: np.ndarray, m: np.ndarray, X: Matrix) -> Matrix:
     """Columns of the past, the memory's prediction, and the row's own columns."""
     past = np.column_stack([columns, m])
     if sp.issparse(X):

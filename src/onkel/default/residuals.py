@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from onkel.default.cells import residuals_with_class
 from onkel.numerics.arrays import inserted
+from onkel.state import State
 
 
 class Residuals:
@@ -54,7 +53,7 @@ class Residuals:
         wider[: self.count, : self._held.shape[1]] = self._held[: self.count]
         self._held = wider
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> State:
         # a copy needs no spare room
         rows = self.rows
         return {"count": len(rows), "_places": np.arange(rows.shape[1]), "_held": rows}

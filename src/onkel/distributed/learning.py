@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -24,6 +24,10 @@ from onkel.errors import DataError, MergeError
 from onkel.pipeline import StreamModel
 from onkel.state import nbytes
 
+if TYPE_CHECKING:
+    from distributed import Client
+    from onkel.learners.base import OnlineEstimator
+
 # Most partitions of a Dask collection whose first rows go into the sample.
 _MOST_HEADS = 64
 
@@ -32,10 +36,10 @@ Watch = Callable[[PartReport], None]
 
 def learn(
     learner: Any,
-    source: Any,
+    source: object,
     *,
     target: str | None = None,
-    client: Any = None,
+    client: Client | None = None,
     models: int | None = None,
     rounds: int = 4,
     fan_in: int = 4,
@@ -132,7 +136,7 @@ def learn(
             future.release()
 
 
-def check_mergeable(estimator: Any) -> None:
+def check_mergeable(estimator: OnlineEstimator) -> None:
     """Refuse a learner whose models cannot be merged before anything is read.
 
     The MergeError says why.

@@ -47,7 +47,7 @@ class Part:
     """A partition and its name; ``data`` is a :class:`FilePart` or a Dask object."""
 
     name: str
-    data: Any
+    data: object
 
 
 def parts_of(source: Any, format: str | None = None) -> list[Part]:
@@ -77,7 +77,7 @@ def parts_of(source: Any, format: str | None = None) -> list[Part]:
     return [Part(file.name, FilePart(file.name)) for file in found]
 
 
-def _is_dask(source: Any) -> bool:
+def _is_dask(source: object) -> bool:
     return hasattr(source, "__dask_graph__") and hasattr(source, "to_delayed")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onkel.distributed.partitions import FilePart, client_or_default, dask, parts_of
 from onkel.distributed.reports import PartReport, Predicted
@@ -18,13 +18,16 @@ from onkel.pipeline.rows import reading_to_predict
 from onkel.state import State
 from onkel.streams import open_stream
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 
 def predict(
     model: StreamModel,
-    source: Any,
+    source: object,
     folder: str | Path,
     *,
-    client: Any = None,
+    client: Client | None = None,
     keep: Iterable[str] = (),
     proba: bool = False,
     format: str | None = None,
@@ -89,7 +92,7 @@ def predict(
 
 
 def predict_part(
-    state: State, name: str, data: Any, path: str, how: dict[str, Any]
+    state: State, name: str, data: object, path: str, how: dict[str, Any]
 ) -> tuple[str | None, PartReport]:
     """Predict a partition into a file; returns its path (None: left out) and its report."""
     began = time.perf_counter()
@@ -108,7 +111,7 @@ def predict_part(
 
 
 def _write(
-    model: StreamModel, data: Any, path: str, score: Score, keep: tuple[str, ...], proba: bool
+    model: StreamModel, data: object, path: str, score: Score, keep: tuple[str, ...], proba: bool
 ) -> int:
     """Write the predictions of a partition; returns the number of rows."""
     import pyarrow as pa

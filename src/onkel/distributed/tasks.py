@@ -23,6 +23,7 @@ from onkel.errors import DataError, NoRowsError
 from onkel.metrics import Score
 from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
+from onkel.state import State
 from onkel.streams import Block, Reading, Stream, open_stream
 from onkel.streams.blocks import concat, rows_of
 
@@ -71,18 +72,18 @@ class Plan:
 
         return StreamModel(clone(self.estimator), scaling=self.scaling, settings=self.settings)
 
-    def first(self, data: Any) -> Stream:
+    def first(self, data: object) -> Stream:
         """The first partition of the sample, whose columns become features."""
         return open_stream(_rows(data), self.reading)
 
-    def next(self, data: Any, encoder: Encoder, left: list[str]) -> Stream:
+    def next(self, data: object, encoder: Encoder, left: list[str]) -> Stream:
         """Another partition, read with the columns known so far but without those in ``left``."""
         reading, named = self.reading, encoder.n_vector is None
         if named:
             reading = reading.changed(exclude=(*reading.exclude, *left))
         return open_stream(_rows(data), reading, encoder=copy.deepcopy(encoder), extend=named)
 
-    def to_learn(self, data: Any, model: StreamModel, skip: int) -> Iterator[Block]:
+    def to_learn(self, data: object, model: StreamModel, skip: int) -> Iterator[Block]:
         """Blocks of a partition after the first ``skip`` rows, which the sample has learned."""
         assert model.encoder is not None
         for block in self.next(data, model.encoder, model.settings.get("left_out", [])):
@@ -92,7 +93,7 @@ class Plan:
                 yield rows_of(block, slice(skip, None)) if skip else block
             skip = max(skip - block.n_rows, 0)
 
-    def sample(self, heads: list[tuple[str, Any]]) -> tuple[StreamModel, list[Block], list[int]]:
+    def sample(self, heads: list[tuple[str, object]]) -> tuple[StreamModel, list[Block], list[int]]:
         """A new model that knows its columns, the sample's blocks, and each partition's rows."""
         model, blocks, taken = self.new_model(), list[Block](), list[int]()
         share = -(-self.sample_rows // min(len(heads), SAMPLED))
@@ -136,7 +137,7 @@ def unreadable(name: str, error: Exception) -> DataError:
                      "(--skip-bad-partitions)")  # fmt: skip
 
 
-def _rows(data: Any) -> Any:
+def _rows(data: object) -> Any:
     return data.opened() if isinstance(data, FilePart) else data
 
 
@@ -151,8 +152,6 @@ def _first_rows(stream: Stream, rows: int) -> Iterator[Block]:
 
 
 _BLOCK_ROWS = 4096
-
-State = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,7 @@ class LearnedPart:
     merging: float = 0.0
 
 
-def learn_sample(plan: Plan, names: list[str], heads: list[Any]) -> Sample:
+def learn_sample(plan: Plan, names: list[str], heads: list[object]) -> Sample:
     """Learn the first rows of partitions, in a random order, and fix the map.
 
     ``heads``: the data of the partitions of these ``names``, or their first rows.
@@ -204,7 +203,7 @@ def learn_sample(plan: Plan, names: list[str], heads: list[Any]) -> Sample:
 
 
 def learn_part(
-    plan: Plan, sample: Sample, name: str, data: Any, before: LearnedPart | None = None
+    plan: Plan, sample: Sample, name: str, data: object, before: LearnedPart | None = None
 ) -> LearnedPart:
     """Learn a partition with a copy of the sample's model, without rows that the sample learned.
 

@@ -33,7 +33,7 @@ MOST_CLASSES = 50
 class _Label(Field):
     """The name of a class."""
 
-    def check(self, value: Any, sizes: Sizes) -> str | None:
+    def check(self, value: object, sizes: Sizes) -> str | None:
         ok = isinstance(value, str | int | float)
         return None if ok else f"is a {type(value).__name__}, not a label"
 
@@ -44,7 +44,7 @@ class Labels(Stateful):
     STATE: ClassVar[Fields] = {"names": Listed(_Label())}
 
     def __init__(self) -> None:
-        self.names: list[Any] = []
+        self.names: list[object] = []
         self.state_is_set()
 
     def check_state(self, state: State, sizes: Sizes) -> None:
@@ -98,7 +98,7 @@ class ClassCounts(Stateful):
             pairs = np.bincount(y[predicted] * K + p[predicted], minlength=K * K)
             self.confusion = _grown(self.confusion, (K, K)) + pairs.reshape(K, K)
 
-    def summary(self, names: list[Any]) -> dict[str, Any]:
+    def summary(self, names: list[object]) -> dict[str, Any]:
         """Recall of each class seen, their mean, and the confusion matrix; sorted by label."""
         order = sorted(range(len(self.total)), key=lambda k: (str(type(names[k])), names[k]))
         seen = np.asarray(self.total) > 0
@@ -186,7 +186,7 @@ class Ranking(Stateful):
         """How many rows these bins hold."""
         return self.counts.ravel()[self.at]
 
-    def take(self, values: dict[str, Any]) -> None:
+    def take(self, values: State) -> None:
         counts = np.zeros((values["classes"], 2, _SCORE_BINS), dtype=np.int64)
         require((values["at"] < counts.size).all(), "at: is beyond the last bin")
         counts.ravel()[values["at"]] = values["rows"]

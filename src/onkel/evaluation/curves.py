@@ -14,6 +14,7 @@ import numpy as np
 from onkel.metrics import Metric
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -148,7 +149,7 @@ def to_svg(figure: Figure) -> str:
     return text[text.index("<svg") :]
 
 
-def _style(axes: Any, metric: Metric) -> None:
+def _style(axes: Axes, metric: Metric) -> None:
     from matplotlib.ticker import NullLocator
 
     axes.set_xscale("log", base=2)

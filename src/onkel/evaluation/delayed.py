@@ -25,9 +25,10 @@ def delay_of(delay: Any) -> int | timedelta:
         delay = delay.astype("timedelta64[us]").item()
     if not is_whole(delay) and not isinstance(delay, timedelta):
         raise ValueError(f"delay={delay!r} must be a whole number of rows, or a timedelta")
-    if delay < type(delay)(0):
+    found = delay if isinstance(delay, timedelta) else int(delay)
+    if found < timedelta(0) if isinstance(found, timedelta) else found < 0:
         raise ValueError(f"delay={delay}: must be at least 0")
-    return delay if isinstance(delay, timedelta) else int(delay)
+    return found
 
 
 class Delayed:

@@ -72,7 +72,7 @@ def predictions_then_learn(learner: BlockLearner, block: Block) -> Predictions:
     return Predictions(learner.learn(block))
 
 
-def link_of(model: Any) -> str | None:
+def link_of(model: object) -> str | None:
     """How a model's probabilities follow from its scores; None where it has no probabilities."""
     estimator = model.estimator if isinstance(model, StreamModel) else model
     return estimator.probability_link if isinstance(estimator, OnlineClassifier) else None
@@ -90,7 +90,7 @@ def as_learner(model: Any) -> BlockLearner:
     return _Estimator(model)
 
 
-def as_block(block: Any, start: int) -> Block:
+def as_block(block: Block, start: int) -> Block:
     """A block as it is, a pair (X, y) as a block that begins at row ``start``.
 
     Refuses rows without a target (DataError) and single rows (ValueError).

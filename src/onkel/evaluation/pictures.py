@@ -11,6 +11,7 @@ from onkel.evaluation.curves import COLOURS
 from onkel.metrics import Metric
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _MOST_BARS = 20
@@ -144,7 +145,7 @@ def calibration_picture(bins: Sequence[dict[str, Any]]) -> Figure:
     return figure
 
 
-def _axes(size: tuple[float, float]) -> tuple[Figure, Any]:
+def _axes(size: tuple[float, float]) -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, dpi=150, layout="constrained")

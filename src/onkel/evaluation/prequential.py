@@ -178,7 +178,7 @@ def blocks_of(stream: Any, target: str | None = None, **columns: Any) -> Iterabl
     return open_stream(stream, target=target, dtype=dtype, **columns)
 
 
-def take(blocks: Iterable[Any], limit: int | None = None) -> Iterator[Block]:
+def take(blocks: Iterable[Block], limit: int | None = None) -> Iterator[Block]:
     """The first ``limit`` rows of some blocks; pairs (X, y) become blocks."""
     left = math.inf if limit is None else limit
     start = 0

@@ -181,7 +181,7 @@ def _settings(
     return [(name, _value(value)) for name, value in settings.items() if value is not None]
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     """A setting as one line of text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{k}={_value(v)}" for k, v in value.items() if v is not None) or "-"

@@ -191,7 +191,7 @@ def rate(rows: int, seconds: float) -> float:
     return rows / seconds if seconds > 0 else math.nan
 
 
-def finite(value: Any) -> Any:
+def finite(value: object) -> Any:
     """The value with None for numbers that are not finite, which JSON cannot hold."""
     if isinstance(value, dict):
         return {str(key): finite(item) for key, item in value.items()}

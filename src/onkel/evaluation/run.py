@@ -138,7 +138,7 @@ class PrequentialRun:
         totals = self._all.curve.totals
         return rate(totals.n_rows - totals.untimed_rows, totals.learn_seconds)
 
-    def warm_up(self, block: Any) -> None:
+    def warm_up(self, block: Block) -> None:
         """Learn a block with a copy that is thrown away, so that compiling is not timed.
 
         Usually the first of the stream. A bad row in it raises no error here, but in the run.
@@ -149,7 +149,7 @@ class PrequentialRun:
             copy.deepcopy(self._learner).learn(block)
         self._warm_seconds += self._clock() - began
 
-    def step(self, block: Any) -> None:
+    def step(self, block: Block) -> None:
         """Predict and learn the next rows, a `Block` or (X, y).
 
         DataError: a row is bad; the rows before it are learned, and in the curve.
@@ -257,6 +257,6 @@ class PrequentialRun:
                 tally.add(y, predicted, spent, late)
 
 
-def _name(model: Any) -> str:
+def _name(model: object) -> str:
     estimator = model.estimator if isinstance(model, StreamModel) else model
     return type(estimator).__name__

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.errors import DivergenceError
 from onkel.evaluation.processes import in_processes, jobs_for
 from onkel.streams import Block
@@ -29,7 +30,7 @@ RRF_STEPS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
 #: λ times the number of rows
 PENALTIES = tuple(2.0**k for k in range(-4, 17, 2))
 
-Grid = dict[str, tuple[Any, ...]]
+Grid = dict[str, tuple[object, ...]]
 
 
 def rrf_grid(n_components: int, n_rows: int) -> Grid:
@@ -67,7 +68,7 @@ def grid_of(parameters: Mapping[str, Any], n_rows: int) -> Grid:
     return found
 
 
-Point = dict[str, Any]
+Point = dict[str, object]
 _LOOKS = 10
 """How often a pass checks whether its point can still win."""
 
@@ -109,7 +110,7 @@ def race(
     return best, least
 
 
-def mean_loss(model: Any, X: Any, y: np.ndarray, classes: bool, most: float = math.inf) -> float:
+def mean_loss(model: Any, X: Matrix, y: np.ndarray, classes: bool, most: float = math.inf) -> float:
     """Share of mistakes, or mean squared error, of one pass over the rows as they stand.
 
     Infinite if the learner diverges, or as soon as it is sure to be above ``most``.
@@ -156,7 +157,7 @@ def jobs_of(n_rows: int, share: float, n_points: int, jobs: int | None) -> int:
 
 
 def tune(
-    X: Any,
+    X: Matrix,
     y: np.ndarray,
     new_model: Callable[[Point], Any],
     points: Iterable[Point],

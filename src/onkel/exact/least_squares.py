@@ -43,7 +43,7 @@ from onkel.exact.matrices import (
 from onkel.numerics.arrays import inserted
 from onkel.numerics.linalg import BlockFactor
 from onkel.numerics.threads import n_threads, side_by_side
-from onkel.state import Fields, Part, Sizes, Stateful, require
+from onkel.state import Fields, Part, Sizes, State, Stateful, require
 
 #: rows between two factorisations of R: fewer cost more for the factor, more cost more for S
 ANCHOR_ROWS = 256
@@ -79,7 +79,12 @@ class RecursiveLeastSquares(Stateful):
     w0: np.ndarray
 
     def __init__(
-        self, m: int, n_outputs: int, ridge: float, forgetting: float, prior: Any = None
+        self,
+        m: int,
+        n_outputs: int,
+        ridge: float,
+        forgetting: float,
+        prior: np.ndarray | None = None,
     ) -> None:
         self.forgetting = forgetting
         self.sums: Sums = Sums(m, n_outputs, ridge, forgetting, prior)
@@ -324,7 +329,7 @@ class RecursiveLeastSquares(Stateful):
     def state_sizes(self) -> Sizes:
         return self.sums.state_sizes()
 
-    def take(self, values: dict[str, Any]) -> None:
+    def take(self, values: State) -> None:
         self.factor = BlockFactor(values["C"])
         self.w0 = np.ascontiguousarray(values["w0"])
 

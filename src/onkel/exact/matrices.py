@@ -51,7 +51,12 @@ class Sums(Stateful):
     """
 
     def __init__(
-        self, m: int, n_outputs: int, ridge: float, forgetting: float, prior: Any = None
+        self,
+        m: int,
+        n_outputs: int,
+        ridge: float,
+        forgetting: float,
+        prior: np.ndarray | None = None,
     ) -> None:
         self.ridge: float = ridge
         self.forgetting: float = forgetting
@@ -75,7 +80,7 @@ class Sums(Stateful):
         else:
             self.b += Zs.T @ Ys
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Sums:
+    def __deepcopy__(self, memo: dict[int, object]) -> Sums:
         # the prior is replaced, never written to: copies share it
         memo[id(self.prior)] = self.prior
         copied = copy.copy(self)
@@ -117,7 +122,7 @@ class Sums(Stateful):
             self.add(root * known.e, root * known.goal)
             self.z_sum += known.weight @ known.e
 
-    def faded(self, rows: int) -> list[Any]:
+    def faded(self, rows: int) -> list[np.ndarray]:
         """All sums faded by ``rows`` more rows, R without its penalty."""
         fade = self.forgetting**rows
         own = (getattr(self, name) for name in _SUMS[1:])
@@ -271,7 +276,7 @@ class RowsSince(Stateful):
         require((L.diagonal() > 0.0).all(), "L: is no factor; its diagonal must be above 0")
         require_equal("L", L @ L.T, U.T @ U + np.eye(rows))
 
-    def take(self, values: dict[str, Any]) -> None:
+    def take(self, values: State) -> None:
         self.count, L = 0, values["L"]
         self.append(values["U"], np.empty((len(L), 0)), L, values["v"])
 

@@ -7,7 +7,6 @@ the rows before it are learned; see :class:`onkel.rules.LogisticNewton`.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -83,7 +82,12 @@ class RecursiveNewton(RecursiveLeastSquares):
     """As :class:`RecursiveLeastSquares`; targets are 1 and 0, scores are log-odds."""
 
     def __init__(
-        self, m: int, n_outputs: int, ridge: float, forgetting: float, prior: Any = None
+        self,
+        m: int,
+        n_outputs: int,
+        ridge: float,
+        forgetting: float,
+        prior: np.ndarray | None = None,
     ) -> None:
         super().__init__(m, n_outputs, 0.25 * ridge, forgetting, prior)
 

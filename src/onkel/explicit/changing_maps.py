@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.explicit import loop
 from onkel.explicit.learned_spectrum import LearnedSpectrum
 from onkel.explicit.reparameterized import LearnedByGradient
@@ -43,7 +44,7 @@ class Growing(TrainingLoop):
     def n_weights(feature_map: Any) -> int:
         return int(feature_map.n_components if feature_map.grows else feature_map.n_features_out_)
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         done = self._grow(as_dense(X), y, weight, P) if self.map.grows else 0
         if done < len(y):
             super().learn(X[done:], y[done:], weight[done:], P[done:])
@@ -85,7 +86,7 @@ class Growing(TrainingLoop):
         self.weights.refresh_norm()
         self.support = self.support[:0]
 
-    def features(self, X: Any) -> np.ndarray:
+    def features(self, X: Matrix) -> np.ndarray:
         if self.map.grows:
             return self.map.kernel_rows(X, self.support)
         return super().features(X)
@@ -120,7 +121,7 @@ class Moving(TrainingLoop):
 
     map: AdaptiveNystroem
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         panel = self.map.panel(as_dense(X), weight)
         while not panel.done:
             rows = panel.next_rows()
@@ -139,7 +140,7 @@ class Aligning(TrainingLoop):
 
     map: AlignedFourier
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         done, n = 0, X.shape[0]
         while done < n and self.map.aligns:
             done = self._learn_part(done, X, y, weight, P)
@@ -147,7 +148,7 @@ class Aligning(TrainingLoop):
             super().learn(X[done:], y[done:], weight[done:], P[done:])
 
     def _learn_part(
-        self, done: int, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray
+        self, done: int, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray
     ) -> int:
         """Learn rows up to the next solution, if it is near. Returns the rows done."""
         m, most = self.map, self.map.rows_at_once()

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.exact.matrices import Known
 from onkel.explicit.training_loop import TrainingLoop
 from onkel.explicit.weights import Weights, regression
@@ -70,7 +71,7 @@ class LearnedSpectrum(TrainingLoop):
         self.slopes = {name: np.zeros(a.shape) for name, a in m.moving().items()}
         self.squares = {name: np.zeros(a.shape) for name, a in m.moving().items()}
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         rows, done = as_dense(X), 0
         while done < len(rows):
             counted = np.flatnonzero(weight[done:] > 0.0)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Generator
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.explicit.ahead import Ahead, Replay, fitted_last
 from onkel.explicit.changing_maps import training_loop_for
 from onkel.explicit.loop import learn_one_or_undo, weigh_row
@@ -176,10 +177,10 @@ class ExplicitModel(Model):
         self.warmup = self.ahead = None
         self.undo_log.forget()
 
-    def require_alike(self, other: Any) -> None:
+    def require_alike(self, other: Self) -> None:
         require_alike(self, other)
 
-    def take_in(self, other: Any, origin: Any) -> None:
+    def take_in(self, other: Self, origin: Self | None) -> None:
         self.weights.take_in(other.weights, None if origin is None else origin.weights)
         self.undo_log.forget()
 
@@ -292,7 +293,7 @@ class ExplicitModel(Model):
         weigh_row(Z, self.weights.W, self.weights.state, p)
         return p
 
-    def variance(self, X: Any) -> np.ndarray:
+    def variance(self, X: Matrix) -> np.ndarray:
         """Predictive variance (n,) of least squares."""
         if self.training is None or self.weights.matrix is None:
             return np.full(X.shape[0], np.nan)
@@ -303,7 +304,7 @@ class ExplicitModel(Model):
 
     # ---- learning ------------------------------------------------------------------------------
 
-    def _learn_in_order(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def _learn_in_order(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         assert self.training is not None
         self.training.learn_block(X, y, weight, P)
 

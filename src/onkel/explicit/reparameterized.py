@@ -9,10 +9,11 @@ mixture has a few components with means and shares.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.explicit.loop import scores, update
 from onkel.explicit.training_loop import TrainingLoop
 from onkel.maps.reparameterized import (
@@ -280,7 +281,7 @@ class LearnedByGradient(TrainingLoop):
 
     map: ReparameterizedFeatures
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         m, weights = self.map, self.weights
         rows = as_dense(X), y, weight, m.parameters(), m.widths_par_
         learn_reparameterized(*rows, weights.W, weights.H, weights.context, P)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.explicit.features_ahead import Span, features_at_once, features_in_turn
 from onkel.explicit.weights import Weights
 from onkel.maps.base import Change, FeatureMap
@@ -40,7 +41,7 @@ class TrainingLoop(Stateful):
         """Weights per output to begin with."""
         return int(feature_map.n_features_out_)
 
-    def learn_block(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def learn_block(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         """As :meth:`learn`, in sub-blocks; fixed features may be made ahead."""
         parts = self.sub_blocks(X.shape[0])
         if len(parts) == 1:
@@ -74,12 +75,12 @@ class TrainingLoop(Stateful):
         starts = [0, *range(first, n, rows)] if n else []
         return list(zip(starts, [*starts[1:], n], strict=False))
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         """Learn the rows X (n, d) in order; P (n, K) gets the scores before each."""
         room = scratch("features", (X.shape[0], self.weights.shape[1]), self.map.dtype_)
         self.weights.learn(self.map.features(X, room), y, weight, P)
 
-    def features(self, X: Any) -> np.ndarray:
+    def features(self, X: Matrix) -> np.ndarray:
         """Features (n, m) of rows X, in a scratch array."""
         shape = (X.shape[0], self.weights.shape[1])
         return self.map.features(X, scratch("features", shape, self.map.dtype_))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from onkel.annotations import DTypeLike
 from onkel.errors import MergeError
 from onkel.exact.least_squares import RecursiveLeastSquares
 from onkel.exact.matrices import Known
@@ -46,7 +47,7 @@ class Weights(Stateful):
         rule: Rule,
         context: tuple[Any, ...],
         shape: tuple[int, int],
-        dtype: Any,
+        dtype: DTypeLike,
         prior: np.ndarray | None = None,
         average: bool = False,
     ) -> None:

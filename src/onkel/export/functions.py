@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from onkel.export.graph import ML, Value
+from onkel.annotations import DTypeLike
+from onkel.export.graph import ML, Operand, Value
 
 
 def concat(*values: Value) -> Value:
@@ -18,7 +18,7 @@ def concat(*values: Value) -> Value:
     return values[0].graph.node("Concat", *values, axis=1)
 
 
-def where(condition: Value, yes: Any, no: Any) -> Value:
+def where(condition: Value, yes: Operand, no: Operand) -> Value:
     """``yes`` where the condition holds, else ``no``; one of them is a value."""
     graph, dtype = condition.graph, next(x.dtype for x in (yes, no) if isinstance(x, Value))
     parts = (x if isinstance(x, Value) else graph.constant(x, dtype) for x in (yes, no))
@@ -30,7 +30,7 @@ def pick(table: np.ndarray, index: Value) -> Value:
     return index.graph.node("Gather", index.graph.constant(table), index, axis=0)
 
 
-def looked_up(x: Value, rows: Mapping[Any, int]) -> Value:
+def looked_up(x: Value, rows: Mapping[str, int] | Mapping[float, int]) -> Value:
     """Look up each text or number (n, 1) in ``rows``: (n,), 0 for others.
 
     Numbers are compared in float32.
@@ -47,7 +47,7 @@ def looked_up(x: Value, rows: Mapping[Any, int]) -> Value:
     )
 
 
-def filled(like: Value, value: float, width: int, dtype: Any = None) -> Value:
+def filled(like: Value, value: float, width: int, dtype: DTypeLike | None = None) -> Value:
     """One number repeated to (n, width) for the n rows of ``like``; by default of its type."""
     graph = like.graph
     rows = graph.node("Gather", like.of("Shape", np.int64), graph.constant([0]), axis=0)

@@ -6,11 +6,12 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from onkel._version import __version__
+from onkel.annotations import ArrayLike, DTypeLike
 from onkel.errors import ExportError
 
 
@@ -35,6 +36,9 @@ ML = "ai.onnx.ml"
 _MOST_BYTES = 2**31 - 2**20
 _INT = np.dtype(np.int64)
 
+#: what a node takes: another's result, or a constant
+Operand: TypeAlias = "Value | ArrayLike"
+
 
 class Value:
     """A tensor of a graph: its name and type. Constants combined with it take its type."""
@@ -46,41 +50,41 @@ class Value:
         self.name: str = name
         self.dtype: np.dtype = dtype
 
-    def __add__(self, other: Any) -> Value:
+    def __add__(self, other: Operand) -> Value:
         return self.graph.node("Add", self, other)
 
-    def __sub__(self, other: Any) -> Value:
+    def __sub__(self, other: Operand) -> Value:
         return self.graph.node("Sub", self, other)
 
-    def __mul__(self, other: Any) -> Value:
+    def __mul__(self, other: Operand) -> Value:
         return self.graph.node("Mul", self, other)
 
-    def __truediv__(self, other: Any) -> Value:
+    def __truediv__(self, other: Operand) -> Value:
         return self.graph.node("Div", self, other)
 
-    def __matmul__(self, other: Any) -> Value:
+    def __matmul__(self, other: Operand) -> Value:
         return self.graph.node("MatMul", self, other)
 
-    def __pow__(self, other: Any) -> Value:
+    def __pow__(self, other: Operand) -> Value:
         return self.graph.node("Pow", self, other)
 
-    def __gt__(self, other: Any) -> Value:
+    def __gt__(self, other: Operand) -> Value:
         return self.graph.node("Greater", self, other, dtype=bool)
 
-    def __lt__(self, other: Any) -> Value:
+    def __lt__(self, other: Operand) -> Value:
         return self.graph.node("Less", self, other, dtype=bool)
 
-    def __ge__(self, other: Any) -> Value:
+    def __ge__(self, other: Operand) -> Value:
         return self.graph.node("GreaterOrEqual", self, other, dtype=bool)
 
     def __neg__(self) -> Value:
         return self.graph.node("Neg", self)
 
-    def of(self, op: str, dtype: Any = None) -> Value:
+    def of(self, op: str, dtype: DTypeLike | None = None) -> Value:
         """A function of one argument by its ONNX name, such as "Exp"; ``dtype`` of its result."""
         return self.graph.node(op, self, dtype=dtype)
 
-    def to(self, dtype: Any) -> Value:
+    def to(self, dtype: DTypeLike) -> Value:
         """The same numbers in another type."""
         dtype = np.dtype(dtype)
         if dtype == self.dtype:
@@ -88,7 +92,7 @@ class Value:
         to = onnx().helper.np_dtype_to_tensor_dtype(dtype)
         return self.graph.node("Cast", self, dtype=dtype, to=to)
 
-    def columns(self, which: Any) -> Value:
+    def columns(self, which: ArrayLike) -> Value:
         """Columns of an (n, d) tensor, by number, in this order."""
         index = self.graph.constant(np.asarray(which, dtype=_INT).reshape(-1))
         return self.graph.node("Gather", self, index, axis=1)
@@ -122,7 +126,7 @@ class Graph:
 
     # ---- ends ----------------------------------------------------------------------------------
 
-    def input(self, name: str, dtype: Any, width: int) -> Value:
+    def input(self, name: str, dtype: DTypeLike, width: int) -> Value:
         """An input of rows (n, width), numbers or text."""
         value = Value(self, self._new_name(name), np.dtype(dtype))
         self._inputs.append(self._described(value, ["rows", width]))
@@ -134,7 +138,7 @@ class Graph:
         self._add("Identity", [value.name], named.name, "", {})
         self._outputs.append(self._described(named, ["rows"] if width is None else ["rows", width]))
 
-    def _described(self, value: Value, shape: list[Any]) -> Any:
+    def _described(self, value: Value, shape: list[str | int]) -> Any:
         helper = self._onnx.helper
         kind = helper.np_dtype_to_tensor_dtype(_stored(value.dtype))
         return helper.make_tensor_value_info(value.name, kind, shape)
@@ -148,7 +152,12 @@ class Graph:
     # ---- what is computed ----------------------------------------------------------------------
 
     def node(
-        self, op: str, *inputs: Any, dtype: Any = None, domain: str = "", **attributes: Any
+        self,
+        op: str,
+        *inputs: Operand,
+        dtype: DTypeLike | None = None,
+        domain: str = "",
+        **attributes: object,
     ) -> Value:
         """The result of an operator; plain inputs become constants of the first value's type.
 
@@ -166,12 +175,12 @@ class Graph:
         return out
 
     def _add(
-        self, op: str, inputs: list[str], output: str, domain: str, attributes: dict[str, Any]
+        self, op: str, inputs: list[str], output: str, domain: str, attributes: dict[str, object]
     ) -> None:
         make = self._onnx.helper.make_node
         self._nodes.append(make(op, inputs, [output], domain=domain, **attributes))
 
-    def constant(self, values: Any, dtype: Any = None) -> Value:
+    def constant(self, values: ArrayLike, dtype: DTypeLike | None = None) -> Value:
         """Numbers or texts stored in the file."""
         array = np.ascontiguousarray(values, dtype=dtype)
         array = array.reshape(np.shape(values))
@@ -203,7 +212,7 @@ def _stored(dtype: np.dtype) -> np.dtype:
     return np.dtype(object) if dtype.kind in "UO" else dtype
 
 
-def write(graph: Graph, path: str | os.PathLike[str], name: str, facts: dict[str, Any]) -> None:
+def write(graph: Graph, path: str | os.PathLike[str], name: str, facts: dict[str, object]) -> None:
     """Write a graph to an ONNX file, atomically; ModelFileError if that is not possible.
 
     ``name`` is the graph's, ``facts`` are JSON-able notes that the file holds as its metadata.

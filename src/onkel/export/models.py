@@ -6,8 +6,6 @@ budget. A learner's own scores, labels and probabilities are in :mod:`onkel.expo
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.linalg import solve_triangular
 
@@ -22,6 +20,7 @@ from onkel.export.graph import Builders, Value
 from onkel.export.kernels import kernel_values
 from onkel.export.maps import features
 from onkel.kernels import make_kernel
+from onkel.model.contract import Model
 from onkel.support.exchange.exchange_model import ExchangeModel
 from onkel.support.merging.merging_model import MergingModel
 from onkel.support.model import SupportModel
@@ -31,7 +30,7 @@ from onkel.support.transfer import TransferModel
 from onkel.support.twin.twin_model import TwinModel
 
 
-def scores(model: Any, X: Value) -> Value:
+def scores(model: Model, X: Value) -> Value:
     """f(x), (n, K) in float64, of rows X (n, d) in the model's precision."""
     values: Value = MODELS.of(model)(model, X)
     return values.to(np.float64)
@@ -43,7 +42,7 @@ def _weighed(Z: Value, coef: np.ndarray) -> Value:
     return Z.to(dtype) @ coef.T
 
 
-def _zero(model: Any, X: Value) -> Value:
+def _zero(model: Model, X: Value) -> Value:
     return filled(X, 0.0, model.n_outputs, np.float64)
 
 

@@ -41,10 +41,11 @@ from typing import Any, ClassVar
 import numba
 import numpy as np
 
+from onkel.annotations import ArrayLike
 from onkel.errors import DataError
 from onkel.numerics.jit import jit_in_order, jit_inline_in_order
 from onkel.parameters import is_number, whole
-from onkel.state import Array, Fields, Number, Sizes, Stateful, Whole, require
+from onkel.state import Array, Fields, Number, Sizes, State, Stateful, Whole, require
 
 _log = logging.getLogger("onkel.alarm")
 #: the last rings that are kept
@@ -306,7 +307,7 @@ class Alarm(Stateful):
         """R: the sum of the capitals that bet on larger scores."""
         return float(self.capital_[0].sum()) if self.counts_[1] > len(self.edges_) else 0.0
 
-    def learn(self, scores: Any) -> np.ndarray:
+    def learn(self, scores: ArrayLike) -> np.ndarray:
         """Learn scores in order; how they are cut into calls has no effect.
 
         Parameters
@@ -354,7 +355,7 @@ class Alarm(Stateful):
         self.rung_ = np.sort(np.concatenate([self.rung_, other.rung_]))[-MOST_KEPT:]
         self.counts_[:] = self.n_rows + other.n_rows, 0
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         rows, since = state["counts"].tolist()
         E = sizes["reference"]
         require(E > 0 and sizes["bins"] == E + 1, "shares: are not one more than the edges")

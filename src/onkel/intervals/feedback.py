@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.annotations import ArrayLike
 from onkel.intervals.alarm import Alarm, watch_score, with_splitmix
 from onkel.intervals.intervals import LARGEST, Intervals
 from onkel.intervals.sets import STEP, ClassSets, follow_share, steady_step
@@ -91,7 +92,7 @@ class Feedback(Stateful):
         return {"next": Part(), "alone": Part(), "alarm": Part()}
 
     def replayed(
-        self, y: np.ndarray, predictions: np.ndarray, first: int, level: float
+        self, y: ArrayLike, predictions: np.ndarray, first: int, level: float
     ) -> np.ndarray:
         """Bounds (n, 2) of rows, each before its target was known; they are learned by that.
 

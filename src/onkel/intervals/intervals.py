@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from onkel.annotations import ArrayLike
 from onkel.errors import DataError
 from onkel.intervals import tracking
 from onkel.intervals.levels import between, checked_levels
 from onkel.parameters import is_number
-from onkel.state import Array, Fields, Flag, Number, Sizes, Stateful, require
+from onkel.state import Array, Fields, Flag, Number, Sizes, State, Stateful, require
 
 #: larger forecasts or targets are refused: the square of an error must be finite
 LARGEST = 1e150
@@ -136,7 +137,7 @@ class Intervals(Stateful):
         """The level, or the levels."""
         return float(self.levels[0]) if self.one_level else self.levels.tolist()
 
-    def bounds(self, prediction: Any, level: float | None = None) -> np.ndarray:
+    def bounds(self, prediction: ArrayLike, level: float | None = None) -> np.ndarray:
         """Bounds around forecasts, each as if its row came next; learns nothing.
 
         Parameters
@@ -162,7 +163,7 @@ class Intervals(Stateful):
         out = out[:, 0] if self.one_level or level is not None else out
         return out[0] if p.ndim == 0 else out
 
-    def learn(self, prediction: Any, y: Any) -> np.ndarray:
+    def learn(self, prediction: ArrayLike, y: ArrayLike) -> np.ndarray:
         """Learn forecasts and what came, row by row; how rows are cut into calls has no effect.
 
         Parameters
@@ -262,12 +263,12 @@ class Intervals(Stateful):
         self.__dict__.update(pieces, numbers=numbers)
         return pieces
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: State) -> None:
         # in a copy the pieces are arrays of their own
         self.__dict__.update(state)
         self._name_pieces(self.numbers)
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         levels, known = state["levels"], state["known"].tolist()
         rows, low, high, _, auto = known
         require(len(levels) and np.all(np.diff(levels) > 0.0), "levels: are not in growing order")

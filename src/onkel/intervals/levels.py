@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import ndtri
 
+from onkel.annotations import ArrayLike
 from onkel.numerics.jit import jit_inline_in_order
 from onkel.parameters import is_number
 
 
-def checked_levels(level: Any) -> tuple[np.ndarray, bool]:
+def checked_levels(level: ArrayLike) -> tuple[np.ndarray, bool]:
     """Levels (L,) in growing order, and whether one number was given; ValueError if not."""
     one = np.ndim(level) == 0
     try:
@@ -25,7 +24,7 @@ def checked_levels(level: Any) -> tuple[np.ndarray, bool]:
     return levels, one
 
 
-def between(levels: np.ndarray, q: np.ndarray, level: Any) -> np.ndarray:
+def between(levels: np.ndarray, q: np.ndarray, level: ArrayLike) -> np.ndarray:
     """The threshold (1,) of a level, from those of the tracked ``levels``.
 
     Between two of them it is linear in the quantiles of a normal distribution; outside, it keeps

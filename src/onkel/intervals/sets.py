@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from onkel.annotations import ArrayLike
 from onkel.errors import DataError
 from onkel.intervals.levels import between, checked_levels, in_order
 from onkel.numerics.jit import jit_in_order, jit_inline_in_order
-from onkel.state import Array, Fields, Flag, Sizes, Stateful, Whole, require
+from onkel.state import Array, Fields, Flag, Sizes, State, Stateful, Whole, require
 
 #: η, in log-odds
 STEP = 0.5
@@ -130,7 +131,7 @@ class ClassSets(Stateful):
         """The level, or the levels."""
         return float(self.levels[0]) if self.one_level else self.levels.tolist()
 
-    def sets(self, probabilities: Any, level: float | None = None) -> np.ndarray:
+    def sets(self, probabilities: ArrayLike, level: float | None = None) -> np.ndarray:
         """The sets of rows whose labels are not known; learns nothing.
 
         Parameters
@@ -150,7 +151,7 @@ class ClassSets(Stateful):
         scores = _scores(np.asarray(probabilities, dtype=np.float64))
         return self._shaped(scores, np.broadcast_to(q, (len(scores), len(q))), level is not None)
 
-    def learn(self, probabilities: Any, labels: Any) -> np.ndarray:
+    def learn(self, probabilities: ArrayLike, labels: ArrayLike) -> np.ndarray:
         """Learn probabilities and the labels that came, row by row.
 
         Parameters
@@ -211,7 +212,7 @@ class ClassSets(Stateful):
         np.maximum(self.q_, other.q_, out=self.q_)
         self.n_rows += other.n_rows
 
-    def check_state(self, state: dict[str, Any], sizes: Sizes) -> None:
+    def check_state(self, state: State, sizes: Sizes) -> None:
         levels = state["levels"]
         require(len(levels) and np.all(np.diff(levels) > 0.0), "levels: are not in growing order")
         require(len(levels) == 1 or not state["one_level"], "one_level: there are several levels")

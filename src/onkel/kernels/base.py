@@ -11,30 +11,30 @@ inner products and distances that kernels are made of, of dense or CSR rows.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse import issparse
 
+from onkel.annotations import Matrix
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.pairwise import ordered_squared_distances
 from onkel.sklearn_bases import BaseEstimator
 
 
-def squared_norms(X: Any) -> np.ndarray:
-    if issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
+def squared_norms(X: Matrix) -> np.ndarray:
+    if isinstance(X, np.ndarray):
+        return np.einsum("ij,ij->i", X, X)
+    return np.asarray(X.multiply(X).sum(axis=1)).ravel()
 
 
-def products(X: Any, S: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+def products(X: Matrix, S: np.ndarray, out: np.ndarray | None) -> np.ndarray:
     """X Sᵀ, in ``out`` if possible."""
     if out is None or not isinstance(X, np.ndarray):
         return np.asarray(X @ S.T)
     return np.matmul(X, S.T, out=out)
 
 
-def squared_distances(X: Any, S: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+def squared_distances(X: Matrix, S: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """Squared Euclidean distances (n, m) between the rows of X (dense or CSR) and S (dense)."""
     if isinstance(X, np.ndarray) and len(S):
         # centred: far from the origin the squares would cancel
@@ -43,7 +43,7 @@ def squared_distances(X: Any, S: np.ndarray, out: np.ndarray | None = None) -> n
     return squared_of_products(products(X, S, out), X, S)
 
 
-def squared_of_products(P: np.ndarray, X: Any, S: np.ndarray) -> np.ndarray:
+def squared_of_products(P: np.ndarray, X: Matrix, S: np.ndarray) -> np.ndarray:
     """‖x - s‖² (n, m) from the inner products P = X Sᵀ, in place."""
     P *= -2.0
     P += squared_norms(X)[:, None]
@@ -64,7 +64,7 @@ class Kernel(BaseEstimator):
     radial = True
 
     def gram(
-        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+        self, X: Matrix, S: np.ndarray, gamma: float, out: np.ndarray | None = None
     ) -> np.ndarray:
         """κ(X, S), shape (n, m), for X (n, d) dense or CSR and S (m, d) dense.
 
@@ -96,7 +96,7 @@ class Kernel(BaseEstimator):
         """
         return self.of_squared_distances(squared_of_products(P, X, S), gamma)
 
-    def diagonal(self, X: Any, gamma: float) -> np.ndarray:
+    def diagonal(self, X: Matrix, gamma: float) -> np.ndarray:
         """κ(x, x) of each row: 1 for every shift-invariant kernel."""
         return np.ones(X.shape[0])
 
@@ -168,7 +168,7 @@ def normal_directions(
     return np.concatenate([first, rng.standard_normal((later, n))])
 
 
-def of_pairs(loop: Any, X: Any, S: np.ndarray, *args: float) -> np.ndarray:
+def of_pairs(loop: Callable[..., np.ndarray], X: Matrix, S: np.ndarray, *args: float) -> np.ndarray:
     """Run a compiled ``loop`` over all pairs of rows; returns what it writes, (n, m)."""
     X = as_dense(X)
     out = np.empty((X.shape[0], S.shape[0]), X.dtype)

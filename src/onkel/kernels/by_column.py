@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.kernels.base import Kernel, of_pairs
 from onkel.numerics.jit import jit
 
@@ -28,7 +28,7 @@ class Laplacian(Kernel):
     radial = False
 
     def gram(
-        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+        self, X: Matrix, S: np.ndarray, gamma: float, out: np.ndarray | None = None
     ) -> np.ndarray:
         K = of_pairs(_l1_distances, X, S)
         K *= -gamma
@@ -62,7 +62,7 @@ class Cauchy(Kernel):
     radial = False
 
     def gram(
-        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+        self, X: Matrix, S: np.ndarray, gamma: float, out: np.ndarray | None = None
     ) -> np.ndarray:
         return of_pairs(_cauchy_gram, X, S, gamma)
 
@@ -99,7 +99,9 @@ class Periodic(Kernel):
     def __init__(self, period: float = 1.0) -> None:
         self.period = period
 
-    def gram(self, X: Any, S: np.ndarray, gamma: float, out: Any = None) -> np.ndarray:
+    def gram(
+        self, X: Matrix, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+    ) -> np.ndarray:
         K = of_pairs(_squared_sines, X, S, math.pi / self.period)
         K *= -4.0 * gamma
         return np.exp(K, out=K)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.kernels.base import Kernel, products, squared_norms
 from onkel.numerics.pairwise import ordered_products
 
@@ -18,7 +17,7 @@ class Linear(Kernel):
     radial = False
 
     def gram(
-        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+        self, X: Matrix, S: np.ndarray, gamma: float, out: np.ndarray | None = None
     ) -> np.ndarray:
         return products(X, S, out)
 
@@ -32,7 +31,7 @@ class Linear(Kernel):
     ) -> np.ndarray:
         return ordered_products(X, S, out, earlier)
 
-    def diagonal(self, X: Any, gamma: float) -> np.ndarray:
+    def diagonal(self, X: Matrix, gamma: float) -> np.ndarray:
         return squared_norms(X)
 
 
@@ -48,7 +47,7 @@ class Polynomial(Kernel):
         self.coef0 = coef0
 
     def gram(
-        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+        self, X: Matrix, S: np.ndarray, gamma: float, out: np.ndarray | None = None
     ) -> np.ndarray:
         return self._of_products(products(X, S, out), gamma)
 
@@ -67,5 +66,5 @@ class Polynomial(Kernel):
         K += self.coef0
         return np.power(K, self.degree, out=K)
 
-    def diagonal(self, X: Any, gamma: float) -> np.ndarray:
+    def diagonal(self, X: Matrix, gamma: float) -> np.ndarray:
         return (gamma * squared_norms(X) + self.coef0) ** self.degree

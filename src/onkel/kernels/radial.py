@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.kernels.base import Kernel
 from onkel.numerics.pairwise import gaussian_block, gaussian_of_products, ordered_gaussian
 
@@ -18,7 +17,7 @@ class Gaussian(Kernel):
     name = "gaussian"
 
     def gram(
-        self, X: Any, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+        self, X: Matrix, S: np.ndarray, gamma: float, out: np.ndarray | None = None
     ) -> np.ndarray:
         if not isinstance(X, np.ndarray) or not X.dtype == S.dtype == _FLOAT32:
             return super().gram(X, S, gamma, out)

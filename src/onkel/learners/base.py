@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from onkel.annotations import ArrayLike, Matrix, MatrixLike, Seed
 from onkel.default.remembering import Remembering
 from onkel.errors import DataError
 from onkel.intervals.feedback import Feedback
@@ -71,8 +72,12 @@ class OnlineEstimator(BaseEstimator):
         def loss(self) -> str:
             """Each learner declares it."""
 
-    # for learners without the parameter
-    random_state = 0
+        @property
+        def random_state(self) -> Seed:
+            """0 for learners without the parameter."""
+
+    else:
+        random_state = 0
 
     feedback: bool = param(
         default=False,
@@ -96,7 +101,9 @@ class OnlineEstimator(BaseEstimator):
     def _make_rule(self) -> Rule:
         raise NotImplementedError(f"{type(self).__name__} names no rule")
 
-    def _make_model(self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int) -> Any:
+    def _make_model(
+        self, d: int, rule: Rule, loss: Loss, epsilon: float, n_outputs: int
+    ) -> Model | RestartingModel:
         """The model f = 0 in the learner's representation."""
         raise NotImplementedError(f"{type(self).__name__} names no representation")
 
@@ -165,7 +172,13 @@ class OnlineEstimator(BaseEstimator):
 
     # ---- learning --------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Forget everything, learn the rows once, in order, and :meth:`consolidate`.
 
         Parameters
@@ -183,15 +196,17 @@ class OnlineEstimator(BaseEstimator):
         learn(self, X, self._read_targets(y), sample_weight, whole=True, groups=groups)
         return self.consolidate()
 
-    def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
+    def _read_targets(self, y: ArrayLike | None) -> tuple[np.ndarray, DataError | None]:
         """Targets (n,), and the error of the first that cannot be learned."""
         raise NotImplementedError
 
-    def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None:
+    def _begin(
+        self, d: int, y: np.ndarray, classes: Iterable[Hashable] | None, whole: bool
+    ) -> None:
         """Begin with f = 0 over rows of d columns."""
         raise NotImplementedError
 
-    def _check_classes(self, classes: Any) -> None:
+    def _check_classes(self, classes: Iterable[Hashable]) -> None:
         """Raise a ValueError unless these are the classes that the learner began with."""
 
     def _learn_rows(self, rows: Rows, a: int, b: int, out: list[Any]) -> None:
@@ -204,7 +219,7 @@ class OnlineEstimator(BaseEstimator):
 
     # ---- checking --------------------------------------------------------------------------------
 
-    def _check_scoring(self, X: Any) -> Any:
+    def _check_scoring(self, X: MatrixLike) -> Matrix:
         if "model_" not in vars(self):
             check_is_fitted(self)
         X, error = check_rows(self, X, reset=False, least=0)
@@ -212,7 +227,9 @@ class OnlineEstimator(BaseEstimator):
             raise error
         return X
 
-    def _next_rows(self, X: Any, ahead: int, groups: Any) -> tuple[Any, int, list[Any] | None]:
+    def _next_rows(
+        self, X: MatrixLike, ahead: int, groups: ArrayLike | None
+    ) -> tuple[Matrix, int, list[Hashable] | None]:
         """Checked rows, of which the first comes ``ahead`` rows after the next; their groups."""
         if not isinstance(ahead, int | np.integer) or ahead < 0:
             raise ValueError(f"ahead={ahead!r} must be a whole number of at least 0")
@@ -224,11 +241,11 @@ class OnlineEstimator(BaseEstimator):
         return X, ahead, keys
 
     @locked
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: MatrixLike) -> np.ndarray:
         X = self._check_scoring(X)
         return self.model_.scores(X)
 
-    def _next_scores(self, X: Any, ahead: int, keys: list[Any] | None = None) -> np.ndarray:
+    def _next_scores(self, X: Matrix, ahead: int, keys: list[Hashable] | None = None) -> np.ndarray:
         """Scores (n, K) of checked rows that come next, in order, their labels not yet known."""
         P = self.model_.scores(X)
         return P if self.memory_ is None else self.memory_.predict(X, P, ahead, keys)
@@ -240,7 +257,9 @@ class OnlineEstimator(BaseEstimator):
         return np.asarray(self._next_scores(X, 0)[0])
 
     @locked
-    def feature_importances(self, X: Any, groups: Sequence[np.ndarray] | None = None) -> np.ndarray:
+    def feature_importances(
+        self, X: MatrixLike, groups: Sequence[np.ndarray] | None = None
+    ) -> np.ndarray:
         """How much each feature moves the scores around the rows X (n, d); (d,), summing to 1.
 
         The mean squared slope of f along the feature, in units of its standard deviation over X;
@@ -254,7 +273,7 @@ class OnlineEstimator(BaseEstimator):
     # ---- columns that come in mid-stream ---------------------------------------------------------
 
     @locked
-    def add_columns(self, columns: Any, *, quietly: bool = False) -> Self:
+    def add_columns(self, columns: int | str | Sequence[str], *, quietly: bool = False) -> Self:
         """Append new columns; all rows so far had 0 in them.
 
         The model becomes what it would be with these columns, always 0, from the start (to
@@ -362,7 +381,7 @@ class OnlineEstimator(BaseEstimator):
         return self
 
     @locked
-    def merge(self, other: Any, since: Any = None) -> Self:
+    def merge(self, other: Self, since: Self | None = None) -> Self:
         """Take in what another learner has learned, as if one had learned the rows of both.
 
         Wherever possible, sums over rows add up: a + b - o, with ``since`` as o.
@@ -421,7 +440,7 @@ class OnlineEstimator(BaseEstimator):
             self._undo_log.forget()
         return self
 
-    def _take_in_own(self, other: Any, since: Any) -> None:
+    def _take_in_own(self, other: Self, since: Self | None) -> None:
         """Add what another learned beside its model."""
 
     # ---- saving ----------------------------------------------------------------------------------
@@ -447,7 +466,7 @@ class OnlineEstimator(BaseEstimator):
         """The number of outputs of a model with this fitted state."""
         raise NotImplementedError
 
-    def save(self, path: Any) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the learner to one file, atomically; :func:`onkel.load` reads it."""
         from onkel.persistence import save
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Collection, Hashable, Iterable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
+from onkel.annotations import ArrayLike, Matrix, MatrixLike
 from onkel.columns.failures import shorten
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.model.warmup import LARGEST_WEIGHT
-from onkel.numerics.arrays import as_values
+from onkel.numerics.arrays import as_values, issparse
 from onkel.parameters import is_whole
 
 _FLOATS = np.dtype(np.float64), np.dtype(np.float32)
@@ -28,16 +28,23 @@ class _Frame(Protocol):
     """A frame of pandas or polars."""
 
     @property
-    def columns(self) -> Any: ...
+    def columns(self) -> Iterable[Hashable]: ...
 
     def to_numpy(self) -> np.ndarray: ...
+
+
+class TakesRows(Protocol):
+    """What checking rows asks of a learner."""
+
+    dtype: str
+    n_features_in_: int
 
 
 class _CellError(DataError, TypeError):
     """A cell that isn't a number, where scikit-learn asks for a TypeError."""
 
 
-def column_names(estimator: Any) -> np.ndarray | None:
+def column_names(estimator: object) -> np.ndarray | None:
     """Names of the columns, where the first rows had some."""
     return vars(estimator).get("feature_names_in_")
 
@@ -48,7 +55,9 @@ def first_error(*errors: DataError | None) -> DataError | None:
     return min(found, key=lambda error: error.row or 0) if found else None
 
 
-def check_rows(estimator: Any, X: Any, reset: bool, least: int = 1) -> tuple[Any, DataError | None]:
+def check_rows(
+    estimator: TakesRows, X: MatrixLike, reset: bool, least: int = 1
+) -> tuple[Matrix, DataError | None]:
     """X as a C-contiguous array or CSR of the learner's dtype, and the error of its first bad row.
 
     From that row on the values mean nothing (and rows may be missing). ``least`` is the number of
@@ -68,7 +77,7 @@ def check_rows(estimator: Any, X: Any, reset: bool, least: int = 1) -> tuple[Any
     return checked, not_a_number if error is None else first_error(not_a_number, error)
 
 
-def _is_plain(estimator: Any, X: Any) -> bool:
+def _is_plain(X: MatrixLike, estimator: TakesRows) -> TypeGuard[np.ndarray]:
     """Whether X is in the learner's form; the full check takes half as long as learning."""
     return (
         type(X) is np.ndarray
@@ -81,9 +90,12 @@ def _is_plain(estimator: Any, X: Any) -> bool:
     )
 
 
-def _validated(estimator: Any, X: Any, reset: bool, least: int = 1) -> Any:
-    if reset or not _is_plain(estimator, X):
-        X = validate_data(
+def _validated(estimator: TakesRows, X: MatrixLike, reset: bool, least: int = 1) -> Matrix:
+    rows: Matrix
+    if not reset and _is_plain(X, estimator):
+        rows = X
+    else:
+        rows = validate_data(
             estimator,
             X,
             reset=reset,
@@ -93,13 +105,13 @@ def _validated(estimator: Any, X: Any, reset: bool, least: int = 1) -> Any:
             ensure_all_finite=False,
             ensure_min_samples=least,
         )
-    if X.dtype == estimator.dtype:
-        return X
+    if rows.dtype == estimator.dtype:
+        return rows
     with np.errstate(over="ignore"):
-        return X.astype(estimator.dtype, copy=False)
+        return rows.astype(estimator.dtype, copy=False)
 
 
-def _first_bad_cell(X: Any) -> DataError | None:
+def _first_bad_cell(X: MatrixLike) -> DataError | None:
     """The error of the first row of another length, or cell that isn't a number, among objects."""
     rows, names = (X.to_numpy(), list(X.columns)) if isinstance(X, _Frame) else (X, None)
     if isinstance(rows, np.ndarray) and (rows.ndim != 2 or rows.dtype.kind not in "OUS"):
@@ -144,7 +156,7 @@ def _squared_length(values: np.ndarray) -> float:
     return sum(float(np.dot(part, part)) for part in parts)
 
 
-def _first_not_finite(estimator: Any, X: Any) -> DataError | None:
+def _first_not_finite(estimator: TakesRows, X: Matrix) -> DataError | None:
     """The error of the first row of X, dense or CSR, whose squared length is not finite."""
     values = np.ravel(X.data if issparse(X) else X)
     # distances of two rows must be finite, too
@@ -173,7 +185,7 @@ def _first_not_finite(estimator: Any, X: Any) -> DataError | None:
     return DataError(message, row=row, column=j if names is None else str(names[j]), value=value)
 
 
-def _squared_lengths(X: Any) -> np.ndarray:
+def _squared_lengths(X: Matrix) -> np.ndarray:
     """Squared length of each row, in float64."""
     if issparse(X):
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
@@ -181,7 +193,7 @@ def _squared_lengths(X: Any) -> np.ndarray:
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
-def new_columns(columns: Any, known: Any) -> tuple[int, list[str]]:
+def new_columns(columns: Any, known: np.ndarray | None) -> tuple[int, list[str]]:
     """Number and names of columns to add, given as either; ``known`` are the existing names."""
     if is_whole(columns):
         if columns < 1:
@@ -219,7 +231,7 @@ def too_heavy(weight: np.ndarray) -> DataError | None:
 
 
 def weights(
-    sample_weight: Any, n: int, needed: bool = False
+    sample_weight: ArrayLike | None, n: int, needed: bool = False
 ) -> tuple[np.ndarray, DataError | None]:
     """Row weights (n,) as float64, and the error of the first that is negative or not finite.
 
@@ -244,13 +256,13 @@ def weights(
     )
 
 
-def by_group(estimator: Any, groups: Any) -> dict[str, Any]:
+def by_group(estimator: object, groups: Any) -> dict[str, Any]:
     """The argument ``groups`` for a learner that takes it; none for the others."""
     takes = getattr(estimator, "takes_groups", False)
     return {"groups": groups} if takes and groups is not None else {}
 
 
-def group_keys(groups: Any) -> list[Any]:
+def group_keys(groups: ArrayLike | None) -> list[Hashable]:
     """Keys as plain texts and numbers, one per row."""
     keys = groups if isinstance(groups, list) else as_values(groups).tolist()
     if not isinstance(keys, list):
@@ -258,7 +270,7 @@ def group_keys(groups: Any) -> list[Any]:
     return [key.item() if isinstance(key, np.generic) else key for key in keys]
 
 
-def check_keys(keys: list[Any], n: int) -> DataError | None:
+def check_keys(keys: list[Hashable], n: int) -> DataError | None:
     """The error of the first invalid key, of n."""
     if len(keys) != n:
         raise ValueError(f"X has {n} rows and groups has {len(keys)}; they must agree")

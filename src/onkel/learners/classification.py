@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.utils.metaestimators import available_if
 
+from onkel.annotations import ArrayLike, Matrix, MatrixLike
 from onkel.default.calibration import Calibration
 from onkel.errors import DataError, DivergenceError
 from onkel.learners.base import OnlineEstimator
@@ -80,7 +81,12 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     # ---- learning --------------------------------------------------------------------------------
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Learn the rows in order, continuing from what was learned.
 
@@ -107,12 +113,12 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     @locked
     def predict_then_learn(
         self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: Iterable[Hashable] | None = None,
+        sample_weight: ArrayLike | None = None,
         return_scores: bool = False,
-        groups: Any = None,
+        groups: ArrayLike | None = None,
     ) -> np.ndarray:
         """Learn the rows in order; returns what was predicted before each was learned.
 
@@ -131,18 +137,22 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @locked
-    def predictions_then_learn(self, X: Any, y: Any, groups: Any = None) -> Predictions:
+    def predictions_then_learn(
+        self, X: MatrixLike, y: ArrayLike | None, groups: ArrayLike | None = None
+    ) -> Predictions:
         """As :meth:`predict_then_learn`, with the scores behind the labels."""
         out = learn(self, X, self._read_targets(y), None, groups=groups)
         known = self.classes_
         return Predictions(labels_of(out, known), scores_of(out, known), known)
 
-    def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
+    def _read_targets(self, y: ArrayLike | None) -> tuple[np.ndarray, DataError | None]:
         if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu":
             return y, None
         return labels(required_target(self, y))
 
-    def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None:
+    def _begin(
+        self, d: int, y: np.ndarray, classes: Iterable[Hashable] | None, whole: bool
+    ) -> None:
         """Begin over rows of d columns with the classes known so far."""
         self.classes_fixed_: bool = classes is not None
         known = np.unique(y) if whole else np.empty(0, y.dtype)
@@ -162,7 +172,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         self.calibration_: Calibration | None = Calibration() if self._calibrated else None
         self.calibration_next_: Calibration | None = Calibration() if self._calibrated else None
 
-    def _check_classes(self, classes: Any) -> None:
+    def _check_classes(self, classes: Iterable[Hashable]) -> None:
         known = self.classes_
         if not np.array_equal(classes_given(classes), known):
             raise ValueError(
@@ -277,7 +287,12 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
             raise refusal(self, refused, a, out if before is None else before + out)
 
     def _learn_scores(
-        self, X: Any, P: np.ndarray, codes: np.ndarray, weight: np.ndarray, keys: list[Any] | None
+        self,
+        X: Matrix,
+        P: np.ndarray,
+        codes: np.ndarray,
+        weight: np.ndarray,
+        keys: list[Hashable] | None,
     ) -> np.ndarray:
         """Let links, memory and feedback learn the model's scores P; returns those with memory."""
         shares = alone = self._shares_learned(self.calibration_, P, codes, weight)
@@ -338,13 +353,13 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     # ---- prediction ------------------------------------------------------------------------------
 
     @locked
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Scores of the rows X (n, d): (n,) for two classes (positive: the second), else (n, K)."""
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) <= 2 else scores
 
     @locked
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Labels (n,) of the rows X (n, d)."""
         return self._best(self._scores(X))
 
@@ -356,7 +371,11 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     @locked
     def predict_next(
-        self, X: Any, ahead: int = 0, return_scores: bool = False, groups: Any = None
+        self,
+        X: MatrixLike,
+        ahead: int = 0,
+        return_scores: bool = False,
+        groups: ArrayLike | None = None,
     ) -> np.ndarray:
         """Labels (n,) of the rows X (n, d) that come next, in order; learns nothing.
 
@@ -373,7 +392,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     @available_if(_gives_probabilities)
     @locked
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Probabilities (n, K) of the rows X (n, d).
 
         By the logistic or softmax link; for the default and for ``krls`` by a link that is learned
@@ -383,7 +402,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     @available_if(_gives_probabilities)
     @locked
-    def predict_proba_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
+    def predict_proba_next(
+        self, X: MatrixLike, ahead: int = 0, groups: ArrayLike | None = None
+    ) -> np.ndarray:
         """Probabilities (n, K) of the rows X (n, d) that come next, in order; learns nothing.
 
         It differs from :meth:`predict_proba` as :meth:`predict_next` does from :meth:`predict`.
@@ -392,7 +413,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     @available_if(_gives_probabilities)
     @locked
-    def predict_set(self, X: Any, level: float = 0.9) -> np.ndarray:
+    def predict_set(self, X: MatrixLike, level: float = 0.9) -> np.ndarray:
         """Sets that hold a share ``level`` of the labels of rows X (n, d), each row by itself.
 
         A bool (n, n_classes) in the order of ``classes_``; a set may be empty. A label is in the
@@ -406,7 +427,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     @available_if(_gives_probabilities)
     @locked
     def predict_set_next(
-        self, X: Any, level: float = 0.9, ahead: int = 0, groups: Any = None
+        self, X: MatrixLike, level: float = 0.9, ahead: int = 0, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """Sets (n, n_classes) of the rows X (n, d) that come next, in order; learns nothing.
 
@@ -432,7 +453,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
         return shares
 
-    def _next_probabilities(self, X: Any, ahead: int, groups: Any = None) -> np.ndarray:
+    def _next_probabilities(
+        self, X: MatrixLike, ahead: int, groups: ArrayLike | None = None
+    ) -> np.ndarray:
         X, ahead, keys = self._next_rows(X, ahead, groups)
         P = self.model_.scores(X)
         if self.memory_ is None or len(self.classes_) < 2:
@@ -441,7 +464,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         chances = self._probabilities(M, remembered=True)
         return share * chances + (1.0 - share) * self._probabilities(P)
 
-    def _next_scores(self, X: Any, ahead: int, keys: list[Any] | None = None) -> np.ndarray:
+    def _next_scores(self, X: Matrix, ahead: int, keys: list[Hashable] | None = None) -> np.ndarray:
         if len(self.classes_) < 2:
             return self.model_.scores(X)
         return super()._next_scores(X, ahead, keys)
@@ -460,10 +483,10 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     # ---- what is learned beside the model --------------------------------------------------------
 
-    def _take_in_own(self, other: Any, since: Any) -> None:
+    def _take_in_own(self, other: Self, since: Self | None) -> None:
         known = 0.0 if since is None else since.class_counts_
         self.class_counts_ = joined((self.class_counts_, other.class_counts_, known))
-        if self.calibration_ is not None:
+        if self.calibration_ is not None and other.calibration_ is not None:
             self.calibration_.take_in(other.calibration_)
 
     def _own_state(self) -> State:

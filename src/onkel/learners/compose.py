@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from onkel.annotations import Seed
 from onkel.budgets import BUDGETS, Budget, make_budget
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import declared, param
@@ -43,7 +42,7 @@ class _ExplicitKernel(OverMap):
         "The passive-aggressive rule needs the hinge or the ε-insensitive loss; the perceptron "
         "brings its own.",
     )
-    random_state: Any = RANDOM_STATE
+    random_state: Seed = RANDOM_STATE
 
     def _make_map(self) -> FeatureMap:
         return make_map(self.map)
@@ -114,7 +113,7 @@ class _SupportKernel(OverSupportSet):
         doc=f'{listed(BUDGETS)}; "merging" needs the Gaussian kernel, "transfer" a shift-invariant '
         "one. An object of :mod:`onkel.budgets` sets its size (100).",
     )
-    random_state: Any = RANDOM_STATE
+    random_state: Seed = RANDOM_STATE
 
     def _make_rule(self) -> Rule:
         return make_rule(self.rule)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from onkel.annotations import ArrayLike, ClassWeight, DTypeLike
 from onkel.errors import DataError
 from onkel.learners.checking import cell_error, first_error, first_where, not_finite
 from onkel.numerics.arrays import as_values
 from onkel.state import State, Text, check, require
 
 
-def required_target(estimator: Any, y: Any) -> Any:
+def required_target(estimator: object, y: ArrayLike | None) -> ArrayLike:
     """y; ValueError if it was left out."""
     if y is None:
         raise ValueError(
@@ -24,14 +24,14 @@ def required_target(estimator: Any, y: Any) -> Any:
     return y
 
 
-def _column(y: Any) -> np.ndarray:
+def _column(y: object) -> np.ndarray:
     """y as an array (n,); an array (n,) of numbers or strings stays as it is."""
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
         return y
     return column_or_1d(as_values(y), warn=True)
 
 
-def targets(y: Any, dtype: Any) -> tuple[np.ndarray, DataError | None]:
+def targets(y: object, dtype: DTypeLike) -> tuple[np.ndarray, DataError | None]:
     """Targets as float64, and the error of the first that is no number a learner can square."""
     y = _column(y)
     error = None
@@ -53,7 +53,7 @@ def targets(y: Any, dtype: Any) -> tuple[np.ndarray, DataError | None]:
     )
 
 
-def labels(y: Any) -> tuple[np.ndarray, DataError | None]:
+def labels(y: object) -> tuple[np.ndarray, DataError | None]:
     """Labels as an array without objects, and the error of the first that is no label."""
     y = _column(y)
     error = None
@@ -79,7 +79,7 @@ def labels(y: Any) -> tuple[np.ndarray, DataError | None]:
     return y, first_error(error, first_where(known != np.floor(known), known, "y", message))
 
 
-def classes_given(classes: Any) -> np.ndarray:
+def classes_given(classes: Iterable[Hashable]) -> np.ndarray:
     """All classes there will be, sorted, each once, of the type that their labels have.
 
     A ValueError names the first that cannot be a label.
@@ -98,7 +98,7 @@ def _labels_of_objects(y: np.ndarray) -> tuple[np.ndarray, DataError | None]:
     """Labels given as objects, up to the first whose type isn't that of the first label."""
     kind = str if isinstance(y[0], str) else (bool, int, float, np.generic)
 
-    def good(value: Any) -> bool:
+    def good(value: object) -> bool:
         small = not isinstance(value, int) or -(2**63) <= value < 2**63
         return isinstance(value, kind) and value == value and small
 
@@ -123,7 +123,7 @@ def same_kind(y: np.ndarray, classes: np.ndarray) -> DataError | None:
     return DataError(message, row=0, column="y", value=y[0].item())
 
 
-def _objects_error(y: np.ndarray, good: Any, message: str) -> DataError | None:
+def _objects_error(y: np.ndarray, good: Callable[[object], bool], message: str) -> DataError | None:
     for row, value in enumerate(y.tolist()):
         if not good(value):
             return DataError(message.format(value=value), row=row, column="y", value=value)
@@ -184,7 +184,7 @@ def classes_of_state(state: State) -> np.ndarray:
     return classes
 
 
-def plain_label(label: Any) -> Any:
+def plain_label(label: object) -> object:
     """A label as a value of Python's own."""
     return label.item() if isinstance(label, np.generic) else label
 

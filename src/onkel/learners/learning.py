@@ -5,11 +5,13 @@ These are functions over any learner; :mod:`onkel.model.transaction` says what c
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from contextlib import nullcontext
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from onkel.annotations import ArrayLike, Matrix, MatrixLike
 from onkel.errors import DataError
 from onkel.learners.checking import check_keys, check_rows, first_error, group_keys, weights
 from onkel.model.contract import FEW_AT_ONCE
@@ -22,11 +24,11 @@ Targets = tuple[np.ndarray, DataError | None]
 class Rows(NamedTuple):
     """Checked rows of a block, as they are learned."""
 
-    X: Any
+    X: Matrix
     y: np.ndarray
     weight: np.ndarray
     #: the group of each row; None without groups
-    keys: list[Any] | None
+    keys: list[Hashable] | None
 
     def part(self, a: int, b: int) -> Rows:
         """The rows a to b."""
@@ -45,8 +47,10 @@ class Learner(Protocol):
     memory_: Any
     _undo_log: RowLog
 
-    def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None: ...
-    def _check_classes(self, classes: Any) -> None: ...
+    def _begin(
+        self, d: int, y: np.ndarray, classes: Iterable[Hashable] | None, whole: bool
+    ) -> None: ...
+    def _check_classes(self, classes: Iterable[Hashable]) -> None: ...
     def _learn_rows(self, rows: Rows, a: int, b: int, out: list[Any]) -> None: ...
     def _attach_predictions(self, error: DataError, out: list[Any]) -> None: ...
 
@@ -54,13 +58,13 @@ class Learner(Protocol):
 @locked
 def learn(
     learner: Learner,
-    X: Any,
+    X: MatrixLike,
     targets: Targets,
-    sample_weight: Any,
+    sample_weight: ArrayLike | None,
     *,
     whole: bool = False,
-    classes: Any = None,
-    groups: Any = None,
+    classes: Iterable[Hashable] | None = None,
+    groups: ArrayLike | None = None,
 ) -> list[Any]:
     """Check the rows and learn those before the first bad one; returns what was predicted.
 
@@ -102,12 +106,12 @@ def learn(
 
 def _checked(
     learner: Learner,
-    X: Any,
+    X: MatrixLike,
     targets: Targets,
-    sample_weight: Any,
+    sample_weight: ArrayLike | None,
     whole: bool,
-    classes: Any,
-    groups: Any,
+    classes: Iterable[Hashable] | None,
+    groups: ArrayLike | None,
 ) -> tuple[Rows, DataError | None]:
     """The rows as they are learned, and the error of the first bad one; begins the model."""
     reset = whole or "model_" not in vars(learner)
@@ -136,7 +140,7 @@ def _checked(
 
 
 def key_error(
-    learner: Learner, keys: list[Any] | None, n: int, reset: bool = False
+    learner: Learner, keys: list[Hashable] | None, n: int, reset: bool = False
 ) -> DataError | None:
     """The error of the first of n rows without a valid group.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Self
+from collections.abc import Hashable, Iterable
+from typing import Self
 
 import numpy as np
 
+from onkel.annotations import ArrayLike, MatrixLike
 from onkel.errors import DataError, DivergenceError
 from onkel.intervals.feedback import Feedback, check_tracked
 from onkel.learners.base import OnlineEstimator
@@ -28,7 +30,13 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     _task = "regression"
     _losses = REGRESSION
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn the rows in order, continuing from what was learned; ``groups`` as in `fit`.
 
         Raises
@@ -41,24 +49,28 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
     def predict_then_learn(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         return_scores: bool = False,
-        groups: Any = None,
+        groups: ArrayLike | None = None,
     ) -> np.ndarray:
         """Learn the rows in order; returns the values (n,) predicted before each was learned."""
         return joined_values(learn(self, X, self._read_targets(y), sample_weight, groups=groups))
 
-    def predictions_then_learn(self, X: Any, y: Any, groups: Any = None) -> Predictions:
+    def predictions_then_learn(
+        self, X: MatrixLike, y: ArrayLike | None, groups: ArrayLike | None = None
+    ) -> Predictions:
         """As ``predict_then_learn``, in the form that classifiers share."""
         out = learn(self, X, self._read_targets(y), None, groups=groups)
         return Predictions(joined_values(out), alone=joined_values(out, -1))
 
-    def _read_targets(self, y: Any) -> tuple[np.ndarray, DataError | None]:
+    def _read_targets(self, y: ArrayLike | None) -> tuple[np.ndarray, DataError | None]:
         return targets(required_target(self, y), self.dtype)
 
-    def _begin(self, d: int, y: np.ndarray, classes: Any, whole: bool) -> None:
+    def _begin(
+        self, d: int, y: np.ndarray, classes: Iterable[Hashable] | None, whole: bool
+    ) -> None:
         self._start(d, 1)
 
     def _n_outputs(self, state: State) -> int:
@@ -103,12 +115,14 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     def _attach_predictions(self, error: DataError, out: list[np.ndarray]) -> None:
         error.predictions, error.alone = joined_values(out), joined_values(out, -1)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Values (n,) of the rows X (n, d)."""
         return self._scores(X)[:, 0]
 
     @locked
-    def predict_next(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
+    def predict_next(
+        self, X: MatrixLike, ahead: int = 0, groups: ArrayLike | None = None
+    ) -> np.ndarray:
         """Values (n,) of the rows X (n, d) that come next, in order; learns nothing.
 
         A learner with a memory also uses the labels learned so far, less for rows farther ahead.
@@ -119,7 +133,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         return self._next_scores(*self._next_rows(X, ahead, groups))[:, 0]
 
     @locked
-    def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
+    def predict_interval(self, X: MatrixLike, level: float = 0.9) -> np.ndarray:
         """Bounds (n, 2) around a share ``level`` of the targets of rows X (n, d), each by itself.
 
         As in :meth:`predict`, no memory is used. The errors of such predictions so far tell how far
@@ -131,7 +145,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
     @locked
     def predict_interval_next(
-        self, X: Any, level: float = 0.9, ahead: int = 0, groups: Any = None
+        self, X: MatrixLike, level: float = 0.9, ahead: int = 0, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """Bounds (n, 2) of the rows X (n, d) that come next, in order; learns nothing.
 
@@ -144,7 +158,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
 
     @locked
     def predict_interval_then_learn(
-        self, X: Any, y: Any, level: float = 0.9, groups: Any = None
+        self, X: MatrixLike, y: ArrayLike, level: float = 0.9, groups: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Learn the rows in order; returns predictions (n,) and bounds (n, 2), both before.
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import copy
 import os
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -22,6 +23,10 @@ from onkel.rules import RULES
 from onkel.sklearn_bases import BaseEstimator
 from onkel.state import Flag, State, Whole, check, inside, nbytes, require
 
+if TYPE_CHECKING:
+    from onkel.export.graph import Value
+    from onkel.export.outputs import Outputs
+
 _PLAIN = (str, int, float, bool, type(None), np.ndarray)
 # Parameters that set the size of arrays from the start.
 _SIZES = ("n_components", "n_candidates", "n_mixtures", "n_transfer", "n_per_row", "n_parts")
@@ -34,7 +39,7 @@ _MANY = 1 << 24
 
 def state_of(learner: Any) -> State:
     """A copy of everything, as a nested dict of arrays and plain values."""
-    state: dict[str, Any] = {"params": params_to_state(learner)}
+    state: State = {"params": params_to_state(learner)}
     if learner.__sklearn_is_fitted__():
         state["fitted"] = copy.deepcopy(_fitted_state(learner))
     return state
@@ -128,12 +133,12 @@ def params_to_state(owner: BaseEstimator) -> State:
     return {name: _encode(name, value) for name, value in owner.get_params(deep=False).items()}
 
 
-def params_from_state(state: State) -> dict[str, Any]:
+def params_from_state(state: State) -> State:
     """The inverse of :func:`params_to_state`."""
     return {name: _decode(value) for name, value in state.items()}
 
 
-def _encode(name: str, value: Any) -> Any:
+def _encode(name: str, value: object) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if _classes().get(type(value).__name__) is type(value):
@@ -156,7 +161,7 @@ def _encode(name: str, value: Any) -> Any:
     return value
 
 
-def _name_of(name: str, function: Any) -> str:
+def _name_of(name: str, function: object) -> str:
     """The name of a registered feature function."""
     known = getattr(function, "__name__", "")
     if FEATURE_FUNCTIONS.get(known) is not function:
@@ -168,7 +173,7 @@ def _name_of(name: str, function: Any) -> str:
     return str(known)
 
 
-def _decode(value: Any) -> Any:
+def _decode(value: object) -> Any:
     if isinstance(value, dict) and "function" in value:
         function = FEATURE_FUNCTIONS.get(value["function"])
         if function is None:
@@ -192,7 +197,7 @@ def _decode(value: Any) -> Any:
 
 def _classes() -> dict[str, type[BaseEstimator]]:
     """The classes that a file may hold, including those that a user registered."""
-    tables: tuple[dict[str, Any], ...] = (BUDGETS, KERNELS, MAPS, RULES)
+    tables: tuple[Mapping[str, type], ...] = (BUDGETS, KERNELS, MAPS, RULES)
     return {cls.__name__: cls for table in tables for cls in table.values()}
 
 
@@ -209,7 +214,7 @@ def write_graph(learner: Any, path: str | os.PathLike[str]) -> None:
     write(graph, path, type(learner).__name__, graph_facts(learner))
 
 
-def graph_outputs(learner: Any, X: Any) -> Any:
+def graph_outputs(learner: Any, X: Value) -> Outputs:
     """What the learner gives for rows X (n, d), as a graph."""
     from onkel.export.models import scores
     from onkel.export.outputs import of_classes, of_value
@@ -221,7 +226,7 @@ def graph_outputs(learner: Any, X: Any) -> Any:
     return of_classes(P, learner.classes_, learner.probability_link if link is None else link)
 
 
-def graph_facts(learner: Any) -> dict[str, Any]:
+def graph_facts(learner: Any) -> dict[str, object]:
     """What an ONNX file says about the learner."""
     facts = {"learner": type(learner).__name__, "task": learner._task}
     facts["rows"] = int(learner.n_rows_)

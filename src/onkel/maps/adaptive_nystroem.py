@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike
 from onkel.kernels import make_kernel, squared_distances
 from onkel.maps.base import Change
 from onkel.maps.nystroem import NystroemFeatures
@@ -114,7 +114,7 @@ class AdaptiveNystroem(NystroemFeatures):
         """A pass over the rows X (n, d) with weights (n,), during which landmarks move."""
         return Panel(self, X, weight)
 
-    def start(self, d: int, dtype: Any) -> None:
+    def start(self, d: int, dtype: DTypeLike) -> None:
         super().start(d, dtype)
         if self._picked("support"):
             raise ValueError(
@@ -234,7 +234,7 @@ class AdaptiveNystroem(NystroemFeatures):
         self._last[q] = self._clock[0]
         return q
 
-    def follow(self, X: Any) -> None:
+    def follow(self, X: Matrix) -> None:
         """Move with the rows X (n, d), in order: Algorithm 1."""
         for a in range(0, X.shape[0], _ROWS):
             panel = Panel(self, as_dense(X[a : a + _ROWS]), np.ones(min(_ROWS, X.shape[0] - a)))
@@ -242,7 +242,7 @@ class AdaptiveNystroem(NystroemFeatures):
                 panel.next_rows()
                 panel.move()
 
-    def fit(self, X: Any, y: Any = None) -> AdaptiveNystroem:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> AdaptiveNystroem:
         """Begin anew and follow the rows X (n, d), dense or CSR; y is ignored."""
         self.__dict__.pop("n_rows_seen_", None)
         self.partial_fit(X)

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
+from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Seed
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.alignment import aligned_weights, drawn, largest
 from onkel.maps.base import Change
@@ -162,7 +163,7 @@ class AlignedFourier(SpectralFeatures):
     centered: bool = True
     n_align: int | None = 16_384
     n_warmup: int = 256
-    random_state: Any = None
+    random_state: Seed = None
     phi: FeatureFunction | None = None
 
     # ---- what a model drives -------------------------------------------------------------------
@@ -178,7 +179,7 @@ class AlignedFourier(SpectralFeatures):
         """True while the map still chooses its features."""
         return self._aligning
 
-    def start(self, d: int, dtype: Any) -> None:
+    def start(self, d: int, dtype: DTypeLike) -> None:
         super().start(d, dtype)
         if whole(self, "n_candidates") < self.n_components:
             raise ValueError(
@@ -245,7 +246,7 @@ class AlignedFourier(SpectralFeatures):
     def n_features_out_(self) -> int:
         return len(self.candidates_.used)
 
-    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
         return self.candidates_.features(X, out)
 
     def row_features(self, X: np.ndarray) -> np.ndarray | None:
@@ -314,19 +315,19 @@ class AlignedFourier(SpectralFeatures):
 
     # ---- scikit-learn --------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> AlignedFourier:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> AlignedFourier:
         """Align with the labels y (n,) of the rows X (n, d), all at once.
 
         Targets with fractions are those of a regression; anything else is classes.
         """
         if y is None:
             raise ValueError("AlignedFourier requires y to be passed, but the target y is None")
-        X, y = validate_data(
+        X, labels = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
         )
         self.start(X.shape[1], X.dtype)
         self.fit_first(as_dense(X))
-        targets = indicators(y)
+        targets = indicators(labels)
         step = self.rows_at_once()
         for a in range(0, X.shape[0], step):
             part = slice(a, a + step)
@@ -338,7 +339,7 @@ class AlignedFourier(SpectralFeatures):
         return self
 
     @available_if(_refuse_parts)
-    def partial_fit(self, X: Any, y: Any = None) -> AlignedFourier:
+    def partial_fit(self, X: MatrixLike, y: ArrayLike | None = None) -> AlignedFourier:
         """Not available: features that change need a model that carries its weights over."""
         return self
 

@@ -22,7 +22,7 @@ from onkel.sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, 
 from onkel.state import Stateful
 
 
-def draw_seed(random_state: Any) -> int:
+def draw_seed(random_state: Seed) -> int:
     """A seed for NumPy's generator: an int stands for itself, anything else is drawn from."""
     if isinstance(random_state, (int, np.integer)):
         if random_state < 0:
@@ -53,7 +53,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     #: how messages name a fit on first rows while it goes on
     fits: ClassVar[str] = "fitting"
     #: the value for maps that have no such parameter
-    random_state = 0
+    random_state: Seed = 0
 
     # ---- what a model drives -------------------------------------------------------------------
 
@@ -93,7 +93,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         return 0
 
-    def start(self, d: int, dtype: Any) -> None:
+    def start(self, d: int, dtype: DTypeLike) -> None:
         """Check the parameters and begin for rows of d columns."""
         flags(self)
         self.n_features_in_ = d
@@ -152,7 +152,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Whether the features of every row are finite, after what learning has changed."""
         return True
 
-    def follow(self, X: Any) -> None:
+    def follow(self, X: Matrix) -> None:
         """Move with the rows X (n, d), in order; a fixed map does nothing."""
 
     @property
@@ -160,7 +160,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Number of features m."""
         raise NotImplementedError(f"{type(self).__name__} has no n_features_out_")
 
-    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
         """Features (n, m), C-contiguous, of checked rows X (n, d); ``out`` may be used for them."""
         raise NotImplementedError(f"{type(self).__name__} has no features()")
 
@@ -195,7 +195,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     # ---- scikit-learn --------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> FeatureMap:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> FeatureMap:
         """Fit on the rows X (n, d), dense or CSR; y is ignored."""
         X = self._checked(X, reset=True)
         self.start(X.shape[1], X.dtype)
@@ -206,7 +206,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._first_rows = as_dense(X if few else X[:0]).copy()
         return self
 
-    def partial_fit(self, X: Any, y: Any = None) -> FeatureMap:
+    def partial_fit(self, X: MatrixLike, y: ArrayLike | None = None) -> FeatureMap:
         """Take more rows: they refine the fit until ``warmup_rows()`` have come, then nothing.
 
         The result does not depend on how the rows are cut into blocks.
@@ -228,12 +228,12 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             self._first_rows = self._first_rows[:0]
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Features (n, m) of the rows X (n, d)."""
         check_is_fitted(self)
         return self.features(self._checked(X, reset=False))
 
-    def _checked(self, X: Any, reset: bool) -> Any:
+    def _checked(self, X: MatrixLike, reset: bool) -> Matrix:
         X = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
         )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from onkel.annotations import DTypeLike, Matrix
 from onkel.maps.fourier import row_turns, turns_of
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import cos_block, jit
@@ -82,7 +83,7 @@ class Candidates(Stateful):
         frequencies: np.ndarray,
         offsets: np.ndarray,
         drawn: np.ndarray,
-        dtype: Any,
+        dtype: DTypeLike,
         phi: FeatureFunction | None = None,
     ) -> None:
         self.frequencies: np.ndarray = frequencies
@@ -123,7 +124,7 @@ class Candidates(Stateful):
         self.__init__(wider, self.offsets, self.drawn, self.dtype, self.phi)  # type: ignore[misc]
         self.use(used, weights)
 
-    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
         """The features used, (n, M)."""
         Z = np.empty((X.shape[0], len(self.used)), self.dtype) if out is None else out
         if self.phi is not None:
@@ -138,7 +139,7 @@ class Candidates(Stateful):
             return None
         return _row_features(X, self._used_turns, self._used_offsets, self._scale)
 
-    def all_features(self, X: Any) -> np.ndarray:
+    def all_features(self, X: Matrix) -> np.ndarray:
         """φ (n, N) of all candidates, in a scratch array."""
         N = len(self.offsets)
         if self.phi is not None:
@@ -148,7 +149,7 @@ class Candidates(Stateful):
         cos_block(turns_of(X, self._turns), self._offset_turns, ones, phi)
         return phi
 
-    def _own(self, function: FeatureFunction, X: Any, which: np.ndarray) -> np.ndarray:
+    def _own(self, function: FeatureFunction, X: Matrix, which: np.ndarray) -> np.ndarray:
         """φ (n, len(which)) of these candidates by a function that is not ours, checked."""
         drawn = self.frequencies[:, which], self.offsets[which]
         try:

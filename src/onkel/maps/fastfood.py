@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from onkel.annotations import DTypeLike, Matrix, Seed
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.fourier import SpectralFeatures, sincos_block
 from onkel.numerics.arrays import as_dense, next_power_of_two
@@ -155,9 +155,9 @@ class FastfoodFeatures(SpectralFeatures):
     kernel: str | Kernel = "gaussian"
     gamma: float | str = "median"
     n_warmup: int = 256
-    random_state: Any = None
+    random_state: Seed = None
 
-    def start(self, d: int, dtype: Any) -> None:
+    def start(self, d: int, dtype: DTypeLike) -> None:
         super().start(d, dtype)
         if not make_kernel(self.kernel).radial:
             raise ValueError(
@@ -230,7 +230,7 @@ class FastfoodFeatures(SpectralFeatures):
         require(found == wanted, f"order: has shape {found}, not {wanted}")
         require(state["order"].max() < m, f"order: names places beyond {m}")
 
-    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
         X = as_dense(X)
         D = self.n_components
         Z = np.empty((len(X), 2 * D), self.dtype_) if out is None else out

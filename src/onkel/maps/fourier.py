@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from onkel.annotations import DTypeLike, Matrix, Seed
 from onkel.kernels import Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import FeatureMap
@@ -17,7 +18,7 @@ from onkel.parameters import whole
 from onkel.state import Array, Fields, Number, Whole
 
 
-def turns_of(X: Any, turns: np.ndarray) -> np.ndarray:
+def turns_of(X: Matrix, turns: np.ndarray) -> np.ndarray:
     """X·turns (n, D) in a scratch array, for rows X dense or CSR."""
     if isinstance(X, np.ndarray):
         out = scratch("angles", (X.shape[0], turns.shape[1]), turns.dtype)
@@ -72,7 +73,7 @@ class SpectralFeatures(FeatureMap):
     def is_bounded(self) -> bool:
         return True
 
-    def start(self, d: int, dtype: Any) -> None:
+    def start(self, d: int, dtype: DTypeLike) -> None:
         whole(self, "n_components")
         whole(self, "n_warmup", least=2)
         check_gamma(self.gamma)
@@ -142,7 +143,7 @@ class FourierFeatures(SpectralFeatures):
     gamma: float | str = "median"
     orthogonal: bool = False
     n_warmup: int = 256
-    random_state: Any = None
+    random_state: Seed = None
 
     def fit_first(self, X: np.ndarray) -> None:
         super().fit_first(X)
@@ -180,7 +181,7 @@ class FourierFeatures(SpectralFeatures):
     def state_is_set(self) -> None:
         self._set_frequencies(self.frequencies_)
 
-    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
         n, D, turns = X.shape[0], self.n_components, self._turns
         if isinstance(X, np.ndarray):
             angles = np.matmul(X, turns, out=scratch("angles", (n, D), turns.dtype))
@@ -248,7 +249,7 @@ class RegeneratedFeatures(SpectralFeatures):
     kernel: str | Kernel = "gaussian"
     gamma: float | str = "median"
     n_warmup: int = 256
-    random_state: Any = None
+    random_state: Seed = None
 
     def fewest_rows(self) -> int:
         """Enough rows to pay for drawing the frequencies."""
@@ -268,7 +269,7 @@ class RegeneratedFeatures(SpectralFeatures):
         drawn = [self.frequencies(start) for start in range(0, self.n_components, _AT_ONCE)]
         return np.concatenate(drawn, axis=1)[:, : self.n_components]
 
-    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
         n, D = X.shape[0], self.n_components
         Z = np.empty((n, 2 * D), self.dtype_) if out is None else out
         for start in range(0, D, _AT_ONCE):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
+from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Seed
 from onkel.kernels import Gaussian, Kernel, make_kernel
 from onkel.maps.bandwidth import check_gamma, fit_gamma
 from onkel.maps.base import Change, FeatureMap
@@ -76,7 +77,7 @@ class NystroemFeatures(FeatureMap):
     gamma: float | str = "median"
     landmarks: Any = "first"
     n_warmup: int = 256
-    random_state: Any = None
+    random_state: Seed = None
 
     # ---- what a model drives -------------------------------------------------------------------
 
@@ -94,7 +95,7 @@ class NystroemFeatures(FeatureMap):
     def _picked(self, how: str) -> bool:
         return isinstance(self.landmarks, str) and self.landmarks == how
 
-    def start(self, d: int, dtype: Any) -> None:
+    def start(self, d: int, dtype: DTypeLike) -> None:
         whole(self, "n_components")
         whole(self, "n_warmup", least=2)
         check_gamma(self.gamma)
@@ -149,11 +150,11 @@ class NystroemFeatures(FeatureMap):
         self.projection_: np.ndarray = (vectors / np.sqrt(values)).astype(self.dtype_)
         return vectors * np.sqrt(values)
 
-    def kernel_rows(self, X: Any, S: np.ndarray) -> np.ndarray:
+    def kernel_rows(self, X: Matrix, S: np.ndarray) -> np.ndarray:
         """κ(X, S), shape (n, m)."""
         return make_kernel(self.kernel).gram(X, S, self.gamma_)
 
-    def kernel_diagonal(self, X: Any) -> np.ndarray:
+    def kernel_diagonal(self, X: Matrix) -> np.ndarray:
         """κ(x, x) of each row."""
         return make_kernel(self.kernel).diagonal(X, self.gamma_)
 
@@ -195,11 +196,11 @@ class NystroemFeatures(FeatureMap):
         both = ("landmarks" in state) == ("projection" in state)
         require(both, "projection: is missing, or landmarks are")
 
-    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
         K = self.kernel_rows(X, self.landmarks_)
         return np.matmul(K, self.projection_, out=out)
 
-    def fit(self, X: Any, y: Any = None) -> NystroemFeatures:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> NystroemFeatures:
         """Fit on the rows X (n, d), dense or CSR; y is ignored."""
         if self._picked("support"):
             raise ValueError(

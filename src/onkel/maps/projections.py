@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.annotations import DTypeLike, Matrix, Seed
 from onkel.maps.base import FeatureMap
 from onkel.numerics.arrays import as_dense
 from onkel.numerics.jit import jit
@@ -42,7 +43,7 @@ class IdentityFeatures(FeatureMap):
     def n_features_out_(self) -> int:
         return self.n_features_in_ + bool(self.fit_intercept)
 
-    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
         Z = np.empty((X.shape[0], self.n_features_out_), self.dtype_) if out is None else out
         Z[:, : X.shape[1]] = as_dense(X)
         if self.fit_intercept:
@@ -84,9 +85,9 @@ class SignProjection(FeatureMap):
 
     name = "sign_projection"
     n_components: int = 400
-    random_state: Any = None
+    random_state: Seed = None
 
-    def start(self, d: int, dtype: Any) -> None:
+    def start(self, d: int, dtype: DTypeLike) -> None:
         whole(self, "n_components")
         super().start(d, dtype)
 
@@ -105,7 +106,7 @@ class SignProjection(FeatureMap):
         self.fit_first(np.empty((0, self.n_features_in_)))
         return None
 
-    def features(self, X: Any, out: Any = None) -> np.ndarray:
+    def features(self, X: Matrix, out: Any = None) -> np.ndarray:
         size = self.dtype_.type(self.n_components**-0.5)
         return np.where(np.asarray(X @ self.directions_) >= 0.0, size, -size)
 

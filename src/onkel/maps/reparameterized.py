@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from onkel.annotations import DTypeLike, Matrix, Seed
 from onkel.kernels import normal_directions
 from onkel.maps.base import Change
 from onkel.maps.fourier import SpectralFeatures, sincos_block, turns_of
@@ -172,14 +173,14 @@ class ReparameterizedFeatures(SpectralFeatures):
     damping: float = 10_000
     orthogonal: bool = False
     n_warmup: int = 256
-    random_state: Any = None
+    random_state: Seed = None
     law: str = "gaussian"
     n_mixtures: int = 4
 
     def changes(self) -> Change:
         return Change.BY_LOSS
 
-    def start(self, d: int, dtype: Any) -> None:
+    def start(self, d: int, dtype: DTypeLike) -> None:
         super().start(d, dtype)
         if one_of(self, "law", LAWS) == "mixture" and whole(self, "n_mixtures") > self.n_components:
             raise ValueError(
@@ -289,7 +290,7 @@ class ReparameterizedFeatures(SpectralFeatures):
             "logit_": Array(shape=(mixed,), low=-far, high=far),
         }
 
-    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
         n, D = X.shape[0], self.n_components
         turns = (self.frequencies_ / (2.0 * math.pi)).astype(self.dtype_)
         Z = np.empty((n, 2 * D), self.dtype_) if out is None else out

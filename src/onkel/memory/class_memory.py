@@ -10,7 +10,7 @@ the experts of one mixture of probabilities (:mod:`onkel.memory.experts`).
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
 
 import numpy as np
 
@@ -76,7 +76,11 @@ class ClassMemory(Memory):
     # ---- learning ------------------------------------------------------------------------------
 
     def learn(
-        self, F: np.ndarray, codes: np.ndarray, weight: np.ndarray, keys: list[Any] | None = None
+        self,
+        F: np.ndarray,
+        codes: np.ndarray,
+        weight: np.ndarray,
+        keys: list[Hashable] | None = None,
     ) -> np.ndarray:
         """Learn rows in order: timeless scores F (n, K), class codes (n,), weights (n,).
 
@@ -103,7 +107,7 @@ class ClassMemory(Memory):
 
     # ---- prediction ----------------------------------------------------------------------------
 
-    def predict(self, F: np.ndarray, keys: list[Any] | None = None) -> np.ndarray:
+    def predict(self, F: np.ndarray, keys: list[Hashable] | None = None) -> np.ndarray:
         """What :meth:`learn` would return for rows of unknown labels, were each the next."""
         out = np.empty((len(F), 2 + self.n_columns, F.shape[1]))
         slots = self.groups.find(keys, len(F))

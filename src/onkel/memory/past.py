@@ -10,7 +10,7 @@ broad one in that of levels. It is searched for at row numbers that double, then
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -32,7 +32,7 @@ class Groups:
     def __init__(self, most: int) -> None:
         self.most = most
         #: the least recently seen first
-        self.slots: OrderedDict[Any, int] = OrderedDict()
+        self.slots: OrderedDict[Hashable, int] = OrderedDict()
         self.n_forgotten: int = 0
 
     @property
@@ -40,7 +40,9 @@ class Groups:
         """Slots in use, that of groups without rows included."""
         return _FIRST_SLOT + max(len(self.slots), 1)
 
-    def learn(self, keys: list[Any] | None, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def learn(
+        self, keys: list[Hashable] | None, counts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Slots of rows in order, and where one begins anew; rows of no weight change nothing."""
         slots = np.full(len(counts), _FIRST_SLOT, np.int64)
         fresh = np.zeros(len(counts), np.bool_)
@@ -60,7 +62,7 @@ class Groups:
             self.slots[key] = slots[t] = slot
         return slots, fresh
 
-    def find(self, keys: list[Any] | None, n: int) -> np.ndarray:
+    def find(self, keys: list[Hashable] | None, n: int) -> np.ndarray:
         """Slots of n rows; changes nothing."""
         if keys is None:
             return np.full(n, _FIRST_SLOT, np.int64)
@@ -193,7 +195,7 @@ class Memory(Stateful):
             done = end
 
     def _find_room(
-        self, keys: list[Any] | None, counts: np.ndarray
+        self, keys: list[Hashable] | None, counts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Slots of rows, with room for them; see :meth:`Groups.learn`."""
         if keys is None:

@@ -15,7 +15,7 @@ any more, the memory begins anew.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
 
 import numpy as np
 
@@ -87,7 +87,7 @@ class ValueMemory(Memory):
     # ---- learning ------------------------------------------------------------------------------
 
     def learn(
-        self, f: np.ndarray, y: np.ndarray, weight: np.ndarray, keys: list[Any] | None = None
+        self, f: np.ndarray, y: np.ndarray, weight: np.ndarray, keys: list[Hashable] | None = None
     ) -> np.ndarray:
         """Learn rows in order: timeless predictions f (n,), labels y (n,), weights (n,).
 
@@ -171,7 +171,7 @@ class ValueMemory(Memory):
 
     # ---- prediction ----------------------------------------------------------------------------
 
-    def predict(self, f: np.ndarray, keys: list[Any] | None = None) -> np.ndarray:
+    def predict(self, f: np.ndarray, keys: list[Hashable] | None = None) -> np.ndarray:
         """What :meth:`learn` would return for rows of unknown labels, were each the next."""
         out = np.empty((len(f), 2 + self.n_columns))
         if not self.begun:

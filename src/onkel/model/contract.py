@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.errors import DivergenceError, MergeError
 from onkel.losses import Loss
 from onkel.model.transaction import RowLog
@@ -87,7 +88,7 @@ class Model(Stateful):
         """Set f = 0 over what is fitted now."""
         raise NotImplementedError
 
-    def _learn_in_order(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def _learn_in_order(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         """Learn the rows in order; P (n, K) gets the scores before each."""
         raise NotImplementedError
 
@@ -113,11 +114,11 @@ class Model(Stateful):
         """Freeze what was fitted on first rows: models over it can be merged; or a MergeError."""
         raise MergeError(f"this learner cannot be merged: {self.not_merged}")
 
-    def require_alike(self, other: Any) -> None:
+    def require_alike(self, other: Self) -> None:
         """Raise a MergeError that names the difference, unless ``other`` can be taken in."""
         raise MergeError(f"this learner cannot be merged: {self.not_merged}")
 
-    def take_in(self, other: Any, origin: Any) -> None:
+    def take_in(self, other: Self, origin: Self | None) -> None:
         """Add what ``other`` learned since both were ``origin`` (None: since the first row)."""
         raise NotImplementedError
 
@@ -160,11 +161,11 @@ class Model(Stateful):
         """As many rows as are learned in well under a second: signals wait for their end."""
         return FEW_AT_ONCE
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Matrix) -> np.ndarray:
         """f(x) of each row, (n, K) in float64."""
         raise NotImplementedError
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Learn rows X (n, d) in order; returns the scores (n, K) before each.
 
         y, float64: -1 and +1 (K = 1), class codes (K > 2) or targets. Weights, float64, are at
@@ -196,7 +197,7 @@ class Model(Stateful):
         raise diverged(row, P)
 
     def _up_to_the_last_good(
-        self, before: Before, P: Any, X: Any, y: np.ndarray, weight: np.ndarray
+        self, before: Before, P: Any, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[int, np.ndarray]:
         """Learn rows for as long as the model stays finite; returns their number and scores."""
 
@@ -233,7 +234,7 @@ class Model(Stateful):
         for values, then in before:
             values[...] = then
 
-    def learn_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def learn_rows(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """As :meth:`learn`, without a check for divergence."""
         P = np.zeros((X.shape[0], self.n_outputs))
         done = 0
@@ -244,7 +245,7 @@ class Model(Stateful):
                 self._learn_in_order(X[done:], y[done:], weight[done:], P[done:])
         return P
 
-    def _warm_up(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray, a: int) -> int:
+    def _warm_up(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray, a: int) -> int:
         """Learn rows from a to the next refit with the provisional fit, then refit and replay."""
         assert self.warmup is not None
         b, due = self.warmup.until_refit(weight, a)

@@ -23,13 +23,14 @@ import copy
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.numerics.signals import signals_wait
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -48,7 +49,7 @@ class Lock:
         self.held: threading.RLock = threading.RLock()
         _locks.add(self)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Lock, ()
 
 
@@ -93,19 +94,19 @@ class RowLog:
         self.bytes_a_row: int = bytes_a_row
         self.forget()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # a copied or loaded model begins with a new snapshot
         return RowLog, (self.least, self.bytes_a_row)
 
     def forget(self) -> None:
         """Drop the snapshot and the rows."""
-        self._kept: dict[str, Any] | None = None
+        self._kept: dict[str, object] | None = None
         self._blocks: list[tuple[Any, ...]] = []
         self._shape: tuple[int, ...] = ()
         self._rows, self._bytes = 0, 0
         self._period, self._most_bytes = self.least, 0
 
-    def begin(self, owner: Any, X: Any, n_outputs: int = 0) -> None:
+    def begin(self, owner: object, X: Matrix, n_outputs: int = 0) -> None:
         """Take a snapshot, unless a recent one has the same number of outputs and columns."""
         whole = self._rows + X.shape[0] > self._period or self._bytes > self._most_bytes
         shape = n_outputs, X.shape[1]
@@ -117,7 +118,7 @@ class RowLog:
         self._period = max(self.least, size // self.bytes_a_row)
         self._most_bytes = max(size, 1 << 20)
 
-    def note(self, X: Any, *more: Any) -> None:
+    def note(self, X: Matrix, *more: np.ndarray | list[Hashable] | None) -> None:
         """Log rows that were learned, and what else, as long as the snapshot may be needed."""
         if self._rows + X.shape[0] >= self._period:
             self.forget()
@@ -126,7 +127,7 @@ class RowLog:
         self._bytes += X.nbytes if isinstance(X, np.ndarray) else 2 * X.data.nbytes
         self._blocks.append(tuple(None if part is None else part.copy() for part in (X, *more)))
 
-    def replay(self, owner: Any, learn: Callable[..., Any]) -> None:
+    def replay(self, owner: object, learn: Callable[..., object]) -> None:
         """Set the owner back to the snapshot, and learn the rows since once more."""
         assert self._kept is not None
         # a copy, as the rows may be learned once more
@@ -135,25 +136,25 @@ class RowLog:
             learn(*block)
 
 
-def snapshot(model: Any) -> dict[str, Any]:
+def snapshot(model: object) -> dict[str, object]:
     """A copy of all that the model holds; :func:`restore` brings it back."""
     return _copied(model, model.__dict__)
 
 
-def _copied(model: Any, own: dict[str, Any]) -> dict[str, Any]:
+def _copied(model: object, own: dict[str, object]) -> dict[str, object]:
     # references to the model and to its shared parts are kept, not copied
     memo = {id(own[name]): own[name] for name in _SHARED if name in own}
     memo[id(model)] = model
     return {name: copy.deepcopy(value, memo) for name, value in own.items()}
 
 
-def restore(model: Any, kept: dict[str, Any]) -> None:
+def restore(model: object, kept: dict[str, object]) -> None:
     """Set the model back to the snapshot, whose arrays it then owns."""
     model.__dict__.clear()
     model.__dict__.update(kept)
 
 
-def _nbytes(kept: dict[str, Any]) -> int:
+def _nbytes(kept: dict[str, object]) -> int:
     """Bytes of the arrays in a snapshot."""
     total, seen, todo = 0, set(), list(kept.values())
     while todo:
@@ -176,7 +177,7 @@ def _nbytes(kept: dict[str, Any]) -> int:
 
 
 @contextmanager
-def undone_on_failure(owner: Any) -> Iterator[None]:
+def undone_on_failure(owner: object) -> Iterator[None]:
     """If what is inside fails, set the owner back to what it was.
 
     What is inside gives attributes new values; it changes no object that was there before.

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from onkel.annotations import DTypeLike
 from onkel.model.labels import with_class
 from onkel.numerics.arrays import next_power_of_two, with_zero_columns
 from onkel.state import Array, Fields, Sizes, State, Stateful, Whole, require
@@ -32,9 +33,9 @@ class RowStore(Stateful):
     #: what is kept of each row beside X, and its type
     BESIDE: ClassVar[dict[str, type]] = {"y": np.float64, "weight": np.float64}
 
-    def __init__(self, d: int, dtype: Any) -> None:
+    def __init__(self, d: int, dtype: DTypeLike) -> None:
         self.count: int = 0
-        self._held = {"X": np.empty((0, d), dtype)}
+        self._held: dict[str, np.ndarray] = {"X": np.empty((0, d), dtype)}
         self._held |= {name: np.empty(0, of) for name, of in self.BESIDE.items()}
 
     @property
@@ -74,7 +75,7 @@ class RowStore(Stateful):
     def _drop_room(self) -> None:
         self._held = {name: held[: self.count] for name, held in self._held.items()}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> State:
         # a copy needs no spare room
         held = {name: held[: self.count] for name, held in self._held.items()}
         return self.__dict__ | {"_held": held}
@@ -91,7 +92,7 @@ class RowStore(Stateful):
             "weight": Array(shape=("n",), low=0.0, high=LARGEST_WEIGHT),
         }
 
-    def take(self, values: dict[str, Any]) -> None:
+    def take(self, values: State) -> None:
         given = {name: values.pop(name) for name in self._held}
         self._held |= {name: value for name, value in given.items() if value is not None}
         self.count = len(self._held["y"])
@@ -105,7 +106,11 @@ class Warmup(RowStore):
     """
 
     def __init__(
-        self, n_rows: int, d: int, dtype: Any, next_fit: Callable[[int], int] = next_power_of_two
+        self,
+        n_rows: int,
+        d: int,
+        dtype: DTypeLike,
+        next_fit: Callable[[int], int] = next_power_of_two,
     ) -> None:
         super().__init__(d, dtype)
         self.n_rows: int = n_rows
@@ -164,7 +169,9 @@ class KeptRows(RowStore):
 
     BESIDE: ClassVar[dict[str, type]] = RowStore.BESIDE | {"born": np.int64}
 
-    def __init__(self, size: int, d: int, dtype: Any, seed: int, memory: float = np.inf) -> None:
+    def __init__(
+        self, size: int, d: int, dtype: DTypeLike, seed: int, memory: float = np.inf
+    ) -> None:
         super().__init__(d, dtype)
         self.size: int = size
         self.seed: int = seed

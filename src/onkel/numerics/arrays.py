@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
-from scipy.sparse import issparse
+
+from onkel.annotations import Matrix
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    def issparse(X: object) -> TypeGuard[sp.csr_array]:
+        """Whether rows are sparse, which SciPy does not tell a checker."""
+else:
+    from scipy.sparse import issparse
+
+from onkel.annotations import ArrayLike
 
 
-def as_dense(X: Any) -> np.ndarray:
+def as_dense(X: Matrix) -> np.ndarray:
     """Rows as a C-contiguous array, CSR or not.
 
     A read-only array is copied: to the compiler it is another type, for which every loop would be
@@ -39,14 +50,17 @@ def with_zero_columns(S: np.ndarray, n: int) -> np.ndarray:
     return np.pad(S, [(0, 0), (0, n)]) if n else S
 
 
-def as_values(values: Any) -> np.ndarray:
+def as_values(values: object) -> np.ndarray:
     """Values as an array in which each is what it was: object where they are of several kinds.
 
     NumPy makes text of a whole list where one value is text, of NaN, too. scikit-learn makes floats
     of pandas' own integers and booleans.
     """
     array = np.asarray(values)
-    listed = array.dtype.kind == "U" and isinstance(values, (list, tuple))
-    if listed and not all(isinstance(value, str) for value in values):
+    if (
+        array.dtype.kind == "U"
+        and isinstance(values, (list, tuple))
+        and not all(isinstance(value, str) for value in values)
+    ):
         return np.array(values, dtype=object)
     return array

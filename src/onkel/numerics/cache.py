@@ -41,7 +41,7 @@ class CompiledFiles(IndexDataCacheFile):  # type: ignore[misc]
 
     _stamp: Any = None
 
-    def __init__(self, py_func: Callable[..., Any], folder: str, name: str, stamp: Any) -> None:
+    def __init__(self, py_func: Callable[..., object], folder: str, name: str, stamp: Any) -> None:
         self._py_func, self._own_stamp = py_func, stamp
         super().__init__(cache_path=folder, filename_base=name, source_stamp=None)
         self._pattern = f"{name}.{{}}.nbc"
@@ -65,7 +65,7 @@ class CompiledFiles(IndexDataCacheFile):  # type: ignore[misc]
         self._save_index(self._load_index() | {key: name})
 
 
-def _stamps(py_func: Callable[..., Any]) -> list[tuple[str, int, float]]:
+def _stamps(py_func: Callable[..., object]) -> list[tuple[str, int, float]]:
     """Name, size and time of each source file that is compiled into the function."""
     found = []
     for name in sorted({function.__code__.co_filename for function in _compiled_in(py_func)}):
@@ -76,7 +76,7 @@ def _stamps(py_func: Callable[..., Any]) -> list[tuple[str, int, float]]:
     return found
 
 
-def _compiled_in(py_func: Callable[..., Any]) -> list[Callable[..., Any]]:
+def _compiled_in(py_func: Callable[..., object]) -> list[Callable[..., object]]:
     """The function and all compiled functions that it calls, and those that they call."""
     known, todo = {id(py_func): py_func}, [py_func]
     while todo:
@@ -87,7 +87,7 @@ def _compiled_in(py_func: Callable[..., Any]) -> list[Callable[..., Any]]:
     return list(known.values())
 
 
-def _calls(py_func: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+def _calls(py_func: Callable[..., object]) -> Iterator[Callable[..., object]]:
     names, known = py_func.__code__.co_names, py_func.__globals__
     for name in names:
         value = known.get(name)
@@ -115,7 +115,7 @@ def keep_on_disk(dispatcher: Any, options: dict[str, Any]) -> None:
 class _TemporaryLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
     """The last resort: a folder of this user's own among the temporary files."""
 
-    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
+    def __init__(self, py_func: Callable[..., object], py_file: str) -> None:
         self._py_file = py_file
         self._lineno = py_func.__code__.co_firstlineno
 
@@ -151,7 +151,7 @@ class _LoopCache(FunctionCache):
 
     _impl_class = _Places
 
-    def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]) -> None:
+    def __init__(self, py_func: Callable[..., object], options: dict[str, Any]) -> None:
         super().__init__(py_func)
         self._cache_file = CompiledFiles(
             py_func,

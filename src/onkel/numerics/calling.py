@@ -54,7 +54,9 @@ def _call(builder: Any, address: Any, returns: Any, args: list[Any]) -> Any:
 
 
 @cache
-def rule_function(step: Callable[..., Any], margin: Callable[..., Any], own: int, mine: int) -> int:
+def rule_function(
+    step: Callable[..., tuple[float, float]], margin: Callable[..., object], own: int, mine: int
+) -> int:
     """The number of a rule whose scalars begin at place ``own``, and its state at ``mine``."""
     if not _COMPILES:
 
@@ -114,7 +116,7 @@ call_rule: Any = _call_rule if _COMPILES else _plain_rule
 
 
 @cache
-def slot_function(slot: Callable[..., Any], dtype: np.dtype) -> int:
+def slot_function(slot: Callable[..., object], dtype: np.dtype) -> int:
     """The number of a budget whose coefficients and kernel values are of this type."""
     if not _COMPILES:
         return _number(slot)

@@ -40,12 +40,12 @@ _OPTIONS_INLINE: dict[str, Any] = _OPTIONS | {
 }
 
 
-def jit(function: Callable[..., Any]) -> Any:
+def jit(function: Callable[..., object]) -> Any:
     """Compile a hot loop whose sums may be reordered."""
     return _compiled(function, _OPTIONS)
 
 
-def jit_inline(function: Callable[..., Any]) -> Any:
+def jit_inline(function: Callable[..., object]) -> Any:
     """Compile a piece of a hot loop; always inlined: a call would cost as much as its work.
 
     A piece counts no references: it is handed its arrays and makes none (the compiler refuses
@@ -72,7 +72,7 @@ class _Loop(CPUDispatcher):  # type: ignore[misc]
         return entry
 
 
-def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+def _compiled(function: Callable[..., object], options: dict[str, Any]) -> Any:
     loop = numba.njit(function, **options)
     if isinstance(loop, CPUDispatcher):
         loop.__class__ = _Loop
@@ -80,7 +80,7 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     return loop
 
 
-def jit_called(function: Callable[..., Any]) -> Any:
+def jit_called(function: Callable[..., object]) -> Any:
     """Compile a part of hot loops that makes arrays or is seldom reached; it need not be inlined.
 
     Only loops call it. An entry for Python would take as long to compile as the part itself.
@@ -88,17 +88,17 @@ def jit_called(function: Callable[..., Any]) -> Any:
     return _as_piece(_compiled(function, _OPTIONS | {"no_cpython_wrapper": True}))
 
 
-def jit_in_order(function: Callable[..., Any]) -> Any:
+def jit_in_order(function: Callable[..., object]) -> Any:
     """Compile a loop that rounds as it is written: its results don't depend on the shape."""
     return _compiled(function, _OPTIONS | {"fastmath": _IN_ORDER})
 
 
-def jit_as_written(function: Callable[..., Any]) -> Any:
+def jit_as_written(function: Callable[..., object]) -> Any:
     """Compile a loop of the columns: no operation is reordered or joined with another."""
     return _compiled(function, {"nogil": True, "no_cfunc_wrapper": True})
 
 
-def jit_inline_in_order(function: Callable[..., Any]) -> Any:
+def jit_inline_in_order(function: Callable[..., object]) -> Any:
     """A piece of a loop under :func:`jit_in_order`."""
     return _as_piece(numba.njit(function, **_OPTIONS_INLINE | {"fastmath": _IN_ORDER}))
 

@@ -166,7 +166,7 @@ class BlockFactor:
         parts = [slice(a, min(a + _WIDTH, m)) for a in range(0, m, _WIDTH)]
         self._blocks = [(part, dtrtri(C[part, part])[0]) for part in parts]
 
-    def __deepcopy__(self, memo: Any) -> BlockFactor:
+    def __deepcopy__(self, memo: dict[int, object]) -> BlockFactor:
         # it never changes
         return self
 

@@ -15,7 +15,6 @@ run along columns, too: many rows fill a vector, the few features of a row don't
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -190,7 +189,9 @@ def _gaussian_of(K, own, other):
             K[t, j] = exp2(K[t, j] - own[t] - other[j])
 
 
-def gaussian_block(X: np.ndarray, S: np.ndarray, gamma: float, out: Any = None) -> np.ndarray:
+def gaussian_block(
+    X: np.ndarray, S: np.ndarray, gamma: float, out: np.ndarray | None = None
+) -> np.ndarray:
     """exp(-γ‖x - s‖²), (n, m), in float32; ``out`` may be used for it."""
     (n, d), m = X.shape, len(S)
     rows, columns = scratch("rows", (n, d), X.dtype), scratch("columns", (d, m), X.dtype)
@@ -210,7 +211,7 @@ def _gaussian_of_squared(K, factor, m):
 
 
 def ordered_gaussian(
-    X: np.ndarray, S: np.ndarray, gamma: float, out: Any, earlier: bool
+    X: np.ndarray, S: np.ndarray, gamma: float, out: np.ndarray | None, earlier: bool
 ) -> np.ndarray:
     """exp(-γ‖x - s‖²) in float32 of :func:`~onkel.numerics.pairwise.ordered_squared_distances`."""
     K = ordered_squared_distances(X, S, out, earlier)

@@ -22,6 +22,8 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from onkel.annotations import DTypeLike
+
 T = TypeVar("T")
 
 # Below this many rows a product is too small for BLAS to thread, and the switch would cost more.
@@ -138,7 +140,7 @@ if hasattr(os, "register_at_fork"):
 _scratch = threading.local()
 
 
-def scratch(name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
     """An uninitialised C-contiguous array, valid until the next call of the same name."""
     arrays: dict[str, np.ndarray] = _scratch.__dict__
     last = arrays.get(name)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from onkel._version import __version__
+from onkel.annotations import JSON
 from onkel.errors import ModelFileError
 from onkel.state import State, Text, check, inside
 
@@ -16,11 +17,11 @@ _MODULES = ("onkel.pipeline", "onkel.learners", "onkel.streams")
 
 
 @runtime_checkable
-class _Saved(Protocol):
+class Saved(Protocol):
     def get_state(self) -> State: ...
 
     @classmethod
-    def from_state(cls, state: State) -> Any: ...
+    def from_state(cls, state: State) -> Self: ...
 
 
 _EXTRA: dict[str, type] = {}
@@ -35,7 +36,7 @@ def register(cls: type) -> type:
     return cls
 
 
-def class_name(obj: Any) -> str:
+def class_name(obj: object) -> str:
     """Name of an object's class in files; TypeError if it could not be read back."""
     name = type(obj).__name__
     try:
@@ -62,12 +63,12 @@ def resolve(name: str) -> type:
                 raise
             continue
         found = getattr(module, name) if name in module.__all__ else None
-        if isinstance(found, type) and issubclass(found, _Saved):
+        if isinstance(found, type) and issubclass(found, Saved):
             return found
     raise ModelFileError(f"{name!r} is not a model class of onkel {__version__}")
 
 
-def part_of(model: Any) -> dict[str, Any]:
+def part_of(model: Saved) -> State:
     """A model as a part of another's state: its class and its state."""
     return {"class": class_name(model), "state": model.get_state()}
 
@@ -120,7 +121,7 @@ def unflatten(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
     raise ValueError(f"unknown kind of value {kind!r}")
 
 
-def _pack(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+def _pack(value: object, path: str, arrays: dict[str, np.ndarray]) -> JSON:
     if isinstance(value, dict):
         return {key: _pack(item, _join(path, key), arrays) for key, item in value.items()}
     if isinstance(value, np.ndarray):
@@ -137,13 +138,13 @@ def _pack(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
     raise TypeError(f"state {path!r}: {type(value).__name__} cannot be written to a model file")
 
 
-def _join(path: str, key: Any) -> str:
+def _join(path: str, key: object) -> str:
     if not isinstance(key, str) or "/" in key or key == _TAG:
         raise TypeError(f"state {path!r}: key {key!r} is not a name (a string without '/')")
     return f"{path}/{key}" if path else key
 
 
-def _pack_array(array: np.ndarray, path: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def _pack_array(array: np.ndarray, path: str, arrays: dict[str, np.ndarray]) -> dict[str, JSON]:
     if array.dtype.kind in "biuf" and array.dtype.isnative:
         # Memory order is kept: BLAS may round differently on the transpose, and a loaded model
         # must continue bit for bit.

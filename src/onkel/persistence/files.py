@@ -20,8 +20,9 @@ import numpy as np
 from onkel._version import __version__
 from onkel.errors import MissingModelFileError, ModelFileError
 from onkel.persistence.atomic import write_whole
-from onkel.persistence.contents import class_name, flatten, resolve, unflatten
+from onkel.persistence.contents import Saved, class_name, flatten, resolve, unflatten
 from onkel.persistence.packing import packed, unpacked
+from onkel.state import State
 
 FORMAT_VERSION = 3
 """Raised when a state changes so that one version of onkel cannot read what another writes.
@@ -33,7 +34,7 @@ format before it wrote. ``tests/persistence/golden`` has files of each.
 _METADATA_KEY = "onkel"
 
 
-def save(model: Any, path: str | os.PathLike[str], *, info: dict[str, Any] | None = None) -> None:
+def save(model: Saved, path: str | os.PathLike[str], *, info: State | None = None) -> None:
     """Write a model to one file, atomically.
 
     A temporary file is written, flushed to disk and then renamed, so that readers, even after a
@@ -69,7 +70,7 @@ def save(model: Any, path: str | os.PathLike[str], *, info: dict[str, Any] | Non
     write_whole(Path(path), to_bytes(model, info=info))
 
 
-def to_bytes(model: Any, *, info: dict[str, Any] | None = None) -> bytes:
+def to_bytes(model: Saved, *, info: State | None = None) -> bytes:
     """The content of the file that `save` would write.
 
     For a model that is kept in a database or sent to another process. Models have a method of the
@@ -225,7 +226,7 @@ def from_bytes(
 
 
 def _of_kind(
-    model: Any, name: str, kind: type | None, missing: str | None, extra: str | None
+    model: Saved, name: str, kind: type | None, missing: str | None, extra: str | None
 ) -> Any:
     """The model, if it is of the kind; it reads rows as they say, if they say anything."""
     if kind is not None and not isinstance(model, kind):
@@ -234,7 +235,7 @@ def _of_kind(
     given = {key: value for key, value in how.items() if value is not None}
     if given:
         # LateLabels keeps the model of its rows
-        rows = getattr(model, "model", model)
+        rows: Any = getattr(model, "model", model)
         if not given.keys() <= rows.get_params(deep=False).keys():
             raise ValueError(
                 f"{' and '.join(given)}: {name} holds a {type(model).__name__}, which reads no "
@@ -249,14 +250,12 @@ def load_with_info(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     return _model_of(_read(Path(path)), str(path))
 
 
-def from_bytes_with_info(content: bytes) -> tuple[Any, dict[str, Any]]:
+def from_bytes_with_info(content: bytes) -> tuple[Any, State]:
     """The model and the ``info`` of what `to_bytes` wrote; see `load_with_info`."""
     return _model_of(_parsed(bytes(content), "the bytes"), "the bytes")
 
 
-def _model_of(
-    found: tuple[dict[str, Any], dict[str, Any]], name: str
-) -> tuple[Any, dict[str, Any]]:
+def _model_of(found: tuple[State, State], name: str) -> tuple[Any, State]:
     """The model and the info of a document and its arrays."""
     document, arrays = found
     try:
@@ -279,7 +278,7 @@ def written_by(path: str | os.PathLike[str]) -> str:
     return str(_read(Path(path))[0].get("version"))
 
 
-def _digest(text: str, arrays: dict[str, Any]) -> str:
+def _digest(text: str, arrays: State) -> str:
     digest = hashlib.sha256(text.encode())
     for name in sorted(arrays):
         array = arrays[name]
@@ -288,7 +287,7 @@ def _digest(text: str, arrays: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read(path: Path) -> tuple[State, State]:
     """JSON document and arrays of a file, both checked."""
     if not path.exists():
         raise MissingModelFileError(f"{path}: no such file")
@@ -302,7 +301,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return _parsed(content, str(path))
 
 
-def _parsed(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _parsed(content: bytes, name: str) -> tuple[State, State]:
     """JSON document and arrays of the content of a file, both checked."""
     from safetensors import SafetensorError
     from safetensors.numpy import load as deserialized

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.state import require
+from onkel.state import State, require
 
 _LEAST = 1 << 16
 """Bytes of the smallest array to pack."""
@@ -21,7 +21,7 @@ _WORTH = 0.9
 _LEVEL = 1
 
 
-def packed(arrays: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def packed(arrays: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], State]:
     """The arrays as they are written, and notes (JSON-able) on those that were packed."""
     written, notes = dict(arrays), dict[str, Any]()
     for name, array in arrays.items():
@@ -38,7 +38,7 @@ def packed(arrays: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], dict[s
     return written, notes
 
 
-def unpacked(arrays: dict[str, np.ndarray], notes: dict[str, Any]) -> dict[str, np.ndarray]:
+def unpacked(arrays: dict[str, np.ndarray], notes: State) -> dict[str, np.ndarray]:
     """The inverse of :func:`packed`; ModelFileError for notes that it could not have written."""
     found = dict(arrays)
     for name, (dtype, stored, shape) in notes.items():

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import is_regressor
 
+from onkel.annotations import ArrayLike, Matrix
 from onkel.columns.encoding import Encoder
 from onkel.columns.scaling import OnlineScaler
 from onkel.columns.target_scaling import OnlineTargetScaler
@@ -59,7 +60,7 @@ class BlockModel:
         if scaling not in _SCALINGS:
             raise ValueError(f"scaling={scaling!r}: must be one of {', '.join(_SCALINGS)}")
         #: the parameters besides the estimator, as they were given
-        self._given: dict[str, Any] = {
+        self._given: dict[str, object] = {
             "scaling": scaling,
             "scale_target": scale_target,
             "encoder": encoder,
@@ -178,7 +179,9 @@ class BlockModel:
                 error.column = self._inputs.encoded(error.column)
             raise located(error, block.start, where, self.settings, self.encoder) from None
 
-    def _feed_back(self, y: np.ndarray, predictions: Any, alone: Any, first: int) -> None:
+    def _feed_back(
+        self, y: np.ndarray, predictions: np.ndarray, alone: np.ndarray | None, first: int
+    ) -> None:
         """Learn how far predictions were off, unless the learner does."""
         if self.feedback is not self._feedback:
             return
@@ -228,7 +231,7 @@ class BlockModel:
         return found
 
     @locked
-    def predict_features(self, X: Any) -> np.ndarray:
+    def predict_features(self, X: Matrix) -> np.ndarray:
         """Labels (n,), or values in the target's own units, of rows that are not learned.
 
         X (n, d), dense or CSR: unscaled features, as the encoder makes them.
@@ -236,13 +239,13 @@ class BlockModel:
         return self.predict_scaled(self.scaled(X))
 
     @locked
-    def predict_scaled(self, X: Any) -> np.ndarray:
+    def predict_scaled(self, X: Matrix) -> np.ndarray:
         """As `predict_features`, for rows that are scaled already."""
         predictions, target = self.estimator.predict(X), self._statistics.target_scaler
         return predictions if target is None else target.inverse_transform(predictions)
 
     @locked
-    def interval_features(self, X: Any, level: float = 0.9) -> np.ndarray:
+    def interval_features(self, X: Matrix, level: float = 0.9) -> np.ndarray:
         """Bounds (n, 2) around a share ``level`` of the targets; X as for `predict_features`."""
         self._require("regression", "predict_set gives the labels that may come")
         return self.feedback.alone.bounds(self.predict_features(X), level)
@@ -253,13 +256,13 @@ class BlockModel:
             raise ValueError(f"this model is a {kind}: {instead}")
 
     @locked
-    def set_features(self, X: Any, level: float = 0.9) -> np.ndarray:
+    def set_features(self, X: Matrix, level: float = 0.9) -> np.ndarray:
         """Sets (n, n_classes) that hold a share ``level`` of the labels of each row by itself."""
         return self._sets().alone.sets(self.proba_features(X), level)
 
     @locked
     def next_sets(
-        self, X: Any, level: float = 0.9, ahead: int = 0, groups: Any = None
+        self, X: Matrix, level: float = 0.9, ahead: int = 0, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """Sets (n, n_classes) of the labels that come next; see `next_features`."""
         return self._sets().next.sets(self.next_proba(X, ahead, groups), level)
@@ -274,7 +277,9 @@ class BlockModel:
         return self.feedback
 
     @locked
-    def next_features(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
+    def next_features(
+        self, X: Matrix, ahead: int = 0, groups: ArrayLike | None = None
+    ) -> np.ndarray:
         """Predict the rows that come next, in order, without learning them.
 
         A learner with a memory also uses the labels learned so far; for others this is
@@ -288,7 +293,7 @@ class BlockModel:
 
     @locked
     def next_intervals(
-        self, X: Any, level: float = 0.9, ahead: int = 0, groups: Any = None
+        self, X: Matrix, level: float = 0.9, ahead: int = 0, groups: ArrayLike | None = None
     ) -> np.ndarray:
         """Bounds (n, 2) around a share ``level`` of the next targets; see `next_features`.
 
@@ -299,18 +304,18 @@ class BlockModel:
         return self.feedback.next.bounds(self.next_features(X, ahead, groups), level)
 
     @locked
-    def next_proba(self, X: Any, ahead: int = 0, groups: Any = None) -> np.ndarray:
+    def next_proba(self, X: Matrix, ahead: int = 0, groups: ArrayLike | None = None) -> np.ndarray:
         """Class probabilities (n, n_classes); arguments as of `next_features`."""
         more = by_group(self.estimator, groups)
         return self.estimator.predict_proba_next(self.scaled(X), ahead, **more)
 
     @locked
-    def decision_features(self, X: Any) -> np.ndarray:
+    def decision_features(self, X: Matrix) -> np.ndarray:
         """Scores (n,) or (n, n_classes) of a classifier; X as for `predict_features`."""
         return self.estimator.decision_function(self.scaled(X))
 
     @locked
-    def proba_features(self, X: Any) -> np.ndarray:
+    def proba_features(self, X: Matrix) -> np.ndarray:
         """Class probabilities (n, n_classes); X as for `predict_features`."""
         return self.estimator.predict_proba(self.scaled(X))
 
@@ -397,6 +402,6 @@ class BlockModel:
         # late columns that nothing was learned from are cut; columns that rows lack are 0
         return [*places, *[(-1, 0)] * known][:known], means
 
-    def scaled(self, X: Any) -> Any:
+    def scaled(self, X: Matrix) -> Matrix:
         """Features as the encoder makes them, as the learner takes them."""
         return self._statistics.transform(self._inputs.now(X), self._inputs.n_late)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from onkel.annotations import ArrayLike
 from onkel.errors import DataError
 from onkel.learners.base import OnlineEstimator
 from onkel.model.transaction import locked
@@ -71,7 +72,7 @@ class StreamEstimator(BaseEstimator, MergeableModel):
         return self
 
     def fit(
-        self, X: Any, y: Any = None, *, target: str | None = None, group: str | None = None
+        self, X: object, y: object = None, *, target: str | None = None, group: str | None = None
     ) -> Self:
         """Begin anew, learn rows in order, in one pass, and `consolidate`.
 
@@ -111,16 +112,16 @@ class StreamEstimator(BaseEstimator, MergeableModel):
         return self
 
     def partial_fit(
-        self, X: Any, y: Any = None, *, target: str | None = None, group: str | None = None
+        self, X: object, y: object = None, *, target: str | None = None, group: str | None = None
     ) -> Self:
         """Learn rows in order; see `onkel.StreamModel.partial_fit`."""
         raise NotImplementedError
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """Predict rows without learning them; see `onkel.StreamModel.predict`."""
         raise NotImplementedError
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Share of right labels of a classifier, or R² of a regressor, over rows by themselves.
 
         Parameters
@@ -147,7 +148,7 @@ class StreamEstimator(BaseEstimator, MergeableModel):
         measured = accuracy_score if self.task == "classification" else r2_score
         return float(measured(y, predictions, sample_weight=sample_weight))
 
-    def _with_targets(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _with_targets(self, X: object) -> tuple[np.ndarray, np.ndarray]:
         """Targets that X itself holds, and predictions of their rows."""
         if self.encoder is None or self.encoder.target is None:
             raise DataError("there are no targets to score: give y")

@@ -35,14 +35,14 @@ class Explanation:
         Of the predicted class, where the learner gives one.
     """
 
-    prediction: Any
+    prediction: object
     score: float
     base: float
     contributions: dict[str, float]
-    values: dict[str, Any]
+    values: dict[str, object]
     probability: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """All of it as plain values."""
         return asdict(self)
 
@@ -53,7 +53,7 @@ class Explanation:
                           *lines])  # fmt: skip
 
 
-def explained(model: BlockModel, X: np.ndarray, values: dict[str, Any]) -> Explanation:
+def explained(model: BlockModel, X: np.ndarray, values: dict[str, object]) -> Explanation:
     """Explain the prediction of features X (1, d); ``values`` are those of the row."""
     Z, groups = model.sampled_by_column()
     if not len(Z):

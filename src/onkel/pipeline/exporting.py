@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def _of_vectors(model: BlockModel, graph: Graph) -> Value:
     return where(X.of("IsNaN", bool), fill, X)
 
 
-def _facts(model: BlockModel, learner: OnlineEstimator) -> dict[str, Any]:
+def _facts(model: BlockModel, learner: OnlineEstimator) -> dict[str, object]:
     facts, encoder = graph_facts(learner), model.encoder
     if encoder is None:
         return facts

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
 from onkel.merging import require_same
 from onkel.pipeline.widening import Segment, Widening
@@ -47,7 +48,7 @@ class Inputs:
         """For each input column, the indices of the learner's d columns made from it."""
         if self.encoder is None or self.encoder.n_vector is not None:
             return [np.array([j]) for j in range(d)]
-        columns: dict[Any, list[int]] = {column.name: [] for column in self.encoder.columns}
+        columns: dict[str | int, list[int]] = {column.name: [] for column in self.encoder.columns}
         for j in range(d):
             columns[self.encoder.column_of(self.encoded(j))].append(j)
         return [np.array(own, dtype=np.int64) for own in columns.values()]
@@ -61,7 +62,7 @@ class Inputs:
         own = [self.encoded(j) for j in columns if j < known]
         return len(own) < len(columns) or any(layout.is_first(j) for j in own)
 
-    def now(self, X: Any) -> Any:
+    def now(self, X: Matrix) -> Any:
         """The learner's rows for encoded rows X, by everything learned so far."""
         if self._widening is None or self.encoder is None:
             return X
@@ -78,7 +79,7 @@ class Inputs:
             return [(j, 0) for j in range(n)], {}
         return self._widening.places(), self._widening.means.by_code()
 
-    def learn(self, X: Any, y: np.ndarray, late: int) -> list[Segment]:
+    def learn(self, X: Matrix, y: np.ndarray, late: int) -> list[Segment]:
         """The learner's rows for encoded rows X (n, d), each by the rows before it; learn them.
 
         ``late`` of the encoder's columns came in mid-stream. With target means, a new segment
@@ -90,7 +91,7 @@ class Inputs:
             self._widening = Widening(self._task == "classification", self.encoder.layout.n_first)
         return self._widening.learn(X, y, self.encoder.codes)
 
-    def mark(self, X: Any) -> Any:
+    def mark(self, X: Matrix) -> Any:
         """What :meth:`go_back` needs to undo the learning of the rows X."""
         if self._widening is None or self.encoder is None:
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, OrderedDict
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,11 +33,11 @@ class Waiting(NamedTuple):
     """
 
     x: Any
-    group: Any = None
-    predicted: Any = None
-    y: Any = None
+    group: Hashable = None
+    predicted: object = None
+    y: object = None
     due: float = math.inf
-    time: Any = None
+    time: object = None
     start: int = 0
     late: int = 0
 
@@ -45,37 +46,37 @@ class LabelQueue:
     """Rows by id, in the order in which they came; those due come out by their due times."""
 
     def __init__(self) -> None:
-        self._rows: OrderedDict[Any, Waiting] = OrderedDict()
+        self._rows: OrderedDict[Hashable, Waiting] = OrderedDict()
         # of rows with a due time: (when it comes, id)
-        self._due: list[tuple[float, Any]] = []
-        self._ahead: Counter[Any] = Counter()
+        self._due: list[tuple[float, Hashable]] = []
+        self._ahead: Counter[Hashable] = Counter()
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __contains__(self, id: Any) -> bool:
+    def __contains__(self, id: Hashable) -> bool:
         return id in self._rows
 
     def rows(self) -> list[Waiting]:
         """All rows that wait."""
         return list(self._rows.values())
 
-    def ahead(self, group: Any) -> int:
+    def ahead(self, group: Hashable) -> int:
         """How many rows of a group wait."""
         return self._ahead[group]
 
-    def add(self, id: Any, row: Waiting) -> None:
+    def add(self, id: Hashable, row: Waiting) -> None:
         """Let a row wait."""
         self._rows[id] = row
         self._ahead[row.group] += 1
         if row.due < math.inf:
             heapq.heappush(self._due, (row.due, id))
 
-    def get(self, id: Any) -> Waiting | None:
+    def get(self, id: Hashable) -> Waiting | None:
         """The row of an id; it goes on waiting."""
         return self._rows.get(id)
 
-    def take(self, id: Any) -> Waiting:
+    def take(self, id: Hashable) -> Waiting:
         """The row of an id, which waits no more."""
         row = self._rows.pop(id)
         self._ahead[row.group] -= 1
@@ -83,7 +84,7 @@ class LabelQueue:
             del self._ahead[row.group]
         return row
 
-    def oldest(self) -> Any:
+    def oldest(self) -> Hashable:
         """The id of the row that came first; None if none waits."""
         return next(iter(self._rows), None)
 
@@ -147,7 +148,7 @@ _FIELDS: dict[str, Field] = {
 }
 
 
-def check_id(id: Any) -> None:
+def check_id(id: Hashable) -> None:
     """DataError for an id by which no label can come, or which a model file cannot hold."""
     if id is not None and is_missing(id):
         raise DataError(f"id {id!r}: is missing; every row needs one, by which its label comes")

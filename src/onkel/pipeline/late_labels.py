@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from onkel import persistence
+from onkel.annotations import Row
 from onkel.columns.failures import shorten
 from onkel.errors import DataError
 from onkel.learners.checking import by_group
@@ -21,7 +22,7 @@ from onkel.pipeline.label_queue import LabelQueue, Waiting, check_id
 from onkel.pipeline.rows import NamedRow, extra_columns
 from onkel.pipeline.statistics import is_fitted
 from onkel.pipeline.stream_model import StreamModel
-from onkel.state import Whole, check, inside
+from onkel.state import State, Whole, check, inside
 
 
 class LateLabels:
@@ -88,17 +89,17 @@ class LateLabels:
         """Rows whose labels are still to come."""
         return len(self._waiting)
 
-    def __contains__(self, id: Any) -> bool:
+    def __contains__(self, id: Hashable) -> bool:
         """Whether the row of an id waits."""
         return id in self._waiting
 
     @property
-    def oldest(self) -> Any:
+    def oldest(self) -> Hashable:
         """The id of the row that has waited longest; None if none waits."""
         return self._waiting.oldest()
 
     @locked
-    def predict(self, id: Any, x: Any, group: Any = None, *, keep: bool = True) -> Any:
+    def predict(self, id: Hashable, x: object, group: Hashable = None, *, keep: bool = True) -> Any:
         """Predict one row, and keep it until its label comes.
 
         Parameters
@@ -139,7 +140,7 @@ class LateLabels:
         return predicted
 
     @locked
-    def predict_all(self, ids: Sequence[Any], rows: Sequence[dict[str, Any]]) -> list[Any]:
+    def predict_all(self, ids: Sequence[Hashable], rows: Sequence[Row]) -> list[Any]:
         """Predict rows of a `StreamModel` in order, as one block, and keep them; see `predict`.
 
         There must be room for all of them, and none may belong to a group.
@@ -151,7 +152,7 @@ class LateLabels:
         """
         if self.n_waiting + len(rows) > self.most:
             raise DataError(f"{len(rows):,} rows are more than wait: most={self.most:,}")
-        seen: set[Any] = set()
+        seen: set[Hashable] = set()
         for id in ids:
             check_id(id)
             if id in self._waiting or id in seen:
@@ -163,14 +164,14 @@ class LateLabels:
             self._keep(id, dict(x), None, own)
         return list(predicted)
 
-    def _keep(self, id: Any, x: Any, group: Any, predicted: Any) -> None:
+    def _keep(self, id: Hashable, x: object, group: Hashable, predicted: object) -> None:
         """Let a row wait; what is said before the first label tells nothing of errors."""
         model = self.model
         learned = model.n_rows if isinstance(model, StreamModel) else is_fitted(model)
         self._waiting.add(id, Waiting(x, group, predicted if learned else None))
 
     @locked
-    def predict_proba(self, x: Any, group: Any = None) -> np.ndarray | None:
+    def predict_proba(self, x: object, group: Hashable = None) -> np.ndarray | None:
         """Class probabilities (n_classes,) of a row that comes next, which is not kept.
 
         They belong to the classes of the model so far. Before the first learned row: None.
@@ -184,7 +185,9 @@ class LateLabels:
         return model.predict_proba_next(x, ahead, **more)[0] if is_fitted(model) else None
 
     @locked
-    def predict_interval(self, x: Any, level: float = 0.9, group: Any = None) -> np.ndarray | None:
+    def predict_interval(
+        self, x: object, level: float = 0.9, group: Hashable = None
+    ) -> np.ndarray | None:
         """Bounds (2,) of a row that comes next, which is not kept.
 
         Each label that comes moves them, by the error of what was predicted when its row came. See
@@ -193,14 +196,16 @@ class LateLabels:
         return self._asked(x, group, "predict_interval_next", level)
 
     @locked
-    def predict_set(self, x: Any, level: float = 0.9, group: Any = None) -> np.ndarray | None:
+    def predict_set(
+        self, x: object, level: float = 0.9, group: Hashable = None
+    ) -> np.ndarray | None:
         """Which labels (n_classes,) a set has, of a row that comes next, which is not kept.
 
         See `StreamModel.predict_set_next`. Before the first learned row: None.
         """
         return self._asked(x, group, "predict_set_next", level)
 
-    def _asked(self, x: Any, group: Any, method: str, level: float) -> np.ndarray | None:
+    def _asked(self, x: object, group: Hashable, method: str, level: float) -> np.ndarray | None:
         """What the model's method says of a row; None before the first learned row."""
         x, group = self._row(x, group)
         ahead, model = self._waiting.ahead(group), self.model
@@ -211,7 +216,7 @@ class LateLabels:
         return getattr(model, method)(x, level, ahead, **more)[0] if fitted else None
 
     @locked
-    def learn(self, id: Any, y: Any) -> Any:
+    def learn(self, id: Hashable, y: object) -> Any:
         """Learn the row of an id, now that its label has come.
 
         Returns
@@ -242,7 +247,7 @@ class LateLabels:
         return self._shown(row)
 
     @locked
-    def learn_all(self, ids: Sequence[Any], y: Sequence[Any]) -> None:
+    def learn_all(self, ids: Sequence[Hashable], y: Sequence[object]) -> None:
         """Learn the rows of ids, which are dicts, in this order and as one block; see `learn`.
 
         Raises
@@ -280,7 +285,7 @@ class LateLabels:
         finally:
             feedback.said = None
 
-    def prediction(self, id: Any) -> Any:
+    def prediction(self, id: Hashable) -> Any:
         """What was predicted for the row of an id that waits; None if none waits."""
         row = self._waiting.get(id)
         return None if row is None else self._shown(row)
@@ -315,7 +320,7 @@ class LateLabels:
         return persistence.to_bytes(self)
 
     @locked
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """The model and the rows that wait, as nested dicts of arrays and scalars."""
         return {
             "model": part_of(self.model),
@@ -325,7 +330,7 @@ class LateLabels:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> LateLabels:
+    def from_state(cls, state: State) -> LateLabels:
         """The inverse of ``get_state``."""
         check(state, {"most": Whole(low=1), "n_forgotten": Whole()})
         late = cls(model_of_part(state, "model"), state["most"])
@@ -335,23 +340,23 @@ class LateLabels:
         return late
 
     @locked
-    def get_waiting(self) -> dict[str, Any]:
+    def get_waiting(self) -> State:
         """The rows that wait, to be saved beside the model; `set_waiting` reads it."""
         return self._waiting.get_state()
 
     @locked
-    def set_waiting(self, state: dict[str, Any]) -> None:
+    def set_waiting(self, state: State) -> None:
         """Let the rows of `get_waiting` wait, and no others; a damaged state is refused."""
         self._waiting = LabelQueue.from_state(state)
 
-    def _row(self, x: Any, group: Any) -> tuple[Any, Any]:
+    def _row(self, x: object, group: Hashable) -> tuple[Any, Any]:
         """A copy of a row, and its group."""
         x = _copied(x, self.model)
         if group is None and isinstance(x, dict):
             group = x.get(self.model.settings.get("group"))
         return x, group
 
-    def _predict(self, x: Any, group: Any) -> Any:
+    def _predict(self, x: object, group: Hashable) -> Any:
         ahead, model = self._waiting.ahead(group), self.model
         if isinstance(model, StreamModel):
             if not is_fitted(model.estimator):
@@ -375,7 +380,7 @@ def _known(x: Any, model: StreamModel) -> Any:
     return {name: value for name, value in x.items() if name not in new} if new else x
 
 
-def _complete(x: Any, model: Any) -> Any:
+def _complete(x: object, model: Any) -> Any:
     """A row that waited, with gaps for the columns that came after it."""
     encoder = model.encoder if isinstance(model, StreamModel) else None
     if encoder is None or not isinstance(x, dict):
@@ -383,7 +388,7 @@ def _complete(x: Any, model: Any) -> Any:
     return {name: None for name in encoder.kinds if name not in x} | x
 
 
-def _copied(x: Any, model: Any) -> Any:
+def _copied(x: object, model: Any) -> Any:
     """A row as a dict, or as an array (1, d) where the model's columns have no names.
 
     Raises
@@ -401,7 +406,7 @@ def _copied(x: Any, model: Any) -> Any:
     return _by_position(found[0], model) if takes_names else found[0]
 
 
-def _records(x: Any) -> list[dict[str, Any]]:
+def _records(x: Any) -> list[Row]:
     """The rows of a frame or table: of polars, Arrow or pandas."""
     for name in ("to_dicts", "to_pylist"):
         if hasattr(x, name):
@@ -409,7 +414,7 @@ def _records(x: Any) -> list[dict[str, Any]]:
     return list(x.to_dict("records"))
 
 
-def _vector(x: Any) -> np.ndarray | None:
+def _vector(x: object) -> np.ndarray | None:
     """A copy (1, d) of a row; None if ``x`` is not one row."""
     try:
         row = np.array(as_dense(x) if hasattr(x, "toarray") else as_values(x))

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.columns.scaling import OnlineScaler
 from onkel.errors import DataError
 from onkel.learners.checking import by_group
@@ -37,7 +38,9 @@ class Parts(Protocol):
     def scaler(self) -> OnlineScaler: ...
 
 
-def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> Predictions:
+def learn_rows(
+    model: Parts, X: Matrix, y: np.ndarray, late: int, groups: np.ndarray | None
+) -> Predictions:
     """Learn rows up to the first bad one."""
     if model.task == "regression" and y.dtype.kind not in "biuf":
         y, error = targets(y, np.float64)
@@ -69,7 +72,7 @@ def learn_rows(model: Parts, X: Any, y: np.ndarray, late: int, groups: Any) -> P
     return joined(done)
 
 
-def _learn_segment(model: Parts, segment: Segment, groups: Any) -> Predictions:
+def _learn_segment(model: Parts, segment: Segment, groups: np.ndarray | None) -> Predictions:
     """Learn rows with the same columns up to the first bad one."""
     X, late = _widened(model, segment.X, segment.late)
     if late:
@@ -107,7 +110,7 @@ def take_late(model: Parts, d: int, late: int) -> None:
             model.estimator.add_columns(new, quietly=known)
 
 
-def _widened(model: Parts, X: Any, late: int) -> tuple[Any, int]:
+def _widened(model: Parts, X: Matrix, late: int) -> tuple[Matrix, int]:
     """The rows with as many columns as the statistics, which take the late ones of the rows."""
     if late:
         if is_fitted(model.scaler):
@@ -118,7 +121,9 @@ def _widened(model: Parts, X: Any, late: int) -> tuple[Any, int]:
     return X, late
 
 
-def _go_back(model: Parts, before: tuple[Any, Any, int], X: Any, y: np.ndarray, late: int) -> None:
+def _go_back(
+    model: Parts, before: tuple[Any, Any, int], X: Matrix, y: np.ndarray, late: int
+) -> None:
     """Let columns and statistics know the rows that the learner has learned, and no others.
 
     This is the one place that undoes, after a bad row as after Ctrl-C. The learner itself

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from onkel.errors import MergeError
 from onkel.merging import require_same
@@ -35,7 +35,7 @@ class MergeableModel(BlockModel):
         return self
 
     @locked
-    def merge(self, other: Any, since: Any = None) -> Self:
+    def merge(self, other: Self, since: Self | None = None) -> Self:
         """Add what another model has learned, as if one model had learned the rows of both.
 
         Counts and sums of the target by category are added, and so are the gaps of each column. For
@@ -64,7 +64,7 @@ class MergeableModel(BlockModel):
         self._sample.take_in(other._sample, None if since is None else since._sample)
         return self
 
-    def _require_alike(self, other: Any) -> None:
+    def _require_alike(self, other: Self) -> None:
         require_same("what they are", type(self).__name__, type(other).__name__)
         require_same("the scaling", self.scaler.mode, other.scaler.mode)
         require_same("whether the map is fixed", self.map_fixed, other.map_fixed)

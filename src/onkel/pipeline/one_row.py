@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.annotations import Row
 from onkel.columns.encoding import Encoder
 from onkel.columns.notation import GAPS
 from onkel.columns.one_row import RowEncoder
@@ -23,13 +24,13 @@ class OneRow:
     def __init__(self) -> None:
         self._encoder: RowEncoder | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # a copied model has look-ups of its own
         return OneRow, ()
 
     def features(
         self,
-        rows: Any,
+        rows: object,
         encoder: Encoder | None,
         settings: dict[str, Any],
         keys: Keys = USUAL_KEYS,
@@ -59,8 +60,8 @@ class OneRow:
 
     def block(
         self,
-        rows: Any,
-        y: Any,
+        rows: object,
+        y: object,
         encoder: Encoder | None,
         settings: dict[str, Any],
         keys: Keys = USUAL_KEYS,
@@ -76,18 +77,17 @@ class OneRow:
         return None if X is None else Block(X, np.array(values), 0, encoder.n_late)
 
 
-def _listed(rows: Any) -> list[dict[Any, Any]] | None:
+def _listed(rows: Any) -> list[Row] | None:
     if type(rows) is dict:
         return [rows]
     short = type(rows) is list and 0 < len(rows) <= _MOST
     return rows if short and all(type(row) is dict for row in rows) else None
 
 
-def _targets(rows: list[dict[Any, Any]], y: Any, encoder: Encoder) -> list[Any] | None:
+def _targets(rows: list[Row], y: object, encoder: Encoder) -> list[object] | None:
     """The targets of rows; None if one of them can be read in several ways."""
     if y is not None:
-        known = isinstance(y, (list, np.ndarray)) and len(y) == len(rows)
-        values = list(y) if known else []
+        values = list(y) if isinstance(y, (list, np.ndarray)) and len(y) == len(rows) else []
     elif not encoder.target or encoder.target_form:
         return None
     else:
@@ -102,7 +102,7 @@ def _targets(rows: list[dict[Any, Any]], y: Any, encoder: Encoder) -> list[Any] 
     return values if alike and all(map(_is_target, values)) else None
 
 
-def _is_target(value: Any) -> bool:
+def _is_target(value: object) -> bool:
     """Whether a value is read in one way only: a text, a number or a flag."""
     if isinstance(value, np.generic):
         value = value.item()

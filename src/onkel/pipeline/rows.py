@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Iterable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
-from scipy.sparse import issparse
 
 from onkel.columns.failures import missing_column
 from onkel.errors import DataError, NoRowsError
-from onkel.numerics.arrays import as_values
+from onkel.numerics.arrays import as_values, issparse
 from onkel.pipeline.rows_as_tables import (
     is_column,
     table_by_position,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from onkel.streams import Stream
 
 
-def is_array(data: Any) -> bool:
+def is_array(data: object) -> bool:
     """Whether rows have no column names: an array, a sparse matrix, a list of lists."""
     if isinstance(data, (list, tuple)):
         return not any(isinstance(row, (str, PathLike, Mapping)) for row in data)
@@ -63,7 +62,7 @@ class Keys(NamedTuple):
 USUAL_KEYS = Keys()
 
 
-def are_dicts(data: Any) -> bool:
+def are_dicts(data: object) -> bool:
     """Whether rows come as dicts, each with keys of its own: one, or a list of them."""
     if isinstance(data, (list, tuple)):
         return bool(data) and isinstance(data[0], Mapping)
@@ -73,7 +72,7 @@ def are_dicts(data: Any) -> bool:
 
 
 def open_to_predict(
-    data: Any,
+    data: object,
     encoder: Encoder,
     settings: dict[str, Any],
     keys: Keys = USUAL_KEYS,
@@ -107,8 +106,8 @@ def open_to_predict(
 
 
 def open_to_learn(
-    data: Any,
-    y: Any,
+    data: object,
+    y: object,
     encoder: Encoder | None,
     settings: dict[str, Any],
     target: str | None,
@@ -156,7 +155,7 @@ class _Named(Protocol):
     """A series: values with a name."""
 
     @property
-    def name(self) -> Any:
+    def name(self) -> object:
         """The name of the values."""
 
 
@@ -164,12 +163,12 @@ class _Named(Protocol):
 class NamedRow(Protocol):
     """A row of a pandas frame: values with the names of their columns."""
 
-    def items(self) -> Any: ...
+    def items(self) -> Iterable[tuple[str, object]]: ...
 
-    def to_frame(self) -> Any: ...
+    def to_frame(self) -> object: ...
 
 
-def _is_pair(data: Any) -> bool:
+def _is_pair(data: object) -> TypeGuard[tuple[object, object]]:
     """Whether features and targets come as a tuple, as `onkel.streams.open_stream` takes them."""
     return (
         isinstance(data, tuple)
@@ -208,7 +207,7 @@ def _dtype(source: Any, settings: dict[str, Any]) -> str:
     return known
 
 
-def _source(data: Any, encoder: Encoder | None, known: Collection[str] | None = None) -> Any:
+def _source(data: object, encoder: Encoder | None, known: Collection[str] | None = None) -> Any:
     """Data as `onkel.streams.open_stream` takes it: named columns where the model has them."""
     if isinstance(data, NamedRow):
         return table_of_rows([dict(data.items())], encoder, known)

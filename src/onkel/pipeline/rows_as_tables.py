@@ -7,13 +7,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-from scipy.sparse import issparse
 
+from onkel.annotations import Matrix
 from onkel.columns.failures import shorten
 from onkel.columns.notation import GAPS, is_missing, text_of
 from onkel.errors import DataError
+from onkel.numerics.arrays import issparse
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from onkel.columns.encoding import Encoder
 
 
@@ -21,10 +24,10 @@ if TYPE_CHECKING:
 class _Series(Protocol):
     """Of pandas or polars."""
 
-    def to_list(self) -> list[Any]: ...
+    def to_list(self) -> list[object]: ...
 
 
-def _listed(values: Any) -> Any:
+def _listed(values: object) -> Any:
     """A column of any library as a list or array; a 0-d array as its one value."""
     import pyarrow as pa
 
@@ -38,14 +41,14 @@ def _listed(values: Any) -> Any:
 _WHOLE = (list, tuple, range, np.ndarray)
 
 
-def is_column(values: Any) -> bool:
+def is_column(values: object) -> bool:
     """Whether values of a dict are a whole column, not one value."""
     return isinstance(_listed(values), _WHOLE)
 
 
 def table_of_dict(
-    data: Mapping[Any, Any], encoder: Encoder | None, known: Collection[str] | None = None
-) -> Any:
+    data: Mapping[str, object], encoder: Encoder | None, known: Collection[str] | None = None
+) -> pa.Table:
     """A table of one row, or of columns of equal length; see `table_of_rows`."""
     listed = {str(name): _listed(values) for name, values in data.items()}
     columns = [isinstance(v, _WHOLE) for v in listed.values()]
@@ -59,13 +62,13 @@ def table_of_dict(
 
 
 def table_of_rows(
-    rows: Iterable[Any], encoder: Encoder | None, known: Collection[str] | None = None
-) -> Any:
+    rows: Iterable[object], encoder: Encoder | None, known: Collection[str] | None = None
+) -> pa.Table:
     """Rows as a table; a key that a row lacks is a gap.
 
     ``known``: other keys are left out, and a row needs one that is a column.
     """
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, list[object]] = {}
     for n, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise DataError(f"a dict is expected, got {shorten(row)}", row=n, source="the rows")
@@ -103,7 +106,7 @@ def table_by_position(data: Any, encoder: Encoder) -> Any:
     return _table(dict(zip(names, array.T, strict=False)), encoder)
 
 
-def _table(columns: dict[str, Any], encoder: Encoder | None) -> Any:
+def _table(columns: Mapping[str, Iterable[object]], encoder: Encoder | None) -> pa.Table:
     import pyarrow as pa
 
     from onkel.columns.arrow import check_names
@@ -117,7 +120,7 @@ def _table(columns: dict[str, Any], encoder: Encoder | None) -> Any:
     return pa.table(arrays)
 
 
-def _array(name: str, values: Any, kind: str | None) -> Any:
+def _array(name: str, values: Iterable[object], kind: str | None) -> pa.Array:
     """Python values as an Arrow column; a known column is read as its kind."""
     import pyarrow as pa
 
@@ -133,7 +136,7 @@ def _array(name: str, values: Any, kind: str | None) -> Any:
     return arrow_array(found, name, "the rows")
 
 
-def _moment(name: str, row: int, value: Any) -> Any:
+def _moment(name: str, row: int, value: object) -> Any:
     """A time; text is read as ISO 8601 and converted to UTC if it has a zone."""
     if not isinstance(value, str):
         return value

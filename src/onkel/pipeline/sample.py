@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.numerics.arrays import as_dense, with_zero_columns
 from onkel.numerics.random import splitmix64
 from onkel.state import Array, Fields, Sizes, State, Stateful, Whole, require
@@ -37,7 +38,7 @@ class SampledRows(Stateful):
         #: rows with a number of at least this are not kept
         self._below = 0
 
-    def add(self, X: Any) -> None:
+    def add(self, X: Matrix) -> None:
         """Add the next rows (n, d), dense or sparse."""
         n, d = X.shape
         first, self.count = self.count, self.count + n

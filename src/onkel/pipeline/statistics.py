@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.columns.scaling import OnlineScaler, refuse_bad
 from onkel.columns.target_scaling import OnlineTargetScaler, finite_targets
 from onkel.errors import DataError
@@ -48,10 +49,10 @@ TARGET = "y"
 class Prepared(NamedTuple):
     """Rows in the learner's units, with what converts its predictions to the target's units."""
 
-    X: Any
+    X: Matrix
     y: np.ndarray
-    center: Any = 0.0
-    scale: Any = 1.0
+    center: float | np.ndarray = 0.0
+    scale: float | np.ndarray = 1.0
     scaled: bool = False
 
     def in_units(self, predictions: np.ndarray) -> np.ndarray:
@@ -59,8 +60,9 @@ class Prepared(NamedTuple):
         if not self.scaled:
             return predictions
         n = len(predictions)
-        of_rows = isinstance(self.center, np.ndarray)
-        center, scale = (self.center[:n], self.scale[:n]) if of_rows else (self.center, self.scale)
+        center, scale = self.center, self.scale
+        if isinstance(center, np.ndarray) and isinstance(scale, np.ndarray):
+            center, scale = center[:n], scale[:n]
         return predictions * scale + center
 
 
@@ -73,7 +75,7 @@ class RunningStatistics:
         #: whether the statistics are fixed: rows are scaled by them and no longer change them
         self.fixed = False
 
-    def learn_transform(self, X: Any, y: np.ndarray) -> Prepared:
+    def learn_transform(self, X: Matrix, y: np.ndarray) -> Prepared:
         """Learn from each row, and scale it by the statistics known by then.
 
         Nothing is learned if a row is refused.
@@ -92,7 +94,7 @@ class RunningStatistics:
         y, center, scale = target.scaled_as_is(y) if self.fixed else target.learn_transform(y)
         return Prepared(X, y, center, scale, scaled=True)
 
-    def transform(self, X: Any, n_late: int) -> Any:
+    def transform(self, X: Matrix, n_late: int) -> Matrix:
         """Scale rows by the current statistics.
 
         Late columns that nothing was learned from are cut; late columns that rows lack are 0.
@@ -114,7 +116,7 @@ class RunningStatistics:
         if 0 < new <= late:
             self.scaler.add_columns(new)
 
-    def mark(self) -> list[tuple[Any, dict[str, Any]]]:
+    def mark(self) -> list[tuple[object, dict[str, object]]]:
         """What :meth:`go_back` needs to undo the learning of rows."""
         scalers = (self.scaler, self.target_scaler)
         return [
@@ -123,7 +125,7 @@ class RunningStatistics:
             if own is not None
         ]
 
-    def go_back(self, mark: list[tuple[Any, dict[str, Any]]]) -> None:
+    def go_back(self, mark: list[tuple[object, dict[str, object]]]) -> None:
         """Forget what was learned since the mark."""
         for own, held in mark:
             vars(own).clear()
@@ -146,7 +148,7 @@ class RunningStatistics:
                 self.target_scaler = OnlineTargetScaler.from_state(scaler)
 
 
-def is_fitted(estimator: Any) -> bool:
+def is_fitted(estimator: object) -> bool:
     """Whether an estimator or a scaler has seen any row."""
     if "model_" in vars(estimator):
         return True

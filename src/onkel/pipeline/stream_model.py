@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from onkel import persistence
+from onkel.annotations import ArrayLike, Matrix
 from onkel.errors import DataError, NoRowsError
 from onkel.intervals.feedback import check_tracked
 from onkel.model.transaction import locked
@@ -23,7 +24,7 @@ from onkel.pipeline.summary import columns_of, describe, html_table
 from onkel.streams.blocks import concat
 
 if TYPE_CHECKING:
-    from onkel.streams import Stream
+    from onkel.streams import Block, Stream
 
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -113,7 +114,7 @@ class StreamModel(StreamEstimator):
     def __repr__(self) -> str:
         return f"StreamModel({self.estimator!r}, n_rows={self.n_rows})"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def _repr_html_(self) -> str:
@@ -137,11 +138,11 @@ class StreamModel(StreamEstimator):
         labels: np.ndarray = self.estimator.classes_
         return labels
 
-    def describe_columns(self) -> list[dict[str, Any]]:
+    def describe_columns(self) -> list[dict[str, object]]:
         """Each input column: name, kind, categories, gaps so far, and what it became."""
         return columns_of(self)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """Predict rows without learning them.
 
         Parameters
@@ -162,7 +163,7 @@ class StreamModel(StreamEstimator):
         """
         return self._over(X, self.predict_features)
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
+    def predict_interval(self, X: object, level: float = 0.9) -> np.ndarray:
         """Bounds (n, 2) around a share ``level`` of the targets, in their own units.
 
         As in `predict`, each row stands by itself: the memory of the last labels is not used. The
@@ -172,7 +173,7 @@ class StreamModel(StreamEstimator):
         """
         return self._over(X, lambda rows: self.interval_features(rows, level))
 
-    def predict_next(self, X: Any, ahead: int = 0) -> np.ndarray:
+    def predict_next(self, X: object, ahead: int = 0) -> np.ndarray:
         """Predict the rows that come next, in order, without learning them.
 
         A learner with a memory also uses the labels learned so far, the less the farther ahead a
@@ -187,7 +188,7 @@ class StreamModel(StreamEstimator):
         """
         return self._over_next(X, lambda rows, groups: self.next_features(rows, ahead, groups))
 
-    def predict_interval_next(self, X: Any, level: float = 0.9, ahead: int = 0) -> np.ndarray:
+    def predict_interval_next(self, X: object, level: float = 0.9, ahead: int = 0) -> np.ndarray:
         """Bounds (n, 2) around the targets of the rows that come next, in order; learns nothing.
 
         Each label so far has said whether its row was inside, and moved the bounds
@@ -199,7 +200,7 @@ class StreamModel(StreamEstimator):
             X, lambda rows, groups: self.next_intervals(rows, level, ahead, groups)
         )
 
-    def predict_set(self, X: Any, level: float = 0.9) -> np.ndarray:
+    def predict_set(self, X: object, level: float = 0.9) -> np.ndarray:
         """Sets that hold a share ``level`` of the labels, each row by itself.
 
         A bool (n, n_classes) in the order of ``classes_``; a set may be empty (`onkel.ClassSets`).
@@ -208,22 +209,22 @@ class StreamModel(StreamEstimator):
         """
         return self._over(X, lambda rows: self.set_features(rows, level))
 
-    def predict_set_next(self, X: Any, level: float = 0.9, ahead: int = 0) -> np.ndarray:
+    def predict_set_next(self, X: object, level: float = 0.9, ahead: int = 0) -> np.ndarray:
         """As `predict_set`, of the rows that come next; see `predict_next`."""
         return self._over_next(X, lambda rows, groups: self.next_sets(rows, level, ahead, groups))
 
     @_where_the_learner_has("predict_proba")
-    def predict_proba_next(self, X: Any, ahead: int = 0) -> np.ndarray:
+    def predict_proba_next(self, X: object, ahead: int = 0) -> np.ndarray:
         """Class probabilities (n, n_classes) of the rows that come next; see `predict_next`."""
         return self._over_next(X, lambda rows, groups: self.next_proba(rows, ahead, groups))
 
     @_where_the_learner_has("decision_function")
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """Scores: (n, n_classes), or (n,) of two classes, positive for ``classes_[1]``."""
         return self._over(X, self.decision_features)
 
     @_where_the_learner_has("predict_proba")
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: object) -> np.ndarray:
         """Class probabilities (n, n_classes), in the order of ``classes_``.
 
         By a logistic or softmax loss, or calibrated (``okl``, ``krls``).
@@ -231,7 +232,7 @@ class StreamModel(StreamEstimator):
         return self._over(X, self.proba_features)
 
     def partial_fit(
-        self, X: Any, y: Any = None, *, target: str | None = None, group: str | None = None
+        self, X: object, y: object = None, *, target: str | None = None, group: str | None = None
     ) -> Self:
         """Learn rows in order.
 
@@ -256,7 +257,7 @@ class StreamModel(StreamEstimator):
         return self
 
     def predict_then_learn(
-        self, X: Any, y: Any = None, *, target: str | None = None, group: str | None = None
+        self, X: object, y: object = None, *, target: str | None = None, group: str | None = None
     ) -> np.ndarray:
         """Predict each row from the rows before it, then learn it, as `partial_fit`; (n,)."""
         if target is None and group is None:
@@ -271,7 +272,9 @@ class StreamModel(StreamEstimator):
         return np.concatenate(predictions) if predictions else np.zeros(0)
 
     @_where_the_learner_has("predict_proba")
-    def predict_proba_then_learn(self, X: Any, y: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def predict_proba_then_learn(
+        self, X: object, y: object = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """As `predict_then_learn`; returns predictions (n,) and probabilities, both before.
 
         The probabilities (n, n_classes) are those that `predict_proba_next` has one row ahead.
@@ -282,7 +285,7 @@ class StreamModel(StreamEstimator):
             return found  # type: ignore[no-any-return]
         shares: list[np.ndarray] = []
 
-        def learn(block: Any, source: str | None) -> np.ndarray:
+        def learn(block: Block, source: str | None) -> np.ndarray:
             labels, own = self.proba_then_learn(block, source)
             shares.append(own)
             return labels
@@ -302,8 +305,8 @@ class StreamModel(StreamEstimator):
 
     def predict_interval_then_learn(
         self,
-        X: Any,
-        y: Any = None,
+        X: object,
+        y: object = None,
         level: float = 0.9,
         *,
         target: str | None = None,
@@ -316,7 +319,7 @@ class StreamModel(StreamEstimator):
         self._require("regression", "it has no bounds")
         check_tracked(level)
 
-        def learn(block: Any, source: str | None) -> np.ndarray:
+        def learn(block: Block, source: str | None) -> np.ndarray:
             return self.intervals_then_learn(block, level, source)
 
         try:
@@ -327,7 +330,7 @@ class StreamModel(StreamEstimator):
         return rows[:, 0], rows[:, 1:]
 
     def _learn_blocks(
-        self, X: Any, y: Any, target: str | None, group: str | None, learn: Callable[..., Any]
+        self, X: object, y: object, target: str | None, group: str | None, learn: Callable[..., Any]
     ) -> list[np.ndarray]:
         """Learn rows block by block; what ``learn`` returns of each."""
         stream = self.open(X, y, target=target, group=group)
@@ -351,7 +354,7 @@ class StreamModel(StreamEstimator):
         return predictions
 
     @locked
-    def explain(self, row: Any) -> Explanation:
+    def explain(self, row: object) -> Explanation:
         """Why one row is predicted so: what each column contributes to its score.
 
         The columns of rows that the model keeps, up to 128 drawn from all it has learned, are
@@ -406,7 +409,7 @@ class StreamModel(StreamEstimator):
             values = {str(k): value for k, value in one.items() if str(k) in self.encoder.kinds}
         return explained(self, X, values)
 
-    def predict_one(self, row: Mapping[str, Any]) -> Any:
+    def predict_one(self, row: Mapping[str, object]) -> Any:
         """Predict one row by itself, as `predict` does; a label, or a value in its own units.
 
         ``row``: its values by the names of the columns.
@@ -418,12 +421,12 @@ class StreamModel(StreamEstimator):
         return _only(predicted).item()
 
     @_where_the_learner_has("predict_proba")
-    def predict_proba_one(self, row: Mapping[str, Any]) -> dict[Any, float]:
+    def predict_proba_one(self, row: Mapping[str, object]) -> dict[Any, float]:
         """Probability of each class for one row, by label; see `predict_proba`."""
         shares = _only(self.predict_proba(row)).tolist()
         return dict(zip(self.classes_.tolist(), shares, strict=True))
 
-    def learn_one(self, row: Mapping[str, Any], y: Any = None) -> Any:
+    def learn_one(self, row: Mapping[str, object], y: object = None) -> Any:
         """Predict one row from the rows before it, then learn it.
 
         ``row``: its values by the names of the columns; new ones widen the model. ``y``: the
@@ -435,8 +438,8 @@ class StreamModel(StreamEstimator):
 
     def open(
         self,
-        X: Any,
-        y: Any = None,
+        X: object,
+        y: object = None,
         *,
         target: str | None = None,
         group: str | None = None,
@@ -513,7 +516,7 @@ class StreamModel(StreamEstimator):
 
         export(self, path, values)
 
-    def _learn_one(self, row: Any, y: Any, learn: Callable[..., Any]) -> Any:
+    def _learn_one(self, row: object, y: object, learn: Callable[..., Any]) -> Any:
         """What ``learn`` gives of a few rows that change no columns; None: they are a table."""
         encoder = self.encoder
         if encoder is None:
@@ -532,7 +535,9 @@ class StreamModel(StreamEstimator):
                 self._one_row.features(rows, encoder, self.settings, self.keys, learn=True)
             raise
 
-    def _over_next(self, X: Any, method: Callable[[Any, Any], np.ndarray]) -> np.ndarray:
+    def _over_next(
+        self, X: object, method: Callable[[Matrix, ArrayLike | None], np.ndarray]
+    ) -> np.ndarray:
         """As `_over`, but for all rows at once and with their groups."""
         if self.encoder is None:
             return self._over(X, lambda rows: method(rows, None))
@@ -548,7 +553,7 @@ class StreamModel(StreamEstimator):
             return self._of_no_rows(lambda rows: method(rows, groups))
         return method(rows.X, rows.groups)
 
-    def _over(self, X: Any, method: Callable[[Any], np.ndarray]) -> np.ndarray:
+    def _over(self, X: object, method: Callable[[Matrix], np.ndarray]) -> np.ndarray:
         """Apply a method that takes features to rows in any form."""
         if self.encoder is None:
             if not is_array(X) or not is_fitted(self.estimator):
@@ -563,7 +568,7 @@ class StreamModel(StreamEstimator):
             return self._of_no_rows(method)
         return np.concatenate([method(block.X) for block in stream])
 
-    def _of_no_rows(self, method: Callable[[Any], np.ndarray]) -> np.ndarray:
+    def _of_no_rows(self, method: Callable[[Matrix], np.ndarray]) -> np.ndarray:
         """What a method that takes features gives for no rows: of the right type and shape."""
         assert self.encoder is not None
         return method(np.zeros((1, self.encoder.n_features), dtype=np.float32))[:0]

@@ -27,7 +27,7 @@ _WRITTEN = {
 }
 
 
-def describe_columns(encoder: Encoder) -> list[dict[str, Any]]:
+def describe_columns(encoder: Encoder) -> list[dict[str, object]]:
     """Name, kind, notation and features of each input column.
 
     ``written`` is empty if the type shows it; ``categories`` None unless text; ``gaps`` the rows so
@@ -92,7 +92,7 @@ def waiting_rows(model: BlockModel) -> dict[str, int] | None:
     return {"rows": len(most["X"]), "until": int(most["n_rows"]), "bytes": size}
 
 
-def _kept(state: State) -> list[dict[str, Any]]:
+def _kept(state: State) -> list[State]:
     """The parts of a state that hold rows for a fit (:class:`onkel.model.warmup.Warmup`)."""
     if {"n_rows", "X", "y", "weight"} <= state.keys():
         return [state]
@@ -126,12 +126,12 @@ def describe(model: BlockModel) -> dict[str, Any]:
     }
 
 
-def columns_of(model: BlockModel) -> list[dict[str, Any]]:
+def columns_of(model: BlockModel) -> list[dict[str, object]]:
     """Each input column and what it became; see `onkel.pipeline.summary`."""
     return [] if model.encoder is None else describe_columns(model.encoder)
 
 
-def columns_with_importance(model: BlockModel) -> list[dict[str, Any]]:
+def columns_with_importance(model: BlockModel) -> list[dict[str, object]]:
     """As `columns_of`, with the importance of each column.
 
     Of columns without names, only the 20 most important.

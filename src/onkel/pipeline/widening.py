@@ -7,10 +7,11 @@ and so do not depend on the blocks.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.columns.target_means import TargetMeans
 from onkel.state import Array, State, check, inside, require
 
@@ -19,7 +20,7 @@ class Segment(NamedTuple):
     """Consecutive rows with the same columns: where they start, and how many columns are late."""
 
     start: int
-    X: Any
+    X: Matrix
     y: np.ndarray
     late: int
 
@@ -101,7 +102,7 @@ class Widening:
             for a, b, n in zip(starts, ends, late, strict=True)
         ]
 
-    def _learn_row(self, X: np.ndarray, label: Any, codes: list[int]) -> np.ndarray:
+    def _learn_row(self, X: np.ndarray, label: object, codes: list[int]) -> np.ndarray:
         """As :meth:`learn`, of one row X (1, d)."""
         means = self.means.learn_row(_codes_of(X, codes), label)
         if not self.fixed:

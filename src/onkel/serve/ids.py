@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,17 +43,17 @@ class KnownIds:
     def __init__(self, once: bool, remember: int) -> None:
         self.once, self.remember = once, remember
         self.waiting: dict[Any, tuple[int, Any]] = {}
-        self.past: OrderedDict[Any, bool] = OrderedDict()
+        self.past: OrderedDict[Hashable, bool] = OrderedDict()
         self.answers: dict[Any, tuple[int, str]] = {}
 
     def __len__(self) -> int:
         return len(self.waiting) + len(self.past) + len(self.answers)
 
-    def was_answered(self, id: Any) -> bool:
+    def was_answered(self, id: Hashable) -> bool:
         """Whether the row of an id was answered, and must not be learned again."""
         return id is not None and isinstance(id, str | int | float) and id in self.answers
 
-    def answer(self, id: Any, event: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, id: Hashable, event: Mapping[str, object]) -> dict[str, Any]:
         """The answer that a row got before; DataError if it was another row."""
         mark, answer = self.answers[id]
         if _mark(event) != mark:
@@ -69,11 +69,11 @@ class KnownIds:
             if id is not None:
                 self.answers[id] = _mark(event), notation.told(answer).decode()
 
-    def of_waiting(self, id: Any) -> tuple[int, Any]:
+    def of_waiting(self, id: Hashable) -> tuple[int, Any]:
         """What is known of a row that waits."""
         return self.waiting.get(id, _NOTHING)
 
-    def end(self, ids: Iterable[Any], learned: bool) -> None:
+    def end(self, ids: Iterable[Hashable], learned: bool) -> None:
         """Rows wait no more."""
         past = self.past
         for id in ids:
@@ -104,7 +104,7 @@ class KnownIds:
                 self.answers[id] = int(mark), str(answer)
 
 
-def _mark(event: Mapping[str, Any]) -> int:
+def _mark(event: Mapping[str, object]) -> int:
     """A checksum of a row, to tell it from another with its id."""
     try:
         # of values that JSON has, version 2 is a function of the value alone

@@ -77,7 +77,7 @@ class KeyedModels:
         path: str | os.PathLike[str],
         template: bytes,
         journal: Journal,
-        how: dict[str, Any],
+        how: dict[str, object],
         *,
         max_models: int = 10_000,
         max_bytes: int = 1 << 30,

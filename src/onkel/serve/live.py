@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from onkel import persistence
+from onkel.annotations import Row
 from onkel.columns.failures import shorten
 from onkel.errors import DataError, ModelFileError
 from onkel.persistence.atomic import write_whole
@@ -18,6 +19,7 @@ from onkel.serve import state
 from onkel.serve.ids import KnownIds
 from onkel.serve.runs import bounds, is_among, is_no_label, labels_of_blocks, take_all
 from onkel.serve.score import LiveScore
+from onkel.state import State
 
 _ERRORS = (ValueError, TypeError, OverflowError)
 _COUNTS = ("rows", "labels", "refused", "unknown", "doubled", "late", "repeated")
@@ -137,7 +139,7 @@ class LiveModel:
         model: StreamModel = self.late.model
         return model
 
-    def take(self, event: Mapping[str, Any] | str) -> dict[str, Any] | None:
+    def take(self, event: Mapping[str, object] | str) -> dict[str, Any] | None:
         """Take an event; the answer to it if it is a row, None if it is a label.
 
         An answer has the keys ``id``, ``prediction`` (None before the first label),
@@ -165,7 +167,7 @@ class LiveModel:
         return answer
 
     def take_all(
-        self, events: Sequence[Mapping[str, Any] | str]
+        self, events: Sequence[Mapping[str, object] | str]
     ) -> Iterator[dict[str, Any] | None]:
         """Take events that came together, in their order; what `take` returns for each of them.
 
@@ -173,7 +175,7 @@ class LiveModel:
         """
         return take_all(self, events)
 
-    def learned_labels(self, ids: list[Any]) -> list[dict[str, Any] | None]:
+    def learned_labels(self, ids: list[Hashable]) -> list[dict[str, Any] | None]:
         """The answers to labels that were learned."""
         return [{"id": id, "learned": True} if self._acknowledge else None for id in ids]
 
@@ -186,13 +188,13 @@ class LiveModel:
         """Probabilities by the names of the classes."""
         return dict(zip(map(str, self.model.classes_), shares.tolist(), strict=True))
 
-    def refuse(self, id: Any, why: str) -> dict[str, Any]:
+    def refuse(self, id: Hashable, why: str) -> dict[str, Any]:
         """Count and tell an event that cannot be used; the answer to it."""
         self.counts["refused"] += 1
         self.say(f"refused: {'' if id is None else f'id {id!r}: '}{why}")
         return {"id": id, "error": why}
 
-    def refusal(self, id: Any, error: Exception) -> dict[str, Any]:
+    def refusal(self, id: Hashable, error: Exception) -> dict[str, Any]:
         """The answer to a row that cannot be used."""
         answer: dict[str, Any] = {"id": id, "error": str(error)}
         column = getattr(error, "column", None)
@@ -265,15 +267,15 @@ class LiveModel:
                 raise ModelFileError(f"{path}: live/{error}") from None
         return live
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """All that is known beside the model, as nested dicts of arrays and plain values."""
         return state.state_of(self)
 
-    def set_state(self, found: dict[str, Any]) -> None:
+    def set_state(self, found: State) -> None:
         """The inverse of `get_state`; a damaged state is refused."""
         state.set_state(self, found)
 
-    def _row(self, id: Any, x: dict[str, Any], y: Any) -> dict[str, Any]:
+    def _row(self, id: Hashable, x: Row, y: object) -> dict[str, Any]:
         late, model = self.late, self.model
         _require_id(id)
         x = self.columns(x)
@@ -311,7 +313,7 @@ class LiveModel:
         self.counts["rows"] += 1
         return {"id": id, "prediction": predicted if before else None, **more, "model_rows": before}
 
-    def _learn_row(self, x: dict[str, Any], y: Any, more: dict[str, Any] | None) -> Any:
+    def _learn_row(self, x: Row, y: object, more: dict[str, Any] | None) -> Any:
         """Learn a row; what was predicted, and in ``more`` how probable each class was."""
         if more is None:
             return self.model.predict_then_learn(x, [y])[0].item()
@@ -319,7 +321,7 @@ class LiveModel:
         more["probabilities"] = self.by_label(shares[0])
         return predicted[0].item()
 
-    def _label(self, id: Any, y: Any) -> dict[str, Any] | None:
+    def _label(self, id: Hashable, y: object) -> dict[str, Any] | None:
         """Learn a row's label, or say why not; the answer, if labels are answered."""
         hashable = id is not None and isinstance(id, str | int | float)
         if hashable and id in self.late:
@@ -343,7 +345,7 @@ class LiveModel:
             return None
         return {"id": id, "learned": False, "error": why, "reason": kind}
 
-    def _keep(self, id: Any, x: dict[str, Any], more: dict[str, Any]) -> Any:
+    def _keep(self, id: Hashable, x: Row, more: dict[str, Any]) -> Any:
         """Predict a row and let it wait; if too many do, the oldest is forgotten."""
         oldest = self.late.oldest if self.late.n_waiting >= self.late.most else None
         predicted = self.late.predict(id, x)
@@ -353,7 +355,9 @@ class LiveModel:
         self.ids.waiting[id] = self.score.n_labels, more.get("interval")
         return predicted
 
-    def _learn(self, id: Any, y: Any, known: tuple[int, Any], learn: Callable[[], Any]) -> Any:
+    def _learn(
+        self, id: Hashable, y: object, known: tuple[int, Any], learn: Callable[[], Any]
+    ) -> Any:
         """Learn a label; returns what was predicted."""
         model = self.model
         first = model.n_rows == 0
@@ -368,12 +372,12 @@ class LiveModel:
             self.ids.end([id], learned=True)
         return predicted
 
-    def _refuse_label(self, id: Any, y: Any, error: Exception) -> None:
+    def _refuse_label(self, id: Hashable, y: object, error: Exception) -> None:
         self.counts["refused"] += 1
         waits = "" if id is None else "; the row waits for another"
         self.say(f"refused: label {shorten(y)} of id {id!r}: {error}{waits}")
 
-    def columns(self, x: dict[str, Any]) -> dict[str, Any]:
+    def columns(self, x: Row) -> dict[str, Any]:
         """The columns that are learned; one that the row lacks is a gap."""
         encoder, out = self.model.encoder, self.left_out()
         for name, value in x.items():
@@ -397,6 +401,6 @@ class LiveModel:
         return {self.target} if is_column else {self.target, "y"}
 
 
-def _require_id(id: Any) -> None:
+def _require_id(id: Hashable) -> None:
     if id is not None and (not isinstance(id, str | int | float) or id != id):
         raise DataError(f"{shorten(id)} is no id: it must be text or a number")

@@ -30,7 +30,7 @@ def decoded(text: bytes) -> Any:
         return json.loads(text)
 
 
-def exact(value: Any) -> tuple[bytes, Any]:
+def exact(value: object) -> tuple[bytes, Any]:
     """A text that says all of a value, also of NaN; and the value as the text will be read again.
 
     TypeError for a value that JSON cannot hold.

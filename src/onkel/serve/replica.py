@@ -55,7 +55,7 @@ class Replica:
     learns = False
     duty = "the model before is kept"
 
-    def __init__(self, path: str | os.PathLike[str], how: dict[str, Any]) -> None:
+    def __init__(self, path: str | os.PathLike[str], how: dict[str, object]) -> None:
         self._path, self._how = Path(path), how
         self._live: LiveModel
         self._lock = threading.RLock()

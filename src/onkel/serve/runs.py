@@ -9,7 +9,7 @@ differ.)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 
 from onkel.errors import DataError
 
-Event = Mapping[str, Any]
+Event = Mapping[str, object]
 _ERRORS = (ValueError, TypeError, OverflowError)
 _LONGEST = 256
 # The square of a smaller target is no problem for any learner.
@@ -61,7 +61,7 @@ def _block_length(live: Any, kind: str, run: list[Event]) -> int:
     if kind != _LABEL:
         run = run[: late.most - late.n_waiting]
     is_usual = None if kind == _ROW else _usual_labels(live, kind)
-    seen: set[Any] = set()
+    seen: set[Hashable] = set()
     for k, event in enumerate(run):
         id = event[live.id]
         if not isinstance(id, str | int) or id in seen or (id in late) != (kind == _LABEL):
@@ -106,12 +106,12 @@ def labels_of_blocks(live: Any) -> list[Any]:
     return [] if few else known
 
 
-def is_among(label: Any, known: list[Any]) -> bool:
+def is_among(label: object, known: list[object]) -> bool:
     """Whether a label is one of those known, and of their type."""
     return bool(known) and type(label) is type(known[0]) and label in known
 
 
-def is_no_label(y: Any) -> bool:
+def is_no_label(y: object) -> bool:
     """Whether a value says that there is no label, or cannot be one."""
     return y is None or y != y or isinstance(y, list | dict)
 
@@ -159,7 +159,7 @@ def _columns(live: Any, run: list[Event]) -> list[dict[str, Any]]:
     return rows
 
 
-def _learn_labels(live: Any, ids: list[Any], labels: list[Any]) -> int:
+def _learn_labels(live: Any, ids: list[Hashable], labels: list[object]) -> int:
     """Learn the labels of rows that wait as one block; how many were learned."""
     good = _n_labels(labels)
     waited = [live.late.prediction(id) for id in ids]
@@ -174,7 +174,7 @@ def _learn_labels(live: Any, ids: list[Any], labels: list[Any]) -> int:
     return done
 
 
-def _learn_rows(live: Any, ids: list[Any], rows: list[Any], labels: list[Any]) -> list[Any]:
+def _learn_rows(live: Any, ids: list[Hashable], rows: list[Any], labels: list[object]) -> list[Any]:
     """Predict, then learn rows with their labels as one block; the answers."""
     model, before, known = live.model, live.model.n_rows, live.score.n_labels
     good = _n_labels(labels)
@@ -204,7 +204,7 @@ def _learn_rows(live: Any, ids: list[Any], rows: list[Any], labels: list[Any]) -
     ]
 
 
-def _keep_rows(live: Any, ids: list[Any], rows: list[Any]) -> list[Any]:
+def _keep_rows(live: Any, ids: list[Hashable], rows: list[Any]) -> list[Any]:
     """Predict rows as one block and let them wait; the answers."""
     model, ahead = live.model, live.late.n_waiting
     more: list[dict[str, Any]] = [{} for _ in rows]
@@ -234,7 +234,7 @@ def _by_class(live: Any, shares: np.ndarray) -> list[dict[str, Any]]:
     return [{"probabilities": dict(zip(names, own, strict=True))} for own in shares.tolist()]
 
 
-def _n_labels(labels: list[Any]) -> int:
+def _n_labels(labels: list[object]) -> int:
     """How many there are before one that is no label."""
     return next((k for k, y in enumerate(labels) if is_no_label(y)), len(labels))
 

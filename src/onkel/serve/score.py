@@ -11,7 +11,7 @@ import numpy as np
 from onkel.evaluation.baselines import Baselines
 from onkel.metrics import Score
 from onkel.parameters import is_whole
-from onkel.state import Field, Listed, Sizes, Text, Whole, check, inside, require
+from onkel.state import Field, Listed, Sizes, State, Text, Whole, check, inside, require
 
 # Labels that are collected before they are scored: one by one would take longer than learning.
 _BLOCK = 1024
@@ -40,7 +40,7 @@ class LiveScore:
         # since the last block: (label, prediction, labels that had not come by its row)
         self._waiting: list[tuple[Any, Any, int]] = []
 
-    def add(self, y: Any, predicted: Any, known: int, interval: Any = None) -> None:
+    def add(self, y: object, predicted: object, known: int, interval: Any = None) -> None:
         """Take in a label; ``known`` labels had come when its row was predicted.
 
         ``interval``: the bounds that were answered; None, or None in place of a bound, if there
@@ -118,7 +118,7 @@ class LiveScore:
             found["width"] = max(sums.width - since.width, 0.0) / bounded
         return found
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         """All but what was reported last; `set_state` goes on with the same numbers."""
         score = self._all
         return {
@@ -134,7 +134,7 @@ class LiveScore:
             "baselines": self._baselines.get_state(),
         }
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         """The inverse of `get_state`; a damaged state is refused."""
         check(state, _FIELDS)
         score = Score(self.task)
@@ -184,14 +184,14 @@ class _Sums(NamedTuple):
 class _Row(Field):
     """Any list; its entries are looked at later."""
 
-    def check(self, value: Any, sizes: Sizes) -> str | None:
+    def check(self, value: object, sizes: Sizes) -> str | None:
         return None if isinstance(value, list) else "is not a list"
 
 
 class _Sum(Field):
     """A sum of losses, which may have become infinite."""
 
-    def check(self, value: Any, sizes: Sizes) -> str | None:
+    def check(self, value: object, sizes: Sizes) -> str | None:
         return None if isinstance(value, float) and value >= 0.0 else "is no sum of losses"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.annotations import ArrayLike, DTypeLike, Matrix
 from onkel.columns.encoding import Encoder
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError, NoRowsError
@@ -56,7 +57,7 @@ class ArraySource(Source):
             )
         return encoder
 
-    def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
+    def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Piece]:
         n, d = self.X.shape
         step = piece_rows(d)
         for at in range(min(skip, n), n, step):

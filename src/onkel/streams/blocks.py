@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from onkel.annotations import ArrayLike, Matrix
 from onkel.errors import DataError
 from onkel.numerics.arrays import with_zero_columns
 
@@ -30,7 +31,7 @@ class Block(NamedTuple):
         Time of each row in seconds, if a time column was named.
     """
 
-    X: Any
+    X: Matrix
     y: np.ndarray | None
     start: int
     late: int = 0
@@ -50,7 +51,7 @@ class Piece(NamedTuple):
     a mask of the rows without a target, or None if there are none.
     """
 
-    X: Any
+    X: Matrix
     y: np.ndarray | None
     where: str
     late: int = 0
@@ -80,7 +81,7 @@ Rows = TypeVar("Rows", Block, Piece)
 _BY_ROW = ("y", "groups", "times")
 
 
-def rows_of(part: Rows, rows: Any) -> Rows:
+def rows_of(part: Rows, rows: slice | np.ndarray) -> Rows:
     """Some rows of a block or piece, by slice, mask or indices; ``start`` stays."""
     held, names = part._asdict(), ("X", *_BY_ROW, "unlabelled")
     chosen = {name: held[name][rows] for name in names if held.get(name) is not None}
@@ -91,7 +92,7 @@ def concat(parts: list[Rows]) -> Rows:
     """Stack rows, with 0 in columns that they lack; a single part is returned without a copy."""
     if len(parts) == 1:
         return parts[0]
-    X: Any
+    X: Matrix
     if isinstance(parts[0].X, np.ndarray):
         d = max(p.X.shape[1] for p in parts)
         X = np.concatenate([with_zero_columns(p.X, d - p.X.shape[1]) for p in parts])
@@ -154,7 +155,7 @@ def reblock(
         raise failure
 
 
-def shuffled(pieces: Iterable[Piece], size: int, seed: Any) -> Iterator[Piece]:
+def shuffled(pieces: Iterable[Piece], size: int, seed: int | None) -> Iterator[Piece]:
     """Rows in random order, none moved forward by more than about ``size`` rows.
 
     The buffer holds ``size`` rows. Each new row replaces a random one, which is handed on; at the
@@ -197,7 +198,11 @@ def _swap(count: int, size: int, rng: np.random.Generator) -> tuple[np.ndarray, 
     return np.array(out, dtype=np.int64), np.array(stay, dtype=np.int64)
 
 
-def beside(blocks: Iterable[Any], groups: Any = None, times: Any = None) -> Iterator[Block]:
+def beside(
+    blocks: Iterable[Block | tuple[Matrix, np.ndarray]],
+    groups: ArrayLike | None = None,
+    times: ArrayLike | None = None,
+) -> Iterator[Block]:
     """Add groups (n,) and times (n,) to the rows of blocks or of pairs (X, y).
 
     DataError if there are fewer of them than rows, or a time is missing.
@@ -218,7 +223,7 @@ def beside(blocks: Iterable[Any], groups: Any = None, times: Any = None) -> Iter
         start = end
 
 
-def _seconds(times: Any) -> np.ndarray:
+def _seconds(times: ArrayLike) -> np.ndarray:
     """Times as seconds since 1970; numbers are taken as seconds."""
     values = np.asarray(times)
     if values.dtype.kind in "OM":

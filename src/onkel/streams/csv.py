@@ -136,7 +136,11 @@ def infer_types(
 
 
 def _type_of(
-    name: str, column: Any, kinds: dict[str, str], is_target: bool, nulls: tuple[str, ...]
+    name: str,
+    column: pa.ChunkedArray,
+    kinds: dict[str, str],
+    is_target: bool,
+    nulls: tuple[str, ...],
 ) -> pa.DataType:
     t = column.type
     if pa.types.is_temporal(t) and kinds.get(name, "time") == "time":
@@ -157,14 +161,14 @@ def _type_of(
     return _KINDS["flag" if pa.types.is_boolean(t) else "number"]
 
 
-def _mostly(column: Any, nulls: tuple[str, ...], pattern: str) -> bool:
+def _mostly(column: pa.ChunkedArray, nulls: tuple[str, ...], pattern: str) -> bool:
     """Whether nine of ten values match the pattern."""
     filled = _filled(column, nulls)
     hits = pc.sum(pc.match_substring_regex(filled, pattern)).as_py()
     return bool(hits >= 0.9 * len(filled))
 
 
-def _filled(column: Any, nulls: tuple[str, ...]) -> Any:
+def _filled(column: pa.ChunkedArray, nulls: tuple[str, ...]) -> pa.ChunkedArray:
     """The texts that are not missing, without blanks around them."""
     text = pc.utf8_trim_whitespace(column.cast(pa.string()).drop_null())
     return text.filter(pc.invert(pc.is_in(text, texts(nulls))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -40,10 +40,10 @@ class Layout(NamedTuple):
     mended: frozenset[str] = frozenset()
 
 
-def read(data: bytes, layout: Layout, bad: list[Any] | None = None) -> pa.Table:
+def read(data: bytes, layout: Layout, bad: list[pacsv.InvalidRow] | None = None) -> pa.Table:
     """Parse CSV rows; those with a wrong number of fields go to ``bad``, or raise if it is None."""
 
-    def on_bad_row(row: Any) -> str:
+    def on_bad_row(row: pacsv.InvalidRow) -> str:
         assert bad is not None
         bad.append(row)
         return "skip"
@@ -88,7 +88,7 @@ def _search(
 ) -> tuple[pa.RecordBatch, DataError | None]:
     """Parse a chunk with a bad row: read all columns as bytes, then convert the good rows."""
     data = as_utf8(chunk.data)
-    bad: list[Any] = []
+    bad: list[pacsv.InvalidRow] = []
     try:
         table = read(data, layout._replace(types=dict.fromkeys(layout.names, pa.binary())), bad)
     except pa.ArrowInvalid as error:
@@ -97,7 +97,7 @@ def _search(
     if bad:
         failure = _bad_row(bad[0], chunk, layout.names)
         batch = batch.slice(0, bad[0].number - 1)
-    columns: list[Any] = []
+    columns: list[pa.Array] = []
     for name in layout.wanted:
         raw = batch.column(name).slice(0, batch.num_rows)
         good, t = _good_rows(raw, name, layout, data is not chunk.data), layout.types[name]
@@ -130,7 +130,7 @@ def as_utf8(data: bytes) -> bytes:
     return data
 
 
-def _good_rows(raw: Any, name: str, layout: Layout, replaced: bool) -> int:
+def _good_rows(raw: pa.Array, name: str, layout: Layout, replaced: bool) -> int:
     """How many leading values of a column fit its type; integers widen if more values then fit."""
 
     types = layout.types
@@ -150,7 +150,9 @@ def _good_rows(raw: Any, name: str, layout: Layout, replaced: bool) -> int:
     return good
 
 
-def _converted(raw: Any, t: pa.DataType, nulls: tuple[str, ...], replaced: bool = False) -> Any:
+def _converted(
+    raw: pa.Array, t: pa.DataType, nulls: tuple[str, ...], replaced: bool = False
+) -> pa.Array:
     """The bytes of a column converted to its type; None if a value does not fit."""
     try:
         text = raw.cast(pa.string())
@@ -169,7 +171,7 @@ def _converted(raw: Any, t: pa.DataType, nulls: tuple[str, ...], replaced: bool 
         return None
 
 
-def _bad_row(row: Any, chunk: Chunk, names: list[str]) -> DataError:
+def _bad_row(row: pacsv.InvalidRow, chunk: Chunk, names: list[str]) -> DataError:
     index = row.number - 1
     text = f": {shorten(row.text)}" if row.text else ""
     return DataError(
@@ -179,7 +181,7 @@ def _bad_row(row: Any, chunk: Chunk, names: list[str]) -> DataError:
     )
 
 
-def _bad_value(raw: Any, row: int, name: str, t: pa.DataType, chunk: Chunk) -> DataError:
+def _bad_value(raw: pa.Array, row: int, name: str, t: pa.DataType, chunk: Chunk) -> DataError:
     value = raw.as_py().decode("utf-8", "replace")
     what = misfit(value, _WORDS.get(t, str(t)))
     if value.strip() == name:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from onkel.errors import DataError
 
@@ -72,7 +72,11 @@ def joint_size(files: list[FileRef]) -> int | None:
     return sum(sizes) if len(sizes) == len(files) else None
 
 
-def find_files(source: Any) -> list[FileRef]:
+#: a path, folder, glob or URL, or several
+Files: TypeAlias = "str | os.PathLike[str] | list[Any] | tuple[str | os.PathLike[str], ...]"
+
+
+def find_files(source: Files) -> list[FileRef]:
     """All files of a path, folder, glob, URL, ``"-"``, or a list of these."""
     if isinstance(source, (list, tuple)):
         return [ref for one in source for ref in find_files(one)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -38,7 +37,7 @@ def _flat(line: bytes) -> bytes:
     return json.dumps(dict(pairs)).encode()
 
 
-def _pairs(found: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
+def _pairs(found: dict[str, object], before: str) -> Iterator[tuple[str, object]]:
     for name, value in found.items():
         if isinstance(value, dict):
             yield from _pairs(value, f"{before}{name}.")
@@ -77,14 +76,14 @@ def table_of(data: bytes, types: Types, others: bool = False) -> pa.Table:
     return table
 
 
-def moments(text: Any, t: pa.DataType) -> Any:
+def moments(text: pa.Array, t: pa.DataType) -> pa.Array:
     """Times parsed from text, in UTC if they name a zone."""
     zoned = pc.match_substring_regex(text, _ZONE)
     there = pc.if_else(zoned, text, None).cast(pa.timestamp(t.unit, "UTC")).cast(t)
     return pc.coalesce(pc.if_else(zoned, None, text).cast(t), there)
 
 
-def time_type(column: Any) -> pa.DataType | None:
+def time_type(column: pa.Array) -> pa.DataType | None:
     """Type of a text column of times only; Arrow itself finds those without fractions."""
     known = column.drop_null()
     if not pa.types.is_string(column.type) or not len(known):
@@ -95,7 +94,7 @@ def time_type(column: Any) -> pa.DataType | None:
     return pa.timestamp("ns" if fine else "us")
 
 
-def type_by(value: Any) -> pa.DataType:
+def type_by(value: object) -> pa.DataType:
     """The type of a column by its first value."""
     if isinstance(value, bool):
         return pa.bool_()

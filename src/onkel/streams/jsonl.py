@@ -7,7 +7,6 @@ import math
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -102,7 +101,7 @@ class JsonlSource(TextSource):
         for name, kind in self.kinds.items():
             self.types.setdefault(name, _TYPES.get(kind, pa.timestamp("us")))
 
-    def _type_of(self, name: str, column: Any) -> pa.DataType:
+    def _type_of(self, name: str, column: pa.ChunkedArray) -> pa.DataType:
         t = column.type
         if name in self.reading.keep:
             kind = self.kinds.get(name)
@@ -119,7 +118,7 @@ class JsonlSource(TextSource):
             return pa.timestamp("us")
         return pa.float64() if kind_of(t) == "number" else time_type(column) or t
 
-    def _values(self, column: Any) -> Any:
+    def _values(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         """The values of a column that are not missing."""
         known = column.drop_null()
         if not pa.types.is_string(known.type):
@@ -238,7 +237,7 @@ def _readable(lines: list[Line], types: Types, others: bool = False) -> int:
     return len(lines) if works(len(lines)) else first_failure(len(lines), works)
 
 
-def _object(line: bytes) -> dict[str, Any]:
+def _object(line: bytes) -> dict[str, object]:
     """A row as a dict; empty if it is not an object."""
     try:
         found = json.loads(line)
@@ -271,7 +270,7 @@ def _reason(number: int, line: bytes, row: int, types: Types) -> DataError:
     return DataError(f"{at}{shorten(shown)} cannot be read: {why}", row=row, value=shown)
 
 
-def _misfit(name: str, value: Any, t: pa.DataType | None) -> str:
+def _misfit(name: str, value: object, t: pa.DataType | None) -> str:
     """What is wrong with a value; empty if it fits its type."""
     text = name + value if isinstance(value, str) else name
     if any("\ud800" <= c <= "\udfff" for c in text):

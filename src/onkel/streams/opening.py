@@ -18,7 +18,7 @@ from onkel.streams.stream import Stream
 
 
 def open_stream(
-    source: Any,
+    source: object,
     reading: Reading | None = None,
     *,
     encoder: Encoder | None = None,
@@ -90,7 +90,7 @@ open_stream.__doc__ = described(open_stream.__doc__ or "")
 Opened = tuple[Source, Encoder, str | None]
 
 
-def _opened(source: Any, schema: Schema) -> Opened:
+def _opened(source: object, schema: Schema) -> Opened:
     """Source, encoder and target column of anything that :func:`open_stream` takes."""
     if is_files(source):
         return _files(find_files(source), schema)
@@ -207,7 +207,7 @@ def _table(table: TableSource, schema: Schema) -> Opened:
     return table, encoder, target
 
 
-def _rows(source: Any, schema: Schema) -> Opened:
+def _rows(source: object, schema: Schema) -> Opened:
     from onkel.streams.rows import RowSource
 
     if not isinstance(source, Iterable):

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
+from onkel.annotations import DTypeLike
+
 if TYPE_CHECKING:
     from onkel.columns.notation import Written
 
@@ -237,7 +239,7 @@ def names_of(names: Iterable[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _float_name(dtype: Any) -> str:
+def _float_name(dtype: DTypeLike) -> str:
     import numpy as np
 
     for known in (np.float32, np.float64):

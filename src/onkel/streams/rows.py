@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.annotations import DTypeLike
 from onkel.columns.column import Column, Given
 from onkel.columns.encoding import Encoder
 from onkel.columns.failures import moved, shorten
@@ -39,14 +40,14 @@ class DictRows:
         self._rows: dict[str, list[int]] = {name: [] for name in self.columns}
         self._values: dict[str, list[Any]] = {name: [] for name in self.columns}
 
-    def add(self, x: Any, row: int) -> None:
+    def add(self, x: object, row: int) -> None:
         """Add a row; ``row`` is its number, for errors. A bad row changes nothing."""
         if not isinstance(x, dict):
             raise DataError(
                 f"a dict is expected, got {shorten(x)}", source=self.source, row=row, value=x
             )
         new: dict[str, Column] = {}
-        read: dict[str, Any] = {}
+        read: dict[str, float | str | None] = {}
         for key, value in x.items():
             name = str(key)
             column = self.columns.get(name)
@@ -61,7 +62,7 @@ class DictRows:
             self._values.setdefault(name, []).append(value)
         self.n_rows += 1
 
-    def _read(self, column: Column, value: Any, row: int) -> Any:
+    def _read(self, column: Column, value: Any, row: int) -> float | str | None:
         """Text or None for a text column; else a number, NaN if it is missing."""
         gone = is_missing(value)
         if column.kind == "text":
@@ -97,7 +98,7 @@ class DictRows:
         return Given(index, list(codes), absent)
 
 
-def _column(name: str, value: Any) -> Column:
+def _column(name: str, value: object) -> Column:
     """A column of the kind that its first value has."""
     if isinstance(value, _TIMES):
         origin = _seconds_of(value)
@@ -139,7 +140,7 @@ class RowSource(Source):
     #: policy for missing values
     missing = "error"
 
-    def __init__(self, rows: Iterable[Any]) -> None:
+    def __init__(self, rows: Iterable[object]) -> None:
         super().__init__()
         self.name = "the rows"
         self.rows = rows
@@ -153,7 +154,7 @@ class RowSource(Source):
         self.named: bool = isinstance(self._pair(self._head[0], 0)[0], dict)
         self.has_target: bool = self._pair(self._head[0], 0)[1] is not None
 
-    def _pair(self, item: Any, row: int) -> tuple[Any, Any]:
+    def _pair(self, item: Any, row: int) -> tuple[object, object]:
         if isinstance(item, (tuple, list)) and len(item) == 2:
             return item[0], item[1]
         raise DataError(
@@ -193,14 +194,14 @@ class RowSource(Source):
         """Set the encoder of the rows."""
         self.encoder = encoder
 
-    def _again(self) -> Iterator[Any]:
+    def _again(self) -> Iterator[object]:
         rest, self._rest = self._rest, None
         if rest is not None:
             return chain(self._head, rest)
         self.may_read_again()
         return iter(self.rows)
 
-    def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
+    def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Piece]:
         iterator, row = self._again(), skip
         self._text = None
         next(islice(iterator, skip, skip), None)
@@ -218,10 +219,10 @@ class RowSource(Source):
             row += len(items)
 
     def _take(
-        self, items: list[Any], row: int, taken: DictRows | _Vectors
-    ) -> tuple[list[Any], DataError | None]:
+        self, items: list[object], row: int, taken: DictRows | _Vectors
+    ) -> tuple[list[object], DataError | None]:
         """Targets of the rows before the first bad one, and the error of that row."""
-        ys: list[Any] = []
+        ys: list[object] = []
         for k, item in enumerate(items, row):
             try:
                 x, y = self._pair(item, k)
@@ -232,7 +233,7 @@ class RowSource(Source):
             ys.append(y)
         return ys, None
 
-    def _features(self, taken: DictRows | _Vectors, n: int, dtype: Any) -> np.ndarray:
+    def _features(self, taken: DictRows | _Vectors, n: int, dtype: DTypeLike) -> np.ndarray:
         if isinstance(taken, _Vectors):
             with np.errstate(over="ignore"):
                 return np.array(taken.rows).astype(dtype, copy=False)
@@ -240,7 +241,7 @@ class RowSource(Source):
         found = list(taken.given().values())
         return self.encoder.features(found, n, dtype, missing=self.missing)
 
-    def _check_target(self, y: Any, row: int) -> None:
+    def _check_target(self, y: object, row: int) -> None:
         if not self.has_target:
             return
         if is_missing(y):
@@ -260,7 +261,7 @@ class _Vectors:
         self.width, self.source = width, source
         self.rows: list[np.ndarray] = []
 
-    def add(self, x: Any, row: int) -> None:
+    def add(self, x: object, row: int) -> None:
         """Add a row."""
         try:
             vector = np.asarray(x, dtype=np.float64).ravel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 from onkel.columns.column import Column
 from onkel.columns.encoding import FIRST_ROWS, Encoder
@@ -21,6 +21,9 @@ from onkel.columns.screening import (
 from onkel.columns.values import given, kind_of
 from onkel.errors import DataError
 from onkel.streams.reading import Reading
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Schema:
@@ -78,7 +81,12 @@ class Schema:
         return name not in self._unread and (self._only is None or name in self._only)
 
     def resolve(
-        self, first: Any, names: Sequence[str], announced: Sequence[str], source: str, grows: bool
+        self,
+        first: pa.RecordBatch,
+        names: Sequence[str],
+        announced: Sequence[str],
+        source: str,
+        grows: bool,
     ) -> tuple[Encoder, str | None]:
         """Encoder and target for tables that begin with the batch ``first``.
 
@@ -118,7 +126,7 @@ class Schema:
         return encoder, target
 
     def _new(
-        self, first: Any, announced: Sequence[str], target: str | None, source: str
+        self, first: pa.RecordBatch, announced: Sequence[str], target: str | None, source: str
     ) -> Encoder:
         left = {*self.reading.exclude, target}
         names = announced if self.reading.features is None else self.reading.features
@@ -150,7 +158,7 @@ class Schema:
             encoder.begin(encoder.read(rows), rows.num_rows)
         return encoder
 
-    def _target_form(self, first: Any, target: str | None, source: str) -> str:
+    def _target_form(self, first: pa.RecordBatch, target: str | None, source: str) -> str:
         """How to read a text target: as labels, or as numbers with marks in them."""
         at = -1 if target is None else first.schema.get_field_index(target)
         if self.reading.labels:
@@ -169,7 +177,7 @@ class Schema:
             raise DataError(str(error), source=source, column=target) from None
         return column.form if column.kind == "number" else ""
 
-    def _without_index(self, first: Any, columns: list[Column]) -> list[Column]:
+    def _without_index(self, first: pa.RecordBatch, columns: list[Column]) -> list[Column]:
         """Leave out the index of a table, unless it was asked for or stands alone."""
         named = (*self.reading.keep_columns, *self.reading.categorical)
         if len(columns) < 2 or columns[0].name in named or columns[0].name != first.schema.names[0]:
@@ -180,7 +188,7 @@ class Schema:
                 return columns[1:]
         return columns
 
-    def _useful(self, first: Any, columns: list[Column]) -> list[Column]:
+    def _useful(self, first: pa.RecordBatch, columns: list[Column]) -> list[Column]:
         """Leave out columns that tell nothing about other rows, unless they were asked for.
 
         Constant columns stay and wait for another value.
@@ -205,7 +213,7 @@ class Schema:
             return columns
         return useful
 
-    def _columns(self, first: Any, names: list[str], source: str) -> list[Column]:
+    def _columns(self, first: pa.RecordBatch, names: list[str], source: str) -> list[Column]:
         text = set(self.reading.categorical)
         return [
             column_of(first, name, name in text, source, self.reading.written) for name in names

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from onkel.annotations import DTypeLike
 from onkel.columns.column import Column
 from onkel.columns.encoding import FIRST_ROWS, Encoder
 from onkel.columns.failures import missing_column, moved, shorten
@@ -16,6 +17,9 @@ from onkel.columns.notation import Written
 from onkel.columns.values import moments, needed_values, target_values
 from onkel.errors import DataError, NoRowsError
 from onkel.streams.blocks import Piece
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def piece_rows(n_features: int) -> int:
@@ -59,7 +63,7 @@ class Source:
         if self.once:
             raise DataError("can be read only once, and has been read", source=self.name)
 
-    def check_target(self, text: bool, value: Any, column: str | None) -> None:
+    def check_target(self, text: bool, value: object, column: str | None) -> None:
         """Refuse text targets after numbers, and the reverse; the error's row is 0."""
         self._text = text if self._text is None else self._text
         if text != self._text:
@@ -76,11 +80,11 @@ class Source:
 class Batch(NamedTuple):
     """A record batch, and the file it comes from."""
 
-    table: Any
+    table: pa.RecordBatch
     where: str
 
 
-def _joined(tables: list[Any]) -> Any:
+def _joined(tables: list[pa.RecordBatch]) -> pa.RecordBatch:
     """One batch of all batches with the schema of the first."""
     if len(tables) == 1:
         return tables[0]
@@ -104,7 +108,7 @@ class TableSource(Source):
     target: str | None = None
     # Columns to read; None while all are wanted.
     wanted: dict[str, None] | None = None
-    dtype: Any = "float32"
+    dtype: DTypeLike = "float32"
     # Whether columns that appear in mid-stream become features.
     extends = False
     # Whether columns may appear that the first rows lack.
@@ -134,7 +138,7 @@ class TableSource(Source):
     def __init__(self) -> None:
         super().__init__()
         self.announced = []
-        self.kept: list[Any] = []
+        self.kept: list[pa.RecordBatch] = []
         self._batches: Iterator[Batch] | None = self._read()
         head = next(self._batches, None)
         if head is None:
@@ -185,7 +189,7 @@ class TableSource(Source):
     def _is_new(self, name: str) -> bool:
         return name not in self.known
 
-    def _take_late(self, batch: Any, where: str) -> None:
+    def _take_late(self, batch: pa.RecordBatch, where: str) -> None:
         """Turn columns that first appear in this batch into features."""
         if not self.extends or self.wanted is None or self.known.issuperset(batch.schema.names):
             return
@@ -222,7 +226,7 @@ class TableSource(Source):
                 yield from self._encoded(part.table.slice(at, step), part.where, rows + at)
             rows += n
 
-    def _encoded(self, part: Any, where: str, row: int) -> Iterator[Piece]:
+    def _encoded(self, part: pa.RecordBatch, where: str, row: int) -> Iterator[Piece]:
         """The rows of a batch, or those before a bad row, then its error."""
         try:
             piece = self._piece(part, where)
@@ -243,11 +247,11 @@ class TableSource(Source):
             break
         raise moved(failure, source=where, rows=row)
 
-    def _hand_on(self, part: Any) -> None:
+    def _hand_on(self, part: pa.RecordBatch) -> None:
         if self.keep:
             self.kept.append(part.select(list(self.keep)))
 
-    def _piece(self, part: Any, where: str) -> Piece:
+    def _piece(self, part: pa.RecordBatch, where: str) -> Piece:
         # The target first: the encoder must not see the values of a refused row.
         y, unlabelled = (None, None) if self.target is None else self._targets(part)
         groups = times = None
@@ -272,7 +276,7 @@ class TableSource(Source):
             raise
         return Piece(X, y, where, self.encoder.n_late, groups, times, unlabelled)
 
-    def _settle_columns(self, part: Any, where: str) -> dict[int, Column]:
+    def _settle_columns(self, part: pa.RecordBatch, where: str) -> dict[int, Column]:
         """Give empty columns the kind of their first value; returns them as they were."""
         before: dict[int, Column] = {}
         if not self.learns or self.encoder.fixed:
@@ -287,7 +291,7 @@ class TableSource(Source):
                     before[k] = column
         return before
 
-    def _targets(self, part: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    def _targets(self, part: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray | None]:
         import pyarrow as pa
 
         from onkel.columns.values import given
@@ -307,7 +311,7 @@ class TableSource(Source):
         return y, unlabelled
 
 
-def _column(part: Any, name: str) -> Any:
+def _column(part: pa.RecordBatch, name: str) -> pa.Array:
     """A column that every row needs."""
     if name not in part.schema.names:
         raise missing_column(name, part.schema.names, None)

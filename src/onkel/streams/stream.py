@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.columns.encoding import Encoder
 from onkel.columns.missing import checked, clean
 from onkel.errors import DataError
 from onkel.streams.blocks import Block, Piece, reblock, shuffled, skip
 from onkel.streams.schema import Schema
 from onkel.streams.source import Source, TableSource
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Fingerprint:
@@ -34,7 +38,7 @@ class Fingerprint:
         other.n_rows, other._parts = self.n_rows, [part.copy() for part in self._parts]
         return other
 
-    def update(self, X: Any, y: np.ndarray | None, late: int) -> None:
+    def update(self, X: Matrix, y: np.ndarray | None, late: int) -> None:
         """Add the rows of X, of shape (n, d), whose last ``late`` columns came in mid-stream."""
         first, others, targets = self._parts
         if isinstance(X, np.ndarray):
@@ -150,7 +154,7 @@ class Stream:
                 self._last = block
             yield block
 
-    def kept(self, rows: int) -> dict[str, Any]:
+    def kept(self, rows: int) -> dict[str, pa.Array]:
         """Arrow arrays of the columns to keep, for the next ``rows`` rows not yet asked for.
 
         They match the blocks only if no row is shuffled or dropped.

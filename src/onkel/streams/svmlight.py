@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Generator, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from onkel.annotations import DTypeLike
 from onkel.columns.encoding import Encoder
 from onkel.columns.failures import first_failure, moved, shorten, succeeds
 from onkel.errors import DataError
@@ -16,6 +17,9 @@ from onkel.streams.blocks import Piece
 from onkel.streams.files import FileRef, joint_name, joint_size
 from onkel.streams.lines import Chunk, line_chunks, line_of
 from onkel.streams.source import Source
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 #: most features of a file if their number is not given
 LARGEST = 1 << 21
@@ -102,7 +106,7 @@ class SvmlightSource(Source):
             self.may_read_again()
             yield from self._all_chunks()
 
-    def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
+    def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Piece]:
         rows, before, current = 0, 0, None
         for file, chunk in self._again():
             if current is not None and file is not current:
@@ -119,7 +123,9 @@ class SvmlightSource(Source):
         if not rows:
             raise DataError("has no rows", source=self.name)
 
-    def _parsed(self, chunk: Chunk, dtype: Any) -> tuple[Any, np.ndarray, DataError | None]:
+    def _parsed(
+        self, chunk: Chunk, dtype: DTypeLike
+    ) -> tuple[csr_matrix, np.ndarray, DataError | None]:
         """Rows before the first bad one, and its error."""
         failure = None
         try:
@@ -138,7 +144,7 @@ class SvmlightSource(Source):
         self.whole = self.whole and bool((y == np.floor(y)).all() and (np.abs(y) < 2**53).all())
         return X, y.astype(np.int64) if self.whole else y, failure
 
-    def _parse(self, data: bytes, dtype: Any) -> tuple[Any, np.ndarray]:
+    def _parse(self, data: bytes, dtype: DTypeLike) -> tuple[csr_matrix, np.ndarray]:
         from scipy.sparse import csr_matrix
         from sklearn.datasets import load_svmlight_file
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from functools import partial
 from io import BufferedReader
 from numbers import Number
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 
+from onkel.annotations import DTypeLike
 from onkel.columns.arrow import FAILURES, as_floats, check_names, check_texts
 from onkel.columns.failures import damaged, words_of
 from onkel.errors import DataError
 from onkel.streams.blocks import Piece
 from onkel.streams.files import FileRef, joint_name
 from onkel.streams.source import Batch, TableSource, piece_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow.parquet as pq
 
 T = TypeVar("T")
 
@@ -48,14 +53,14 @@ class _Files(TableSource):
                     yield Batch(table, file.name)
                     rows += table.num_rows
 
-    def _checked(self, file: FileRef) -> Iterator[Any]:
+    def _checked(self, file: FileRef) -> Iterator[pa.RecordBatch]:
         """Batches whose lengths, offsets, texts and category numbers are all within bounds."""
         for table in self._tables(file):
             table.validate(full=True)
             _ = table.schema.names  # raises where a name is no text in UTF-8
             yield table
 
-    def _tables(self, file: FileRef) -> Iterator[Any]:
+    def _tables(self, file: FileRef) -> Iterator[pa.RecordBatch]:
         raise NotImplementedError
 
     def _present(self, names: list[str]) -> list[str] | None:
@@ -77,7 +82,7 @@ class ParquetSource(_Files):
     """Rows of Parquet files, a few thousand at a time whatever the size of the row groups."""
 
     @contextmanager
-    def _open(self, file: FileRef) -> Iterator[Any]:
+    def _open(self, file: FileRef) -> Iterator[pq.ParquetFile]:
         import pyarrow.parquet as pq
 
         if file.once:
@@ -98,7 +103,7 @@ class ParquetSource(_Files):
         with self._open(file) as parquet:
             return int(parquet.metadata.num_rows)
 
-    def _tables(self, file: FileRef) -> Iterator[Any]:
+    def _tables(self, file: FileRef) -> Iterator[pa.RecordBatch]:
         with self._open(file) as parquet:
             names = parquet.schema_arrow.names
             columns = self._present(names)
@@ -112,7 +117,7 @@ class ParquetSource(_Files):
 class ArrowSource(_Files):
     """Rows of Arrow IPC files and streams (told apart by their first bytes)."""
 
-    def _tables(self, file: FileRef) -> Iterator[Any]:
+    def _tables(self, file: FileRef) -> Iterator[pa.RecordBatch]:
         with file.opened() as raw:
             if file.once:
                 # A buffered pipe can show its first bytes without consuming them.
@@ -139,7 +144,7 @@ class ArrowSource(_Files):
 class ArrowRows(Protocol):
     """A table or reader of any library with Arrow's C interface."""
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """A capsule with the rows."""
 
 
@@ -147,7 +152,7 @@ class ArrowRows(Protocol):
 class Query(Protocol):
     """A polars query."""
 
-    def collect_batches(self) -> Iterator[Any]:
+    def collect_batches(self) -> Iterator[pa.RecordBatch]:
         """The result, in parts."""
 
 
@@ -185,7 +190,7 @@ class FrameSource(TableSource):
             where = rows or None  # an error before the first row is not about a row
             raise DataError(f"cannot be read: {text}", source=self.name, row=where) from None
 
-    def _reader(self) -> Any:
+    def _reader(self) -> Iterable[pa.RecordBatch]:
         data = self.data
         if isinstance(data, pa.RecordBatch):
             return [data]
@@ -199,7 +204,7 @@ class FrameSource(TableSource):
             return data.to_batches()
         return pa.RecordBatchReader.from_stream(data)
 
-    def pieces(self, skip: int, dtype: Any) -> Iterator[Piece]:
+    def pieces(self, skip: int, dtype: DTypeLike) -> Iterator[Piece]:
         if self.labels is None:
             yield from super().pieces(skip, dtype)
             return
@@ -209,7 +214,7 @@ class FrameSource(TableSource):
             at += piece.n_rows
 
 
-def _of_pandas(frame: Any) -> pa.Table:
+def _of_pandas(frame: pd.DataFrame) -> pa.Table:
     """An Arrow table of a frame; object columns that mix text and numbers become text."""
     name = type(frame).__name__
     check_names(frame.columns, name)
@@ -223,7 +228,7 @@ def _of_pandas(frame: Any) -> pa.Table:
     return pa.Table.from_pandas(frame.assign(**read), preserve_index=False)
 
 
-def _of_objects(values: Any, name: str, source: str) -> Any:
+def _of_objects(values: pd.Series, name: str, source: str) -> pd.Series | np.ndarray:
     """A column of objects: as text where texts are among numbers, as floats if all are numbers."""
     present = values.dropna()
     kinds = {isinstance(value, str) for value in present}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.annotations import DTypeLike, Matrix
 from onkel.kernels import Kernel
 from onkel.losses import Loss
 from onkel.maps.bandwidth import check_gamma, fit_gamma
@@ -45,7 +46,7 @@ class SupportModel(StoredRows):
         epsilon: float,
         n_outputs: int,
         d: int,
-        dtype: Any,
+        dtype: DTypeLike,
         seed: int,
     ) -> None:
         super().__init__(rule, loss, epsilon, n_outputs)
@@ -170,7 +171,7 @@ class BudgetModel(SupportModel):
         rows = max(self.state[places.T], 1.0)
         return ((self.total[:, : self.size] + pending * A) / rows).astype(self.dtype)
 
-    def _learn_in_order(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def _learn_in_order(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         a = 0
         while a < X.shape[0]:
             b = min(a + self._block_rows(), X.shape[0])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.kernels import Kernel
 from onkel.maps.fourier import FourierFeatures
 from onkel.model.labels import outputs_with_class
@@ -223,7 +224,7 @@ class TransferModel(BudgetModel):
         finite = not self.ready or bool(np.isfinite(self.carried.sum()))
         return finite and super().is_finite()
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Matrix) -> np.ndarray:
         out = super().scores(X)
         if self.ready:
             out += self.features.features(X) @ self.feature_coef.T

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onkel.cli.arguments import names_in, parse_settings, with_features
 from onkel.cli.console import complain, note
@@ -14,6 +14,9 @@ from onkel.evaluation.run import PrequentialRun
 from onkel.persistence import load_with_info, save
 from onkel.pipeline import StreamModel
 from onkel.streams.reading import Reading
+
+if TYPE_CHECKING:
+    from onkel.streams import Stream
 
 
 class Checkpoint:
@@ -66,19 +69,19 @@ class Checkpoint:
         note(f"resuming {self.path} after {model.n_rows:,} rows")
         return model, info
 
-    def save(self, model: StreamModel, run: PrequentialRun, stream: Any) -> None:
+    def save(self, model: StreamModel, run: PrequentialRun, stream: Stream) -> None:
         """Write the file if it is due."""
         if model.n_rows - self._rows >= self.every:
             self.save_now(model, run, stream)
 
-    def save_now(self, model: StreamModel, run: PrequentialRun, stream: Any) -> None:
+    def save_now(self, model: StreamModel, run: PrequentialRun, stream: Stream) -> None:
         """Write the file; a failure is reported, and the next checkpoint tries again."""
         if self.path is None:
             return
         self._rows = model.n_rows
         # rows of this source alone: a model given with --from had others before
         read = model.n_rows + run.n_waiting - model.settings.get("rows_before", 0)
-        info = {"run": run.get_state(), "fingerprint": stream.fingerprint(read)}
+        info: dict[str, object] = {"run": run.get_state(), "fingerprint": stream.fingerprint(read)}
         if (part := run.get_part()) is not None:
             info["part"] = part
         if run.n_waiting:

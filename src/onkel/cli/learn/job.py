@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onkel.cli.arguments import (
     choose_task,
@@ -33,6 +33,9 @@ from onkel.pipeline import StreamModel
 from onkel.pipeline.rows import left_out
 from onkel.streams.files import is_pipe
 from onkel.streams.reading import Reading
+
+if TYPE_CHECKING:
+    from onkel.streams import Stream
 
 # What a model knows of its first source, and keeps for the next.
 _OF_MODEL = ("left_out", "useless")
@@ -216,7 +219,7 @@ class LearnJob:
         model: StreamModel,
         run: PrequentialRun,
         blocks: Iterator[Any],
-        stream: Any,
+        stream: Stream,
         interrupts: Interrupts,
     ) -> int:
         """Learn to the end, to a bad row or to a signal; returns the exit status."""
@@ -257,7 +260,7 @@ class LearnJob:
                 self.checkpoint.save_now(model, run, stream)
             model.consolidate()
 
-    def _located(self, error: DataError, stream: Any) -> str:
+    def _located(self, error: DataError, stream: Stream) -> str:
         """The error with its line, unless rows come in another order or are left out."""
         moved = self.options.shuffle or self.options.missing == "skip"
         text = str(error) if moved else with_line(error, stream)
@@ -266,7 +269,7 @@ class LearnJob:
         number = "a number is expected" in error.message
         return f"{text}; if it is a label, say --task classification" if number else text
 
-    def _progress(self, stream: Any) -> RunProgress:
+    def _progress(self, stream: Stream) -> RunProgress:
         total = stream.n_rows
         if total is not None and self.options.limit is not None:
             total = min(total, self.options.limit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onkel.cli.console import complain, note
 from onkel.cli.learn.continuing import Checkpoint
@@ -20,6 +20,9 @@ from onkel.evaluation.run_summary import one_class, verdict
 from onkel.learners.checking import cell_error
 from onkel.persistence import save
 from onkel.pipeline import StreamModel
+
+if TYPE_CHECKING:
+    from onkel.streams import Stream
 
 _NOT_WRITTEN = 1
 _STATUS = {
@@ -58,7 +61,7 @@ class Outcome:
         self.checkpointed = checkpointed
         self.written: dict[str, Path] = {}
 
-    def finish(self, model: StreamModel, run: PrequentialRun, stream: Any, status: int) -> int:
+    def finish(self, model: StreamModel, run: PrequentialRun, stream: Stream, status: int) -> int:
         """Write the files asked for, even after a run cut short, and show the result."""
         options = self.options
         if model.n_rows == model.settings.get("rows_before", 0):
@@ -83,7 +86,12 @@ class Outcome:
         return status or (_NOT_WRITTEN if failed else 0)
 
     def _show(
-        self, model: StreamModel, result: PrequentialResult, stream: Any, status: int, failed: bool
+        self,
+        model: StreamModel,
+        result: PrequentialResult,
+        stream: Stream,
+        status: int,
+        failed: bool,
     ) -> int:
         """Write the report and print the result; the exit status."""
         from onkel.cli.tables import show_run
@@ -159,7 +167,7 @@ class Outcome:
         )
 
 
-def _say_of_rows(stream: Any) -> None:
+def _say_of_rows(stream: Stream) -> None:
     """Note rows that were skipped, and columns that came in mid-stream."""
     if stream.n_unlabelled:
         note(f"skipped, as the target is missing: {count(stream.n_unlabelled, 'row')}")
@@ -180,7 +188,7 @@ def _say_of_weights(model: StreamModel, weights: Any) -> None:
             note(f"warning: class_weight has weights for classes that never came: {names}")
 
 
-def with_line(error: DataError, stream: Any) -> str:
+def with_line(error: DataError, stream: Stream) -> str:
     """The error, with the line of its row if the source is one plain CSV file.
 
     ``row`` does not count rows that the stream left out: then no line is given.

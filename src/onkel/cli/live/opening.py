@@ -11,7 +11,7 @@ from onkel.cli.console import say_line
 from onkel.cli.live.options import EventOptions
 
 
-def how_of(options: EventOptions) -> dict[str, Any]:
+def how_of(options: EventOptions) -> dict[str, object]:
     """How a live model reads events and answers them."""
     return {
         "id": options.id, "exclude": names_in(options.exclude), "most": options.waiting,

@@ -7,7 +7,7 @@ import io
 import os
 import select
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onkel.cli.console import as_json, say_line
 from onkel.cli.guarded import PIECE
@@ -16,6 +16,9 @@ from onkel.cli.signals import Interrupts
 from onkel.errors import JournalError
 from onkel.serve import notation
 from onkel.serve.saving import SaveClock
+
+if TYPE_CHECKING:
+    from onkel.serve.live import LiveModel
 
 # Seconds after which an answer is sent though more rows are there.
 _FLUSH = 0.02
@@ -29,7 +32,7 @@ class Pipe:
 
     def __init__(
         self,
-        model: Any,
+        model: LiveModel,
         options: LiveOptions,
         source: int,
         out: int,
@@ -85,7 +88,7 @@ class Pipe:
     def _take(self, data: bytes) -> None:
         """Answer and learn the lines that are whole."""
         *lines, self._rest = (self._rest + data).split(b"\n")
-        events: list[dict[str, Any] | str] = []
+        events: list[dict[str, object] | str] = []
         for line in lines:
             self._n_lines += 1
             if not line.strip():
@@ -105,7 +108,7 @@ class Pipe:
         self._take_events(events)
         self._flush()
 
-    def _take_events(self, events: list[dict[str, Any] | str]) -> None:
+    def _take_events(self, events: list[dict[str, object] | str]) -> None:
         """Answer and learn events; forget them."""
         durable = self._durable
         if not events or self._untaken:
@@ -123,7 +126,7 @@ class Pipe:
                 self._when_due()
         events.clear()
 
-    def _answer(self, answer: dict[str, Any] | None) -> None:
+    def _answer(self, answer: dict[str, object] | None) -> None:
         if answer is not None:
             line = notation.told(answer) if self._csv is None else self._csv.write(answer)
             self._answers.append(line)
@@ -185,11 +188,11 @@ class _Csv:
 
     HEADER = "id,prediction,model_rows,error"
 
-    def __init__(self, options: LiveOptions, model: Any) -> None:
+    def __init__(self, options: LiveOptions, model: LiveModel) -> None:
         self._options, self._model = options, model
         self._names: list[str] | None = None
 
-    def read(self, line: bytes) -> dict[str, Any] | None:
+    def read(self, line: bytes) -> dict[str, object] | None:
         """The fields that have a value, by name; None for the line of names."""
         text = line.decode("utf-8-sig" if self._names is None else "utf-8").rstrip("\r")
         fields = next(csv.reader([text], delimiter=self._options.sep))
@@ -212,7 +215,7 @@ class _Csv:
         encoder = self._model.model.encoder
         return encoder is not None and "empty" not in encoder.stored.values()
 
-    def write(self, answer: dict[str, Any]) -> bytes:
+    def write(self, answer: dict[str, object]) -> bytes:
         """An answer as a line."""
         line = io.StringIO()
         values = [answer.get(name) for name in self.HEADER.split(",")]
@@ -220,7 +223,7 @@ class _Csv:
         return line.getvalue().encode()
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     """A number, if it is one; no column is known to be text yet."""
     text = text.strip()
     if text[-1].isdigit() or text[-1] == ".":

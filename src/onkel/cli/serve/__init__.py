@@ -7,7 +7,7 @@ import socket
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,6 +16,11 @@ from onkel.cli.console import say_line
 from onkel.cli.live.opening import how_of, new_model, open_durable
 from onkel.cli.serve.options import ServeOptions
 from onkel.numerics.threads import keep_one_blas_thread
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from onkel.serve.http.service import Service
 
 _LONGEST_DRAIN = 10
 _SWITCH = 0.001
@@ -80,7 +85,9 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def _run(server: Any, listening: socket.socket, service: Any, warming: threading.Thread) -> None:
+def _run(
+    server: uvicorn.Server, listening: socket.socket, service: Service, warming: threading.Thread
+) -> None:
     """Serve until a signal comes: then what came is answered, and the models are saved."""
     import asyncio
     import signal
@@ -177,7 +184,7 @@ def _keyed(options: ServeOptions, how: dict[str, Any]) -> Any:
     return models
 
 
-def _warm_up(service: Any) -> None:
+def _warm_up(service: Service) -> None:
     from onkel.serve.warmup import warm_up
 
     try:

@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from onkel.annotations import ArrayLike, DTypeLike, Matrix
 from onkel.learners.predictions import Predictions
 from onkel.numerics.arrays import as_dense
 from onkel.sklearn_bases import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -19,16 +20,16 @@ from onkel.sklearn_bases import BaseEstimator, ClassifierMixin, RegressorMixin
 class _Partial(Protocol):
     """As scikit-learn's estimators that learn online."""
 
-    def partial_fit(self, X: Any, y: Any) -> Any: ...
+    def partial_fit(self, X: Matrix, y: ArrayLike) -> Any: ...
 
-    def predict(self, X: Any) -> Any: ...
+    def predict(self, X: Matrix) -> Any: ...
 
 
 @runtime_checkable
 class _OneByOne(Protocol):
     """As River's models."""
 
-    def learn_one(self, x: Any, y: Any) -> Any: ...
+    def learn_one(self, x: Any, y: ArrayLike) -> Any: ...
 
     def predict_one(self, x: Any) -> Any: ...
 
@@ -47,14 +48,14 @@ class Adapter(BaseEstimator):
     room = 0
     changes_: tuple[int, ...] = ()
 
-    def __init__(self, learner: Any, classes: Any = None) -> None:
+    def __init__(self, learner: Any, classes: np.ndarray | None = None) -> None:
         self.learner = learner
         self.classes = classes
 
     def __sklearn_is_fitted__(self) -> bool:
         return "n_rows_" in vars(self)
 
-    def predictions_then_learn(self, X: Any, y: Any) -> Predictions:
+    def predictions_then_learn(self, X: Matrix, y: ArrayLike) -> Predictions:
         """Predict each row, then learn it."""
         X, y = as_dense(X), np.asarray(y)
         if "n_rows_" not in vars(self):
@@ -78,19 +79,19 @@ class Adapter(BaseEstimator):
         self.n_features_in_ = wide
         return self
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Matrix, y: ArrayLike) -> Self:
         """Learn the rows in their order, after those learned before."""
         self.predictions_then_learn(X, y)
         return self
 
-    def predict_then_learn(self, X: Any, y: Any) -> np.ndarray:
+    def predict_then_learn(self, X: Matrix, y: ArrayLike) -> np.ndarray:
         """Predictions made before each row was learned."""
         return self.predictions_then_learn(X, y).predictions
 
-    def _dtype(self, y: np.ndarray) -> Any:
+    def _dtype(self, y: np.ndarray) -> DTypeLike:
         raise NotImplementedError
 
-    def _learn_row(self, X: np.ndarray, y: Any) -> Any:
+    def _learn_row(self, X: np.ndarray, y: ArrayLike) -> Any:
         """Predict and learn one row (1, d) with ``partial_fit``; the first counts as right."""
         predicted = self.learner.predict(X)[0] if self.n_rows_ else y
         first = {"classes": self.classes} if self.classes is not None and not self.n_rows_ else {}
@@ -98,7 +99,7 @@ class Adapter(BaseEstimator):
         self.n_rows_ += 1
         return predicted
 
-    def _learn_one(self, X: np.ndarray, y: Any) -> Any:
+    def _learn_one(self, X: np.ndarray, y: ArrayLike) -> Any:
         """Predict and learn one row (1, d) with a River model; the first counts as right."""
         row = {f"x{j}": value for j, value in enumerate(X[0].tolist())}
         label = y.item() if isinstance(y, np.generic) else y
@@ -119,18 +120,18 @@ class Adapter(BaseEstimator):
 class AdaptedClassifier(ClassifierMixin, Adapter):
     """A classifier of another library."""
 
-    def _dtype(self, y: np.ndarray) -> Any:
+    def _dtype(self, y: np.ndarray) -> DTypeLike:
         return object
 
 
 class AdaptedRegressor(RegressorMixin, Adapter):
     """A regressor of another library."""
 
-    def _dtype(self, y: np.ndarray) -> Any:
+    def _dtype(self, y: np.ndarray) -> DTypeLike:
         return np.float64
 
 
-def adapted(learner: Any, task: str, name: str, classes: Any = None) -> Any:
+def adapted(learner: Any, task: str, name: str, classes: np.ndarray | None = None) -> Any:
     """A learner of another library as one of a comparison.
 
     It has ``partial_fit`` and ``predict``, or ``learn_one`` and ``predict_one``; else ValueError,

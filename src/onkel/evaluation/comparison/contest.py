@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onkel.annotations import Matrix
 from onkel.errors import DataError
 from onkel.evaluation.comparison.adapters import Adapter
 from onkel.evaluation.comparison.entries import Entry
@@ -22,6 +23,11 @@ from onkel.pipeline import StreamModel
 from onkel.streams import Block
 from onkel.streams.blocks import concat
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from onkel.columns.encoding import Encoder
+
 
 @dataclass
 class Contest:
@@ -33,7 +39,7 @@ class Contest:
     #: run r has the seed ``seed + r``: its order of rows, and its random features
     seed: int = 0
     #: kept in the models
-    encoder: Any = None
+    encoder: Encoder | None = None
     #: gives a context in which no signal acts; each block is learned in one
     held: Callable[[], AbstractContextManager[None]] = nullcontext
     #: the model of each learner's last run
@@ -43,8 +49,8 @@ class Contest:
 
     def play(
         self,
-        rows: Callable[[int], Iterable[Any]],
-        console: Any,
+        rows: Callable[[int], Iterable[Block]],
+        console: Console,
         *,
         runs: int,
         total: int | None = None,
@@ -73,8 +79,8 @@ class Contest:
 
     def _run_in_processes(
         self,
-        rows: Callable[[int], Iterable[Any]],
-        console: Any,
+        rows: Callable[[int], Iterable[Block]],
+        console: Console,
         runs: int,
         limit: int | None,
         jobs: int,
@@ -133,8 +139,8 @@ _BLOCK_ROWS = 4096
 
 
 def read_all(
-    blocks: Iterable[Any], most_bytes: float, limit: int | None = None
-) -> tuple[Any, np.ndarray] | None:
+    blocks: Iterable[Block], most_bytes: float, limit: int | None = None
+) -> tuple[Matrix, np.ndarray] | None:
     """All rows (X, y) of a stream, the first ``limit`` at most; None if X takes too many bytes.
 
     DataError if there are no rows, or no targets.
@@ -152,17 +158,17 @@ def read_all(
     return rows.X, np.asarray(rows.y)
 
 
-def permuted(X: Any, y: np.ndarray, seed: int) -> Iterator[Block]:
+def permuted(X: Matrix, y: np.ndarray, seed: int) -> Iterator[Block]:
     """Blocks of copies of the rows; same seed, same order."""
     yield from _chosen(X, y, np.random.default_rng(seed).permutation(len(y)))
 
 
-def in_order(X: Any, y: np.ndarray) -> Iterator[Block]:
+def in_order(X: Matrix, y: np.ndarray) -> Iterator[Block]:
     """Blocks of copies of the rows as they came."""
     yield from _chosen(X, y, np.arange(len(y)))
 
 
-def _chosen(X: Any, y: np.ndarray, order: np.ndarray) -> Iterator[Block]:
+def _chosen(X: Matrix, y: np.ndarray, order: np.ndarray) -> Iterator[Block]:
     for start in range(0, len(y), _BLOCK_ROWS):
         chosen = order[start : start + _BLOCK_ROWS]
         yield Block(X[chosen], y[chosen], start)

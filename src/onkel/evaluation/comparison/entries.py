@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
@@ -13,6 +13,9 @@ from onkel.algorithms import ALGORITHMS
 from onkel.evaluation.comparison.adapters import adapted
 from onkel.learners.base import OnlineEstimator
 from onkel.learners.factory import make_estimator, parse_value
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,12 @@ class Entry:
 
 
 def entry(
-    given: Any,
+    given: object,
     task: str,
     *,
     name: str | None = None,
     params: dict[str, Any] | None = None,
-    classes: Any = None,
+    classes: np.ndarray | None = None,
 ) -> Entry:
     """A learner of a comparison.
 

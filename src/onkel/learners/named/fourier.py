@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onkel import maps
+from onkel.annotations import Seed
 from onkel.kernels import Kernel
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
@@ -54,7 +53,7 @@ class _FOGD(OverMap):
     kernel: str | Kernel = shared.SHIFT_INVARIANT_KERNEL
     gamma: float | str = shared.GAMMA
     n_warmup: int = shared.N_WARMUP
-    random_state: Any = shared.RANDOM_STATE
+    random_state: Seed = shared.RANDOM_STATE
 
     _make_rule = shared.gradient_steps
 
@@ -120,7 +119,7 @@ class _Fastfood(OverMap):
     alpha: float = shared.ALPHA
     gamma: float | str = shared.GAMMA
     n_warmup: int = shared.N_WARMUP
-    random_state: Any = shared.RANDOM_STATE
+    random_state: Seed = shared.RANDOM_STATE
 
     _make_rule = shared.gradient_steps
 
@@ -192,7 +191,7 @@ class _DoublySGD(OverMap):
     kernel: str | Kernel = shared.SHIFT_INVARIANT_KERNEL
     gamma: float | str = shared.GAMMA
     n_warmup: int = shared.N_WARMUP
-    random_state: Any = shared.RANDOM_STATE
+    random_state: Seed = shared.RANDOM_STATE
 
     def _make_map(self) -> maps.FeatureMap:
         return maps.RegeneratedFeatures(self.n_components, self.kernel, self.gamma, self.n_warmup)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from onkel.annotations import Seed
 from onkel.budgets import BoundedRemoval, Budget, NoBudget, OldestRemoval
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
@@ -160,7 +159,7 @@ class _BOGD(OverSupportSet):
     learning_rate: float = with_default(shared.LEARNING_RATE, 0.1)
     schedule: str | float = shared.SCHEDULE
     alpha: float = shared.ALPHA
-    random_state: Any = shared.RANDOM_STATE
+    random_state: Seed = shared.RANDOM_STATE
 
     _make_rule = shared.gradient_steps
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from onkel.annotations import Seed
 from onkel.kernels import Kernel
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
@@ -76,7 +75,7 @@ class _RRF(OverMap):
     schedule: str | float = shared.SCHEDULE
     alpha: float = shared.ALPHA
     n_warmup: int = shared.N_WARMUP
-    random_state: Any = shared.RANDOM_STATE
+    random_state: Seed = shared.RANDOM_STATE
 
     _make_rule = shared.gradient_steps
 
@@ -174,7 +173,7 @@ class _Aligned(OverMap):
     kernel: str | Kernel = shared.SHIFT_INVARIANT_KERNEL
     gamma: float | str = shared.GAMMA
     n_warmup: int = shared.N_WARMUP
-    random_state: Any = shared.RANDOM_STATE
+    random_state: Seed = shared.RANDOM_STATE
 
     _make_rule = shared.gradient_steps
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from onkel.annotations import MatrixLike
 from onkel.kernels import Kernel
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, param
@@ -19,7 +20,7 @@ from onkel.rules import LeastSquares, Rule
 __all__ = ["KernelRLSClassifier", "KernelRLSRegressor"]
 
 
-def predicted_with_std(learner: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
+def predicted_with_std(learner: Any, X: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
     """Values (n,) of the rows X (n, d), and their standard deviations by least squares."""
     X = learner._check_scoring(X)
     return learner.model_.scores(X)[:, 0], np.sqrt(learner.model_.variance(X))
@@ -119,6 +120,6 @@ class KernelRLSRegressor(_KernelRLS, OnlineRegressor):
     knows_std = True
 
     @locked
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: MatrixLike, return_std: bool = False) -> Any:
         """Values (n,) of the rows X (n, d); with ``return_std`` their standard deviations, too."""
         return predicted_with_std(self, X) if return_std else super().predict(X)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from onkel.annotations import Seed
 from onkel.budgets import BoundedRemoval, Budget, FixedRandom, NoBudget, StochasticInsertion
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
@@ -103,7 +104,7 @@ class _OLKGrowing(OverSupportSet):
     )
     radius: float = _RADIUS
     learning_rate: float = _LEARNING_RATE
-    random_state: Any = shared.RANDOM_STATE
+    random_state: Seed = shared.RANDOM_STATE
 
     def _make_rule(self) -> Rule:
         self._make_budget().parameters()  # checks that γ is a number between 0 and 1
@@ -170,7 +171,7 @@ class _OLKFixed(OverSupportSet):
     radius: float = _RADIUS
     learning_rate: float = _LEARNING_RATE
     schedule: str | float = _SCHEDULE
-    random_state: Any = shared.RANDOM_STATE
+    random_state: Seed = shared.RANDOM_STATE
 
     _make_rule = _projected_steps
 

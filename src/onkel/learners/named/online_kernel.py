@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from onkel.annotations import MatrixLike, Seed
 from onkel.default.challenger import RestartingModel
 from onkel.default.corrected_by_cells import CorrectedModel
 from onkel.default.remembering import Remembering
@@ -111,7 +112,7 @@ class _OnlineKernel(OverMap):
     )
     feedback: bool = True
     dtype: str = "float64"
-    random_state: Any = param(
+    random_state: Seed = param(
         default=0, kind="int, RandomState or None", doc="Which rows the search holds out."
     )
 
@@ -231,6 +232,6 @@ class OnlineKernelRegressor(_OnlineKernel, OnlineRegressor):
     knows_std = True
 
     @locked
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: MatrixLike, return_std: bool = False) -> Any:
         """Values (n,) of the rows X (n, d); with ``return_std`` their standard deviations, too."""
         return predicted_with_std(self, X) if return_std else super().predict(X)

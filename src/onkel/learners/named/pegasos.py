@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from onkel import budgets
+from onkel.annotations import Seed
 from onkel.kernels import Kernel
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
@@ -52,7 +51,7 @@ class _BSGDR(OverSupportSet):
         doc="Which stored row is dropped: that of the smallest Σ_k α_k² κ(s, s), or any, each with "
         "the same probability.",
     )
-    random_state: Any = shared.RANDOM_STATE
+    random_state: Seed = shared.RANDOM_STATE
 
     _make_rule = shared.pegasos_steps
 
@@ -225,7 +224,7 @@ class _DualSGD(OverSupportSet):
     )
     alpha: float = shared.PEGASOS_ALPHA
     budget: int = shared.BUDGET
-    random_state: Any = shared.RANDOM_STATE
+    random_state: Seed = shared.RANDOM_STATE
 
     _make_rule = shared.pegasos_steps
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onkel import budgets
+from onkel.annotations import Seed
 from onkel.learners import shared
 from onkel.learners.classification import OnlineClassifier
 from onkel.learners.declaration import Row, declared, learner, param
@@ -139,7 +138,7 @@ class _RBP(OverSupportSet):
     ),)  # fmt: skip
     learning_rate: float = shared.MISTAKE_STEP
     budget: int = shared.BUDGET
-    random_state: Any = shared.RANDOM_STATE
+    random_state: Seed = shared.RANDOM_STATE
 
     _make_rule = shared.mistake_steps
     _make_budget = shared.of_size(budgets.RandomRemoval)

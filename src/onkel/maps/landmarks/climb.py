@@ -109,9 +109,9 @@ class _Adam:
 
     def step(self, at: Landmarks, down: Gradient, size: float) -> Landmarks:
         self.t += 1
-        moved: list[Any] = []
+        moved: list[np.ndarray] = []
         for i in range(2):
-            g: Any = down[i]
+            g: np.ndarray = down[i]
             squares = g * g
             if g.ndim == 2:
                 squares += _SHARED * (squares.mean(axis=0) - squares)

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve
 
+from onkel.annotations import DTypeLike
 from onkel.maps.landmarks.rational import (
     KernelColumns,
     ThroughDistances,
@@ -254,7 +255,7 @@ def gradient_in_steps(
 
 
 def _solved(
-    sums: Sums, ridge: float, factor: np.ndarray | None, dtype: Any
+    sums: Sums, ridge: float, factor: np.ndarray | None, dtype: DTypeLike
 ) -> Generator[bool, None, tuple[np.ndarray, np.ndarray]]:
     """α and H⁻¹."""
     if factor is None:

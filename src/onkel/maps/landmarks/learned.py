@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
+from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Seed
 from onkel.maps.landmarks.competing_widths import best_widths, steps_of_best
 from onkel.maps.landmarks.evidence import Landmarks
 from onkel.maps.landmarks.first_widths import (
@@ -117,7 +118,7 @@ class LearnedLandmarks(FitSchedule):
     n_warmup: int = 131_072
     search_steps: int = 12
     search_budget: float = 20.0
-    random_state: Any = None
+    random_state: Seed = None
 
     @property
     def landmarks_(self) -> np.ndarray:
@@ -136,7 +137,7 @@ class LearnedLandmarks(FitSchedule):
 
     # ---- what a model drives -------------------------------------------------------------------
 
-    def start(self, d: int, dtype: Any) -> None:
+    def start(self, d: int, dtype: DTypeLike) -> None:
         whole(self, "n_components")
         whole(self, "n_warmup", least=2)
         non_negative(self, "search_steps")
@@ -269,14 +270,14 @@ class LearnedLandmarks(FitSchedule):
     def n_features_out_(self) -> int:
         return len(self._fitted.at.S) + 1
 
-    def features(self, X: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
         X, shape = as_dense(X), (X.shape[0], self.n_features_out_)
         # in float64, because the small penalty of the weights would magnify rounding
         Z = np.empty(shape) if out is None or out.dtype != np.float64 else out
         self._fitted.fill(X, Z)
         return Z.astype(self.dtype_, copy=False)
 
-    def fit(self, X: Any, y: Any = None) -> LearnedLandmarks:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> LearnedLandmarks:
         """Fit on the rows X (n, d) and their labels or targets y (n,), if given."""
         Y = None if y is None else _as_targets(np.asarray(y))
         super().fit(X)

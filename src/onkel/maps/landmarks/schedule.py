@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
 
+from onkel.annotations import DTypeLike
 from onkel.maps.base import FeatureMap
 from onkel.maps.landmarks import competing_widths
 from onkel.maps.landmarks.first_widths import work_of_widths
@@ -54,7 +54,7 @@ class FitSchedule(FeatureMap):
     #: True once rows have chosen the widths that the usual prior holds together
     _together: bool | None
 
-    def start(self, d: int, dtype: Any) -> None:
+    def start(self, d: int, dtype: DTypeLike) -> None:
         super().start(d, dtype)
         #: whether fits do not search now
         self.postponed = False

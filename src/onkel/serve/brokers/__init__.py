@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from onkel.serve.brokers.door import Door as Door
 
@@ -41,7 +41,7 @@ def place_of(url: str) -> Place:
 
 
 def open_door(
-    source: str, out: str, labels: str | None = None, settings: Mapping[str, Any] | None = None
+    source: str, out: str, labels: str | None = None, settings: Mapping[str, object] | None = None
 ) -> Door:
     """A door to the broker of a URL.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, NamedTuple, Protocol
 
 
@@ -26,7 +27,7 @@ class Answer(NamedTuple):
     """What is told about a message."""
 
     source: str
-    id: Any
+    id: Hashable
     payload: bytes
 
 

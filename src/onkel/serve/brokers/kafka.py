@@ -43,7 +43,7 @@ class KafkaDoor:
         self.name: str = f"kafka://{servers}/{topic}"
         self._out = out
         self._failed: KafkaError | None = None
-        self._how: dict[str, Any] = {
+        self._how: dict[str, object] = {
             "bootstrap.servers": servers,
             "log_level": 2,
             "error_cb": lambda error: None,

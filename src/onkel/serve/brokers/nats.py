@@ -44,7 +44,7 @@ class NatsDoor:
         subject: str,
         out: str,
         labels: str | None = None,
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
     ) -> None:
         self.name: str = f"nats://{server}/{subject}"
         self._loop = asyncio.new_event_loop()

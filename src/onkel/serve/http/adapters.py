@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,6 +13,9 @@ from onkel._version import __version__
 from onkel.serve.http.bodies import RequestError, decoded
 from onkel.serve.http.requests import answered, body_of
 from onkel.serve.http.service import Service
+
+if TYPE_CHECKING:
+    from onkel.serve.http.events import Event
 
 _NUMBERS = {
     "BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64",
@@ -29,7 +32,7 @@ def routes(service: Service) -> list[Route]:
     ]
 
 
-def _said(value: Any, ready: Service | None = None) -> Any:
+def _said(value: object, ready: Service | None = None) -> Any:
     async def endpoint(request: Request) -> Response:
         status = 200 if ready is None or (ready.ready and not ready.ending) else 503
         return answered(value, status)
@@ -85,7 +88,7 @@ def _kserve(service: Service) -> list[Route]:
     ]
 
 
-async def _predicted(service: Service, key: str | None, rows: list[Any]) -> list[dict[str, Any]]:
+async def _predicted(service: Service, key: str | None, rows: list[Event]) -> list[Event]:
     """Answers to rows, all of which must be good; an id among the columns is no id here."""
     if not rows:
         raise RequestError(400, "there is no row to predict")
@@ -100,7 +103,7 @@ async def _predicted(service: Service, key: str | None, rows: list[Any]) -> list
     return answers
 
 
-def _rows_of_tensors(asked: Any) -> list[dict[str, Any]]:
+def _rows_of_tensors(asked: Any) -> list[Event]:
     """Rows of named inputs, each a column of n values."""
     inputs = asked.get("inputs") if isinstance(asked, dict) else None
     if not isinstance(inputs, list) or not inputs:
@@ -130,8 +133,8 @@ def _rows_of_tensors(asked: Any) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _outputs(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    def output(name: str, values: list[Any], shape: list[int], **more: Any) -> dict[str, Any]:
+def _outputs(answers: list[Event]) -> list[Event]:
+    def output(name: str, values: list[Any], shape: list[int], **more: Any) -> Event:
         kinds = {type(v) for v in values}
         datatype = "FP64" if kinds <= {float, int, type(None)} else "BYTES"
         if datatype == "BYTES":
@@ -164,7 +167,7 @@ def _invocations(service: Service) -> Any:
     return endpoint
 
 
-def _csv(body: bytes) -> list[dict[str, Any]]:
+def _csv(body: bytes) -> list[Event]:
     import io
 
     import pyarrow as pa
@@ -181,7 +184,7 @@ def _csv(body: bytes) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _rows_of_frame(asked: Any) -> list[dict[str, Any]]:
+def _rows_of_frame(asked: Any) -> list[Event]:
     """Rows of what MLflow calls dataframe_split, dataframe_records, instances or inputs."""
     if not isinstance(asked, dict):
         raise RequestError(400, "the body must be an object with 'dataframe_split' or another form")
@@ -211,7 +214,7 @@ def _rows_of_frame(asked: Any) -> list[dict[str, Any]]:
     )
 
 
-def _row(row: dict[str, Any]) -> dict[str, Any]:
+def _row(row: Event) -> Event:
     """A row without what is no value."""
     return {
         name: value

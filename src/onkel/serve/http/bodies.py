@@ -76,7 +76,7 @@ def decoded(body: bytes) -> Any:
         raise RequestError(400, f"the body is no JSON: {what}") from None
 
 
-def encoded(value: Any) -> bytes:
+def encoded(value: object) -> bytes:
     """A value as JSON; what is not finite becomes null."""
     return _encode(value)
 
@@ -138,7 +138,7 @@ def _arrow(body: bytes, limits: Limits) -> list[Any]:
     ]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A value as JSON has it."""
     if isinstance(value, datetime | date | time):
         return value.isoformat()

@@ -13,7 +13,7 @@ from onkel.serve.http.bodies import JSON, Limits, RequestError, encoded
 _LONGEST_KEY = 200
 
 
-def answered(value: Any, status: int = 200, **headers: str) -> Response:
+def answered(value: object, status: int = 200, **headers: str) -> Response:
     """A response of JSON."""
     return Response(encoded(value), status, headers or None, JSON)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from onkel.annotations import DTypeLike, Matrix
 from onkel.kernels import Gaussian, Kernel
 from onkel.losses import Loss
 from onkel.numerics.arrays import as_dense
@@ -147,7 +148,7 @@ class TwinModel(SupportModel):
         machine: TwinVectors,
         n_outputs: int,
         d: int,
-        dtype: Any,
+        dtype: DTypeLike,
     ) -> None:
         machine.check_kernel(kernel)
         self.machine = machine
@@ -182,7 +183,7 @@ class TwinModel(SupportModel):
                 setattr(self, name, np.insert(array, position, 0, axis=0).copy())
         super().add_output(position)
 
-    def _learn_in_order(self, X: Any, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
+    def _learn_in_order(self, X: Matrix, y: np.ndarray, weight: np.ndarray, P: np.ndarray) -> None:
         for a in range(0, X.shape[0], MOST_ROWS):
             part = slice(a, min(a + MOST_ROWS, X.shape[0]))
             self._reserve(part.stop - a)
