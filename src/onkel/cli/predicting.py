@@ -161,7 +161,7 @@ class Learning(Next):
         for start, end in zip(starts, [*starts[1:], n], strict=True):
             yield slice(start, end), bool(known[start])
 
-    def _part(self, part: Block, learn: bool) -> tuple[dict[str, Any], Predictions | None]:
+    def _part(self, part: Block, learn: bool) -> tuple[Columns, Predictions | None]:
         columns = self.columns(part.X) if self.wanted.more or not learn else {}
         if self.wanted.proba:
             columns |= self._by_class("proba", self.probabilities(part.X))
@@ -200,7 +200,7 @@ class Scored:
     def __init__(
         self, model: StreamModel, info: State, learns: bool, level: float | None = None
     ) -> None:
-        self.model: Any = model
+        self.model: StreamModel = model
         self.n_missing: int = 0
         self._written: RunBounds | RunSets | None = None
         if level is not None:

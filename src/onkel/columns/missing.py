@@ -149,7 +149,7 @@ def _present(y: np.ndarray | None) -> np.ndarray:
     return np.isfinite(y) if y.dtype.kind == "f" else np.array([value is not None for value in y])
 
 
-def _of_rows(flags: np.ndarray, X: Any) -> np.ndarray:
+def _of_rows(flags: np.ndarray, X: Matrix) -> np.ndarray:
     """Each row's flag, for each of its values."""
     if isinstance(X, np.ndarray):
         return np.broadcast_to(flags[:, None], X.shape)

@@ -105,7 +105,7 @@ class TargetMeans(Stateful):
         means_of_codes(codes, Y, before, *own, _SMOOTHING, out, learn)
         return out
 
-    def learn_row(self, codes: dict[int, int], label: object) -> dict[int, list[float]]:
+    def learn_row(self, codes: dict[int, int], label: Any) -> dict[int, list[float]]:
         """As :meth:`learn`, to the same bits, of one row: a list (J,) of each column.
 
         A compiled loop would take longer to call than one row needs.

@@ -122,7 +122,7 @@ def texts(values: Collection[str]) -> pa.Array:
     return pa.Array.from_buffers(pa.string(), len(data), buffers)
 
 
-def _casts(text: Any) -> bool:
+def _casts(text: pa.Array) -> bool:
     return succeeds(lambda: text.cast(pa.float64()), pa.ArrowInvalid)
 
 

@@ -67,7 +67,7 @@ class CorrectedModel(ExplicitModel):
 
     # ---- learning ------------------------------------------------------------------------------
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def learn(self, X: Matrix, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         P = super().learn(X, y, weight)
         R = self.targets(y) - P
         done = 0
@@ -170,14 +170,14 @@ class CorrectedModel(ExplicitModel):
         if self.choice is not None:
             self.choice.add_columns(n)
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> State:
         stages = {f"stage_{i}": stage.get_state() for i, stage in enumerate(self.stages)}
         state = {**super().get_state(), **stages}
         if self.choice is not None:
             state |= {"choice": self.choice.get_state(), "residuals": self.residuals.rows}
         return state
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: State) -> None:
         super().set_state(state)
         require("stage_0" in state, "stage_0: is missing")
         self.stages = []

@@ -269,7 +269,7 @@ class ExplicitModel(Model):
 
     # ---- prediction ----------------------------------------------------------------------------
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Matrix) -> np.ndarray:
         out = np.zeros((X.shape[0], self.n_outputs))
         if self.training is None:
             return out

@@ -130,7 +130,7 @@ def _objects_error(y: np.ndarray, good: Callable[[object], bool], message: str) 
     return None
 
 
-def class_weight_table(class_weight: Any, classes: np.ndarray) -> np.ndarray | None:
+def class_weight_table(class_weight: ClassWeight, classes: np.ndarray) -> np.ndarray | None:
     """The weight of each class (K,), 1 where none is given; None for "balanced"; ValueError."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         return None
@@ -143,7 +143,7 @@ def class_weight_table(class_weight: Any, classes: np.ndarray) -> np.ndarray | N
     return np.array([float(table.get(label, 1.0)) for label in classes.tolist()])
 
 
-def refuse_unknown(class_weight: Any, classes: np.ndarray) -> None:
+def refuse_unknown(class_weight: ClassWeight, classes: np.ndarray) -> None:
     """ValueError where a weight is given to a class that does not exist."""
     known = classes.tolist()
     for label in class_weight if isinstance(class_weight, dict) else ():

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from onkel.annotations import ArrayLike, DTypeLike, Matrix, MatrixLike, Seed
 from onkel.numerics.arrays import as_dense, next_power_of_two
 from onkel.parameters import flags
 from onkel.sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin

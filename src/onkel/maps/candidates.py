@@ -89,7 +89,7 @@ class Candidates(Stateful):
         self.frequencies: np.ndarray = frequencies
         self.offsets: np.ndarray = offsets
         self.drawn: np.ndarray = drawn
-        self.dtype: Any = dtype
+        self.dtype: DTypeLike = dtype
         self.phi = phi
         self._turns = (frequencies * _TURN).astype(dtype)
         self._offset_turns = (offsets * _TURN).astype(dtype)

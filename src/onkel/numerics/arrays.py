@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
-from onkel.annotations import Matrix
+from onkel.annotations import ArrayLike, Matrix
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
         """Whether rows are sparse, which SciPy does not tell a checker."""
 else:
     from scipy.sparse import issparse
-
-from onkel.annotations import ArrayLike
 
 
 def as_dense(X: Matrix) -> np.ndarray:
@@ -34,7 +32,7 @@ def next_power_of_two(n: int) -> int:
     return 1 << n.bit_length()
 
 
-def inserted(A: np.ndarray, position: int, value: Any = 0.0) -> np.ndarray:
+def inserted(A: np.ndarray, position: int, value: ArrayLike = 0.0) -> np.ndarray:
     """A (..., n) with ``value`` before place ``position`` of its last axis.
 
     As ``np.insert``, which takes five times as long for a few numbers.

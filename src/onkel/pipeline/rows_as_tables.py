@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from onkel.annotations import Matrix
 from onkel.columns.failures import shorten
 from onkel.columns.notation import GAPS, is_missing, text_of
 from onkel.errors import DataError

@@ -405,7 +405,7 @@ class StreamModel(StreamEstimator):
             raise DataError(f"one row is explained at a time; got {len(X)} rows")
         values: dict[str, Any] = {}
         if are_dicts(row) and self.encoder is not None:
-            one = row[0] if isinstance(row, (list, tuple)) else row
+            one: Any = row[0] if isinstance(row, (list, tuple)) else row
             values = {str(k): value for k, value in one.items() if str(k) in self.encoder.kinds}
         return explained(self, X, values)
 

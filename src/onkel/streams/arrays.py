@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from onkel.annotations import ArrayLike, DTypeLike, Matrix
+from onkel.annotations import DTypeLike
 from onkel.columns.encoding import Encoder
 from onkel.columns.notation import is_missing
 from onkel.errors import DataError, NoRowsError

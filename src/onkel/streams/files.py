@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias, TypeGuard
 
 from onkel.errors import DataError
 
@@ -153,7 +153,7 @@ def pipes_were_ended() -> bool:
     return _PIPES.ended
 
 
-def is_files(source: Any) -> bool:
+def is_files(source: Any) -> TypeGuard[Files]:
     """Whether a source is a path, or a list of paths."""
     several = isinstance(source, (list, tuple)) and bool(source)
     return all(isinstance(one, (str, os.PathLike)) for one in (source if several else [source]))

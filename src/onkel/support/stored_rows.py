@@ -106,7 +106,7 @@ class StoredRows(Model):
         return self.A[:, : self.size] * self.A.dtype.type(self.state[places.SCALE])
 
     def get_state(self) -> State:
-        out: dict[str, Any] = {"n_outputs": self.n_outputs}
+        out: State = {"n_outputs": self.n_outputs}
         if self.ready:
             out |= super().get_state() | {name: self._used(name) for name in self.arrays()}
         if self.warmup is not None:
