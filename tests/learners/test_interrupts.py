@@ -59,7 +59,7 @@ def _assert_of_n_rows(model, name, X, y, sizes):
 def alarm():
     coverage = sys.modules.get("coverage")
     if coverage is not None and coverage.Coverage.current() is not None:
-        # a signal inside of coverage's own lock would leave it held, and the next line waits for ever
+        # a signal inside of coverage's own lock leaves it held, and the next line waits for ever
         pytest.skip("signals at any moment also come while coverage notes a line")
 
     def interrupt(number, frame):
