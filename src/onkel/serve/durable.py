@@ -15,7 +15,7 @@ from onkel.persistence.atomic import write_whole
 from onkel.serve.journal import Cut, Journal
 from onkel.serve.live import LiveModel
 
-Answers = list[dict[str, Any] | None]
+Answers = list[dict[str, object] | None]
 
 
 class Begun(NamedTuple):
@@ -121,7 +121,9 @@ class DurableModel:
         """The position of the source after it."""
         return self.live.position
 
-    def take(self, events: Sequence[Mapping[str, object] | str], position: Any = None) -> Answers:
+    def take(
+        self, events: Sequence[Mapping[str, object] | str], position: object = None
+    ) -> Answers:
         """Take events as one cut; the answers, as of `LiveModel.take_all`.
 
         Parameters
@@ -142,7 +144,7 @@ class DurableModel:
         self.journal.commit()
         return self._learn(cut)
 
-    def begin(self, events: Sequence[Mapping[str, object] | str], position: Any = None) -> Begun:
+    def begin(self, events: Sequence[Mapping[str, object] | str], position: object = None) -> Begun:
         """Begin to take a cut: it is written to the journal while other work is done.
 
         `finish` takes it; no other cut may begin before, and there may be no snapshot.
@@ -154,7 +156,7 @@ class DurableModel:
         begun.written.result()
         return self._learn(begun.cut)
 
-    def _noted(self, events: Sequence[Mapping[str, object] | str], position: Any) -> Cut:
+    def _noted(self, events: Sequence[Mapping[str, object] | str], position: object) -> Cut:
         if not self._recovered:
             raise RuntimeError("the journal has cuts that were not taken again: call recover()")
         return self.journal.append(events, position)

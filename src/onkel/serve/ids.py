@@ -6,7 +6,6 @@ import marshal
 import zlib
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -42,9 +41,9 @@ class KnownIds:
 
     def __init__(self, once: bool, remember: int) -> None:
         self.once, self.remember = once, remember
-        self.waiting: dict[Any, tuple[int, Any]] = {}
+        self.waiting: dict[Hashable, tuple[int, object]] = {}
         self.past: OrderedDict[Hashable, bool] = OrderedDict()
-        self.answers: dict[Any, tuple[int, str]] = {}
+        self.answers: dict[Hashable, tuple[int, str]] = {}
 
     def __len__(self) -> int:
         return len(self.waiting) + len(self.past) + len(self.answers)
@@ -53,14 +52,16 @@ class KnownIds:
         """Whether the row of an id was answered, and must not be learned again."""
         return id is not None and isinstance(id, str | int | float) and id in self.answers
 
-    def answer(self, id: Hashable, event: Mapping[str, object]) -> dict[str, Any]:
+    def answer(self, id: Hashable, event: Mapping[str, object]) -> dict[str, object]:
         """The answer that a row got before; DataError if it was another row."""
         mark, answer = self.answers[id]
         if _mark(event) != mark:
             raise DataError("a row with this id and other values was answered; give it a new id")
         return dict(notation.decoded(answer.encode()))
 
-    def note(self, events: Sequence[Any], answers: Iterable[dict[str, Any]]) -> None:
+    def note(
+        self, events: Sequence[Mapping[str, object]], answers: Iterable[dict[str, object]]
+    ) -> None:
         """Remember the answers to rows, which may come again; those without an id can't."""
         if not self.once:
             return
@@ -69,7 +70,7 @@ class KnownIds:
             if id is not None:
                 self.answers[id] = _mark(event), notation.told(answer).decode()
 
-    def of_waiting(self, id: Hashable) -> tuple[int, Any]:
+    def of_waiting(self, id: Hashable) -> tuple[int, object]:
         """What is known of a row that waits."""
         return self.waiting.get(id, _NOTHING)
 

@@ -35,7 +35,7 @@ class Cut(NamedTuple):
     """Events that were taken together, and where the source stood after them."""
 
     number: int
-    position: Any
+    position: object
     events: Any
 
 
@@ -116,7 +116,7 @@ class Journal:
             os.close(self._lock)
             self._lock = -1
 
-    def append(self, events: Any, position: Any = None) -> Cut:
+    def append(self, events: object, position: object = None) -> Cut:
         """Note a cut, which `commit` writes; returns it as it will be read again.
 
         TypeError for events that JSON cannot hold; nothing is noted then.

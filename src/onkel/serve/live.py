@@ -114,7 +114,7 @@ class LiveModel:
             "proba": proba, "level": level, "once": once, "remember": remember,
         }  # fmt: skip
         #: the same, as the model's file has them
-        self.saved_options: dict[str, Any] | None = None
+        self.saved_options: dict[str, object] | None = None
         if self.id == self.target:
             raise ValueError(f"id={id!r}: the label has that name, too")
         self.late: LateLabels = LateLabels(model, most)
@@ -129,7 +129,7 @@ class LiveModel:
         self.ids: KnownIds = KnownIds(once, remember)
         self._acknowledge = acknowledge
         self.number = 0
-        self.position: Any = None
+        self.position: object = None
         #: names of columns that a service let through and the model may not know yet
         self.offered: set[str] = set()
 
@@ -139,7 +139,7 @@ class LiveModel:
         model: StreamModel = self.late.model
         return model
 
-    def take(self, event: Mapping[str, object] | str) -> dict[str, Any] | None:
+    def take(self, event: Mapping[str, object] | str) -> dict[str, object] | None:
         """Take an event; the answer to it if it is a row, None if it is a label.
 
         An answer has the keys ``id``, ``prediction`` (None before the first label),
@@ -168,14 +168,14 @@ class LiveModel:
 
     def take_all(
         self, events: Sequence[Mapping[str, object] | str]
-    ) -> Iterator[dict[str, Any] | None]:
+    ) -> Iterator[dict[str, object] | None]:
         """Take events that came together, in their order; what `take` returns for each of them.
 
         Rows, or labels, that follow one another are one block for the model, which is faster.
         """
         return take_all(self, events)
 
-    def learned_labels(self, ids: list[Hashable]) -> list[dict[str, Any] | None]:
+    def learned_labels(self, ids: list[Hashable]) -> list[dict[str, object] | None]:
         """The answers to labels that were learned."""
         return [{"id": id, "learned": True} if self._acknowledge else None for id in ids]
 
@@ -188,15 +188,15 @@ class LiveModel:
         """Probabilities by the names of the classes."""
         return dict(zip(map(str, self.model.classes_), shares.tolist(), strict=True))
 
-    def refuse(self, id: Hashable, why: str) -> dict[str, Any]:
+    def refuse(self, id: Hashable, why: str) -> dict[str, object]:
         """Count and tell an event that cannot be used; the answer to it."""
         self.counts["refused"] += 1
         self.say(f"refused: {'' if id is None else f'id {id!r}: '}{why}")
         return {"id": id, "error": why}
 
-    def refusal(self, id: Hashable, error: Exception) -> dict[str, Any]:
+    def refusal(self, id: Hashable, error: Exception) -> dict[str, object]:
         """The answer to a row that cannot be used."""
-        answer: dict[str, Any] = {"id": id, "error": str(error)}
+        answer: dict[str, object] = {"id": id, "error": str(error)}
         column = getattr(error, "column", None)
         if self._acknowledge and column is not None:
             answer |= {"column": column, "value": shorten(getattr(error, "value", None))}
@@ -275,12 +275,12 @@ class LiveModel:
         """The inverse of `get_state`; a damaged state is refused."""
         state.set_state(self, found)
 
-    def _row(self, id: Hashable, x: Row, y: object) -> dict[str, Any]:
+    def _row(self, id: Hashable, x: Row, y: object) -> dict[str, object]:
         late, model = self.late, self.model
         _require_id(id)
         x = self.columns(x)
         before = model.n_rows
-        more: dict[str, Any] = {}
+        more: dict[str, object] = {}
         # the probabilities behind the prediction, where learning the row tells them
         both = y is not None and self.has_proba and is_among(y, labels_of_blocks(self))
         if self.has_proba and not both and (shares := late.predict_proba(x)) is not None:
@@ -313,7 +313,7 @@ class LiveModel:
         self.counts["rows"] += 1
         return {"id": id, "prediction": predicted if before else None, **more, "model_rows": before}
 
-    def _learn_row(self, x: Row, y: object, more: dict[str, Any] | None) -> Any:
+    def _learn_row(self, x: Row, y: object, more: dict[str, object] | None) -> Any:
         """Learn a row; what was predicted, and in ``more`` how probable each class was."""
         if more is None:
             return self.model.predict_then_learn(x, [y])[0].item()
@@ -321,7 +321,7 @@ class LiveModel:
         more["probabilities"] = self.by_label(shares[0])
         return predicted[0].item()
 
-    def _label(self, id: Hashable, y: object) -> dict[str, Any] | None:
+    def _label(self, id: Hashable, y: object) -> dict[str, object] | None:
         """Learn a row's label, or say why not; the answer, if labels are answered."""
         hashable = id is not None and isinstance(id, str | int | float)
         if hashable and id in self.late:
@@ -345,7 +345,7 @@ class LiveModel:
             return None
         return {"id": id, "learned": False, "error": why, "reason": kind}
 
-    def _keep(self, id: Hashable, x: Row, more: dict[str, Any]) -> Any:
+    def _keep(self, id: Hashable, x: Row, more: dict[str, object]) -> Any:
         """Predict a row and let it wait; if too many do, the oldest is forgotten."""
         oldest = self.late.oldest if self.late.n_waiting >= self.late.most else None
         predicted = self.late.predict(id, x)
@@ -356,7 +356,7 @@ class LiveModel:
         return predicted
 
     def _learn(
-        self, id: Hashable, y: object, known: tuple[int, Any], learn: Callable[[], Any]
+        self, id: Hashable, y: object, known: tuple[int, object], learn: Callable[[], object]
     ) -> Any:
         """Learn a label; returns what was predicted."""
         model = self.model
@@ -377,7 +377,7 @@ class LiveModel:
         waits = "" if id is None else "; the row waits for another"
         self.say(f"refused: label {shorten(y)} of id {id!r}: {error}{waits}")
 
-    def columns(self, x: Row) -> dict[str, Any]:
+    def columns(self, x: Row) -> dict[str, object]:
         """The columns that are learned; one that the row lacks is a gap."""
         encoder, out = self.model.encoder, self.left_out()
         for name, value in x.items():

@@ -10,8 +10,8 @@ try:
     import msgspec
 
     _read: Callable[[bytes], Any] = msgspec.json.Decoder().decode
-    _write: Callable[[Any], bytes] = msgspec.json.Encoder().encode
-    _tell: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=str).encode
+    _write: Callable[[object], bytes] = msgspec.json.Encoder().encode
+    _tell: Callable[[object], bytes] = msgspec.json.Encoder(enc_hook=str).encode
 except ImportError:
     _compact = json.JSONEncoder(separators=(",", ":"), default=str, allow_nan=False)
 
@@ -49,7 +49,7 @@ def exact(value: object) -> tuple[bytes, Any]:
     return text, json.loads(text)
 
 
-def told(answer: Any) -> bytes:
+def told(answer: object) -> bytes:
     """An answer as a line without its end; numbers that are not finite are null."""
     try:
         return _tell(answer)

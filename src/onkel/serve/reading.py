@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onkel.serve.runs import bounds
+
+if TYPE_CHECKING:
+    from onkel.serve.runs import Live
 
 _ERRORS = (ValueError, TypeError, OverflowError)
 
 
-def peek(live: Any, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def peek(live: Live, rows: Sequence[dict[str, Any]]) -> list[dict[str, object]]:
     """The answers that rows without an id would get from a `LiveModel` now, each by itself."""
     model, ahead = live.model, live.late.n_waiting
     if not model.n_rows:
@@ -25,14 +28,14 @@ def peek(live: Any, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [_one(live, row, ahead) for row in rows]
 
 
-def _one(live: Any, row: dict[str, Any], ahead: int) -> dict[str, Any]:
+def _one(live: Live, row: dict[str, Any], ahead: int) -> dict[str, object]:
     try:
         return _block(live, [row], ahead)[0]
     except _ERRORS as error:
         return live.refusal(None, error)  # type: ignore[no-any-return]
 
 
-def _block(live: Any, rows: Sequence[dict[str, Any]], ahead: int) -> list[dict[str, Any]]:
+def _block(live: Live, rows: Sequence[dict[str, Any]], ahead: int) -> list[dict[str, object]]:
     model = live.model
     rows = [live.columns(row) for row in rows]
     predicted = model.predict_next(rows, ahead).tolist()

@@ -12,11 +12,17 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from onkel.annotations import Row
 from onkel.errors import DataError
+
+if TYPE_CHECKING:
+    from onkel.pipeline import LateLabels, StreamModel
+    from onkel.serve.ids import KnownIds
+    from onkel.serve.score import LiveScore
 
 Event = Mapping[str, object]
 _ERRORS = (ValueError, TypeError, OverflowError)
@@ -28,7 +34,36 @@ _PLAIN = frozenset((int, float, str, bool, type(None)))
 _ROW, _LABEL, _BOTH, _OTHER = "row", "label", "row with its label", "other"
 
 
-def take_all(live: Any, events: Sequence[Event | str]) -> Iterator[dict[str, Any] | None]:
+class Live(Protocol):
+    """What taking events asks of a `LiveModel`."""
+
+    id: str
+    target: str
+    counts: dict[str, int]
+    has_proba: bool
+    late: LateLabels
+    ids: KnownIds
+    level: float
+    number: int
+    options: dict[str, Any]
+    position: object
+    saved_options: dict[str, Any] | None
+    score: LiveScore
+
+    @property
+    def model(self) -> StreamModel: ...
+    @property
+    def tells_more(self) -> bool: ...
+    def take(self, event: Event | str) -> dict[str, object] | None: ...
+    def columns(self, x: Row) -> dict[str, object]: ...
+    def left_out(self) -> set[str]: ...
+    def label_names(self) -> set[str]: ...
+    def learned_labels(self, ids: list[Hashable]) -> list[dict[str, object] | None]: ...
+    def by_label(self, shares: np.ndarray) -> dict[str, float]: ...
+    def refusal(self, id: Hashable, error: Exception) -> dict[str, object]: ...
+
+
+def take_all(live: Live, events: Sequence[Event | str]) -> Iterator[dict[str, object] | None]:
     """The answers of a `LiveModel` to events, in their order."""
     for kind, group in groupby(events, lambda event: _kind(live, event)):
         found: list[Any] = list(group)
@@ -43,7 +78,7 @@ def take_all(live: Any, events: Sequence[Event | str]) -> Iterator[dict[str, Any
             start += len(run)
 
 
-def _kind(live: Any, event: Event | str) -> str:
+def _kind(live: Live, event: Event | str) -> str:
     if isinstance(event, str) or live.id not in event or len(event) < 2:
         return _OTHER
     # a label has its id beside it, and perhaps two names of its target
@@ -52,7 +87,7 @@ def _kind(live: Any, event: Event | str) -> str:
     return _ROW if event.get(live.target) is None else _BOTH
 
 
-def _block_length(live: Any, kind: str, run: list[Event]) -> int:
+def _block_length(live: Live, kind: str, run: list[Event]) -> int:
     """How many of the first events nothing is special about; the next is taken by itself."""
     model, late = live.model, live.late
     settings, skips = model.settings, model.settings.get("missing") == "skip"
@@ -74,14 +109,14 @@ def _block_length(live: Any, kind: str, run: list[Event]) -> int:
     return len(run)
 
 
-def _label_of(live: Any, kind: str, event: Event) -> Any:
+def _label_of(live: Live, kind: str, event: Event) -> Any:
     """The label of an event that has one."""
     if kind == _BOTH:
         return event[live.target]
     return next(value for name, value in event.items() if name != live.id)
 
 
-def _usual_labels(live: Any, kind: str) -> Callable[[Any], bool]:
+def _usual_labels(live: Live, kind: str) -> Callable[[Any], bool]:
     """Tells whether nothing can be wrong with a label: one that is refused would end a block.
 
     The columns of a block have learned all of its rows by then.
@@ -96,7 +131,7 @@ def _usual_labels(live: Any, kind: str) -> Callable[[Any], bool]:
     return lambda label: type(label) is own
 
 
-def labels_of_blocks(live: Any) -> list[Any]:
+def labels_of_blocks(live: Live) -> list[object]:
     """Labels of rows whose probabilities are those behind their predictions, in a block, too.
 
     A new class would change those after it.
@@ -116,7 +151,7 @@ def is_no_label(y: object) -> bool:
     return y is None or y != y or isinstance(y, list | dict)
 
 
-def _as_block(live: Any, kind: str, run: list[Event]) -> list[Any]:
+def _as_block(live: Live, kind: str, run: list[Event]) -> list[dict[str, object] | None]:
     """Answers to the first events of the run, up to one that has to be taken by itself."""
     ids = [event[live.id] for event in run]
     if kind == _LABEL:
@@ -134,11 +169,13 @@ def _as_block(live: Any, kind: str, run: list[Event]) -> list[Any]:
     return answers
 
 
-def _columns(live: Any, run: list[Event]) -> list[dict[str, Any]]:
+def _columns(live: Live, run: list[Event]) -> list[dict[str, object]]:
     """As `LiveModel.columns` of the first events of a run, up to one that it would refuse."""
     out = [live.id, live.target, *live.left_out()]
-    kinds = live.model.encoder.kinds
-    rows: list[dict[str, Any]] = []
+    encoder = live.model.encoder
+    assert encoder is not None
+    kinds = encoder.kinds
+    rows: list[dict[str, object]] = []
     # most rows have the columns of the one before
     names: set[str] = set()
     lacking: list[str] = []
@@ -159,7 +196,7 @@ def _columns(live: Any, run: list[Event]) -> list[dict[str, Any]]:
     return rows
 
 
-def _learn_labels(live: Any, ids: list[Hashable], labels: list[object]) -> int:
+def _learn_labels(live: Live, ids: list[Hashable], labels: list[object]) -> int:
     """Learn the labels of rows that wait as one block; how many were learned."""
     good = _n_labels(labels)
     waited = [live.late.prediction(id) for id in ids]
@@ -174,7 +211,9 @@ def _learn_labels(live: Any, ids: list[Hashable], labels: list[object]) -> int:
     return done
 
 
-def _learn_rows(live: Any, ids: list[Hashable], rows: list[Any], labels: list[object]) -> list[Any]:
+def _learn_rows(
+    live: Live, ids: list[Hashable], rows: Sequence[Row], labels: list[object]
+) -> list[dict[str, object]]:
     """Predict, then learn rows with their labels as one block; the answers."""
     model, before, known = live.model, live.model.n_rows, live.score.n_labels
     good = _n_labels(labels)
@@ -204,10 +243,10 @@ def _learn_rows(live: Any, ids: list[Hashable], rows: list[Any], labels: list[ob
     ]
 
 
-def _keep_rows(live: Any, ids: list[Hashable], rows: list[Any]) -> list[Any]:
+def _keep_rows(live: Live, ids: list[Hashable], rows: Sequence[Row]) -> list[dict[str, object]]:
     """Predict rows as one block and let them wait; the answers."""
     model, ahead = live.model, live.late.n_waiting
-    more: list[dict[str, Any]] = [{} for _ in rows]
+    more: list[dict[str, object]] = [{} for _ in rows]
     try:
         if live.has_proba:
             more = _by_class(live, model.predict_proba_next(rows, ahead))
@@ -228,7 +267,7 @@ def _keep_rows(live: Any, ids: list[Hashable], rows: list[Any]) -> list[Any]:
     ]
 
 
-def _by_class(live: Any, shares: np.ndarray) -> list[dict[str, Any]]:
+def _by_class(live: Live, shares: np.ndarray) -> list[dict[str, object]]:
     """What answers to rows say of their probabilities (n, n_classes)."""
     names = list(map(str, live.model.classes_))
     return [{"probabilities": dict(zip(names, own, strict=True))} for own in shares.tolist()]
@@ -239,6 +278,6 @@ def _n_labels(labels: list[object]) -> int:
     return next((k for k, y in enumerate(labels) if is_no_label(y)), len(labels))
 
 
-def bounds(values: Any) -> list[float | None]:
+def bounds(values: np.ndarray) -> list[float | None]:
     """Both ends of an interval; None where it has no end."""
     return [v if math.isfinite(v) else None for v in values.tolist()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ class LiveScore:
         self.task = task
         self.n_labels: int = 0
         self._baselines = Baselines(task)
-        self._codes: dict[Any, int] = {}
+        self._codes: dict[Hashable, int] = {}
         self._loss = 0.0
         self._all = Score(task)
         # intervals, and those with their label inside
@@ -38,7 +38,7 @@ class LiveScore:
         # at the last report
         self._reported: _Sums | None = None
         # since the last block: (label, prediction, labels that had not come by its row)
-        self._waiting: list[tuple[Any, Any, int]] = []
+        self._waiting: list[tuple[object, object, int]] = []
 
     def add(self, y: object, predicted: object, known: int, interval: Any = None) -> None:
         """Take in a label; ``known`` labels had come when its row was predicted.
@@ -50,8 +50,8 @@ class LiveScore:
 
     def add_all(
         self,
-        labels: Sequence[Any],
-        predicted: Sequence[Any],
+        labels: Sequence[object],
+        predicted: Sequence[object],
         known: Iterable[int],
         intervals: Iterable[Any] = (),
     ) -> None:

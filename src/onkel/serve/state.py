@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onkel.parameters import is_whole
 from onkel.serve import notation
 from onkel.state import Array, Field, Whole, check, inside, require
+
+if TYPE_CHECKING:
+    from onkel.serve.runs import Live
 
 _FIELDS: dict[str, Field] = {
     "number": Whole(),
@@ -17,7 +20,7 @@ _FIELDS: dict[str, Field] = {
 }
 
 
-def state_of(live: Any) -> dict[str, Any]:
+def state_of(live: Live) -> dict[str, Any]:
     """Counts, score, rows that wait, and ids with their answers, as arrays and plain values."""
     late = live.late
     return {
@@ -32,7 +35,7 @@ def state_of(live: Any) -> dict[str, Any]:
     }
 
 
-def set_state(live: Any, state: dict[str, Any]) -> None:
+def set_state(live: Live, state: dict[str, Any]) -> None:
     """The inverse of `state_of`; ModelFileError for a damaged state."""
     check(state, _FIELDS)
     counts = state.get("counts") or {}

@@ -41,7 +41,7 @@ class Door(Protocol):
     name: str
     """What is read, for messages: its URL."""
 
-    def begin(self, read: dict[str, Any], began: Any) -> None:
+    def begin(self, read: dict[str, Any], began: object) -> None:
         """Go on after the messages ``{place: at}``; at the first message where a place is new.
 
         ``began`` is where the output ended when the model began: answers of an earlier model to
@@ -60,10 +60,10 @@ class Door(Protocol):
     def behind(self) -> set[str]:
         """Places of rows that have more than was read, as of now."""
 
-    def end(self) -> Any:
+    def end(self) -> object:
         """Where the output ends, JSON-able: answers to come stand after it."""
 
-    def told(self, after: Any) -> set[str]:
+    def told(self, after: object) -> set[str]:
         """The sources of the answers that stand in the output after this end of it."""
 
     def tell(self, answers: list[Answer]) -> None:

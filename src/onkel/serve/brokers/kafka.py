@@ -90,7 +90,7 @@ class KafkaDoor:
                 raise ValueError(f"{self.name}: there is no topic {topic!r}; there are: {has}")
         return {topic: sorted(found[topic].partitions) for topic in topics}
 
-    def begin(self, read: dict[str, Any], began: Any) -> None:
+    def begin(self, read: dict[str, Any], began: object) -> None:
         """See `Door.begin`."""
         labels = [] if self._labels is None else [(self._labels, self._label_places)]
         for consumer, places in [(self._rows, self._row_places), *labels]:

@@ -47,8 +47,8 @@ class Loop:
         self._model, self._door, self._most = model, door, most
         self._reader = Reader(door, has_labels)
         self._read: dict[str, Any] = {}
-        self._began: Any = None
-        self._end: Any = None
+        self._began: object = None
+        self._end: object = None
         # the cut that was read and is learned next
         self._begun: _Reading | None = None
 
@@ -123,7 +123,7 @@ class Loop:
         self._end = self._door.end()
         self._model.snapshot()
 
-    def _label(self, message: Message) -> Any:
+    def _label(self, message: Message) -> dict[str, object] | str:
         """A label; keys other than the id and the label are of no interest."""
         event = _event(message)
         if isinstance(event, str):
@@ -138,7 +138,7 @@ class Loop:
         return {live.id: event[live.id], names[0]: event[names[0]]}
 
 
-def _event(message: Message) -> Any:
+def _event(message: Message) -> dict[str, object] | str:
     """The event of a message; text that says why if it has none."""
     try:
         event = notation.decoded(message.payload)
@@ -149,7 +149,7 @@ def _event(message: Message) -> Any:
     return event
 
 
-def _answers(sources: list[str], answers: Iterable[dict[str, Any] | None]) -> list[Answer]:
+def _answers(sources: list[str], answers: Iterable[dict[str, object] | None]) -> list[Answer]:
     """What is to be told: a label among the rows has no answer."""
     return [
         Answer(source, answer.get("id"), notation.told(answer))
@@ -158,7 +158,7 @@ def _answers(sources: list[str], answers: Iterable[dict[str, Any] | None]) -> li
     ]
 
 
-def _check_place(position: Any, door: Door) -> None:
+def _check_place(position: object, door: Door) -> None:
     """Refuse a model that stands in another stream."""
     stands = position.get("door") if isinstance(position, dict) else None
     if stands is None:

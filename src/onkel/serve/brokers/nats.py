@@ -49,7 +49,7 @@ class NatsDoor:
         self.name: str = f"nats://{server}/{subject}"
         self._loop = asyncio.new_event_loop()
         self._on_their_way: list[asyncio.Future[Any]] = []
-        self._began: Any = None
+        self._began: object = None
         self._client = nats.NATS()
         try:
             # a connection that is lost is no matter of waiting: what was sent must be looked up
@@ -90,7 +90,7 @@ class NatsDoor:
                 f"make one: nats stream add --subjects {subject}"
             ) from None
 
-    def begin(self, read: dict[str, Any], began: Any) -> None:
+    def begin(self, read: dict[str, Any], began: object) -> None:
         """See `Door.begin`."""
         self._began = began
         for subject in self._inlets:

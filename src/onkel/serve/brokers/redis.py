@@ -62,7 +62,7 @@ class RedisDoor:
         except redis.ResponseError as error:
             raise ValueError(f"{self.name}: {error}") from None
 
-    def begin(self, read: dict[str, Any], began: Any) -> None:
+    def begin(self, read: dict[str, Any], began: object) -> None:
         """See `Door.begin`."""
         self._read = dict(read)
         for stream, at in read.items():

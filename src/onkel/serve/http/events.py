@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onkel.serve.http.bodies import Limits
 
+if TYPE_CHECKING:
+    from onkel.serve.live import LiveModel
+
 Event = dict[str, Any]
-MakeEvent = Callable[[Any, Event], Event]
+MakeEvent = Callable[["LiveModel", Event], Event]
 
 
 class RowError(ValueError):
     """A row that an endpoint cannot use."""
 
 
-def to_predict(live: Any, row: Event) -> Event:
+def to_predict(live: LiveModel, row: Event) -> Event:
     """The row without its label, which may be there."""
     labels = live.label_names()
     if row.keys() <= {live.id, *labels}:
@@ -23,7 +26,7 @@ def to_predict(live: Any, row: Event) -> Event:
     return {name: value for name, value in row.items() if name not in labels}
 
 
-def to_learn(live: Any, row: Event) -> Event:
+def to_learn(live: LiveModel, row: Event) -> Event:
     """The row with its label under the target's name."""
     if row.keys() <= {live.id, *live.label_names()}:
         raise RowError("the row has no columns; the label of a row before goes to /label")
@@ -36,7 +39,7 @@ def to_learn(live: Any, row: Event) -> Event:
     raise RowError(f"the row has no label: give {_names(live)}")
 
 
-def to_label(live: Any, row: Event) -> Event:
+def to_label(live: LiveModel, row: Event) -> Event:
     """The id and the label, and nothing else."""
     if not isinstance(row.get(live.id), str | int | float):
         raise RowError(f"a label needs the {live.id!r} of its row, a text or a number")
@@ -67,6 +70,6 @@ def only_learned(answer: Event) -> Event:
     return {"id": answer["id"], "learned": True, "model_rows": answer["model_rows"]}
 
 
-def _names(live: Any) -> str:
+def _names(live: LiveModel) -> str:
     names = [live.target, *sorted(live.label_names() - {live.target})]
     return " or ".join(map(repr, names))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import resource
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onkel.errors import JournalError
 from onkel.pipeline.summary import describe
@@ -28,6 +28,9 @@ from onkel.serve.http.metrics import Metrics
 from onkel.serve.one_model import Models
 from onkel.serve.reading import peek
 from onkel.serve.replica import Replica
+
+if TYPE_CHECKING:
+    from onkel.serve.live import LiveModel
 
 #: what may be done with rows: the event of each, and the answer of each
 VERBS: dict[str, tuple[MakeEvent, Callable[[Event], Event] | None]] = {
@@ -82,7 +85,7 @@ class Service:
         """Start the threads; their answers go to the loop that runs now."""
         loop = asyncio.get_running_loop()
 
-        def deliver(pairs: list[tuple[Any, Any]]) -> None:
+        def deliver(pairs: list[tuple[asyncio.Future[Any], object]]) -> None:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(_resolve, pairs)
 
@@ -96,7 +99,7 @@ class Service:
         self.reader.end()
         self.models.close()
 
-    async def answer(self, verb: str, key: str | None, rows: list[Any]) -> list[Event]:
+    async def answer(self, verb: str, key: str | None, rows: Sequence[object]) -> list[Event]:
         """The answers to rows, in their order.
 
         RequestError if nothing of the request could be taken.
@@ -105,7 +108,7 @@ class Service:
         answers: list[Any] = [None] * len(rows)
         writes: list[tuple[int, Event]] = []
         reads: list[tuple[int, Event]] = []
-        ids: dict[int, Any] = {}
+        ids: dict[int, Hashable] = {}
         live = self.models.names(key)
         for k, row in enumerate(rows):
             try:
@@ -182,7 +185,7 @@ class Service:
         self.say(f"error: {path[:80]}: {type(error).__name__}: {error}")
         return {"error": "the service failed; its log says why"}
 
-    def _require_narrow(self, live: Any, event: Event) -> None:
+    def _require_narrow(self, live: LiveModel, event: Event) -> None:
         """Refuse a row whose new columns would make the model too wide."""
         encoder, offered = live.model.encoder, live.offered
         kinds = {} if encoder is None else encoder.kinds
@@ -252,7 +255,7 @@ def only_predicts(what: str) -> RequestError:
     )
 
 
-def _resolve(pairs: list[tuple[Any, Any]]) -> None:
+def _resolve(pairs: list[tuple[asyncio.Future[Any], object]]) -> None:
     """Give each future its answers; a client that went away has cancelled its own."""
     for future, answers in pairs:
         if future.done():
