@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -52,7 +52,7 @@ def _digits(out: Path, *, passes: int, seed: int) -> Files:
     X, y = load_digits(return_X_y=True)
     X = X.astype("float32")
 
-    def rows(seed: int) -> Iterator[Any]:
+    def rows(seed: int) -> Iterator[Block]:
         for i in range(passes):
             for block in permuted(X, y, seed + i):
                 yield block._replace(start=i * len(y) + block.start)
@@ -73,7 +73,7 @@ def _show(
     name: str,
     title: str,
     contest: Contest,
-    rows: Callable[[int], Iterable[Any]],
+    rows: Callable[[int], Iterable[Block]],
     total: int,
     out: Path,
 ) -> Files:

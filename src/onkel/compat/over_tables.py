@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from onkel.compat.wrappers import Row
+from onkel.compat.wrappers import Frame, Row, Series
 from onkel.pipeline import StreamModel
 
 
@@ -36,7 +36,7 @@ class OverTables:
     def _started(self) -> bool:
         return self.model.n_rows > 0
 
-    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
+    def learn_one(self, x: Row, y: object, w: float = 1.0) -> None:
         """Learn one row; rows of a StreamModel have no weights."""
         if w != 1.0:
             raise ValueError(f"w={w!r}: a StreamModel learns rows of weight 1 only")
@@ -45,6 +45,6 @@ class OverTables:
         else:
             self.model.partial_fit([x], [y], group=self.group)
 
-    def learn_many(self, X: Any, y: Any) -> None:
+    def learn_many(self, X: Frame, y: Series) -> None:
         """Learn the rows of a frame in order."""
         self.model.partial_fit(X, y, group=self.group)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from onkel.compat.over_tables import OverTables
-from onkel.compat.wrappers import OverEstimator, Row, frame_like, series_like
+from onkel.compat.wrappers import Frame, OverEstimator, Row, Series, frame_like, series_like
 from onkel.learners import FOGDClassifier, FOGDRegressor, OnlineClassifier, OnlineRegressor
 from onkel.model.transaction import locked
 from onkel.pipeline import StreamModel
@@ -77,7 +77,7 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
 
     _takes = OnlineClassifier
 
-    def __new__(cls, estimator: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, estimator: Any = None, *args: Any, **kwargs: object) -> Any:
         over = isinstance(estimator, StreamModel)
         return super().__new__(_TableClassifier if over and cls is RiverClassifier else cls)
 
@@ -92,7 +92,7 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
         self._codes = {label: code for code, label in enumerate(self._labels)}
 
     @locked
-    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
+    def learn_one(self, x: Row, y: object, w: float = 1.0) -> None:
         """Learn one row; ``w`` ≥ 0 is its weight."""
         x, more = self._split(x)
         row = self._row(x)
@@ -104,7 +104,7 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
             self.model._learn_row(row, code, w)
 
     @locked
-    def predict_one(self, x: Row, **kwargs: Any) -> Any:
+    def predict_one(self, x: Row, **kwargs: object) -> Any:
         """The label of one row; None before the first was learned."""
         labels = self._labels
         if len(labels) < 2:
@@ -119,7 +119,7 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
         return labels[scores.argmax()]
 
     @locked
-    def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
+    def predict_proba_one(self, x: Row, **kwargs: object) -> dict[Any, float]:
         """Probability of each class seen so far; none before the first row (see the notes)."""
         if not self._labels:
             return {}
@@ -145,7 +145,7 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
         return {label for label, is_in in zip(self._labels, inside, strict=True) if is_in}
 
     @locked
-    def learn_many(self, X: Any, y: Any) -> None:
+    def learn_many(self, X: Frame, y: Series) -> None:
         """Learn the rows of a frame in order, as :meth:`learn_one` would."""
         try:
             self._learn_frame(X, y)
@@ -153,14 +153,14 @@ class RiverClassifier(OverEstimator, base.MiniBatchClassifier):
             self._see_classes()
 
     @locked
-    def predict_many(self, X: Any) -> Any:
+    def predict_many(self, X: Frame) -> Series:
         """Labels of the rows of a frame, as a series."""
         if not self._labels:
             return series_like([None] * len(X), X)
         return series_like(self._scored(X, self.model.predict), X)
 
     @locked
-    def predict_proba_many(self, X: Any) -> Any:
+    def predict_proba_many(self, X: Frame) -> Frame:
         """Probabilities of the rows of a frame, one column per class (see the notes)."""
         if not self._labels:
             return frame_like({}, X)
@@ -207,12 +207,12 @@ class RiverRegressor(OverEstimator, base.MiniBatchRegressor):
 
     _takes = OnlineRegressor
 
-    def __new__(cls, estimator: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, estimator: Any = None, *args: Any, **kwargs: object) -> Any:
         over = isinstance(estimator, StreamModel)
         return super().__new__(_TableRegressor if over and cls is RiverRegressor else cls)
 
     @locked
-    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
+    def learn_one(self, x: Row, y: object, w: float = 1.0) -> None:
         """Learn one row; ``w`` ≥ 0 is its weight."""
         x, more = self._split(x)
         row = self._row(x)
@@ -222,7 +222,7 @@ class RiverRegressor(OverEstimator, base.MiniBatchRegressor):
             self.model._learn_row(row, y, w)
 
     @locked
-    def predict_one(self, x: Row, **kwargs: Any) -> float:
+    def predict_one(self, x: Row, **kwargs: object) -> float:
         """The value of one row; 0 before the first was learned."""
         if not self._started:
             return 0.0
@@ -246,12 +246,12 @@ class RiverRegressor(OverEstimator, base.MiniBatchRegressor):
         return low, high
 
     @locked
-    def learn_many(self, X: Any, y: Any) -> None:
+    def learn_many(self, X: Frame, y: Series) -> None:
         """Learn the rows of a frame in order, as :meth:`learn_one` would."""
         self._learn_frame(X, y)
 
     @locked
-    def predict_many(self, X: Any) -> Any:
+    def predict_many(self, X: Frame) -> Series:
         """Values of the rows of a frame, as a series."""
         if not self._started:
             return series_like(np.zeros(len(X)), X)
@@ -272,10 +272,10 @@ class _TableClassifier(OverTables, RiverClassifier):
     def _known(self) -> list[Any]:
         return self.model.classes_.tolist() if self._started else []
 
-    def predict_one(self, x: Row, **kwargs: Any) -> Any:
+    def predict_one(self, x: Row, **kwargs: object) -> Any:
         return self.model.predict_next(x)[0].item() if self._started else None
 
-    def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
+    def predict_proba_one(self, x: Row, **kwargs: object) -> dict[Any, float]:
         known = self._known()
         if len(known) < 2:
             return dict.fromkeys(known, 1.0)
@@ -288,10 +288,10 @@ class _TableClassifier(OverTables, RiverClassifier):
         inside = self.model.predict_set_next(x, level)[0]
         return {label for label, is_in in zip(known, inside, strict=True) if is_in}
 
-    def predict_many(self, X: Any) -> Any:
+    def predict_many(self, X: Frame) -> Series:
         return series_like(self.model.predict(X) if self._started else [None] * len(X), X)
 
-    def predict_proba_many(self, X: Any) -> Any:
+    def predict_proba_many(self, X: Frame) -> Frame:
         known = self._known()
         P = self.model.predict_proba(X) if len(known) > 1 else np.ones((len(X), len(known)))
         return frame_like(dict(zip(known, P.T, strict=True)), X)
@@ -300,7 +300,7 @@ class _TableClassifier(OverTables, RiverClassifier):
 class _TableRegressor(OverTables, RiverRegressor):
     """A `RiverRegressor` of a StreamModel."""
 
-    def predict_one(self, x: Row, **kwargs: Any) -> float:
+    def predict_one(self, x: Row, **kwargs: object) -> float:
         return float(self.model.predict_next(x)[0]) if self._started else 0.0
 
     def predict_interval_one(self, x: Row, level: float = 0.9) -> tuple[float, float]:
@@ -309,9 +309,9 @@ class _TableRegressor(OverTables, RiverRegressor):
         low, high = self.model.predict_interval_next(x, level)[0].tolist()
         return low, high
 
-    def predict_many(self, X: Any) -> Any:
+    def predict_many(self, X: Frame) -> Series:
         return series_like(self.model.predict(X) if self._started else np.zeros(len(X)), X)
 
 
-def _plain_number(y: Any) -> bool:
+def _plain_number(y: object) -> bool:
     return isinstance(y, (int, float)) and -np.inf < y < np.inf

@@ -7,7 +7,7 @@ import math
 import struct
 from collections.abc import Callable, Hashable, Iterable
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
@@ -17,8 +17,16 @@ from onkel.columns.notation import is_missing
 from onkel.errors import DataError
 from onkel.learners.checking import column_names
 from onkel.numerics.arrays import as_values
+from onkel.state import State
 
-Row = dict[Any, Any]
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+Row = dict[Hashable, Any]
+#: of pandas or Polars
+Frame: TypeAlias = "pd.DataFrame | pl.DataFrame"
+Series: TypeAlias = "pd.Series | pl.Series"
 
 
 class Columns:
@@ -74,11 +82,11 @@ class Columns:
             self._name(given)
         self.open: bool = self.grows or not given
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> State:
         names = ("dtype", "names", "room", "open", "grows", "ahead", "texts")
         return {name: getattr(self, name) for name in names}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: State) -> None:
         self.__dict__.update(state)
         self._index = {}
         if self.names:
@@ -144,7 +152,7 @@ class Columns:
         self.row[0, [self._index[name] for name in there]] = values
         return self.row
 
-    def _is_text(self, name: Hashable, value: Any) -> bool:
+    def _is_text(self, name: Hashable, value: object) -> bool:
         """Whether a feature is a text: its value is one, or earlier ones were."""
         return name in self.texts or (isinstance(value, str) and name not in self._index)
 
@@ -194,7 +202,7 @@ def _listed(names: list[Hashable]) -> str:
     return f"{shown}, ... ({len(names)})" if len(names) > 5 else shown or "none yet"
 
 
-def series_like(values: Any, like: Any) -> Any:
+def series_like(values: Any, like: Any) -> Series:
     if type(like).__module__.startswith("polars"):
         import polars
 
@@ -204,7 +212,7 @@ def series_like(values: Any, like: Any) -> Any:
     return pandas.Series(values, index=like.index)
 
 
-def frame_like(columns: dict[Any, Any], like: Any) -> Any:
+def frame_like(columns: dict[Hashable, Any], like: Any) -> Frame:
     if type(like).__module__.startswith("polars"):
         import polars
 
@@ -281,11 +289,11 @@ class OverEstimator:
         new = [str(name) for name in self._columns.names[have:]]
         self.model.add_columns(width - have if column_names(self.model) is None else new)
 
-    def learn_one(self, x: Row, y: Any, w: float = 1.0) -> None:
+    def learn_one(self, x: Row, y: object, w: float = 1.0) -> None:
         """Learn one row."""
         raise NotImplementedError
 
-    def _learn_frame(self, X: Any, y: Any) -> None:
+    def _learn_frame(self, X: Frame, y: object) -> None:
         if _holds_text(X):
             # columns come with the values, row by row
             for row, (x, label) in enumerate(zip(_rows(X), as_values(y).tolist(), strict=True)):
@@ -315,15 +323,15 @@ class OverEstimator:
             raise _named(error, names) from None
         self._columns.commit(names)
 
-    def _features_of(self, X: Any) -> Any:
+    def _features_of(self, X: Frame) -> Frame:
         """A frame without its column of groups."""
         return X[[name for name in X.columns if name != self.group]]
 
-    def _scoring_frame(self, X: Any) -> np.ndarray:
+    def _scoring_frame(self, X: Frame) -> np.ndarray:
         X = self._features_of(X)
         return self._frame(X, self._columns.columns_of(list(X.columns), learning=False))
 
-    def _frame(self, X: Any, names: list[Any]) -> np.ndarray:
+    def _frame(self, X: Any, names: list[Hashable]) -> np.ndarray:
         """The frame's columns in their places; those it lacks are 0."""
         there = [(j, X[name].to_numpy()) for j, name in enumerate(names) if name in X.columns]
         plain = all(column.dtype.kind in "biuf" for _, column in there)
@@ -333,7 +341,7 @@ class OverEstimator:
             A[:, j] = column
         return A
 
-    def _scored(self, X: Any, score: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    def _scored(self, X: Frame, score: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         if _holds_text(X):
             rows = (self._columns.read(x, learning=False) for x in _rows(self._features_of(X)))
             A = np.concatenate([row.copy() for row in rows])
@@ -345,7 +353,7 @@ class OverEstimator:
             raise _named(error, self._columns.names) from None
 
 
-def _holds_text(X: Any) -> bool:
+def _holds_text(X: Frame) -> bool:
     """Whether a frame has columns of anything but numbers and flags."""
     return any(X[name].to_numpy().dtype.kind not in "biuf" for name in X.columns)
 
@@ -355,7 +363,7 @@ def _rows(X: Any) -> list[Row]:
     return list(X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records"))
 
 
-def _named(error: DataError, names: list[Any]) -> DataError:
+def _named(error: DataError, names: list[Hashable]) -> DataError:
     """The error, with the feature's name in place of its column number."""
     column = str(names[error.column]) if isinstance(error.column, int) else error.column
     return DataError(error.message, row=error.row, column=column, value=error.value)

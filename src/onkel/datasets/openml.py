@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -103,7 +102,7 @@ def _write(X: np.ndarray, y: np.ndarray, entry: Entry, file: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns: dict[str, Any] = {
+    columns: dict[str, object] = {
         f"f{j}": np.ascontiguousarray(X[:, j], dtype=np.float32) for j in range(X.shape[1])
     }
     columns["y"] = _codes(y, entry)

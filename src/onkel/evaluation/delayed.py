@@ -62,7 +62,7 @@ class Delayed:
 
         Before the first label comes, 0 is predicted for a value, and None for a class: a mistake.
         """
-        predictions: list[Any] = []
+        predictions: list[object] = []
         self.missing = []
         try:
             for t in range(block.n_rows):
@@ -139,7 +139,7 @@ class Delayed:
             return self.model.predict_next(row.X, ahead, **more)[0]
         return 0.0 if self.task == "regression" else None
 
-    def _array(self, predictions: list[Any]) -> np.ndarray:
+    def _array(self, predictions: list[object]) -> np.ndarray:
         return np.array(predictions, dtype=np.float64 if self.task == "regression" else object)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -106,7 +105,7 @@ class SignProjection(FeatureMap):
         self.fit_first(np.empty((0, self.n_features_in_)))
         return None
 
-    def features(self, X: Matrix, out: Any = None) -> np.ndarray:
+    def features(self, X: Matrix, out: np.ndarray | None = None) -> np.ndarray:
         size = self.dtype_.type(self.n_components**-0.5)
         return np.where(np.asarray(X @ self.directions_) >= 0.0, size, -size)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -197,7 +197,7 @@ class Model(Stateful):
         raise diverged(row, P)
 
     def _up_to_the_last_good(
-        self, before: Before, P: Any, X: Matrix, y: np.ndarray, weight: np.ndarray
+        self, before: Before, P: np.ndarray | None, X: Matrix, y: np.ndarray, weight: np.ndarray
     ) -> tuple[int, np.ndarray]:
         """Learn rows for as long as the model stays finite; returns their number and scores."""
 

@@ -151,7 +151,7 @@ def is_no_label(y: object) -> bool:
     return y is None or y != y or isinstance(y, list | dict)
 
 
-def _as_block(live: Live, kind: str, run: list[Event]) -> list[dict[str, object] | None]:
+def _as_block(live: Live, kind: str, run: list[Event]) -> Sequence[dict[str, object] | None]:
     """Answers to the first events of the run, up to one that has to be taken by itself."""
     ids = [event[live.id] for event in run]
     if kind == _LABEL:

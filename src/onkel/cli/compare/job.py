@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
 
 from onkel.algorithms import LINEAR
+from onkel.annotations import Matrix
 from onkel.cli.arguments import choose_task, parse_settings
 from onkel.cli.compare.options import CompareOptions
 from onkel.cli.console import complain, note, print_json, stderr, stdout
@@ -25,6 +26,10 @@ from onkel.evaluation.processes import jobs_for
 from onkel.evaluation.report import write_html
 from onkel.learners.factory import close, make_estimator
 from onkel.streams.files import is_pipe
+
+if TYPE_CHECKING:
+    from onkel.evaluation.result import PrequentialResult
+    from onkel.streams import Block
 
 _SHUFFLE_BUFFER = 100_000
 DEFAULT_LEARNERS = "okl,krls,fogd,nogd,rrf,pa"
@@ -100,7 +105,7 @@ class CompareJob:
         rows = (self.rows.total or 0) * self.options.runs * len(self.entries)
         return jobs_for(rows, self.options.jobs) if self.rows.held is not None else 1
 
-    def _report(self, results: Sequence[Any], runs: str) -> None:
+    def _report(self, results: Sequence[PrequentialResult], runs: str) -> None:
         options = self.options
         assert options.report is not None
         target = f" · target {options.target}" if options.target else ""
@@ -116,7 +121,7 @@ class CompareJob:
             settings=settings,
         )
 
-    def _show(self, results: Sequence[Any]) -> None:
+    def _show(self, results: Sequence[PrequentialResult]) -> None:
         options, table = self.options, comparison(results, self.linear)
         files = {"report": options.report, "figure": options.figure}
         if options.as_json:
@@ -175,11 +180,11 @@ class _Rows:
         """All classes if the rows are held, else those of the first block."""
         return np.unique(self.held[1] if self.held else self.first_targets())
 
-    def in_order(self, seed: int) -> Iterable[Any]:
+    def in_order(self, seed: int) -> Iterable[Block]:
         """Blocks in the order of a seed, or in the stream's order."""
         if self.held is not None:
             return permuted(*self.held, seed) if self._shuffled else in_order(*self.held)
-        blocks: Iterable[Any] = self.options.open(
+        blocks: Iterable[Block] = self.options.open(
             shuffle=_SHUFFLE_BUFFER if self._shuffled else 0,
             random_state=seed,
             encoder=self.encoder,

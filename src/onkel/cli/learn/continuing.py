@@ -187,7 +187,7 @@ def _refuse_others(options: LearnOptions, model: StreamModel) -> None:
             raise ValueError(f"{option} {', '.join(clash)}: {base} {what}")
 
 
-def _contradiction(options: LearnOptions, name: str, held: Any, wanted: Any) -> ValueError:
+def _contradiction(options: LearnOptions, name: str, held: object, wanted: object) -> ValueError:
     return ValueError(
         f"{name}: the model of --from {options.base} has {held!r}, this command has {wanted!r}; "
         "leave the option out, or learn a new model"

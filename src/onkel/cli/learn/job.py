@@ -35,7 +35,7 @@ from onkel.streams.files import is_pipe
 from onkel.streams.reading import Reading
 
 if TYPE_CHECKING:
-    from onkel.streams import Stream
+    from onkel.streams import Block, Stream
 
 # What a model knows of its first source, and keeps for the next.
 _OF_MODEL = ("left_out", "useless")
@@ -166,7 +166,7 @@ class LearnJob:
             fingerprint=self.options.checkpoint is not None and fingerprint,
         )
 
-    def _begin(self, stream: Any, first: Any) -> StreamModel:
+    def _begin(self, stream: Any, first: Block | None) -> StreamModel:
         """A new model for the task that the first block shows."""
         if first is None:
             raise DataError("there are no rows to learn from", source=self.options.source_name)
@@ -218,7 +218,7 @@ class LearnJob:
         self,
         model: StreamModel,
         run: PrequentialRun,
-        blocks: Iterator[Any],
+        blocks: Iterator[Block],
         stream: Stream,
         interrupts: Interrupts,
     ) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onkel.cli.console import as_json, say_line
 from onkel.cli.live.opening import open_durable
@@ -13,6 +13,10 @@ from onkel.cli.live.options import LiveOptions
 from onkel.cli.live.pipe import text_of
 from onkel.cli.signals import Interrupted, Interrupts
 from onkel.serve.saving import SaveClock
+
+if TYPE_CHECKING:
+    from onkel.serve.brokers import Door
+    from onkel.serve.durable import DurableModel
 
 # Seconds until it is looked for a signal, or for labels while no row comes.
 _LOOK = 0.2
@@ -55,7 +59,7 @@ def _door(options: LiveOptions, out: str, settings: dict[str, Any] | None) -> An
 class _Standing:
     """A model at a door, from its recovery to its last save."""
 
-    def __init__(self, options: LiveOptions, door: Any, interrupts: Interrupts) -> None:
+    def __init__(self, options: LiveOptions, door: Door, interrupts: Interrupts) -> None:
         self._options, self._door, self._interrupts = options, door, interrupts
         self._clock = SaveClock(options.save_every, options.save_seconds)
         self._told_at = time.monotonic()
@@ -80,7 +84,7 @@ class _Standing:
                     self._tell()
                 return signal.status if saved else 1
 
-    def _recover(self, model: Any) -> int:
+    def _recover(self, model: DurableModel) -> int:
         """Take the journal's cuts again, and tell the answers that were not told."""
         from onkel.serve.brokers.loop import Loop
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onkel.cli.arguments import names_in, parse_settings, with_features
 from onkel.cli.console import say_line
 from onkel.cli.live.options import EventOptions
+
+if TYPE_CHECKING:
+    from onkel.serve import LiveModel
+    from onkel.serve.durable import DurableModel
 
 
 def how_of(options: EventOptions) -> dict[str, object]:
@@ -33,7 +37,7 @@ def open_model(options: EventOptions) -> Any:
 def open_durable(
     options: EventOptions,
     folder: Path,
-    recover: Callable[[Any], int] | None = None,
+    recover: Callable[[DurableModel], int] | None = None,
     **more: Any,
 ) -> Any:
     """The saved model, or a new one, after all cuts of the journal.
@@ -64,11 +68,11 @@ def open_durable(
     return durable
 
 
-def _recover(durable: Any) -> int:
+def _recover(durable: DurableModel) -> int:
     return sum(len(answers) for _, _, answers in durable.recover())
 
 
-def _continue(options: EventOptions, found: Any) -> None:
+def _continue(options: EventOptions, found: LiveModel) -> None:
     refuse_others(options, found.model)
     rows, waiting = found.model.n_rows, found.late.n_waiting
     say_line(f"continuing {options.model} after {rows:,} rows; {waiting:,} wait for labels")

@@ -255,7 +255,7 @@ def only_predicts(what: str) -> RequestError:
     )
 
 
-def _resolve(pairs: list[tuple[asyncio.Future[Any], object]]) -> None:
+def _resolve(pairs: Sequence[tuple[asyncio.Future[Any], object]]) -> None:
     """Give each future its answers; a client that went away has cancelled its own."""
     for future, answers in pairs:
         if future.done():
