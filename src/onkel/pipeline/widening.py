@@ -32,7 +32,7 @@ class Places:
     columns with codes.
     """
 
-    def __init__(self, key: tuple[int, int, int, list[int]], n_first: int, late: Any) -> None:
+    def __init__(self, key: tuple[int, int, int, list[int]], n_first: int, late: Matrix) -> None:
         self.key = key
         d, _, n_means, codes = key
         coded, held = set(codes), set(late)

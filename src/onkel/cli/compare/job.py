@@ -10,7 +10,6 @@ import numpy as np
 import typer
 
 from onkel.algorithms import LINEAR
-from onkel.annotations import Matrix
 from onkel.cli.arguments import choose_task, parse_settings
 from onkel.cli.compare.options import CompareOptions
 from onkel.cli.console import complain, note, print_json, stderr, stdout
